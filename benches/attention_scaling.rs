@@ -7,7 +7,7 @@
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{
-    AttentionCache, AttentionConfig, AttentionScratch, HeadChanges, Room, Rows, Tokens, attention_backward,
+    AttentionCache, AttentionConfig, AttentionScratch, BatchRoom, BatchRows, HeadChanges, Tokens, attention_backward,
     attention_forward,
 };
 use attune_engine::numerics::params::Parameters;
@@ -31,7 +31,7 @@ fn main() {
     for tokens in LENGTHS {
         let mut rng = stream(tokens as u64, Stream::Batches);
         let mut random = || Matrix::<f32>::from_fn(tokens, WIDTH, |_, _| rng.random_range(-1.0..1.0));
-        let (x, d_mix, rows, room) = (random(), random(), Rows::one(tokens), Room::one(tokens));
+        let (x, d_mix, rows, room) = (random(), random(), BatchRows::one(tokens), BatchRoom::one(tokens));
         let tokens_in = Tokens::new(x.flat(), &rows);
         let mut cache = AttentionCache::new(&config, room, room);
         let mut scratch = AttentionScratch::new(&config, room, room);

@@ -5,8 +5,8 @@
 //!
 //! The job runs on one thread whatever `--threads` says: the work of a step is too small to share.
 
-use attune_engine::numerics::attention::Room;
-use attune_engine::numerics::model::{AttentionModel, Batch, Workspace, model_backward, model_forward};
+use attune_engine::numerics::attention::BatchRoom;
+use attune_engine::numerics::model::{AttentionModel, Batch, StepWorkspace, model_backward, model_forward};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use serde_json::{Value, json};
@@ -29,7 +29,8 @@ fn main() {
         let ids: Vec<usize> = list(ids).iter().map(|id| id.as_u64().expect("an id") as usize).collect();
         batch.push_labelled(&ids, 0, target.as_u64().expect("a class") as usize);
     }
-    let mut workspace = Workspace::new(&model, Room { rows: sizes.rows(), longest: sizes.tokens }, Room::NONE);
+    let mut workspace =
+        StepWorkspace::new(&model, BatchRoom { rows: sizes.rows(), longest: sizes.tokens }, BatchRoom::NONE);
 
     let adam = OptimiserConfig::adam(0.01);
     let (seconds, losses) = jobs::timed(arguments.repeat, || {

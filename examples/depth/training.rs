@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::Room;
+use attune_engine::numerics::attention::BatchRoom;
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Workspace, model_backward, model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, StepWorkspace, model_backward, model_forward,
 };
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
@@ -91,7 +91,7 @@ fn train(
     let mut optimiser = Optimiser::new(decay, &parameters);
 
     let rows = BATCH * config.positions();
-    let mut workspace = Workspace::new(&model, Room { rows, longest: config.positions() }, Room::NONE);
+    let mut workspace = StepWorkspace::new(&model, BatchRoom { rows, longest: config.positions() }, BatchRoom::NONE);
     let mut batch = Batch::with_capacity(BATCH, rows);
     let mut sentences = stream(seed, Stream::Batches);
     let (began, mut mean) = (Instant::now(), 0.0);

@@ -7,7 +7,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Generator, Stream, stream};
-use attune_engine::pretrained::tokenizer::Piece;
+use attune_engine::pretrained::tokenizer::ModelPiece;
 
 use super::evaluation::{Asked, by_cell};
 use super::grammar::{Cell, Kind, Sentence};
@@ -138,7 +138,7 @@ impl Asked<'_> {
     }
 
     /// The pieces of a text and their ids; `None` where it is too long for the model.
-    fn fitting(&self, text: &Text) -> Option<(Vec<Piece>, Vec<usize>)> {
+    fn fitting(&self, text: &Text) -> Option<(Vec<ModelPiece>, Vec<usize>)> {
         let pieces = self.tokenizer.encode(&text.text()).pieces;
         let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
         (ids.len() <= self.model.architecture.max_tokens).then_some((pieces, ids))

@@ -40,7 +40,7 @@ const DRAWS_FOR: Duration = Duration::from_secs(1);
 #[derive(Resource, Clone, Default)]
 pub struct Recovery {
     losses: Vec<Instant>,
-    phase: Phase,
+    phase: GraphicsPhase,
     /// Outlives the app, which the event loop takes.
     fault: Arc<OnceLock<AppFault>>,
 }
@@ -50,7 +50,7 @@ pub struct Recovery {
 pub struct Rescue(pub fn(&mut World) -> Option<String>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
+enum GraphicsPhase {
     #[default]
     Whole,
     /// The time since which there is no device.
@@ -68,9 +68,9 @@ impl Recovery {
     /// All is not yet on a new device.
     pub fn is_under_way(&self) -> bool {
         match self.phase {
-            Phase::Whole => false,
-            Phase::Waiting(_) => true,
-            Phase::DrawingAnew(since) => since.elapsed() < DRAWS_FOR,
+            GraphicsPhase::Whole => false,
+            GraphicsPhase::Waiting(_) => true,
+            GraphicsPhase::DrawingAnew(since) => since.elapsed() < DRAWS_FOR,
         }
     }
 
@@ -81,13 +81,13 @@ impl Recovery {
         }
         match self.phase {
             // The same loss: bevy tells it in each frame.
-            Phase::Waiting(_) => true,
+            GraphicsPhase::Waiting(_) => true,
             // What was under way on the lost device fails later than it.
-            Phase::DrawingAnew(since) if !is_loss && now.duration_since(since) < DRAWS_FOR => true,
+            GraphicsPhase::DrawingAnew(since) if !is_loss && now.duration_since(since) < DRAWS_FOR => true,
             _ if is_loss => {
                 self.losses.retain(|loss| now.duration_since(*loss) < WITHIN);
                 self.losses.push(now);
-                self.phase = Phase::Waiting(now);
+                self.phase = GraphicsPhase::Waiting(now);
                 self.losses.len() < LOSSES_MAX
             }
             _ => false,
@@ -95,13 +95,13 @@ impl Recovery {
     }
 
     fn has_found(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::Waiting(_)) {
-            self.phase = Phase::DrawingAnew(now);
+        if matches!(self.phase, GraphicsPhase::Waiting(_)) {
+            self.phase = GraphicsPhase::DrawingAnew(now);
         }
     }
 
     fn is_patient(&self, now: Instant) -> bool {
-        matches!(self.phase, Phase::Waiting(since) if now.duration_since(since) < PATIENCE)
+        matches!(self.phase, GraphicsPhase::Waiting(since) if now.duration_since(since) < PATIENCE)
     }
 }
 

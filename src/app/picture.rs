@@ -199,7 +199,7 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
     let target = Image::new_target_texture(width.max(1), height.max(1), TextureFormat::Rgba8UnormSrgb, None);
     let world = app.world_mut();
     let target = world.resource_mut::<Assets<Image>>().add(target);
-    world.insert_resource(Target(target.clone()));
+    world.insert_resource(PictureTarget(target.clone()));
     world.spawn((PrimaryEguiContext, Camera2d, Msaa::Off, RenderTarget::Image(target.into())));
     app.finish();
     app.cleanup();
@@ -248,7 +248,7 @@ pub(super) fn show(app: &mut App, snapshot: Arc<Snapshot>) {
 }
 
 #[derive(Resource)]
-struct Target(Handle<Image>);
+struct PictureTarget(Handle<Image>);
 
 #[derive(Resource, Default)]
 struct Captured(Option<Result<RgbImage, String>>);
@@ -271,7 +271,7 @@ pub fn capture_next(app: &mut App) -> Result<RgbImage, AppFault> {
 }
 
 fn screenshot(app: &mut App) -> Result<RgbImage, AppFault> {
-    let target = app.world().resource::<Target>().0.clone();
+    let target = app.world().resource::<PictureTarget>().0.clone();
     app.world_mut().spawn(Screenshot::image(target)).observe(
         |picture: On<ScreenshotCaptured>, mut captured: ResMut<Captured>| {
             captured.0 = Some(opaque(&picture.image).ok_or_else(|| "the picture has another format".to_owned()));

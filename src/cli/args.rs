@@ -14,7 +14,7 @@ use attune_core::store::Home;
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
 use attune_view::export::file::Format;
-use attune_view::export::vectors::Rows;
+use attune_view::export::vectors::TableRows;
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, fits};
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
@@ -337,7 +337,7 @@ pub enum RowsArg {
     Layers,
 }
 
-impl From<RowsArg> for Rows {
+impl From<RowsArg> for TableRows {
     fn from(rows: RowsArg) -> Self {
         match rows {
             RowsArg::Static => Self::Static,

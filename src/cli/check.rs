@@ -16,13 +16,13 @@ use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_g
 use attune_core::lesson::issue::{CellPlaces, LessonIssue, Spot, printable, shorten, written};
 use attune_core::lesson::links::{LinkContext, TextLink};
 use attune_core::lesson::live_text::{addresses, closed_panels};
-use attune_core::lesson::load::{EVERY, Watched};
+use attune_core::lesson::load::{EVERY, WatchedFile};
 use attune_core::lesson::panels::{UnknownControl, unknown_controls};
 use attune_core::lesson::pictures::PictureFolder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
 use attune_engine::code::{LineColumn, Output};
 use attune_engine::nearest::nearest;
-use attune_engine::pretrained::examine::{Findings, examine};
+use attune_engine::pretrained::examine::{ModelFindings, examine};
 
 use super::args::{CheckOptions, Common, SentenceArgs};
 use super::{CliFault, print, say, training, vectors};
@@ -44,7 +44,7 @@ pub struct How<'a> {
 fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFault> {
     let glossaries: BTreeSet<PathBuf> = lessons.iter().filter_map(|path| glossary::beside(path)).collect();
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
-    let mut files: Vec<Watched> = files.map(Watched::new).collect();
+    let mut files: Vec<WatchedFile> = files.map(WatchedFile::new).collect();
     let (mut due, mut ids) = (lessons.to_vec(), Ids::default());
     let mut why = "every file; a file is checked again when it is saved, Ctrl-C ends".to_owned();
     for number in 1_u64.. {
@@ -62,7 +62,7 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFa
 }
 
 /// Waits until files are saved.
-fn next_saved(files: &mut [Watched]) -> Vec<PathBuf> {
+fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
     loop {
         thread::sleep(EVERY);
         let saved = files.iter_mut().filter_map(|file| file.has_changed().then(|| file.path().to_owned()));
@@ -337,11 +337,11 @@ fn ran(snapshot: &Snapshot) -> String {
 }
 
 /// Findings about a pretrained model; none about a lesson's own.
-fn examined(snapshot: &Snapshot) -> Findings {
+fn examined(snapshot: &Snapshot) -> ModelFindings {
     let read = snapshot.model.as_ref().and_then(|model| model.pretrained.as_deref());
     match (&snapshot.lesson.static_embedding, read) {
         (StaticEmbedding::Pretrained(folder), Some(read)) => examine(folder, read),
-        _ => Findings::default(),
+        _ => ModelFindings::default(),
     }
 }
 

@@ -15,7 +15,7 @@ use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
 use attune_view::export::file::{ExportFault, ExportTarget, usual_rows};
 use attune_view::export::site::{Site, SiteFault};
-use attune_view::export::vectors::Rows;
+use attune_view::export::vectors::TableRows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
 use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
@@ -93,10 +93,10 @@ pub fn page_content(
 }
 
 /// The format and the rows of vectors that are asked for; none for another format.
-fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, Rows)>, CliFault> {
+fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
-            Ok(Some((format, given.map_or_else(|| usual_rows(format), Rows::from))))
+            Ok(Some((format, given.map_or_else(|| usual_rows(format), TableRows::from))))
         }
         (_, None) => Ok(None),
         (_, Some(_)) => Err(CliFault::usage("--vectors: this format has no table of vectors; see attune help export")),

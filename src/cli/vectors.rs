@@ -11,7 +11,7 @@ use attune_engine::pretrained::cache::{Environment, ModelPath, find, given, has_
 use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::{Vectors, read, unknown};
-use attune_view::export::vectors::Rows;
+use attune_view::export::vectors::TableRows;
 use attune_view::export::work_file::is_shared;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
@@ -51,8 +51,8 @@ fn model_folder(path: &Path) -> Option<PathBuf> {
 }
 
 /// The table to export: that of a file of vectors, or of a model if its static vectors are asked for; none of a lesson.
-pub fn table(path: &Path, rows: Rows, common: &Common) -> Result<Option<Vectors>, CliFault> {
-    let is_table = may_be_vectors(path) || rows == Rows::Static && model_folder(path).is_some();
+pub fn table(path: &Path, rows: TableRows, common: &Common) -> Result<Option<Vectors>, CliFault> {
+    let is_table = may_be_vectors(path) || rows == TableRows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
 }
 

@@ -4,17 +4,17 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_engine::vectors::text::write_metadata;
 use attune_engine::vectors::{Format, Table, write};
-use attune_view::export::vectors::{self, Rows, at_sentence};
+use attune_view::export::vectors::{self, TableRows, at_sentence};
 
 use crate::{NOTEBOOK, run};
 
-fn table(rows: Rows) -> Table<'static> {
+fn table(rows: TableRows) -> Table<'static> {
     vectors::of(&run(NOTEBOOK).snapshot(), rows).expect("a model")
 }
 
 /// As the Projector does it: vectors without a header, and what they are with one.
 fn read() -> (Vec<Vec<f32>>, Vec<Vec<String>>) {
-    let (table, mut vectors, mut metadata) = (table(Rows::Both), Vec::new(), Vec::new());
+    let (table, mut vectors, mut metadata) = (table(TableRows::Both), Vec::new(), Vec::new());
     write(&table, Format::Tsv, &mut vectors).expect("they are written");
     write_metadata(&table, &mut metadata).expect("they are written");
     let [vectors, metadata] = [vectors, metadata].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
@@ -54,7 +54,8 @@ fn each_token_goes_from_its_static_to_its_contextual_vector() {
 
 #[test]
 fn every_layer_of_a_token_has_a_row_and_a_name_of_its_own() {
-    let (layers, contextual, words) = (table(Rows::Layers), table(Rows::Contextual), table(Rows::Static));
+    let (layers, contextual, words) =
+        (table(TableRows::Layers), table(TableRows::Contextual), table(TableRows::Static));
     let model = run(NOTEBOOK).snapshot().model.expect("a model");
     let of_token = model.architecture.blocks.len() + 1 + usize::from(model.architecture.final_norm);
     assert_eq!(layers.words.len(), of_token * contextual.words.len());

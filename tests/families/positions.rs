@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Room};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRoom};
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Readout, Sequences, Workspace, model_backward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, Readout, Sequences, StepWorkspace, model_backward,
     model_forward,
 };
 use attune_engine::numerics::params::TensorName;
@@ -57,7 +57,7 @@ fn their_gradients_are_those_of_the_reference() {
             assert!(parameters.spec(TensorName::TransformBias).is_none());
 
             let (expected, gradient) = reference::model::loss_and_gradient(&model, &parameters, &batch());
-            let mut workspace = Workspace::new(&model, Room { rows: 9, longest: 5 }, Room::NONE);
+            let mut workspace = StepWorkspace::new(&model, BatchRoom { rows: 9, longest: 5 }, BatchRoom::NONE);
             let loss = model_forward(&model, &parameters, &batch(), &mut workspace);
             model_backward(&model, &parameters, &batch(), &mut workspace);
             assert!((loss - expected).abs() <= TOLERANCE, "{loss}, not {expected}");

@@ -12,13 +12,13 @@ use attune_core::kernel::training::run::CHECKPOINT_BYTES_MAX;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Room};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRoom, HeadMode, Mask};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::{parameters, workspace_entries};
 use attune_engine::numerics::model::{
-    Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences, Workspace,
+    Activations, Architecture, AttentionModel, Classes, Pooling, Readout, Sequences, StepWorkspace,
 };
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::TensorName;
@@ -37,8 +37,8 @@ fn model(architecture: Architecture) -> AttentionModel<f32> {
     AttentionModel::new(architecture, embedding, Classes::Labels(3))
 }
 
-fn workspace_bytes(model: &AttentionModel<f32>, room: Room) -> usize {
-    bytes_of(|| Workspace::new(model, room, Room::NONE)).1
+fn workspace_bytes(model: &AttentionModel<f32>, room: BatchRoom) -> usize {
+    bytes_of(|| StepWorkspace::new(model, room, BatchRoom::NONE)).1
 }
 
 /// The weights are kept for the backward; all else grows with the tokens.
@@ -51,7 +51,7 @@ fn attention_keeps_at_most_the_weights_and_so_much_a_token() {
             (built.pooling, built.readout) = (pooling, Readout::Linear);
             let model = model(built);
             let weights = |tokens: usize| heads * tokens * tokens * ENTRY;
-            let beside = |tokens| workspace_bytes(&model, Room::one(tokens)).saturating_sub(weights(tokens));
+            let beside = |tokens| workspace_bytes(&model, BatchRoom::one(tokens)).saturating_sub(weights(tokens));
             let a_token = beside(256) / 256;
             for tokens in [512, 1024, 4096] {
                 let found = beside(tokens);
@@ -62,7 +62,7 @@ fn attention_keeps_at_most_the_weights_and_so_much_a_token() {
             }
             // No sentence has weights for the words of another.
             let [one, four] =
-                [1, 4].map(|sentences| workspace_bytes(&model, Room { rows: 256 * sentences, longest: 256 }));
+                [1, 4].map(|sentences| workspace_bytes(&model, BatchRoom { rows: 256 * sentences, longest: 256 }));
             assert!(four <= 4 * one, "{heads} heads: {four} bytes for four sentences, {one} for one");
         }
     }
@@ -79,7 +79,7 @@ fn a_workspace_takes_no_more_than_is_counted() {
                     a.blocks = vec![form.clone(), form.clone()];
                 });
                 let entries = workspace_entries(&built, 3, rows, longest) + parameters(&built, VOCABULARY, 3).0;
-                let found = workspace_bytes(&model(built.clone()), Room { rows, longest });
+                let found = workspace_bytes(&model(built.clone()), BatchRoom { rows, longest });
                 let counted = entries * ENTRY as f64;
                 // A panel of scores for each block, whatever the batch, and what is too small to be counted.
                 let limit = 1.05 * counted + f64::from(16 << 10);

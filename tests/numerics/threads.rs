@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use attune_engine::numerics::attention::{AttentionConfig, Room};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRoom};
 use attune_engine::numerics::model::batch::Shards;
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, Workspace, model_backward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, StepWorkspace, model_backward,
     model_forward,
 };
 use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
@@ -56,7 +56,7 @@ fn every_number_of_threads_takes_the_same_steps() {
         let start = filled(model.zeros(), &mut generator(11));
         let config = OptimiserConfig { method, learning_rate: 0.01, weight_decay: 0.1 };
 
-        let mut workspace = Workspace::new(&model, Room::of(&batch.input.rows), Room::NONE);
+        let mut workspace = StepWorkspace::new(&model, BatchRoom::of(&batch.input.rows), BatchRoom::NONE);
         let (mut alone, mut optimiser) = (start.clone(), Optimiser::new(config, &start));
         let losses: Vec<f64> = (0..STEPS)
             .map(|_| {
@@ -68,7 +68,7 @@ fn every_number_of_threads_takes_the_same_steps() {
             .collect();
         let (loss, gradient) = reference::model::loss_and_gradient(&model, &start, &batch);
         is_close("the first loss", &losses[..1], &[loss], 1e-13).unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
-        let mut first = Workspace::new(&model, Room::of(&batch.input.rows), Room::NONE);
+        let mut first = StepWorkspace::new(&model, BatchRoom::of(&batch.input.rows), BatchRoom::NONE);
         model_forward(&model, &start, &batch, &mut first);
         model_backward(&model, &start, &batch, &mut first);
         is_close("the first gradient", first.gradient.flat(), gradient.flat(), 1e-13)

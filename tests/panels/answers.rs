@@ -5,7 +5,7 @@ use attune::app::panels::answers::AnswersPanel;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_engine::numerics::model::generate::{NextWordChoice, Sampling};
-use attune_view::view_model::answers::{AnswersModel, AttributionModel, LensModel, LensWords, Writing};
+use attune_view::view_model::answers::{AnswersModel, AnswersWriting, AttributionModel, LensModel, LensWords};
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -79,7 +79,7 @@ fn rows_that_do_not_change_are_seen() {
     let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
     click(&mut panel, "Write on");
     let model = panel.model::<AnswersModel>();
-    let Writing::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
+    let AnswersWriting::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
     let tokens = panel.snapshot().model.expect("a model").sentence.tokens.len();
     assert_eq!((written.rows[0].computed, written.rows[0].kept), (tokens, 0));
     assert!(written.rows_label.starts_with(&format!("For the first new word each layer computed {tokens} rows")));

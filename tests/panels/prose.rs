@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use attune::app::text::images::Images;
-use attune::app::text::prose::document::Document;
+use attune::app::text::prose::document::ProseDocument;
 use attune::app::text::prose::flow::{Ink, ItemKind, TextItem, TextNote};
 use attune::app::text::prose::layout::TextLayout;
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
@@ -27,7 +27,7 @@ fn context() -> Context {
 }
 
 fn set_in(markdown: &str, width: f32, images: &mut Images) -> TextLayout {
-    let document = Document::read(markdown);
+    let document = ProseDocument::read(markdown);
     context().fonts_mut(|fonts| TextLayout::of(&document, width, fonts, images, None))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune_engine::pretrained::examine::{Findings, examine};
+use attune_engine::pretrained::examine::{ModelFindings, examine};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::load;
 
@@ -10,7 +10,7 @@ use crate::common::folder::Folder;
 use crate::opened::with_tokenizer;
 use crate::written::{Model, fixture};
 
-fn examined(folder: &std::path::Path) -> Findings {
+fn examined(folder: &std::path::Path) -> ModelFindings {
     let model = ModelFolder::open(folder).unwrap_or_else(|refusal| panic!("{refusal}"));
     let read = load(folder, &mut |_| true).unwrap_or_else(|stopped| panic!("{stopped}"));
     examine(&model, &read)
@@ -26,7 +26,7 @@ const FILES: [(&str, &str, &str); 2] = [
 fn files_tensors_tokenizer_and_a_pass_are_told() {
     for (name, bytes, sha256) in FILES {
         let folder = with_tokenizer(name);
-        let Findings { good, faults } = examined(&folder.0);
+        let ModelFindings { good, faults } = examined(&folder.0);
         assert!(faults.is_empty(), "{name}: {faults:?}");
         assert_eq!(good[0], format!("model.safetensors: {bytes} bytes, SHA-256 {sha256}"));
         let has = |words: &str| assert!(good.iter().any(|line| line.contains(words)), "{name}: {words}: {good:#?}");

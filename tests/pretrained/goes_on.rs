@@ -12,7 +12,7 @@ use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::{Pretrained, load};
-use attune_view::view_model::answers::{AnswersModel, Writing};
+use attune_view::view_model::answers::{AnswersModel, AnswersWriting};
 use serde_json::Value;
 
 use crate::common::models::with_tokenizer;
@@ -67,7 +67,8 @@ fn what_is_written_stands_behind_the_text_as_the_tokenizer_has_it() {
     kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 6, choice: NextWordChoice::Greedy }));
     let snapshot = kernel.snapshot();
     let generated = snapshot.model.as_ref().and_then(|model| model.generated.clone()).expect("words");
-    let Writing::Can { written: Some(written), .. } = AnswersModel::of(&snapshot, None).expect("answers").writing
+    let AnswersWriting::Can { written: Some(written), .. } =
+        AnswersModel::of(&snapshot, None).expect("answers").writing
     else {
         panic!("nothing is written")
     };

@@ -9,7 +9,7 @@ use crate::{BERT, GPT2, changed, list, oracle, text, tokenizer};
 /// pieces that the tokenizer added.
 fn rows(encoding: &Encoding) -> Value {
     let first = |text: usize| encoding.words.iter().take_while(|word| word.text < text).count();
-    let row = |piece: &attune_engine::pretrained::tokenizer::Piece| match piece.word {
+    let row = |piece: &attune_engine::pretrained::tokenizer::ModelPiece| match piece.word {
         None => json!([piece.id, null, null, null, piece.segment]),
         Some(word) => {
             json!([piece.id, piece.bytes.start, piece.bytes.end, word - first(piece.text), piece.segment])

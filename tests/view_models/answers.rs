@@ -6,7 +6,7 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::Provenance;
-use attune_view::view_model::answers::{AnswersModel, Writing};
+use attune_view::view_model::answers::{AnswersModel, AnswersWriting};
 
 use crate::common::lessons::{kernel, small};
 
@@ -58,7 +58,7 @@ fn what_is_known_of_the_classes_is_kept() {
 
 #[test]
 fn a_model_of_hidden_words_says_why_it_does_not_write() {
-    let Writing::Cannot(why) = answers(&small().snapshot()).writing else { panic!("it cannot write") };
+    let AnswersWriting::Cannot(why) = answers(&small().snapshot()).writing else { panic!("it cannot write") };
     assert!(why.contains("trained to fill in hidden words") && !why.contains("Masked"), "{why}");
 }
 
@@ -67,7 +67,7 @@ fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
     let mut kernel = next_word();
     kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 3, choice: NextWordChoice::Greedy }));
     let written = |kernel: &Kernel| match answers(&kernel.snapshot()).writing {
-        Writing::Can { written: Some(written), .. } => written,
+        AnswersWriting::Can { written: Some(written), .. } => written,
         other => panic!("{other:?}"),
     };
     let first = written(&kernel);

@@ -7,7 +7,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::live_text::LiveText;
 use attune_engine::numerics::attention::HeadMode;
-use attune_view::export::markdown::{MarkdownPiece, Prose, restated};
+use attune_view::export::markdown::{LessonProse, MarkdownPiece, restated};
 use attune_view::export::page::Links;
 use attune_view::view_model::notebook::{LiveStanding, LiveWord, NotebookModel};
 
@@ -28,7 +28,7 @@ fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
 
 /// The text as an export writes it in Markdown.
 fn exported(text: &str, live: Option<&LiveTextSnapshot>) -> String {
-    let prose = Prose::of(text, live);
+    let prose = LessonProse::of(text, live);
     let event = |piece| match piece {
         MarkdownPiece::Event(event) => event,
         MarkdownPiece::Picture { .. } => panic!("no text here has a picture"),

@@ -11,7 +11,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::tensors::{VariableKind, VariableValue, VariablesModel};
-use attune_view::view_model::what_if::{Effect, EffectRow, WhatIfModel};
+use attune_view::view_model::what_if::{EffectRow, TokenEffect, WhatIfModel};
 
 use crate::common::lessons::{SMALL, kernel, small};
 use crate::common::top::at;
@@ -20,7 +20,7 @@ fn what_if(kernel: &Kernel) -> WhatIfModel {
     WhatIfModel::of(&kernel.snapshot()).expect("a model")
 }
 
-fn effects(model: &WhatIfModel) -> Vec<Effect> {
+fn effects(model: &WhatIfModel) -> Vec<TokenEffect> {
     (0..model.tokens.len()).filter_map(|token| model.effect(token)).collect()
 }
 

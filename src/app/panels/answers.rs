@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use attune_core::kernel::command::Command;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_view::view_model::answers::{
-    AnswerRow, AnswersModel, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share, Writing,
+    AnswerRow, AnswersModel, AnswersWriting, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share,
     WritingPlan, WrittenText,
 };
 use attune_view::view_model::saved_view::{AnswersView, SavedView};
@@ -31,7 +31,7 @@ pub struct AnswersPanel {
     writing: WritingUi,
     lens: LensUiState,
     /// The terms that are listed, and the class whose terms they are, where the learner chose one.
-    shares: Shares,
+    shares: TermShares,
     class: Option<usize>,
 }
 
@@ -206,7 +206,7 @@ fn list_ui(ui: &mut Ui, model: &AnswersModel, row: &AnswerRow, trail: &mut Trail
 
 /// Terms that are listed, by what they are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shares {
+pub enum TermShares {
     #[default]
     Layers,
     Heads,
@@ -218,7 +218,7 @@ fn attribution_ui(
     ui: &mut Ui,
     model: Result<&AttributionModel, &String>,
     row: &AnswerRow,
-    shares: &mut Shares,
+    shares: &mut TermShares,
 ) -> Option<usize> {
     let model = match model {
         Ok(model) => model,
@@ -242,9 +242,9 @@ fn attribution_ui(
         ui.add_space(size::GAP_TIGHT);
         shares_choice_ui(ui, shares);
         let listed = match shares {
-            Shares::Layers => &model.layers,
-            Shares::Heads => &model.heads,
-            Shares::Looks => &model.looks,
+            TermShares::Layers => &model.layers,
+            TermShares::Heads => &model.heads,
+            TermShares::Looks => &model.looks,
         };
         shares_ui(ui, model, listed);
     });
@@ -252,16 +252,16 @@ fn attribution_ui(
 }
 
 /// The choice of the parts that the logit is divided into.
-fn shares_choice_ui(ui: &mut Ui, shares: &mut Shares) {
+fn shares_choice_ui(ui: &mut Ui, shares: &mut TermShares) {
     let ways = [
         (
-            Shares::Layers,
+            TermShares::Layers,
             "by layer",
             "What each layer adds directly; effects that pass through later layers are credited to those layers",
         ),
-        (Shares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
+        (TermShares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
         (
-            Shares::Looks,
+            TermShares::Looks,
             "by head and word",
             "What each head adds directly for each word that it looks at, the largest first",
         ),
@@ -581,14 +581,14 @@ const TEMPERATURE: (f64, f64) = (0.1, 5.0);
 /// Beyond this many words drawing among them is drawing among all.
 const TOP_K_MAX: usize = 1000;
 
-fn writing_ui(ui: &mut Ui, writing: &Writing, WritingUi { plan, before }: &mut WritingUi) -> Option<Command> {
+fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }: &mut WritingUi) -> Option<Command> {
     ui.label(RichText::new("Writing on").font(theme::strong(size::BODY)));
     let (most, written) = match writing {
-        Writing::Cannot(why) => {
+        AnswersWriting::Cannot(why) => {
             ui.add(Label::new(RichText::new(sentence(why)).weak()).wrap());
             return None;
         }
-        Writing::Can { most, written } => (*most, written),
+        AnswersWriting::Can { most, written } => (*most, written),
     };
     let mut command = None;
     ui.horizontal_wrapped(|ui| {

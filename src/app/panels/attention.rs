@@ -296,7 +296,7 @@ fn head_ui(ui: &mut Ui, model: &AttentionMaps, map: &HeadMap, room: MapRoom, vie
     let palette = Palette::of(ui.visuals().dark_mode);
     let off = if map.enabled { "" } else { "  · switched off" };
     ui.label(RichText::new(format!("{}{off}", map.title)).font(theme::strong(size::BODY)).color(palette.head(map.own)));
-    let layout = Layout::of(ui, map, room);
+    let layout = MapLayout::of(ui, map, room);
     let (rect, _) = ui.allocate_exact_size(layout.size, Sense::hover());
     let heat =
         Heat { origin: rect.min + layout.offset, cell: layout.cell, rows: map.queries.len(), cols: map.keys.len() };
@@ -348,7 +348,7 @@ struct MapRoom {
 }
 
 /// Room for the labels and the size of a cell.
-struct Layout {
+struct MapLayout {
     size: Vec2,
     offset: Vec2,
     cell: Vec2,
@@ -356,8 +356,8 @@ struct Layout {
     is_upright: bool,
 }
 
-impl Layout {
-    fn of(ui: &Ui, map: &HeadMap, MapRoom { height: all_in, zoom }: MapRoom) -> Layout {
+impl MapLayout {
+    fn of(ui: &Ui, map: &HeadMap, MapRoom { height: all_in, zoom }: MapRoom) -> MapLayout {
         let widest = |labels: &[String]| labels.iter().map(|label| text_width(ui, label)).fold(0.0, f32::max);
         let left = widest(&map.queries) + size::GAP;
         let [rows, count] = [&map.queries, &map.keys].map(|labels| labels.len().max(1) as f32);
@@ -379,7 +379,7 @@ impl Layout {
             _ => low(ui.clip_rect().height()).max(ROW_MIN),
         };
         let cell = Vec2::new(wide, if zoom > 1.0 { wide } else { low.min(wide) });
-        Layout {
+        MapLayout {
             size: Vec2::new(left + count * cell.x + lean, height + rows * cell.y),
             offset: Vec2::new(left, height),
             cell,
@@ -417,7 +417,7 @@ fn query_row(map: &HeadMap, selection: &Selection) -> Option<usize> {
 
 /// The names of the columns, at the upper edge of what is in sight while their map scrolls under it. Returns their
 /// rectangle.
-fn keys_ui(ui: &Ui, model: &AttentionMaps, map: &HeadMap, heat: &Heat, layout: &Layout, palette: &Palette) -> Rect {
+fn keys_ui(ui: &Ui, model: &AttentionMaps, map: &HeadMap, heat: &Heat, layout: &MapLayout, palette: &Palette) -> Rect {
     let height = layout.offset.y;
     let own = heat.origin.y - height;
     let last = heat.rect().bottom() - heat.cell.y - height;
@@ -578,14 +578,14 @@ pub fn lines_ui<'a>(ui: &mut Ui, model: &AttentionMaps, maps: impl Iterator<Item
     }
 }
 
-struct Picture {
+struct LinesPicture {
     left: f32,
     right: f32,
     top: f32,
     step: f32,
 }
 
-impl Picture {
+impl LinesPicture {
     fn y(&self, row: usize) -> f32 {
         self.top + (row as f32 + 0.5) * self.step
     }
@@ -609,7 +609,7 @@ fn picture_ui(ui: &mut Ui, model: &AttentionMaps, maps: &[&HeadMap], view: &mut 
     let (rect, response) = ui.allocate_exact_size(whole, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Lines from queries to keys"));
     let picture =
-        Picture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
+        LinesPicture { left: rect.left() + left, right: rect.right() - right, top: rect.top(), step: size::SLIDER_ROW };
     let chosen = query_row(first, view.selection);
     let reading = view.selection.reading;
     let mut lines = lines(model, maps, reading, &picture);
@@ -674,7 +674,12 @@ struct WeightLine<'a> {
     curve: [Pos2; 4],
 }
 
-fn lines<'a>(model: &AttentionMaps, maps: &[&'a HeadMap], reading: Reading, picture: &Picture) -> Vec<WeightLine<'a>> {
+fn lines<'a>(
+    model: &AttentionMaps,
+    maps: &[&'a HeadMap],
+    reading: Reading,
+    picture: &LinesPicture,
+) -> Vec<WeightLine<'a>> {
     const APART: f32 = 2.5;
     let mut lines = Vec::new();
     // Nothing flows through a head that is switched off.
@@ -708,7 +713,7 @@ fn nearest(lines: &[WeightLine], pointer: Pos2, chosen: Option<usize>) -> Option
 fn words_ui(
     ui: &mut Ui,
     map: &HeadMap,
-    picture: &Picture,
+    picture: &LinesPicture,
     rect: Rect,
     chosen: Option<usize>,
     selection: &mut Selection,

@@ -25,7 +25,7 @@ use crate::app::ui_state::{Hover, PanelView, Selection};
 use crate::app::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
 use crate::app::widgets::heat::Heat;
 use crate::app::widgets::plot::sketch_ui;
-use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
+use crate::app::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 use crate::app::widgets::traced::ask_on;
 
 #[derive(Default)]
@@ -369,8 +369,8 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
         };
         for change in sentence_field_ui(ui, &field, sentences, state) {
             commands.push(Command::Sentence(SentenceCommand::SetSecond(Some(match change {
-                Change::Typed(text) | Change::Done(text) => text,
-                Change::Chosen(index) => sentences.sentences[index].clone(),
+                SentenceChange::Typed(text) | SentenceChange::Done(text) => text,
+                SentenceChange::Chosen(index) => sentences.sentences[index].clone(),
             }))));
         }
         let end = Button::new("✕  End");

@@ -48,12 +48,12 @@ pub struct CoursePage {
     pub ui: HomeUiState,
     pub model: Option<HomeModel>,
     found: CourseFiles,
-    search: Option<Mutex<Receiver<News>>>,
+    search: Option<Mutex<Receiver<CourseNews>>>,
     undo: Option<Undo>,
 }
 
 /// A result of the search for lessons.
-enum News {
+enum CourseNews {
     Found(CourseFiles),
     /// A picture that was not kept, or was of another version of its lesson.
     Picture(PathBuf, CardPicture),
@@ -62,7 +62,7 @@ enum News {
 /// Pictures of lessons, kept beside the progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Pictures(BTreeMap<String, KeptPicture>);
+struct KeptPictures(BTreeMap<String, KeptPicture>);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct KeptPicture {
@@ -71,7 +71,7 @@ struct KeptPicture {
     sketch: Sketch,
 }
 
-impl Stored for Pictures {
+impl Stored for KeptPictures {
     const VERSION: u32 = 1;
 }
 
@@ -102,10 +102,10 @@ impl CoursePage {
             let found = find(home.as_ref(), &kept);
             let files: Vec<PathBuf> = found.files.iter().map(|file| file.path.clone()).collect();
             let missing: Vec<PathBuf> = files.into_iter().filter(|path| !found.pictures.contains_key(path)).collect();
-            if send(News::Found(found)) {
+            if send(CourseNews::Found(found)) {
                 missing.into_iter().all(|path| {
                     let picture = draw(&path, home.as_ref());
-                    send(News::Picture(path, picture))
+                    send(CourseNews::Picture(path, picture))
                 });
             }
         });
@@ -125,8 +125,8 @@ impl CoursePage {
         for news in search.try_iter() {
             has_news = true;
             match news {
-                News::Found(found) => self.found = found,
-                News::Picture(path, picture) => _ = self.found.pictures.insert(path, picture),
+                CourseNews::Found(found) => self.found = found,
+                CourseNews::Picture(path, picture) => _ = self.found.pictures.insert(path, picture),
             }
         }
         if has_news {
@@ -209,12 +209,12 @@ fn version(file: &Path) -> Option<u64> {
     Some(fnv1a(written(file)?.as_bytes()) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "1").as_bytes()))
 }
 
-fn kept_pictures(home: Option<&Home>) -> Pictures {
+fn kept_pictures(home: Option<&Home>) -> KeptPictures {
     home.and_then(|home| read(home, &Key::named(PICTURES)).value).unwrap_or_default()
 }
 
 /// The picture that is kept of a lesson, if the file is the one that it was drawn of.
-fn present(file: &Path, kept: &Pictures) -> Option<CardPicture> {
+fn present(file: &Path, kept: &KeptPictures) -> Option<CardPicture> {
     let kept = kept.0.get(&name(file)?)?;
     (version(file)? == kept.version).then(|| CardPicture::Sketch(Arc::new(kept.sketch.clone())))
 }
@@ -226,12 +226,12 @@ fn draw(file: &Path, home: Option<&Home>) -> CardPicture {
     if let (CardPicture::Sketch(sketch), Some(home), Some(name)) = (&picture, home, name(file)) {
         let kept = KeptPicture { version, sketch: Sketch::clone(sketch) };
         // Where it cannot be kept, it is drawn again the next time.
-        let _ = update(home, &Key::named(PICTURES), |pictures: &mut Pictures| _ = pictures.0.insert(name, kept));
+        let _ = update(home, &Key::named(PICTURES), |pictures: &mut KeptPictures| _ = pictures.0.insert(name, kept));
     }
     picture
 }
 
-fn find(home: Option<&Home>, kept: &Pictures) -> CourseFiles {
+fn find(home: Option<&Home>, kept: &KeptPictures) -> CourseFiles {
     let of_program = || home.and_then(|home| built_in::put_into(&home.built_in()).ok());
     let folder = course::folder().or_else(of_program);
     let files: Vec<CourseFile> = folder.as_deref().map(course::list).unwrap_or_default();

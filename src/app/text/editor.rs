@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use attune_engine::code::Fault;
-use attune_engine::code::editor::editing::{self, Selection};
+use attune_engine::code::editor::editing::{self, TextSelection};
 use attune_engine::code::editor::highlight::{SpanKind, pair_at, token_at};
 use attune_engine::code::editor::scope::CompletionScope;
 use attune_engine::code::editor::scope::{Completion, completions};
@@ -77,16 +77,16 @@ pub fn focus_editor(ui: &Ui, text: &str, caret: Option<usize>) {
     let id = editor_id(ui);
     ui.memory_mut(|memory| memory.request_focus(id));
     if let Some(caret) = caret {
-        select(ui, id, text, Selection::at(text.floor_char_boundary(caret)));
+        select(ui, id, text, TextSelection::at(text.floor_char_boundary(caret)));
     }
 }
 
 pub fn editor_ui(ui: &mut Ui, text: &mut String, model: &EditorModel, state: &mut EditorState) -> EditorResponse {
     let id = editor_id(ui);
     let focused = ui.memory(|memory| memory.has_focus(id));
-    let mut keys = Keys { id, model, changed: false, asked: None };
+    let mut keys = FrameKeys { id, model, changed: false, asked: None };
     keys.read(ui, text, state, focused);
-    let Keys { changed, asked, .. } = keys;
+    let FrameKeys { changed, asked, .. } = keys;
     let shown = show(ui, id, text, model, state, focused);
     let caret = selection(ui, id, text).caret;
     let laid = Laid { source: text, galley: &shown.galley, origin: shown.galley_pos };
@@ -206,20 +206,20 @@ fn offer(
 
 fn take(ui: &Ui, id: Id, text: &mut String, item: Completion) {
     text.replace_range(item.replaces.clone(), &item.insert);
-    select(ui, id, text, Selection::at(item.replaces.start + item.caret));
+    select(ui, id, text, TextSelection::at(item.replaces.start + item.caret));
 }
 
 /// Selected range in bytes; egui counts characters.
-fn selection(ui: &Ui, id: Id, text: &str) -> Selection {
+fn selection(ui: &Ui, id: Id, text: &str) -> TextSelection {
     let state = TextEditState::load(ui.ctx(), id);
     let byte = |cursor: CCursor| text.char_indices().nth(cursor.index.0).map_or(text.len(), |(at, _)| at);
     match state.and_then(|state| state.cursor.char_range()) {
-        Some(range) => Selection { anchor: byte(range.secondary), caret: byte(range.primary) },
-        None => Selection::at(text.len()),
+        Some(range) => TextSelection { anchor: byte(range.secondary), caret: byte(range.primary) },
+        None => TextSelection::at(text.len()),
     }
 }
 
-fn select(ui: &Ui, id: Id, text: &str, selection: Selection) {
+fn select(ui: &Ui, id: Id, text: &str, selection: TextSelection) {
     let cursor = |at: usize| CCursor::new(text[..at].chars().count());
     let mut state = TextEditState::load(ui.ctx(), id).unwrap_or_default();
     let range = CCursorRange::two(cursor(selection.anchor), cursor(selection.caret));
@@ -294,14 +294,14 @@ fn is_typed(event: &Event) -> bool {
 }
 
 /// The keys of one frame.
-pub struct Keys<'a, 'm> {
+pub struct FrameKeys<'a, 'm> {
     pub id: Id,
     pub model: &'a EditorModel<'m>,
     pub changed: bool,
     pub asked: Option<Asked>,
 }
 
-impl Keys<'_, '_> {
+impl FrameKeys<'_, '_> {
     /// Does what is ours, in the order in which it was typed: from a key of ours behind one of egui's on,
     /// the rest waits for the next frame.
     pub fn read(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, focused: bool) {
@@ -417,7 +417,7 @@ impl Keys<'_, '_> {
     }
 
     /// Tab after a word completes it: at once if there is but one name.
-    fn complete(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, at: Selection) -> bool {
+    fn complete(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, at: TextSelection) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         if !at.is_empty() || !text[..at.caret].ends_with(is_word) {
             return false;

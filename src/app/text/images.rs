@@ -14,7 +14,7 @@ use image::{ImageFormat, ImageReader, Limits};
 pub struct Images {
     lesson: Option<PathBuf>,
     folder: PictureFolder,
-    found: HashMap<String, Result<Picture, String>>,
+    found: HashMap<String, Result<LoadedImage, String>>,
     generation: u64,
     /// How often the folder was looked at anew: what was asked for before is of no use.
     epoch: u64,
@@ -25,12 +25,12 @@ pub struct Images {
 /// Path, epoch and pixels.
 type Decoded = (String, u64, Result<ColorImage, String>);
 
-struct Picture {
+struct LoadedImage {
     picture: pictures::Picture,
-    state: State,
+    state: ImageState,
 }
 
-enum State {
+enum ImageState {
     Known,
     Decoding,
     Shown(TextureHandle),
@@ -61,7 +61,7 @@ impl Images {
         let found = match self.found.get(path) {
             Some(found) => found,
             None => {
-                let found = self.folder.find(path).map(|picture| Picture { picture, state: State::Known });
+                let found = self.folder.find(path).map(|picture| LoadedImage { picture, state: ImageState::Known });
                 self.found.entry(path.to_owned()).or_insert(found)
             }
         };
@@ -75,10 +75,10 @@ impl Images {
         let epoch = self.epoch;
         let picture = self.found.get_mut(path)?.as_mut().ok()?;
         match &picture.state {
-            State::Shown(texture) => return Some(texture.id()),
-            State::Decoding => {}
-            State::Known => {
-                picture.state = State::Decoding;
+            ImageState::Shown(texture) => return Some(texture.id()),
+            ImageState::Decoding => {}
+            ImageState::Known => {
+                picture.state = ImageState::Decoding;
                 let (picture, decoded) = (picture.picture.clone(), self.decoded.clone());
                 let (path, ctx) = (path.to_owned(), ctx.clone());
                 std::thread::spawn(move || {
@@ -101,7 +101,7 @@ impl Images {
             let Some(found) = self.found.get_mut(&path) else { continue };
             match (pixels, found) {
                 (Ok(pixels), Ok(picture)) => {
-                    picture.state = State::Shown(ctx.load_texture(&path, pixels, TextureOptions::LINEAR));
+                    picture.state = ImageState::Shown(ctx.load_texture(&path, pixels, TextureOptions::LINEAR));
                 }
                 (Err(why), found) => {
                     *found = Err(why);

@@ -41,7 +41,7 @@ pub struct SentenceField<'a> {
     pub width: f32,
 }
 
-pub enum Change {
+pub enum SentenceChange {
     /// A sentence that can be read; others may follow.
     Typed(String),
     /// The last of them.
@@ -55,10 +55,10 @@ pub fn sentence_field_ui(
     field: &SentenceField,
     model: &SentencesModel,
     state: &mut SentenceFieldState,
-) -> Vec<Change> {
+) -> Vec<SentenceChange> {
     let mut changes = Vec::new();
     follow(field, state);
-    changes.extend(menu_ui(ui, field, model, state).map(Change::Chosen));
+    changes.extend(menu_ui(ui, field, model, state).map(SentenceChange::Chosen));
     let id = keys::sentence_field(field.name);
     keys::take(ui.ctx(), id);
     let edit = keys(ui, id, state);
@@ -70,7 +70,7 @@ pub fn sentence_field_ui(
     let reading = read(model, state);
     state.is_refused &= !response.changed();
     if response.changed() && reading.fault.is_none() {
-        changes.push(Change::Typed(state.text.clone()));
+        changes.push(SentenceChange::Typed(state.text.clone()));
     }
     if !state.is_open {
         response.on_hover_text(field.hint);
@@ -106,7 +106,7 @@ fn open_ui(
     response: &Response,
     reading: SentenceReading,
     edit: Option<Edit>,
-) -> Vec<Change> {
+) -> Vec<SentenceChange> {
     let id = response.id;
     let (mut edit, mut changes) = (edit, Vec::new());
     let ends = ui.input(|input| input.key_pressed(Key::Escape));
@@ -136,17 +136,23 @@ fn open_ui(
         ui.memory_mut(|memory| memory.request_focus(id));
     }
     if ends || is_entered && reading.fault.is_none() || !stays {
-        changes.push(Change::Done(close(field, state, &reading)));
+        changes.push(SentenceChange::Done(close(field, state, &reading)));
     }
     changes
 }
 
 /// Writes an edited text into the field, which keeps the keyboard.
-fn write_edit(ui: &Ui, id: Id, model: &SentencesModel, state: &mut SentenceFieldState, text: String) -> Option<Change> {
+fn write_edit(
+    ui: &Ui,
+    id: Id,
+    model: &SentencesModel,
+    state: &mut SentenceFieldState,
+    text: String,
+) -> Option<SentenceChange> {
     state.text = text;
     caret_to_end(ui, id, &state.text);
     ui.memory_mut(|memory| memory.request_focus(id));
-    read(model, state).fault.is_none().then(|| Change::Typed(state.text.clone()))
+    read(model, state).fault.is_none().then(|| SentenceChange::Typed(state.text.clone()))
 }
 
 /// The largest type in which the whole sentence is seen, while it is not written.

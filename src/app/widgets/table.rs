@@ -30,7 +30,7 @@ pub fn table_ui(ui: &mut Ui, table: &TableModel) -> Option<[usize; 3]> {
     }
     let gaps = size::GAP_WIDE * (table.parts() - 1) as f32;
     let width = (ui.available_width() - gaps) / table.parts() as f32;
-    let plan = Plan::of(table, width);
+    let plan = TablePlan::of(table, width);
     if plan.digits.is_some() && plan.width() <= width {
         let mut wanted = None;
         ui.horizontal_top(|ui| {
@@ -100,7 +100,7 @@ fn part_ui(ui: &mut Ui, table: &TableModel, title: &str) -> usize {
 }
 
 /// The sizes of a table that has `room`.
-struct Plan {
+struct TablePlan {
     digits: Option<Digits>,
     cell: Vec2,
     /// Left of the cells, and above them.
@@ -112,15 +112,15 @@ struct Plan {
     cols: usize,
 }
 
-impl Plan {
-    fn of(table: &TableModel, room: f32) -> Plan {
+impl TablePlan {
+    fn of(table: &TableModel, room: f32) -> TablePlan {
         /// A slanted word needs this width not to touch the next.
         const SLANTED: f32 = 16.5;
         let words = |chars: usize| (chars as f32 * size::SMALL * LETTER).min(size::WORD_MAX);
         let (row_words, col_words) = (words(table.row_chars), words(table.col_chars));
         let left = if table.row_chars == 0 { 0.0 } else { row_words + size::GAP };
         let (rows, cols) = (table.rows(), table.cols());
-        let level = |cell: Vec2, digits| Plan {
+        let level = |cell: Vec2, digits| TablePlan {
             digits,
             cell,
             head: Vec2::new(left, size::SMALL + size::GAP),
@@ -129,13 +129,13 @@ impl Plan {
             rows,
             cols,
         };
-        let slant = |cell: Vec2, digits| Plan {
+        let slant = |cell: Vec2, digits| TablePlan {
             head: Vec2::new(left, reach(col_words).y + size::SMALL),
             slanted: true,
             lean: (reach(col_words).x - cell.x / 2.0).max(0.0) + size::GAP,
             ..level(cell, digits)
         };
-        let fits = |plan: &Plan| plan.width() <= room;
+        let fits = |plan: &TablePlan| plan.width() <= room;
         for digits in table.digits() {
             let width = table.widest(*digits) as f32 * size::TABLE_DIGIT + size::GAP;
             let wide = Vec2::new(width.max(col_words + size::GAP), size::TABLE_ROW);
@@ -169,14 +169,14 @@ impl Plan {
 
 /// Returns the cell that was right-clicked.
 fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) -> Option<(usize, usize)> {
-    let plan = Plan::of(table, ui.available_width());
+    let plan = TablePlan::of(table, ui.available_width());
     let cells = plan.cells();
     let room = Vec2::new(ui.available_width() - plan.head.x - plan.lean, size::OUTPUT_MAX);
     let seen = cells.min(room.max(plan.cell));
     let whole = plan.head + seen + Vec2::new(plan.lean, 0.0);
     let (rect, _) = ui.allocate_exact_size(whole, Sense::hover());
     let body = Rect::from_min_size(rect.min + plan.head, seen);
-    let drawn = Drawn { table, plan, part, title };
+    let drawn = DrawnTable { table, plan, part, title };
     let (origin, asked) = if seen == cells {
         (body.min, drawn.cells_ui(ui, body.min, body))
     } else {
@@ -194,14 +194,14 @@ fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) -> Optio
 }
 
 /// One matrix on the screen.
-struct Drawn<'a> {
+struct DrawnTable<'a> {
     table: &'a TableModel,
-    plan: Plan,
+    plan: TablePlan,
     part: usize,
     title: &'a str,
 }
 
-impl Drawn<'_> {
+impl DrawnTable<'_> {
     /// Rows and columns that lie in `seen`.
     fn in_sight(&self, origin: Pos2, seen: Rect) -> (Range<usize>, Range<usize>) {
         let range = |from: f32, to: f32, step: f32, count: usize| {
@@ -209,7 +209,7 @@ impl Drawn<'_> {
             first.min(count)..((to / step).ceil().max(0.0) as usize).min(count)
         };
         let (from, to) = (seen.min - origin, seen.max - origin);
-        let Plan { cell, rows, cols, .. } = self.plan;
+        let TablePlan { cell, rows, cols, .. } = self.plan;
         (range(from.y, to.y, cell.y, rows), range(from.x, to.x, cell.x, cols))
     }
 
@@ -290,7 +290,7 @@ impl Drawn<'_> {
     /// The names of the rows and columns in sight.
     fn heads_ui(&self, ui: &Ui, origin: Pos2, body: Rect) {
         let (rows, cols) = self.in_sight(origin, body.intersect(ui.clip_rect()));
-        let Plan { cell, head, .. } = self.plan;
+        let TablePlan { cell, head, .. } = self.plan;
         let left = Rect::from_min_max(body.left_top() - Vec2::new(head.x, 0.0), body.left_bottom());
         let row_step = self.step(false);
         for row in rows.filter(|row| head.x > 0.0 && row % row_step == 0) {

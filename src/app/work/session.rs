@@ -66,7 +66,7 @@ pub struct Session {
     shared: Option<Box<SharedWork>>,
     waker: Waker,
     opened: SystemTime,
-    work: Option<Work>,
+    work: Option<OpenWork>,
     /// The checkpoints, as the learner saw the list.
     listed: Vec<Checkpoint>,
     /// The checkpoint that undoes the last reset.
@@ -81,7 +81,7 @@ pub struct Session {
 }
 
 /// The work on one lesson.
-struct Work {
+struct OpenWork {
     /// The lesson, as the kernel has it: snapshots of another one are not saved.
     lesson: Arc<Lesson>,
     saver: Mutex<Saver<SessionState>>,
@@ -99,14 +99,14 @@ struct Work {
     awaited: Option<SavedView>,
 }
 
-impl Work {
+impl OpenWork {
     fn saver(&mut self) -> &mut Saver<SessionState> {
         self.saver.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// State that the window shows now.
-struct Shown<'a> {
+struct ShownState<'a> {
     link: &'a Link,
     snapshot: Option<&'a Arc<Snapshot>>,
     view: &'a SavedView,
@@ -187,7 +187,7 @@ impl Session {
     ) -> Option<SessionState> {
         self.model.report = loaded.report();
         (self.undo_restore, self.restored) = (None, None);
-        self.work = Some(Work {
+        self.work = Some(OpenWork {
             lesson: lesson.clone(),
             saver: Mutex::new(Saver::spawn(store, self.waker.hook())),
             is_read_only: false,
@@ -227,7 +227,7 @@ impl Session {
     }
 
     /// Does what the learner chose.
-    fn act(&mut self, shown: &Shown) {
+    fn act(&mut self, shown: &ShownState) {
         match self.choice.take() {
             None => {}
             Some(SavingChoice::DismissReport) => self.model.report.clear(),
@@ -257,7 +257,7 @@ impl Session {
         self.model.is_reset = self.undo_restore.is_some();
     }
 
-    fn take_over(&mut self, shown: &Shown) {
+    fn take_over(&mut self, shown: &ShownState) {
         let (Some(home), Some(latest)) = (&self.home, shown.snapshot) else { return };
         let Some(work) = self.work.take() else { return };
         // Changed here since it was opened, while another window had it.
@@ -299,7 +299,7 @@ impl Session {
         self.listed.iter().map(row).collect()
     }
 
-    fn go_back(&mut self, checkpoint: &Checkpoint, shown: &Shown) {
+    fn go_back(&mut self, checkpoint: &Checkpoint, shown: &ShownState) {
         let Some(work) = &mut self.work else { return };
         match work.saver().folder().load::<SessionState>(checkpoint) {
             Ok(state) => {
@@ -310,7 +310,7 @@ impl Session {
     }
 
     /// Goes on with another state, once that of now is kept as a checkpoint. Does nothing where it cannot be.
-    fn replace(&mut self, state: SessionState, label: &str, shown: &Shown) -> Option<Checkpoint> {
+    fn replace(&mut self, state: SessionState, label: &str, shown: &ShownState) -> Option<Checkpoint> {
         let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
             self.model.report.push("Nothing was changed, because the current state is not saved.".to_owned());
             return None;
@@ -398,7 +398,7 @@ impl Session {
 
     /// All that was done is written.
     pub fn is_saved(&self) -> bool {
-        let is_whole = |work: &Work| matches!(status(&work.saver), Status::Saved { .. } | Status::Unchanged);
+        let is_whole = |work: &OpenWork| matches!(status(&work.saver), Status::Saved { .. } | Status::Unchanged);
         self.work.as_ref().is_some_and(is_whole)
     }
 
@@ -490,7 +490,7 @@ pub fn keep(
     }
     let replaces = session.choice.as_ref().is_some_and(SavingChoice::replaces_work);
     let settled = if replaces { session.settle(&link, &now) } else { None };
-    session.act(&Shown { link: &link, snapshot: settled.as_ref().or(models.snapshot()), view: &now });
+    session.act(&ShownState { link: &link, snapshot: settled.as_ref().or(models.snapshot()), view: &now });
     if let Some(restored) = session.restored.take() {
         workspace.0.restore(&restored, &mut view);
     }

@@ -13,7 +13,7 @@ use attune_core::kernel::Saved;
 use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::worker::Worker;
 use attune_core::lesson::issue::printable;
-use attune_core::lesson::load::{self, EVERY, Watched};
+use attune_core::lesson::load::{self, EVERY, WatchedFile};
 use attune_core::lesson::{Lesson, course, glossary, vector_files};
 use attune_view::export::work_file::LessonMark;
 use attune_view::view_model::ModelBeside;
@@ -40,14 +40,14 @@ pub struct ReadLesson {
 /// The origin of lessons.
 #[derive(Resource)]
 pub struct LessonSource {
-    news: Mutex<Receiver<News>>,
+    news: Mutex<Receiver<SourceNews>>,
     waker: Waker,
     /// The watch ends when it is gone.
     _watched: Arc<()>,
 }
 
 /// File that was read again on another thread.
-enum News {
+enum SourceNews {
     Lesson(Result<ReadLesson, Issues>),
     /// Glossary of the lesson's folder; `None` where there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
@@ -62,14 +62,14 @@ pub struct LessonIssues(pub Issues);
 impl LessonSource {
     /// Reads the lesson and starts to watch its file. A large file of vectors is read on: see [`first`].
     pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (LessonSource, Result<ReadLesson, Issues>) {
-        let file = Watched::new(path.clone());
+        let file = WatchedFile::new(path.clone());
         let (sender, news) = channel();
         let watched = Arc::new(());
         let is_watched = Arc::downgrade(&watched);
         let waits = waker.clone();
         std::thread::spawn(move || {
             // Nobody receives when the source is gone: then the watch ends.
-            let _ = sender.send(News::Lesson(read(&path, seed)));
+            let _ = sender.send(SourceNews::Lesson(read(&path, seed)));
             waker.wake();
             watch(file, seed, &is_watched, &sender, &waker);
         });
@@ -99,12 +99,12 @@ impl LessonSource {
 }
 
 /// The lesson as it is read first; no issue where it comes later, as a large file of vectors is read.
-fn first(news: &Receiver<News>) -> Result<ReadLesson, Issues> {
+fn first(news: &Receiver<SourceNews>) -> Result<ReadLesson, Issues> {
     loop {
         match news.recv_timeout(LOOK) {
-            Ok(News::Lesson(read)) => return read,
+            Ok(SourceNews::Lesson(read)) => return read,
             Err(RecvTimeoutError::Timeout) if vector_files::progress().is_none() => {}
-            Ok(News::Glossary(_) | News::Around(_)) | Err(_) => return Err(Vec::new()),
+            Ok(SourceNews::Glossary(_) | SourceNews::Around(_)) | Err(_) => return Err(Vec::new()),
         }
     }
 }
@@ -132,23 +132,23 @@ fn folder_of(file: &Path) -> &Path {
 }
 
 /// Reads the glossary, then looks at both files for as long as the source is there.
-fn watch(mut file: Watched, seed: Option<u64>, source: &Weak<()>, news: &Sender<News>, waker: &Waker) {
+fn watch(mut file: WatchedFile, seed: Option<u64>, source: &Weak<()>, news: &Sender<SourceNews>, waker: &Waker) {
     let path = file.path().to_owned();
-    let mut terms = Watched::new(path.with_file_name(glossary::FILE));
-    let send = |read: News| {
+    let mut terms = WatchedFile::new(path.with_file_name(glossary::FILE));
+    let send = |read: SourceNews| {
         // Nobody receives when the source is gone: then the watch ends.
         let _ = news.send(read);
         waker.wake();
     };
-    send(News::Glossary(read_glossary(&path)));
-    send(News::Around(LessonsAround::of(&course::list(folder_of(&path)), &path)));
+    send(SourceNews::Glossary(read_glossary(&path)));
+    send(SourceNews::Around(LessonsAround::of(&course::list(folder_of(&path)), &path)));
     while source.strong_count() > 0 {
         std::thread::sleep(EVERY);
         if file.has_changed() && file.is_there() {
-            send(News::Lesson(read(&path, seed)));
+            send(SourceNews::Lesson(read(&path, seed)));
         }
         if terms.has_changed() {
-            send(News::Glossary(read_glossary(&path)));
+            send(SourceNews::Glossary(read_glossary(&path)));
         }
     }
 }
@@ -167,9 +167,9 @@ pub fn reload(
     let mut saved = None;
     for read in news.try_iter() {
         match read {
-            News::Lesson(read) => saved = Some(read),
-            News::Glossary(read) => workspace.0.set_glossary(read),
-            News::Around(around) => workspace.0.set_around(around),
+            SourceNews::Lesson(read) => saved = Some(read),
+            SourceNews::Glossary(read) => workspace.0.set_glossary(read),
+            SourceNews::Around(around) => workspace.0.set_around(around),
         }
     }
     let Some(read) = saved else { return };
@@ -251,20 +251,20 @@ const DESKTOP: &[&[&str]] = if cfg!(target_os = "macos") {
 
 /// A program that may open the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Candidate {
+struct EditorProgram {
     /// The variable that names it.
     of: Option<&'static str>,
     words: Vec<String>,
 }
 
 /// The learner's choice by `VISUAL` and `EDITOR`, and then the desktop's.
-fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<Candidate> {
+fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<EditorProgram> {
     let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| {
         let words: Vec<String> = variable(name)?.split_whitespace().map(str::to_owned).collect();
-        (!words.is_empty()).then_some(Candidate { of: Some(name), words })
+        (!words.is_empty()).then_some(EditorProgram { of: Some(name), words })
     });
     let desktop = DESKTOP.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect());
-    chosen.chain(desktop.map(|words| Candidate { of: None, words })).collect()
+    chosen.chain(desktop.map(|words| EditorProgram { of: None, words })).collect()
 }
 
 /// Opens the file; takes a moment, to see whether the program stays. Returns what the learner is told, and where no
@@ -273,7 +273,7 @@ pub fn open(file: &Path) -> Result<String, String> {
     open_with(file, &candidates(|name| std::env::var(name).ok()))
 }
 
-fn open_with(file: &Path, candidates: &[Candidate]) -> Result<String, String> {
+fn open_with(file: &Path, candidates: &[EditorProgram]) -> Result<String, String> {
     let shown = printable(&file.display().to_string());
     let mut faults = Vec::new();
     for candidate in candidates {
@@ -293,7 +293,7 @@ fn open_with(file: &Path, candidates: &[Candidate]) -> Result<String, String> {
     Err(format!("No editor could be opened ({faults}). Open {shown} yourself; save it, and it reloads here."))
 }
 
-fn start(Candidate { of, words }: &Candidate, file: &Path) -> Result<(), String> {
+fn start(EditorProgram { of, words }: &EditorProgram, file: &Path) -> Result<(), String> {
     let (program, args) = words.split_first().ok_or("it is empty")?;
     let mut command = Command::new(program);
     command.args(args).arg(file);
@@ -320,7 +320,7 @@ fn start(Candidate { of, words }: &Candidate, file: &Path) -> Result<(), String>
 mod tests {
     use super::*;
 
-    fn words(candidate: &Candidate) -> String {
+    fn words(candidate: &EditorProgram) -> String {
         candidate.words.join(" ")
     }
 
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn without_an_editor_the_path_is_said_and_why() {
-        let none = |name: &str, of| Candidate { of, words: vec![name.to_owned()] };
+        let none = |name: &str, of| EditorProgram { of, words: vec![name.to_owned()] };
         let all = [none("no-such-editor", Some("VISUAL")), none("no-such-opener", None)];
         let why = open_with(Path::new("/a/my_apple.ron"), &all).expect_err("there is none");
         for part in ["VISUAL=no-such-editor: ", "; no-such-opener: ", "Open /a/my_apple.ron yourself"] {
@@ -349,12 +349,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn one_that_fails_gives_way_to_the_next() {
-        let all = ["false", "true"].map(|name| Candidate { of: Some("EDITOR"), words: vec![name.to_owned()] });
+        let all = ["false", "true"].map(|name| EditorProgram { of: Some("EDITOR"), words: vec![name.to_owned()] });
         let told = open_with(Path::new("my_apple.ron"), &all).expect("true is an editor that ends at once");
         assert!(told.contains("my_apple.ron is open in your editor (true)"), "{told}");
         let why = open_with(Path::new("my_apple.ron"), &all[..1]).expect_err("false fails");
         assert!(why.contains("EDITOR=false: it ended with exit status: 1"), "{why}");
-        let desktop = [Candidate { of: None, words: vec!["true".to_owned()] }];
+        let desktop = [EditorProgram { of: None, words: vec!["true".to_owned()] }];
         let told = open_with(Path::new("my_apple.ron"), &desktop).expect("it ends at once");
         assert!(told.contains("was given to true to open"), "{told}");
     }

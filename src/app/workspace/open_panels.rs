@@ -491,12 +491,12 @@ fn add_titles<'a>(layout: &'a PanelLayout, titles: &mut Vec<&'a str>, depth: usi
     }
 }
 
-enum Known {
+enum KnownLayout {
     Tabs(Vec<PanelId>, usize),
-    Split(bool, f32, Box<(Known, Known)>),
+    Split(bool, f32, Box<(KnownLayout, KnownLayout)>),
 }
 
-impl Known {
+impl KnownLayout {
     /// The layout with each panel at most once, and with no empty part. `left` are the panels with the titles that they
     /// have in it.
     fn of(layout: &PanelLayout, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Self> {
@@ -508,14 +508,16 @@ impl Known {
                 };
                 let panels: Vec<PanelId> = panels.iter().filter_map(&mut take).collect();
                 let front = (*front).min(panels.len().checked_sub(1)?);
-                Some(Known::Tabs(panels, front))
+                Some(KnownLayout::Tabs(panels, front))
             }
             PanelLayout::Split { .. } if depth == DEPTH_MAX => None,
             PanelLayout::Split { is_beside, share, parts } => {
                 let (first, second) = (Self::of(&parts.0, left, depth + 1), Self::of(&parts.1, left, depth + 1));
                 let share = if share.is_finite() { share.clamp(SHARE_MIN, 1.0 - SHARE_MIN) } else { 0.5 };
                 match (first, second) {
-                    (Some(first), Some(second)) => Some(Known::Split(*is_beside, share, Box::new((first, second)))),
+                    (Some(first), Some(second)) => {
+                        Some(KnownLayout::Split(*is_beside, share, Box::new((first, second))))
+                    }
                     (one, other) => one.or(other),
                 }
             }
@@ -524,21 +526,21 @@ impl Known {
 
     fn first(&self) -> Vec<PanelId> {
         match self {
-            Known::Tabs(panels, _) => panels.clone(),
-            Known::Split(_, _, parts) => parts.0.first(),
+            KnownLayout::Tabs(panels, _) => panels.clone(),
+            KnownLayout::Split(_, _, parts) => parts.0.first(),
         }
     }
 
     /// Fills a leaf that holds the first tabs already.
     fn fill(&self, tree: &mut Tree<PanelId>, node: NodeIndex) {
         match self {
-            Known::Tabs(_, front) => {
+            KnownLayout::Tabs(_, front) => {
                 if let Ok(leaf) = tree.leaf_mut(node) {
                     // A front that is no tab leaves the first in front.
                     let _ = leaf.set_active_tab(*front);
                 }
             }
-            Known::Split(is_beside, share, parts) => {
+            KnownLayout::Split(is_beside, share, parts) => {
                 let split = if *is_beside { Split::Right } else { Split::Below };
                 let [old, new] = tree.split(node, split, *share, Node::leaf_with(parts.1.first()));
                 parts.0.fill(tree, old);
@@ -565,7 +567,7 @@ pub fn dock(layout: &PanelLayout, known: &[PanelId]) -> Option<DockState<PanelId
     let mut titles = Vec::new();
     add_titles(layout, &mut titles, 0);
     let mut left: Vec<(&str, PanelId)> = known.iter().map(|panel| (title_among(*panel, &titles), *panel)).collect();
-    let known = Known::of(layout, &mut left, 0)?;
+    let known = KnownLayout::of(layout, &mut left, 0)?;
     let mut dock = DockState::new(known.first());
     known.fill(dock.main_surface_mut(), NodeIndex::root());
     Some(dock)

@@ -15,7 +15,7 @@ use crate::app::panels::{PanelId, Requests};
 use crate::app::theme::{self, size};
 use crate::app::ui_state::ThemeChoice;
 use crate::app::widgets::controls::checkbox_ui;
-use crate::app::widgets::sentence_field::{Change, SentenceField, SentenceFieldState, sentence_field_ui};
+use crate::app::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of the field with the sentence on the stage.
 pub const SENTENCE: &str = "Sentence";
@@ -80,9 +80,9 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, r
     };
     let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
     requests.commands.extend(changes.into_iter().map(|change| match change {
-        Change::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
-        Change::Done(text) => Command::Sentence(SentenceCommand::Set(text)),
-        Change::Chosen(index) => Command::Sentence(SentenceCommand::Select(index)),
+        SentenceChange::Typed(text) => Command::Sentence(SentenceCommand::Type(text)),
+        SentenceChange::Done(text) => Command::Sentence(SentenceCommand::Set(text)),
+        SentenceChange::Chosen(index) => Command::Sentence(SentenceCommand::Select(index)),
     }));
     let is_comparing = model.second.is_some();
     let row = WindowAction::Compare.row();

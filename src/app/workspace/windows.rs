@@ -165,7 +165,7 @@ const WIDTH: f32 = 400.0;
 
 /// Which number the card was opened for, and when.
 #[derive(Clone, Copy, Default, PartialEq)]
-struct Opened {
+struct OpenedCard {
     depth: usize,
     entry: Option<Entry>,
     time: f64,
@@ -178,12 +178,12 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     let id = Id::new("provenance");
     let asked = trail.entry();
     let time = ctx.input(|input| input.time);
-    let before: Opened = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
+    let before: OpenedCard = ctx.data(|data| data.get_temp(id)).unwrap_or_default();
     let is_new = before.entry != asked || before.depth != trail.depth();
     let depth = trail.depth();
     let is_from_outside = depth == 1 && before.depth <= 1;
     let to_place = ctx.pointer_latest_pos().filter(|_| is_from_outside);
-    let opened = if is_new { Opened { depth, entry: asked, time, to_place } } else { before };
+    let opened = if is_new { OpenedCard { depth, entry: asked, time, to_place } } else { before };
     ctx.data_mut(|data| data.insert_temp(id, opened));
     let Some(model) = asked.and_then(|entry| models.of_choice::<Provenance>(&entry)) else { return };
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
@@ -194,7 +194,7 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
         None => window,
     };
     // The number is told a frame after it is asked: until then the place waits.
-    ctx.data_mut(|data| data.insert_temp(id, Opened { to_place: None, ..opened }));
+    ctx.data_mut(|data| data.insert_temp(id, OpenedCard { to_place: None, ..opened }));
     let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
     let Some(shown) = window.show(ctx, |ui| card_ui(ui, &model, trail)) else { return };
     let rect = shown.response.rect;

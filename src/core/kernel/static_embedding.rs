@@ -545,7 +545,7 @@ impl Loading {
         }
         let (folder, told) = (model.path.clone(), shared.clone());
         thread::spawn(move || {
-            let mut watch = |progress: attune_engine::pretrained::load::Progress| {
+            let mut watch = |progress: attune_engine::pretrained::load::LoadProgress| {
                 told.done.store(progress.done, Ordering::Relaxed);
                 told.all.store(progress.all, Ordering::Relaxed);
                 !told.is_over.load(Ordering::Relaxed)

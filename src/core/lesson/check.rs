@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::tokenizer::{Origin, Piece};
+use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 use attune_engine::vectors::Vectors;
 
 use super::decode::{At, Node, Record, list, text};
@@ -158,7 +158,7 @@ fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
         return Some(text);
     }
     let most = pieces_max(&model.architecture, model.config.vocabulary);
-    let is_of_text = |piece: &Piece| piece.origin != Origin::Added;
+    let is_of_text = |piece: &ModelPiece| piece.origin != Origin::Added;
     match model.pieces(&text) {
         Ok(pieces) if !pieces.iter().any(is_of_text) => {
             node.field_issue("a text without words").expected("words that the model's tokenizer knows").none()

@@ -16,7 +16,7 @@ use super::read_claims::ClaimContext;
 use super::read_corpus::ReadCorpus;
 use super::read_model::{ReadModel, ReadObjective};
 use super::read_vectors::ReadEmbedding;
-use super::recipe::Changed;
+use super::recipe::RecipeChanges;
 use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, StaticEmbedding};
 
 /// Bytes of a lesson file; larger ones are refused before they are read.
@@ -226,8 +226,8 @@ impl Needs {
 }
 
 /// Whether a changed lesson fits the budget; `longest` as in [`super::corpus::longest`].
-pub(super) fn fits_budget(lesson: &Changed, words: usize, topics: usize, longest: usize) -> bool {
-    let Changed { static_embedding, model, sentences, .. } = lesson;
+pub(super) fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest: usize) -> bool {
+    let RecipeChanges { static_embedding, model, sentences, .. } = lesson;
     let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
     let static_work = match static_embedding {
         StaticEmbedding::Word2Vec(config) => static_work(config, *sentences, longest, rewrites),

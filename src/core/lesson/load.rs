@@ -397,13 +397,13 @@ pub const EVERY: Duration = Duration::from_millis(300);
 type Stamp = (SystemTime, u64);
 
 /// A file, and how it was when it was last read.
-pub struct Watched {
+pub struct WatchedFile {
     path: PathBuf,
     read: Option<Stamp>,
     before: Option<Stamp>,
 }
 
-impl Watched {
+impl WatchedFile {
     /// Watches a file that is read from now on.
     pub fn new(path: PathBuf) -> Self {
         let now = stamp(&path);
@@ -496,7 +496,7 @@ mod tests {
         fs::create_dir_all(&folder).expect("a folder");
         let file = folder.join("own.ron");
         fs::write(&file, "one").expect("it is written");
-        let mut watched = Watched::new(file.clone());
+        let mut watched = WatchedFile::new(file.clone());
         assert!(!watched.has_changed(), "nothing was saved");
         // In two writes.
         fs::write(&file, "").expect("it is emptied");

@@ -41,7 +41,7 @@ pub struct Recipe {
 }
 
 /// The parts of a lesson that a recipe changes.
-pub(super) struct Changed {
+pub(super) struct RecipeChanges {
     pub ambiguous: Vec<Ambiguous>,
     pub sentences: usize,
     pub static_embedding: StaticEmbedding,
@@ -75,7 +75,7 @@ impl<'l> Measured<'l> {
     /// # Errors
     /// As [`Self::check`].
     pub fn apply(&self, recipe: &Recipe) -> Result<Lesson, String> {
-        let Changed { ambiguous, static_embedding, model, seed, .. } = self.changed(recipe)?;
+        let RecipeChanges { ambiguous, static_embedding, model, seed, .. } = self.changed(recipe)?;
         let mut lesson = self.lesson.clone();
         lesson.corpus.ambiguous = ambiguous;
         lesson.switches.on.clone_from(&recipe.switches);
@@ -83,10 +83,10 @@ impl<'l> Measured<'l> {
         Ok(Lesson { static_embedding, model, seed, ..lesson })
     }
 
-    fn changed(&self, recipe: &Recipe) -> Result<Changed, String> {
+    fn changed(&self, recipe: &Recipe) -> Result<RecipeChanges, String> {
         let Lesson { corpus, static_embedding, model, switches, seed, .. } = self.lesson;
         let model = if recipe.switches.is_empty() { model } else { switches.model(&recipe.switches)? };
-        let mut changed = Changed {
+        let mut changed = RecipeChanges {
             ambiguous: corpus.ambiguous.clone(),
             sentences: corpus.sentences,
             static_embedding: static_embedding.clone(),
@@ -203,7 +203,7 @@ fn learning_rate(rate: f64) -> Result<f64, String> {
 }
 
 /// Another number of heads, or another width; a head's own widths follow where they were its share of `D`.
-fn resize(recipe: &Recipe, changed: &mut Changed) -> Result<(), String> {
+fn resize(recipe: &Recipe, changed: &mut RecipeChanges) -> Result<(), String> {
     let before = changed.model.architecture.width;
     let width = recipe.width.unwrap_or(before);
     if width != before {
@@ -313,7 +313,7 @@ pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
         let knobs = if senses == 2 { 1 } else { senses };
         offers.extend((0..knobs).map(|sense| share(&measured, recipe, ambiguous, sense)));
     }
-    let slider = Slider { measured: &measured, recipe };
+    let slider = RecipeSlider { measured: &measured, recipe };
     let heads = lesson.model.architecture.blocks.first().map_or(1, |block| block.attention.heads);
     let of = |set: fn(&mut Recipe, Option<usize>)| set;
     offers.push(slider.offer(Knob::Heads, 1..=HEADS_MAX, heads, recipe.heads, of(|r, x| r.heads = x)));
@@ -332,12 +332,12 @@ pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
     switches.chain(offers).collect()
 }
 
-struct Slider<'a> {
+struct RecipeSlider<'a> {
     measured: &'a Measured<'a>,
     recipe: &'a Recipe,
 }
 
-impl Slider<'_> {
+impl RecipeSlider<'_> {
     /// Off and on; the present one alone where the other makes no model.
     fn switch(&self, name: &str) -> KnobOffer {
         let is_on = self.recipe.switches.contains(name);

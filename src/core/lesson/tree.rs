@@ -67,7 +67,7 @@ pub(super) fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
     };
     let value = parser.value().and_then(|value| match parser.next() {
         Token { kind: Kind::End, .. } => Ok(value),
-        token => Err(Flaw::new(token.start, "the end of the file after the lesson")),
+        token => Err(TreeFlaw::new(token.start, "the end of the file after the lesson")),
     });
     value.map_err(|flaw| flaw.report(issues, start)).ok()
 }
@@ -80,14 +80,14 @@ pub(super) fn begins_with(text: &str, name: &str) -> bool {
 }
 
 /// The first mistake.
-struct Flaw {
+struct TreeFlaw {
     at: usize,
     expected: &'static str,
     /// Something else stood here: a bracket may be missing far before it.
     is_structural: bool,
 }
 
-impl Flaw {
+impl TreeFlaw {
     fn new(at: usize, expected: &'static str) -> Self {
         Self { at, expected, is_structural: false }
     }
@@ -147,11 +147,11 @@ struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    fn value(&mut self) -> Result<Value<'s>, Flaw> {
+    fn value(&mut self) -> Result<Value<'s>, TreeFlaw> {
         let token = self.next();
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(Flaw::new(token.start, "brackets nested less deeply"));
+            return Err(TreeFlaw::new(token.start, "brackets nested less deeply"));
         }
         let form = match token.kind {
             Kind::Text => Form::Text(decoded(&self.text[token.start..token.end], token.start)?),
@@ -172,7 +172,7 @@ impl<'s> Parser<'s> {
         Ok(Value { text: &self.text[token.start..self.at], form })
     }
 
-    fn word(&mut self, token: Token) -> Result<Form<'s>, Flaw> {
+    fn word(&mut self, token: Token) -> Result<Form<'s>, TreeFlaw> {
         let word = &self.text[token.start..token.end];
         match word {
             "true" => Ok(Form::Flag(true)),
@@ -189,7 +189,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The rest of a record, after its opening parenthesis.
-    fn body(&mut self) -> Result<Body<'s>, Flaw> {
+    fn body(&mut self) -> Result<Body<'s>, TreeFlaw> {
         let start = self.at;
         let (first, second) = (self.next(), self.next());
         self.at = start;
@@ -210,7 +210,11 @@ impl<'s> Parser<'s> {
     }
 
     /// The entries before a closing bracket, with commas between.
-    fn entries<T>(&mut self, close: char, mut entry: impl FnMut(&mut Self) -> Result<T, Flaw>) -> Result<Vec<T>, Flaw> {
+    fn entries<T>(
+        &mut self,
+        close: char,
+        mut entry: impl FnMut(&mut Self) -> Result<T, TreeFlaw>,
+    ) -> Result<Vec<T>, TreeFlaw> {
         let mut entries = Vec::new();
         while self.peek().kind != Kind::Mark(close) {
             entries.push(entry(self)?);
@@ -225,7 +229,7 @@ impl<'s> Parser<'s> {
         Ok(entries)
     }
 
-    fn colon(&mut self) -> Result<(), Flaw> {
+    fn colon(&mut self) -> Result<(), TreeFlaw> {
         match self.next() {
             Token { kind: Kind::Mark(':'), .. } => Ok(()),
             token => Err(self.flaw(token, "a colon between name and value")),
@@ -233,10 +237,10 @@ impl<'s> Parser<'s> {
     }
 
     /// The mistake at a token that is not what was expected.
-    fn flaw(&self, token: Token, expected: &'static str) -> Flaw {
+    fn flaw(&self, token: Token, expected: &'static str) -> TreeFlaw {
         match token.kind {
-            Kind::Bad(at, expected) => Flaw::new(at, expected),
-            _ => Flaw { at: token.start, expected, is_structural: true },
+            Kind::Bad(at, expected) => TreeFlaw::new(at, expected),
+            _ => TreeFlaw { at: token.start, expected, is_structural: true },
         }
     }
 
@@ -381,12 +385,12 @@ fn prefixed(text: &str, start: usize) -> Option<(Kind, usize)> {
 }
 
 /// The text that a token holds, with RON's escapes.
-fn decoded(token: &str, start: usize) -> Result<String, Flaw> {
+fn decoded(token: &str, start: usize) -> Result<String, TreeFlaw> {
     const AN_ESCAPE: &str = "one of the escapes \\n, \\t, \\\", \\\\ or \\u{…}; or a raw text r#\"…\"#";
     ron::from_str::<String>(token).map(|text| text.nfc().collect()).map_err(|error| {
         let place = LineColumn { line: error.span.end.line, column: error.span.end.col };
         let rest = LessonText::new("", token).rest_from(place);
-        Flaw::new(start + token.len() - rest.len(), AN_ESCAPE)
+        TreeFlaw::new(start + token.len() - rest.len(), AN_ESCAPE)
     })
 }
 

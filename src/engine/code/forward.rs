@@ -19,7 +19,7 @@ pub trait Forward: Send + Sync {
     ///
     /// # Errors
     /// In words for the learner, if the model cannot read the sentence or has no such head, or by `charge`.
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault>;
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault>;
 
     /// The static vectors of some words, a row for each, named by it.
     ///
@@ -39,7 +39,7 @@ pub trait Forward: Send + Sync {
 pub type Charge<'a> = &'a dyn Fn(u64) -> Result<(), Fault>;
 
 /// Tensors of one pass.
-pub trait Tensors: Send + Sync {
+pub trait PassTensors: Send + Sync {
     /// The tensor with this name in code.
     ///
     /// # Errors
@@ -49,12 +49,12 @@ pub trait Tensors: Send + Sync {
 
 /// A pass over a sentence: `forward("the cat").A` is its `A`.
 #[derive(Clone)]
-pub struct Pass {
+pub struct CodePass {
     pub sentence: Arc<str>,
-    pub tensors: Arc<dyn Tensors>,
+    pub tensors: Arc<dyn PassTensors>,
 }
 
-impl fmt::Display for Pass {
+impl fmt::Display for CodePass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pass of {:?}", self.sentence)
     }
@@ -111,8 +111,8 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
 }
 
 fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
-    engine.register_type_with_name::<Pass>("pass");
-    engine.register_fn("to_string", |pass: &mut Pass| pass.to_string());
+    engine.register_type_with_name::<CodePass>("pass");
+    engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
     let run = {
         let (model, budget) = (model.cloned(), budget.clone());
         move |sentence: &str, off: &[usize]| {
@@ -123,18 +123,18 @@ fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&Runnabl
         }
     };
     let whole = run.clone();
-    engine.register_fn(FORWARD, move |context: NativeCallContext, sentence: ImmutableString| -> Answer<Pass> {
+    engine.register_fn(FORWARD, move |context: NativeCallContext, sentence: ImmutableString| -> Answer<CodePass> {
         at_call(whole(&sentence, &[]), &context)
     });
     engine.register_fn(
         FORWARD,
-        move |context: NativeCallContext, sentence: ImmutableString, off: Array| -> Answer<Pass> {
+        move |context: NativeCallContext, sentence: ImmutableString, off: Array| -> Answer<CodePass> {
             at_call(heads(&off).and_then(|off| run(&sentence, &off)), &context)
         },
     );
     let paid = budget.clone();
     engine.register_indexer_get(
-        move |context: NativeCallContext, pass: &mut Pass, name: ImmutableString| -> Answer<Dynamic> {
+        move |context: NativeCallContext, pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
             let read = pass.tensors.tensor(&name).and_then(|tensor| paid.pay(tensor.cost()).map(|()| tensor));
             at_call(read.map(|tensor| Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec())), &context)
         },

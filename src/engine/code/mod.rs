@@ -37,7 +37,7 @@ use rhai::{AST, Dynamic, Engine};
 
 pub use crate::code::functions::{Help, REFERENCE, help};
 pub use fault::{Fault, LineColumn};
-pub use forward::{Charge, FORWARD, Forward, NEIGHBOURS, Pass, RunnableModel, Tensors, VECTORS};
+pub use forward::{Charge, CodePass, FORWARD, Forward, NEIGHBOURS, PassTensors, RunnableModel, VECTORS};
 pub use names::{Names, names};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, Value, Variable};
@@ -158,7 +158,7 @@ fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
 
 fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
     let budget = Budget::new(scope.allowance, scope.stop.clone());
-    let progress = syntax::Progress::default();
+    let progress = syntax::ParserProgress::default();
     let engine = engine(&budget, &progress, scope);
     let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
     let given: Vec<Given> = scope.given.iter().map(fixed).collect();
@@ -187,7 +187,7 @@ fn measured(run: impl FnOnce() -> Run) -> Run {
 
 fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let budget = Budget::new(scope.allowance, scope.stop.clone());
-    let progress = syntax::Progress::default();
+    let progress = syntax::ParserProgress::default();
     let engine = engine(&budget, &progress, scope);
     let mut run = Run::default();
     let fault = |error: Box<rhai::EvalAltResult>| Some(fault::explain(*error, source, scope, budget.ended()));
@@ -280,7 +280,7 @@ fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, F
     Ok(scope)
 }
 
-fn engine(budget: &Budget, progress: &syntax::Progress, scope: &Scope<'_>) -> Engine {
+fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>) -> Engine {
     // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
     let mut engine = Engine::new_raw();
     ArithmeticPackage::new().register_into_engine(&mut engine);
@@ -312,7 +312,7 @@ fn engine(budget: &Budget, progress: &syntax::Progress, scope: &Scope<'_>) -> En
 
 /// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise.
 /// Not the variables, which it would put in place of parameters of the same name.
-fn compile(engine: &Engine, progress: &syntax::Progress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
+fn compile(engine: &Engine, progress: &syntax::ParserProgress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
     if source.len() > SOURCE_BYTES_MAX {
         let message = format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes");
         let fault = Fault::new(message).hint("split the cell");

@@ -34,7 +34,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
         .disable_symbol("curry");
     // Constants must stay names.
     engine.set_optimization_level(rhai::OptimizationLevel::None);
-    let progress = syntax::Progress::default();
+    let progress = syntax::ParserProgress::default();
     syntax::extend(&mut engine, progress.clone());
     progress.restart();
     let ast =

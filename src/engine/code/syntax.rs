@@ -18,7 +18,7 @@ const PRODUCT_PRECEDENCE: u8 = 180;
 
 /// How far the parser is.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<Mutex<Brackets>>);
+pub struct ParserProgress(Arc<Mutex<Brackets>>);
 
 #[derive(Debug, Default)]
 struct Brackets {
@@ -32,7 +32,7 @@ struct Brackets {
     ends_range: bool,
 }
 
-impl Progress {
+impl ParserProgress {
     /// Before a text is parsed.
     pub fn restart(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Brackets::default();
@@ -84,7 +84,7 @@ impl Brackets {
 }
 
 /// Teaches an engine `@`, and commas in an index.
-pub fn extend(engine: &mut Engine, progress: Progress) {
+pub fn extend(engine: &mut Engine, progress: ParserProgress) {
     for (operator, precedence) in [("@", PRODUCT_PRECEDENCE), (PAIR, PAIR_PRECEDENCE)] {
         engine.register_custom_operator(operator, precedence).expect("no operator of Rhai's own");
     }

@@ -12,7 +12,7 @@ use super::budget::{
     Budget, IMAGE_PATH_BYTES_MAX, NESTING_MAX, OUTPUT_BYTES_MAX, PLOT_LINES_MAX, RANKED_MAX, TENSOR_ENTRIES_MAX,
 };
 use super::fault::Fault;
-use super::forward::Pass;
+use super::forward::CodePass;
 use super::tensor::{Axis, Tensor};
 use crate::json;
 
@@ -128,7 +128,7 @@ impl fmt::Write for ShortText {
 pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
     let mut short = ShortText { text: String::new(), bytes_max };
     let is_list = value.is_array() || value.is_map();
-    let is_part = is_list || value.is::<Pass>();
+    let is_part = is_list || value.is::<CodePass>();
     let written = if is_part { write_part(&mut short, value) } else { write!(short, "{value}") };
     (short.text, written.is_err())
 }
@@ -151,7 +151,7 @@ fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
         }
         return to.write_str("}");
     }
-    if let Some(pass) = value.read_lock::<Pass>() {
+    if let Some(pass) = value.read_lock::<CodePass>() {
         return write!(to, "{}", *pass);
     }
     match value.read_lock::<Tensor>() {
@@ -164,7 +164,7 @@ fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
 pub(super) fn type_name(value: &Dynamic) -> &'static str {
     match value {
         _ if value.is::<Tensor>() => "tensor",
-        _ if value.is::<Pass>() => "pass",
+        _ if value.is::<CodePass>() => "pass",
         _ => value.type_name(),
     }
 }
@@ -322,13 +322,13 @@ pub(super) enum Written {
     Plot {
         #[serde(with = "json::numbers")]
         x: Vec<f64>,
-        lines: Vec<Line>,
+        lines: Vec<PlotLine>,
     },
     Image(String),
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct PlotLine {
     name: String,
     #[serde(with = "json::numbers")]
     y: Vec<f64>,
@@ -350,7 +350,7 @@ impl From<Output> for Written {
                 Self::Ranking { words, numbers }
             }
             Output::Plot(Plot { x, lines }) => {
-                let lines = lines.into_iter().map(|(name, y)| Line { name, y: y.to_vec() });
+                let lines = lines.into_iter().map(|(name, y)| PlotLine { name, y: y.to_vec() });
                 Self::Plot { x: x.to_vec(), lines: lines.collect() }
             }
         }
@@ -374,7 +374,7 @@ impl From<Written> for Output {
                 Self::Table { caption: "".into(), tensor: Tensor::unchecked(Vec::new(), numbers) }
             }
             Written::Plot { x, lines } => {
-                let lines = lines.into_iter().map(|Line { name, y }| (name, Arc::from(y)));
+                let lines = lines.into_iter().map(|PlotLine { name, y }| (name, Arc::from(y)));
                 Self::Plot(Plot { x: x.into(), lines: lines.collect() })
             }
         }

@@ -16,7 +16,7 @@ use faer::MatRef;
 
 use super::activation::Activation;
 use super::attention::{
-    AttentionCache, AttentionConfig, AttentionScratch, HeadChanges, Room, Tokens, attention_backward,
+    AttentionCache, AttentionConfig, AttentionScratch, BatchRoom, HeadChanges, Tokens, attention_backward,
     attention_forward, attention_onward, with_lane_beyond,
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
@@ -254,18 +254,18 @@ impl<S: Scalar> TailCache<S> {
 }
 
 impl<S: Scalar> BlockCache<S> {
-    pub fn new(config: &BlockConfig, queries: Room, keys: Room) -> Self {
+    pub fn new(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let attention = AttentionCache::new(&config.attention, queries, keys);
         Self::with(config, attention, queries, keys)
     }
 
     /// For a viewer, who wants the scores too.
-    pub fn with_scores(config: &BlockConfig, queries: Room, keys: Room) -> Self {
+    pub fn with_scores(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let attention = AttentionCache::with_scores(&config.attention, queries, keys);
         Self::with(config, attention, queries, keys)
     }
 
-    fn with(config: &BlockConfig, attention: AttentionCache<S>, queries: Room, keys: Room) -> Self {
+    fn with(config: &BlockConfig, attention: AttentionCache<S>, queries: BatchRoom, keys: BatchRoom) -> Self {
         let (rows, width) = (queries.rows, config.attention.width);
         let matrix = || Matrix::zeros(rows, width);
         let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));

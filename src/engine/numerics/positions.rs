@@ -2,7 +2,7 @@
 //! places.
 
 use crate::numerics::attention::config::AttentionConfig;
-use crate::numerics::attention::rows::Rows;
+use crate::numerics::attention::rows::BatchRows;
 use crate::numerics::simd::{add, vectorized};
 use crate::numerics::{Matrix, Scalar};
 
@@ -235,7 +235,7 @@ impl<S: Scalar> Turns<S> {
 
     /// `R_t x` of the tokens of some sentences, or `R_{−t} x`, head by head, each `width` columns wide. `before` tokens went
     /// before the first.
-    pub fn turn(&self, way: TurnDirection, sentences: &Rows, before: usize, width: usize, x: &mut [S]) {
+    pub fn turn(&self, way: TurnDirection, sentences: &BatchRows, before: usize, width: usize, x: &mut [S]) {
         if self.pairs == 0 {
             return;
         }

@@ -13,12 +13,12 @@ use crate::numerics::vectors::{centroid, cosine};
 
 /// Findings, a line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct ModelFindings {
     pub good: Vec<String>,
     pub faults: Vec<String>,
 }
 
-impl Findings {
+impl ModelFindings {
     fn push(&mut self, found: Result<String, String>) {
         match found {
             Ok(line) => self.good.push(line),
@@ -28,8 +28,8 @@ impl Findings {
 }
 
 /// Examines a model that was read from this folder.
-pub fn examine(folder: &ModelFolder, read: &Pretrained) -> Findings {
-    let mut findings = Findings::default();
+pub fn examine(folder: &ModelFolder, read: &Pretrained) -> ModelFindings {
+    let mut findings = ModelFindings::default();
     findings.good.extend(read.files.iter().map(ToString::to_string));
     match folder.tokenizer_files() {
         Ok(files) => findings.good.extend(files.iter().map(ToString::to_string)),

@@ -16,7 +16,7 @@ use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
-use crate::pretrained::tokenizer::{Encoding, Origin, Piece, Tokenizer, TokenizerFiles};
+use crate::pretrained::tokenizer::{Encoding, ModelPiece, Origin, Tokenizer, TokenizerFiles};
 
 /// Bytes of each file of a tokenizer.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -109,7 +109,7 @@ impl ModelFolder {
     ///
     /// # Errors
     /// In words for the learner, if a word is no token id.
-    pub fn pieces(&self, text: &str) -> Result<Vec<Piece>, String> {
+    pub fn pieces(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
         let Some(tokenizer) = &self.tokenizer else { return self.ids(text) };
         let pair = text.split_once(PAIR).filter(|_| self.reads_pairs());
         let encoding = pair.and_then(|(first, second)| tokenizer.encode_pair(first, second));
@@ -121,7 +121,7 @@ impl ModelFolder {
         Ok(pieces)
     }
 
-    fn ids(&self, text: &str) -> Result<Vec<Piece>, String> {
+    fn ids(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
         let last = self.config.vocabulary - 1;
         let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
         let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
@@ -131,7 +131,7 @@ impl ModelFolder {
                 format!("{shown} is no token: the folder has no tokenizer, so write ids from 0 to {last}")
             })?;
             let bytes = begin(word)..begin(word) + word.len();
-            Ok(Piece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
+            Ok(ModelPiece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
         };
         words.enumerate().map(piece).collect()
     }

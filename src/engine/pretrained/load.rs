@@ -16,7 +16,7 @@ use super::config::{CONFIG_BYTES_MAX, Config, check_bytes};
 use super::folder::{plain, text};
 use super::names::{FoundTensors, Origin, Origins, OutputRun, TensorLayout};
 use super::refusal::{Refusal, quoted};
-use super::safetensors::{Dtype, Reader, ShardIndex, Tensor, TensorSource, bytes_read};
+use super::safetensors::{Dtype, FileTensor, ShardIndex, TensorReader, TensorSource, bytes_read};
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
@@ -98,7 +98,7 @@ impl std::fmt::Display for EntryOrigin<'_> {
 
 /// Bytes of a model's files that are read, of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct LoadProgress {
     pub done: u64,
     pub all: u64,
 }
@@ -131,7 +131,7 @@ impl std::fmt::Display for LoadStopped {
 ///
 /// # Errors
 /// If something in the folder is not as it must be, or loading was stopped.
-pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pretrained, LoadStopped> {
+pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Result<Pretrained, LoadStopped> {
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
     let (mut sources, index) = open(folder)?;
@@ -164,7 +164,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Pr
         parameters: Parameters::zeros_with_packed(&shapes, packed_as),
     };
     sources = sources.into_iter().map(Open::hashed_beside).collect();
-    let mut progress = Progress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
+    let mut progress = LoadProgress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
     for (file, open) in sources.iter_mut().enumerate() {
         let in_file = |refusal: Refusal| refusal.in_file(&open.name);
         progress.done += open.source.header().length;
@@ -405,13 +405,13 @@ impl Model {
 }
 
 /// Weights of a readout that ought to be the table of words, number for number.
-fn check_twin(folder: &Path, name: &str, start: u64, twin: &Tensor, table: &Table<f32>) -> Result<(), Refusal> {
+fn check_twin(folder: &Path, name: &str, start: u64, twin: &FileTensor, table: &Table<f32>) -> Result<(), Refusal> {
     let is_table = twin.shape == [table.rows(), table.cols()] && bytes_read(twin.dtype).is_some();
     let mut is_same = is_table;
     if is_table {
         let (mut file, _) = plain(folder, name)?;
         file.seek(SeekFrom::Start(start + twin.begin)).map_err(|error| Refusal::unreadable(&error))?;
-        Reader::default().read(&mut file, twin, table.cols(), &mut |row, numbers| {
+        TensorReader::default().read(&mut file, twin, table.cols(), &mut |row, numbers| {
             let mut rows = (row..).zip(numbers.chunks(table.cols().max(1)));
             is_same = rows.all(|(row, numbers)| *table.row(row) == *numbers);
             is_same

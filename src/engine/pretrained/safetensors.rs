@@ -1,5 +1,5 @@
 //! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
-//! ([`Header`]), and the tensors' bytes, row-major and one after the other.
+//! ([`FileHeader`]), and the tensors' bytes, row-major and one after the other.
 //!
 //! A file is read once, from its beginning to its end ([`TensorSource`]): tensor by tensor into the place that each will
 //! have, so that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that
@@ -36,21 +36,21 @@ const CHUNK: usize = 1 << 18;
 /// A file that is read from its beginning to its end.
 pub struct TensorSource<R> {
     from: R,
-    header: Header,
+    header: FileHeader,
     hash: Hash,
     /// Tensors that are read or passed.
     done: usize,
-    reader: Reader,
+    reader: TensorReader,
 }
 
 /// Room for a piece of a tensor.
 #[derive(Default)]
-pub struct Reader {
+pub struct TensorReader {
     bytes: Vec<u8>,
     numbers: Vec<f32>,
 }
 
-impl Reader {
+impl TensorReader {
     /// Reads a tensor whose bytes come next: `each` gets its numbers piece by piece, always whole rows of so many, and
     /// the number of the first row. It returns `false` to end the reading, which this then returns too.
     ///
@@ -60,7 +60,7 @@ impl Reader {
     pub fn read(
         &mut self,
         from: &mut impl Read,
-        tensor: &Tensor,
+        tensor: &FileTensor,
         cols: usize,
         each: &mut dyn FnMut(usize, &[f32]) -> bool,
     ) -> Result<bool, Refusal> {
@@ -197,11 +197,11 @@ impl<R: Read> TensorSource<R> {
     /// If it is not one, or does not fit the file.
     pub fn open(mut from: R, length: u64) -> Result<Self, Refusal> {
         let mut hash = Hash::Here(Sha256::new());
-        let header = Header::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
-        Ok(Self { from, header, hash, done: 0, reader: Reader::default() })
+        let header = FileHeader::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
+        Ok(Self { from, header, hash, done: 0, reader: TensorReader::default() })
     }
 
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &FileHeader {
         &self.header
     }
 
@@ -212,14 +212,14 @@ impl<R: Read> TensorSource<R> {
     }
 
     /// The tensor that comes next in the file.
-    pub fn next(&self) -> Option<&Tensor> {
+    pub fn next(&self) -> Option<&FileTensor> {
         self.header.tensors.get(self.done)
     }
 
-    /// Reads the next tensor, as [`Reader::read`] does.
+    /// Reads the next tensor, as [`TensorReader::read`] does.
     ///
     /// # Errors
-    /// As [`Reader::read`].
+    /// As [`TensorReader::read`].
     pub fn read_next(&mut self, cols: usize, each: &mut dyn FnMut(usize, &[f32]) -> bool) -> Result<bool, Refusal> {
         let Some(tensor) = self.header.tensors.get(self.done) else { return Ok(true) };
         self.done += 1;
@@ -301,7 +301,7 @@ const ALIGNMENT: usize = 8;
 
 /// The place, shape and kind of numbers of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tensor {
+pub struct FileTensor {
     pub name: String,
     pub dtype: Dtype,
     pub shape: Vec<usize>,
@@ -310,7 +310,7 @@ pub struct Tensor {
     pub end: u64,
 }
 
-impl Tensor {
+impl FileTensor {
     pub fn bytes(&self) -> u64 {
         self.end - self.begin
     }
@@ -319,13 +319,13 @@ impl Tensor {
 /// The tensors of a file in the order of their bytes, which follow one another without a gap from the header's end to
 /// the file's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
-    pub tensors: Vec<Tensor>,
+pub struct FileHeader {
+    pub tensors: Vec<FileTensor>,
     /// Bytes before those of the tensors.
     pub length: u64,
 }
 
-impl Header {
+impl FileHeader {
     /// Reads it from the beginning of a file of the given number of bytes.
     ///
     /// # Errors
@@ -354,7 +354,7 @@ impl Header {
 }
 
 /// The bytes of tensors follow one another, and fill the file.
-fn tile(tensors: &[Tensor], bytes: u64) -> Result<(), Refusal> {
+fn tile(tensors: &[FileTensor], bytes: u64) -> Result<(), Refusal> {
     let mut next = 0;
     for tensor in tensors {
         if tensor.begin != next {
@@ -373,7 +373,7 @@ fn tile(tensors: &[Tensor], bytes: u64) -> Result<(), Refusal> {
     Err(Refusal::new(found, format!("the {next} of its tensors"), FETCH_AGAIN))
 }
 
-fn refuse_twins(tensors: &[Tensor]) -> Result<(), Refusal> {
+fn refuse_twins(tensors: &[FileTensor]) -> Result<(), Refusal> {
     let mut names: Vec<&str> = tensors.iter().map(|tensor| &*tensor.name).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -382,7 +382,7 @@ fn refuse_twins(tensors: &[Tensor]) -> Result<(), Refusal> {
     }
 }
 
-fn parse(text: &[u8]) -> Result<Vec<Tensor>, Refusal> {
+fn parse(text: &[u8]) -> Result<Vec<FileTensor>, Refusal> {
     let damaged = |found: String| Refusal::new(found, "a header in JSON", FETCH_AGAIN);
     let text = str::from_utf8(text).map_err(|error| {
         damaged(format!("bytes that are not UTF-8, from byte {} of the header on", error.valid_up_to()))
@@ -434,7 +434,7 @@ fn check_sizes(json: &[u8]) -> Result<(), Refusal> {
 /// The tensors as they are found, and the first fault.
 #[derive(Default)]
 struct Found {
-    tensors: Vec<Tensor>,
+    tensors: Vec<FileTensor>,
     /// The name of the tensor that is read just now.
     name: String,
     refusal: Option<Refusal>,
@@ -489,7 +489,7 @@ impl<'de> Visitor<'de> for &mut Found {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Holds a tensor against its own shape.
-fn check(info: TensorInfo, name: &str) -> Result<Tensor, Refusal> {
+fn check(info: TensorInfo, name: &str) -> Result<FileTensor, Refusal> {
     let damaged = |found: String, expected: String| Refusal::new(found, expected, FETCH_AGAIN);
     if name.len() > NAME_BYTES_MAX {
         return Err(damaged(format!("a name of {} bytes", name.len()), format!("at most {NAME_BYTES_MAX}")));
@@ -501,7 +501,7 @@ fn check(info: TensorInfo, name: &str) -> Result<Tensor, Refusal> {
     let size = shape.iter().try_fold(1usize, |size, n| size.checked_mul(*n));
     match (size.and_then(|size| size.checked_mul(dtype.bitsize())), end.checked_sub(begin)) {
         (Some(bits), Some(given)) if bits.is_multiple_of(8) && bits / 8 == given => {
-            Ok(Tensor { name: name.to_owned(), dtype, shape, begin: begin as u64, end: end as u64 })
+            Ok(FileTensor { name: name.to_owned(), dtype, shape, begin: begin as u64, end: end as u64 })
         }
         (None, _) => Err(damaged(format!("the shape {shape:?}"), "one whose size can be counted".to_owned())),
         (Some(bits), _) => {

@@ -11,7 +11,7 @@ use crate::numerics::Matrix;
 use crate::pretrained::folder::{plain, text, text_if_there};
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
-use crate::pretrained::safetensors::{self, Header, Reader, ShardIndex, Tensor};
+use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex, TensorReader};
 use crate::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -62,7 +62,7 @@ pub fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> 
 fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let mut read = || -> Result<Vectors, LoadStopped> {
         let (mut file, length) = plain(folder, name)?;
-        let header = Header::read(&mut file, length)?;
+        let header = FileHeader::read(&mut file, length)?;
         let table = table(&header)?;
         let width = table.shape[1];
         file.seek(SeekFrom::Start(header.length + table.begin)).map_err(|error| Refusal::unreadable(&error))?;
@@ -88,10 +88,15 @@ fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, LoadS
     })
 }
 
-fn rows(file: &mut impl Read, table: &Tensor, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
+fn rows(
+    file: &mut impl Read,
+    table: &FileTensor,
+    builder: &mut Builder<'_>,
+    source: &Source,
+) -> Result<(), LoadStopped> {
     let width = table.shape[1];
     let mut stopped = Ok(());
-    Reader::default().read(file, table, width, &mut |_, numbers| {
+    TensorReader::default().read(file, table, width, &mut |_, numbers| {
         for row in numbers.chunks_exact(width) {
             builder.room().extend_from_slice(row);
             stopped = builder.push(b"", Place::Row(builder.seen()), source);
@@ -105,8 +110,8 @@ fn rows(file: &mut impl Read, table: &Tensor, builder: &mut Builder<'_>, source:
 }
 
 /// The word table among the tensors: by its name, or the only one of two dimensions.
-fn table(header: &Header) -> Result<&Tensor, Refusal> {
-    let tables: Vec<&Tensor> = header.tensors.iter().filter(|tensor| tensor.shape.len() == 2).collect();
+fn table(header: &FileHeader) -> Result<&FileTensor, Refusal> {
+    let tables: Vec<&FileTensor> = header.tensors.iter().filter(|tensor| tensor.shape.len() == 2).collect();
     let named = table_name(tables.iter().map(|tensor| &*tensor.name));
     let table = match (named, &*tables) {
         (Some(name), _) => tables.iter().copied().find(|tensor| tensor.name == name),

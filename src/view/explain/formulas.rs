@@ -11,7 +11,7 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity, latex};
 
 use super::numbers::{Divisors, norm_formula};
-use super::reader::Reader;
+use super::reader::EntryReader;
 
 /// Joins formulas that belong to each other.
 pub const AND: &str = ", \\quad ";
@@ -21,7 +21,7 @@ const ATTENDED: &str = "b_i = \\operatorname{Norm}(a_i)";
 /// The norms of a block in a row, as the arrows go through them.
 const CHAINS: [&str; 2] = ["L_2(L_1(t))", "L_3(L_2(L_1(t)))"];
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// The formula by which an entry is computed; `None` of a quantity that is not explained.
     pub fn formula(&self, entry: Entry) -> Option<String> {
         use Quantity::*;

@@ -27,7 +27,7 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::quantity::{Entry, Quantity};
 
 use self::formulas::{AND, Worked};
-use self::reader::Reader;
+use self::reader::EntryReader;
 use crate::view_model::{Model, axes, models};
 
 models!(of(snapshot): walk::RouteModel);
@@ -51,11 +51,11 @@ pub struct Explanation {
 impl Explanation {
     /// `None` where the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
-        Reader::of(snapshot)?.explain(entry)
+        EntryReader::of(snapshot)?.explain(entry)
     }
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// `None` where the snapshot has no such entry.
     pub fn explain(&self, entry: Entry) -> Option<Explanation> {
         let value = self.value(entry)?;
@@ -86,7 +86,7 @@ pub struct Provenance {
 impl Provenance {
     /// `None` where the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
-        let reader = Reader::of(snapshot)?;
+        let reader = EntryReader::of(snapshot)?;
         let explanation = reader.explain(entry)?;
         let mut beside = Vec::new();
         if let (Quantity::Coordinate, Some(point)) = (entry.quantity, entry.owner.point()) {
@@ -100,7 +100,7 @@ impl Provenance {
     }
 }
 
-fn trace_back(reader: &Reader, worked: &Worked) -> Vec<(Entry, String)> {
+fn trace_back(reader: &EntryReader, worked: &Worked) -> Vec<(Entry, String)> {
     const STEPS_MAX: usize = 40;
     let mut way = Vec::new();
     let mut next = worked.leads_to();

@@ -16,7 +16,7 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 
 use super::formulas::{Factor, Operand, ProductTerm, Worked, constant, sum};
-use super::reader::{Reader, part_index};
+use super::reader::{EntryReader, part_index};
 
 /// The divisor of the products of a head: `√d_k · c · τ`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ impl Divisors {
     }
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// The numbers from which an entry is computed, in the formula's form.
     pub fn worked(&self, entry: Entry) -> Option<Worked> {
         use Quantity::*;
@@ -321,7 +321,7 @@ fn of_keys_or_queries(quantity: Quantity) -> bool {
 }
 
 /// Numbers that are learned, and those read off the vectors: points, neighbours and answers.
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// Values that a learned weight had before: as training left it, and as it began.
     fn earlier_weights(&self, tensor: TensorId, row: usize, col: usize) -> Option<Vec<Operand>> {
         let value = self.model.parameters.entry(tensor, row, col)?;
@@ -480,7 +480,7 @@ pub fn norm_formula(form: NormForm, entry: &str, mean: &str) -> String {
     }
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     pub fn width(&self) -> usize {
         self.model.architecture.width
     }
@@ -628,7 +628,7 @@ impl Reader<'_> {
 }
 
 /// Arrows at a block's output: what its norms make of each term of the sum, and the terms that no head adds.
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// Norms that the terms of a block's heads go through.
     pub fn norms_after(&self, block: usize) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms().len())

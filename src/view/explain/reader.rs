@@ -21,7 +21,7 @@ use crate::view_model::heads::{HeadLabels, at_distance, distance_of};
 use crate::view_model::{axes, quoted};
 
 /// A snapshot and its labels, read entry by entry.
-pub struct Reader<'a> {
+pub struct EntryReader<'a> {
     pub snapshot: &'a Snapshot,
     pub space: &'a StaticSpace,
     pub model: &'a ModelSnapshot,
@@ -39,7 +39,7 @@ pub struct HeadParts<'a> {
     pub mode: &'a HeadMode<f32>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> EntryReader<'a> {
     pub fn of(snapshot: &'a Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
         Some(Self { snapshot, space, model, sentence: &model.sentence, labels: HeadLabels::of(model) })
@@ -266,12 +266,12 @@ fn at(matrix: &Matrix<f32>, row: usize, col: usize) -> Option<f32> {
 }
 
 /// An index of an entry, for readers.
-enum Label {
+enum IndexLabel {
     Word(String),
     Number(String),
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     pub fn query_word(&self, head: usize, query: usize) -> String {
         self.labels.queries(head).get(query).cloned().unwrap_or_else(|| query.to_string())
     }
@@ -336,39 +336,39 @@ impl Reader<'_> {
         self.head(head).map_or((0, head), |parts| (parts.block, parts.own))
     }
 
-    fn label(&self, kind: Index, owner: Owner, index: usize) -> Label {
+    fn label(&self, kind: Index, owner: Owner, index: usize) -> IndexLabel {
         match kind {
-            Index::Word => Label::Word(self.vocabulary(index).to_owned()),
-            Index::Query => Label::Word(self.query_word(self.head_of(owner), index)),
-            Index::Key => Label::Word(self.key_word(self.head_of(owner), index)),
-            Index::Class => Label::Word(self.model.classes.get(index).cloned().unwrap_or_default()),
-            Index::Axis => Label::Number(axes::names(self.space).into_iter().nth(index).unwrap_or_default()),
+            Index::Word => IndexLabel::Word(self.vocabulary(index).to_owned()),
+            Index::Query => IndexLabel::Word(self.query_word(self.head_of(owner), index)),
+            Index::Key => IndexLabel::Word(self.key_word(self.head_of(owner), index)),
+            Index::Class => IndexLabel::Word(self.model.classes.get(index).cloned().unwrap_or_default()),
+            Index::Axis => IndexLabel::Number(axes::names(self.space).into_iter().nth(index).unwrap_or_default()),
             Index::Part => {
                 let part = self.part(owner.number(), index);
-                Label::Number(part.map_or("", |part| part_name(part, self.norms_after(owner.number()))).to_owned())
+                IndexLabel::Number(part.map_or("", |part| part_name(part, self.norms_after(owner.number()))).to_owned())
             }
-            Index::Dim | Index::Place | Index::Row | Index::Col => Label::Number(index.to_string()),
+            Index::Dim | Index::Place | Index::Row | Index::Col => IndexLabel::Number(index.to_string()),
         }
     }
 
-    fn labels_of(&self, entry: Entry) -> Vec<Label> {
+    fn labels_of(&self, entry: Entry) -> Vec<IndexLabel> {
         let Entry { quantity, owner, index } = entry;
         // The symbol names the part.
         let indices = quantity.definition().indices.iter().zip(index).filter(|(kind, _)| **kind != Index::Part);
-        let point = owner.point().map(|point| Label::Word(self.point_word(point)));
+        let point = owner.point().map(|point| IndexLabel::Word(self.point_word(point)));
         point.into_iter().chain(indices.map(|(kind, index)| self.label(*kind, owner, index))).collect()
     }
 
     /// Rows and columns of a learned tensor, which are words in some.
-    fn learned_labels(&self, tensor: TensorId, row: usize, col: usize) -> Vec<Label> {
-        let number = |index: usize| Label::Number(index.to_string());
+    fn learned_labels(&self, tensor: TensorId, row: usize, col: usize) -> Vec<IndexLabel> {
+        let number = |index: usize| IndexLabel::Number(index.to_string());
         match self.model.parameters.spec(tensor) {
             Some(_) if tensor.name == TensorName::Embedding => {
-                vec![Label::Word(self.vocabulary(row).to_owned()), number(col)]
+                vec![IndexLabel::Word(self.vocabulary(row).to_owned()), number(col)]
             }
             Some(spec) if tensor.name == TensorName::DistanceBias => {
-                let head = (spec.rows > 1).then(|| Label::Word(head_label(row)));
-                let distance = Label::Word(distance_label(distance_of(col, spec.cols)));
+                let head = (spec.rows > 1).then(|| IndexLabel::Word(head_label(row)));
+                let distance = IndexLabel::Word(distance_label(distance_of(col, spec.cols)));
                 head.into_iter().chain([distance]).collect()
             }
             Some(spec) if spec.rows == 1 => vec![number(col)],
@@ -383,9 +383,9 @@ impl Reader<'_> {
             Some(tensor) => self.learned_labels(tensor, row, col),
             None => self.labels_of(entry),
         };
-        let label = |label: &Label| match label {
-            Label::Word(word) => format!("{word:?}"),
-            Label::Number(number) => number.clone(),
+        let label = |label: &IndexLabel| match label {
+            IndexLabel::Word(word) => format!("{word:?}"),
+            IndexLabel::Number(number) => number.clone(),
         };
         let labels = labels.iter().map(label).collect::<Vec<_>>().join(", ");
         let symbol = self.symbol(entry);
@@ -467,8 +467,8 @@ impl Reader<'_> {
             let Some(name) = in_braces(*kind) else { continue };
             fill(name, &|| match self.label(*kind, owner, index) {
                 _ if *kind == Index::Place => (index + 1).to_string(),
-                Label::Word(label) => word(&label),
-                Label::Number(label) => label,
+                IndexLabel::Word(label) => word(&label),
+                IndexLabel::Number(label) => label,
             });
         }
         let [i, j, _] = index;

@@ -15,7 +15,7 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::reader::Reader;
+use super::reader::EntryReader;
 use super::walk::distance;
 use crate::view_model::answers::said;
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
@@ -137,7 +137,7 @@ enum Effect {
     Sum,
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     /// The sentences that explain an entry: what happens, then what is special about this one.
     pub fn sentences(&self, entry: Entry) -> Vec<String> {
         self.try_sentences(entry).unwrap_or_default()
@@ -427,7 +427,7 @@ impl Reader<'_> {
 }
 
 /// The sentences on a word's whole move in a layer.
-impl Reader<'_> {
+impl EntryReader<'_> {
     fn on_move(&self, block: usize, query: usize) -> Option<Vec<String>> {
         let (blocks, activations) = (self.sentence.activations.blocks.len(), self.block(block)?);
         let is_last = block + 1 == blocks;

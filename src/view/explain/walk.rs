@@ -13,7 +13,7 @@ use attune_engine::numerics::vectors::{Similarity, add_scaled};
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::formulas::{AND, after_heads};
-use super::reader::{HeadParts, Reader};
+use super::reader::{EntryReader, HeadParts};
 use crate::view_model::heads::{HeadLabels, Side, strongest};
 
 /// The steps of the walk, in this order.
@@ -223,7 +223,7 @@ impl WalkModel {
 
     /// `None` until there is a model, and where it has no such head or query.
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
-        let reader = Reader::of(snapshot)?;
+        let reader = EntryReader::of(snapshot)?;
         let parts = reader.head(focus.head)?;
         let weights = &parts.activations.weights;
         if focus.query >= weights.rows() {
@@ -327,7 +327,7 @@ const LARGEST: usize = 3;
 /// A query, a key and a head, from whose numbers the steps are made.
 #[derive(Clone, Copy)]
 struct Walked<'a> {
-    reader: &'a Reader<'a>,
+    reader: &'a EntryReader<'a>,
     parts: &'a HeadParts<'a>,
     head: usize,
     query: usize,
@@ -539,7 +539,7 @@ fn lerp(from: f32, to: f32, share: f32) -> f32 {
 
 /// One block of attention on the way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layer {
+pub struct WalkLayer {
     /// `layer 2 of 2`, `cross-attention (3 of 3)`; empty where there is one.
     pub title: String,
     /// Counted over all blocks.
@@ -553,7 +553,7 @@ pub struct Layer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteModel {
-    pub layers: Vec<Layer>,
+    pub layers: Vec<WalkLayer>,
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
@@ -577,7 +577,7 @@ impl RouteModel {
         let blocks = sentence.activations.blocks.len();
         let layer = |(block, config): (usize, &attune_engine::numerics::block::BlockConfig)| {
             let heads = architecture.heads_of(block);
-            Layer {
+            WalkLayer {
                 title: title(&labels.block(heads.start), block, blocks, architecture.has_source()),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
@@ -642,7 +642,7 @@ impl RouteModel {
     /// The head of a layer that moves its query most; `token` is the word of the stage that is followed.
     pub fn head(&self, layer: usize, token: usize) -> Option<usize> {
         let query = self.query(layer, token);
-        let Layer { heads, contributions, .. } = self.layers.get(layer)?;
+        let WalkLayer { heads, contributions, .. } = self.layers.get(layer)?;
         let length = |head: usize| contributions.head_lengths[head - heads.start].get(query).copied().unwrap_or(0.0);
         furthest(heads.clone(), length)
     }
@@ -662,7 +662,7 @@ impl RouteModel {
 
     /// In the last layer that looks at the source, and its head that moves the token most.
     fn most_looked_at(&self, model: &ModelSnapshot, token: usize) -> usize {
-        let looks = |layer: &Layer| layer.looks_at_source && !layer.is_of_source;
+        let looks = |layer: &WalkLayer| layer.looks_at_source && !layer.is_of_source;
         let Some(layer) = self.layers.iter().rposition(looks) else { return 0 };
         let Some(head) = self.head(layer, token) else { return 0 };
         let (block, _, own) = model.architecture.head(head);

@@ -14,7 +14,7 @@ use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 use super::checkpoint::Unfit;
 use super::markdown::{self, FileBeside};
 use super::page::Pictures;
-use super::vectors::{self, Rows};
+use super::vectors::{self, TableRows};
 use super::{ipynb, live_page, web_page};
 
 /// A format that a lesson can be written in.
@@ -106,8 +106,8 @@ impl Format {
 }
 
 /// The vectors that a lesson gives if nothing is said: those of sentences too where the format tells the rows apart.
-pub fn usual_rows(format: VectorFormat) -> Rows {
-    if format.has_words_only() { Rows::Static } else { Rows::Both }
+pub fn usual_rows(format: VectorFormat) -> TableRows {
+    if format.has_words_only() { TableRows::Static } else { TableRows::Both }
 }
 
 /// The file that an export is written to: never the lesson itself.
@@ -164,7 +164,7 @@ impl ExportTarget {
         &self,
         to: VectorFormat,
         snapshot: &Snapshot,
-        rows: Rows,
+        rows: TableRows,
     ) -> Result<WrittenFiles, ExportFault> {
         let unfit = |error| ExportFault::Vectors { lesson: self.lesson.clone(), error };
         self.write_table(to, &vectors::of(snapshot, rows).map_err(unfit)?)

@@ -41,7 +41,7 @@ pub struct FileBeside {
 }
 
 /// Content that a page opens on demand: a note at the end of the text.
-pub struct Note {
+pub struct PageNote {
     pub title: String,
     pub text: String,
     pub beside: Vec<FileBeside>,
@@ -53,7 +53,7 @@ pub struct MarkdownWriter<'a> {
     /// The pictures that it names.
     pub beside: Vec<FileBeside>,
     /// Content for the end of the page.
-    pub notes: Vec<Note>,
+    pub notes: Vec<PageNote>,
     names: BTreeSet<String>,
     pictures: &'a Pictures,
     /// The prefix of a picture's address.
@@ -120,7 +120,7 @@ impl<'a> MarkdownWriter<'a> {
     }
 
     /// Writes a note at its place, the end of the page.
-    pub fn end_note(&mut self, note: Note) {
+    pub fn end_note(&mut self, note: PageNote) {
         self.heading(HeadingLevel::H3, &note.title);
         self.text.push_str(&note.text);
         self.beside.extend(note.beside);
@@ -143,7 +143,7 @@ impl<'a> MarkdownWriter<'a> {
         let number = self.notes.len();
         self.note_line(&format!("{summary}: note {}, at the end.", number + 1));
         let title = format!("Note {}: {summary}", number + 1);
-        self.notes.push(Note { title, text: String::new(), beside: Vec::new() });
+        self.notes.push(PageNote { title, text: String::new(), beside: Vec::new() });
         let (text, beside) = (mem::take(&mut self.text), mem::take(&mut self.beside));
         self.items(items);
         self.notes[number].text = mem::replace(&mut self.text, text);
@@ -223,7 +223,7 @@ impl<'a> MarkdownWriter<'a> {
     }
 
     /// A lesson's text, with its pictures beside it.
-    fn prose(&mut self, prose: &Prose) {
+    fn prose(&mut self, prose: &LessonProse) {
         let mut events = Vec::new();
         for piece in prose.pieces(Links::NONE) {
             match piece {
@@ -321,7 +321,7 @@ fn percent_encoded(name: &str) -> String {
 
 /// A text of a lesson or of its learner.
 #[derive(Clone, Debug, Default)]
-pub struct Prose {
+pub struct LessonProse {
     /// With a placeholder for each live expression.
     markdown: String,
     /// The words that stand for the expressions.
@@ -338,7 +338,7 @@ pub enum MarkdownPiece<'a> {
     },
 }
 
-impl Prose {
+impl LessonProse {
     /// `live` has the values of the text's expressions.
     pub fn of(source: &str, live: Option<&LiveTextSnapshot>) -> Self {
         let source = plain(source);

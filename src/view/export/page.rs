@@ -15,7 +15,7 @@ use attune_core::lesson::links::TextLink;
 use attune_core::lesson::pictures::{PictureFolder, PictureFormat};
 use attune_engine::code::Fault;
 
-use super::markdown::Prose;
+use super::markdown::LessonProse;
 use crate::view_model::notebook::turned;
 use crate::view_model::output::{OutputModel, full};
 
@@ -38,7 +38,7 @@ pub struct PageCell<'a> {
 
 pub enum PageItem<'a> {
     /// As the lesson or the learner wrote it, with the values of its expressions.
-    Markdown(Prose),
+    Markdown(LessonProse),
     /// The kind of task that begins here.
     Label(&'static str),
     /// A line of words.
@@ -200,7 +200,7 @@ impl<'a> PageCell<'a> {
 }
 
 fn markdown<'a>(source: &str, shown: &CellSnapshot) -> PageItem<'a> {
-    PageItem::Markdown(Prose::of(source, shown.live.as_ref()))
+    PageItem::Markdown(LessonProse::of(source, shown.live.as_ref()))
 }
 
 fn model(snapshot: &Snapshot) -> Option<String> {

@@ -44,7 +44,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
     let trace = Trace {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
-        config: Config::of(snapshot, model),
+        config: TraceConfig::of(snapshot, model),
         groups: snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words)).collect(),
         tokens: texts(&model.sentence.tokens),
         source: model.sentence.source.as_deref().map(texts),
@@ -68,7 +68,7 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
 struct Trace<'a> {
     lesson: &'a str,
     seed: u64,
-    config: Config,
+    config: TraceConfig,
     groups: BTreeMap<&'a str, &'a Vec<String>>,
     tokens: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ struct Trace<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Config {
+pub(super) struct TraceConfig {
     width: usize,
     blocks: Vec<Block>,
     positions: &'static str,
@@ -313,7 +313,7 @@ impl Block {
     }
 }
 
-impl Config {
+impl TraceConfig {
     pub(super) fn of(snapshot: &Snapshot, model: &ModelSnapshot) -> Self {
         let config = &model.architecture;
         Self {

@@ -21,7 +21,7 @@ use attune_engine::vectors::{Column, Table};
 
 /// The vectors that a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum TableRows {
     /// The static vectors of all words.
     Static,
     /// The vectors of each token of the sentences after the last layer.
@@ -39,19 +39,19 @@ const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "gr
 ///
 /// # Errors
 /// If there is no model yet.
-pub fn of(snapshot: &Snapshot, rows: Rows) -> io::Result<Table<'static>> {
+pub fn of(snapshot: &Snapshot, rows: TableRows) -> io::Result<Table<'static>> {
     let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model yet"));
     };
     let columns = COLUMNS.map(|name| Column { name: name.to_owned(), entries: Vec::new() });
     let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
     let mut written = Written { space, group: &group, numbers: Vec::new(), columns };
-    if matches!(rows, Rows::Static | Rows::Both) {
+    if matches!(rows, TableRows::Static | TableRows::Both) {
         for (word, text) in space.vocabulary.iter().enumerate() {
             written.row(&space.vectors.row(word), [text, text, "static", "", "", group(word)], false);
         }
     }
-    if rows != Rows::Static {
+    if rows != TableRows::Static {
         let shown = sentences(snapshot, model);
         shown.enumerate().for_each(|(at, shown)| written.sentence(at + 1, &shown, model, rows));
     }
@@ -61,7 +61,7 @@ pub fn of(snapshot: &Snapshot, rows: Rows) -> io::Result<Table<'static>> {
     let columns = written
         .columns
         .into_iter()
-        .filter(|column| rows != Rows::Static || ["label", "group"].contains(&&*column.name));
+        .filter(|column| rows != TableRows::Static || ["label", "group"].contains(&&*column.name));
     Ok(Table { words: words.into(), rows: Cow::Owned(numbers), metadata: columns.collect() })
 }
 
@@ -86,7 +86,7 @@ struct Written<'a> {
 
 impl Written<'_> {
     /// The vectors of the words of a sentence, which is the `number`th.
-    fn sentence(&mut self, number: usize, shown: &SentenceSnapshot, model: &ModelSnapshot, rows: Rows) {
+    fn sentence(&mut self, number: usize, shown: &SentenceSnapshot, model: &ModelSnapshot, rows: TableRows) {
         let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
         let (labels, sentence) = (token_labels(&shown.tokens), words.join(" "));
         for (i, token) in shown.tokens.iter().enumerate() {
@@ -97,9 +97,9 @@ impl Written<'_> {
             for (at, (kind, vector)) in vectors.iter().enumerate() {
                 // One word in several places has several rows, which a name tells apart.
                 let label = match rows {
-                    Rows::Static | Rows::Both => labels[i].clone(),
-                    Rows::Contextual => format!("{}@{number}.{place}", token.text),
-                    Rows::Layers => format!("{}@{number}.{place}:{at}", token.text),
+                    TableRows::Static | TableRows::Both => labels[i].clone(),
+                    TableRows::Contextual => format!("{}@{number}.{place}", token.text),
+                    TableRows::Layers => format!("{}@{number}.{place}:{at}", token.text),
                 };
                 let goes_on = at + 1 < vectors.len();
                 self.row(vector, [&label, &token.text, kind, &sentence, &place, group], goes_on);
@@ -121,14 +121,14 @@ fn states<'a>(
     i: usize,
     of_word: Cow<'a, [f32]>,
     model: &ModelSnapshot,
-    rows: Rows,
+    rows: TableRows,
 ) -> Vec<(Cow<'static, str>, Cow<'a, [f32]>)> {
     let output = Cow::from(shown.activations.output.row(i));
     match rows {
-        Rows::Static => Vec::new(),
-        Rows::Contextual => vec![("contextual".into(), output)],
-        Rows::Both => vec![("static in a sentence".into(), of_word), ("contextual".into(), output)],
-        Rows::Layers => {
+        TableRows::Static => Vec::new(),
+        TableRows::Contextual => vec![("contextual".into(), output)],
+        TableRows::Both => vec![("static in a sentence".into(), of_word), ("contextual".into(), output)],
+        TableRows::Layers => {
             let states = shown.activations.states(&model.architecture).map(|state| Cow::from(state.row(i)));
             let states = states.enumerate().map(|(layer, state)| (format!("layer {layer}").into(), state));
             states.chain(model.architecture.final_norm.then(|| ("final norm".into(), output))).collect()

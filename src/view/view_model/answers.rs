@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
-use attune_core::kernel::snapshot::sentence::{ANSWERS, Answer, Token, check_generates, token_labels};
+use attune_core::kernel::snapshot::sentence::{ANSWERS, RankedAnswer, Token, check_generates, token_labels};
 use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
@@ -32,7 +32,7 @@ pub struct AnswersModel {
     pub rows: Vec<AnswerRow>,
     /// The rows are those of the tokens.
     pub is_by_token: bool,
-    pub writing: Writing,
+    pub writing: AnswersWriting,
     groups: ClassGroups,
 }
 
@@ -83,7 +83,7 @@ pub struct NamedAnswer {
 
 /// Whether the model goes on with sentences, and how it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Writing {
+pub enum AnswersWriting {
     /// Why not.
     Cannot(String),
     Can {
@@ -223,9 +223,9 @@ fn question(lesson: &Lesson) -> String {
     asks.to_owned()
 }
 
-fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
+fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
     if let Err(why) = check_generates(objective) {
-        return Writing::Cannot(why);
+        return AnswersWriting::Cannot(why);
     }
     let tokenizer = match &model.made_of.static_embedding {
         StaticEmbedding::Pretrained(folder) => folder.tokenizer.as_ref(),
@@ -243,7 +243,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> Writing {
         rows: generated.rows.clone(),
         rows_label: rows_label(&generated.rows),
     });
-    Writing::Can { most: GENERATED_MAX, written }
+    AnswersWriting::Can { most: GENERATED_MAX, written }
 }
 
 /// The likeliest answer for a token, or for the sentence as a whole; none of a sentence without words.
@@ -500,14 +500,14 @@ struct TermSums {
     layers: BTreeMap<usize, f32>,
     /// By block and head of the block.
     heads: BTreeMap<(usize, usize), f32>,
-    looks: Vec<(Look, f32)>,
+    looks: Vec<(HeadAtKey, f32)>,
     /// The layer before which a vector was put in.
     patched: Option<usize>,
 }
 
 /// A head of a block at a key.
 #[derive(Clone, Copy)]
-struct Look {
+struct HeadAtKey {
     block: usize,
     head: usize,
     key: usize,
@@ -530,7 +530,7 @@ impl TermSums {
                 TermOf::Patch { block } => sums.patched = Some(block - first + 1),
                 TermOf::Head { block, head, key } => {
                     *sums.heads.entry((block, head)).or_default() += value;
-                    sums.looks.push((Look { block, head, key }, value));
+                    sums.looks.push((HeadAtKey { block, head, key }, value));
                 }
                 _ => {}
             }
@@ -590,7 +590,7 @@ impl<'a> PartNames<'a> {
         self.heads.title(self.model.architecture.heads_of(block).start + head).to_lowercase()
     }
 
-    fn look(&self, Look { block, head, key }: Look) -> String {
+    fn look(&self, HeadAtKey { block, head, key }: HeadAtKey) -> String {
         let architecture = &self.model.architecture;
         let is_of_source = architecture.blocks[block - architecture.source_blocks.len()].attends_to_source();
         let keys = self.source.as_ref().filter(|_| is_of_source).unwrap_or(&self.tokens);
@@ -677,7 +677,7 @@ impl LensModel {
         let token = token.unwrap_or(labels.len().checked_sub(1)?);
         let layers = layer_answers(snapshot, token)?;
         let last = layers.len() - 1;
-        let layer = |(number, likeliest): (usize, &Vec<Answer>)| {
+        let layer = |(number, likeliest): (usize, &Vec<RankedAnswer>)| {
             let label = match number {
                 0 => "before all layers".to_owned(),
                 _ if number == last => format!("layer {number}, the answer"),

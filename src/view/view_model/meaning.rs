@@ -23,7 +23,7 @@ use super::heads::HeadLabels;
 use super::pieces::Words;
 use super::stage::{StageModel, TokenPoint};
 use super::{Model, number};
-use crate::explain::reader::Reader;
+use crate::explain::reader::EntryReader;
 
 /// How nearness is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Model for LayerNeighbours {
 
     fn make(snapshot: &Arc<Snapshot>, (token, block): &(usize, usize), _: Option<&Self>) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
-        let reader = Reader::of(snapshot)?;
+        let reader = EntryReader::of(snapshot)?;
         let state = reader.state(*token, *block)?;
         let found = near(space, &Matrix::from_row_major(1, state.len(), state), &[None]);
         let before = model.sentence.static_neighbours.get(*token)?;

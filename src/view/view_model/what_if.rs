@@ -106,7 +106,7 @@ pub struct MaskState {
 
 /// Effect of the changes on one token.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Effect {
+pub struct TokenEffect {
     /// `‖y − y'‖`, in the true space.
     pub moved: f32,
     /// The nearest word with its cosine, before the changes and with them.
@@ -201,13 +201,13 @@ impl WhatIfModel {
     }
 
     /// The effect of the changes on a token, if there is one.
-    pub fn effect(&self, token: usize) -> Option<Effect> {
+    pub fn effect(&self, token: usize) -> Option<TokenEffect> {
         let nearest = |neighbours: Option<&Neighbours>| {
             let first = neighbours?.by_cosine.first()?;
             Some((self.space.vocabulary[first.word].clone(), first.cosine))
         };
         let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(|near| nearest(near.get(token)));
-        (token < self.tokens.len()).then(|| Effect { moved: self.moved(token), nearest })
+        (token < self.tokens.len()).then(|| TokenEffect { moved: self.moved(token), nearest })
     }
 
     /// The token that moved most, with how far.

@@ -8,11 +8,11 @@ pub mod one_block;
 use std::sync::Arc;
 
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable, Room, Rows, Window};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRoom, BatchRows, Mask, MaskTable, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences, Workspace,
-    model_backward, model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences,
+    StepWorkspace, model_backward, model_forward,
 };
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::Parameters;
@@ -77,14 +77,14 @@ pub fn is_close<S: Scalar>(name: &str, found: &[S], expected: &[f64], tolerance:
     Ok(())
 }
 
-pub fn rows(lengths: &[usize]) -> Rows {
-    let mut rows = Rows::with_capacity(lengths.len());
+pub fn rows(lengths: &[usize]) -> BatchRows {
+    let mut rows = BatchRows::with_capacity(lengths.len());
     lengths.iter().for_each(|&tokens| rows.push(tokens));
     rows
 }
 
-pub fn room(rows: &Rows) -> Room {
-    Room { rows: rows.total(), longest: rows.sentences().map(|s| s.len()).max().unwrap_or(0) }
+pub fn room(rows: &BatchRows) -> BatchRoom {
+    BatchRoom { rows: rows.total(), longest: rows.sentences().map(|s| s.len()).max().unwrap_or(0) }
 }
 
 /// Who sees whom, written once more.
@@ -252,7 +252,7 @@ impl<S: Scalar> Net<S> {
         Net { model: model.with_costs(self.model.costs()), parameters: cast(&self.parameters) }
     }
 
-    pub fn workspace(&self, batch: &Batch) -> Workspace<S> {
+    pub fn workspace(&self, batch: &Batch) -> StepWorkspace<S> {
         workspace(&self.model, batch)
     }
 
@@ -268,8 +268,8 @@ impl<S: Scalar> Net<S> {
     }
 }
 
-pub fn workspace<S: Scalar>(model: &AttentionModel<S>, batch: &Batch) -> Workspace<S> {
-    Workspace::new(model, room(&batch.input.rows), room(&batch.source.rows))
+pub fn workspace<S: Scalar>(model: &AttentionModel<S>, batch: &Batch) -> StepWorkspace<S> {
+    StepWorkspace::new(model, room(&batch.input.rows), room(&batch.source.rows))
 }
 
 pub fn sentence(words: &[usize]) -> Sequences {

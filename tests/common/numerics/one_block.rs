@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use attune_engine::numerics::attention::{HeadChanges, HeadMode, Rows, Tokens};
+use attune_engine::numerics::attention::{BatchRows, HeadChanges, HeadMode, Tokens};
 use attune_engine::numerics::block::{
     BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward,
 };
@@ -16,19 +16,19 @@ use super::{cast, is_close, room};
 #[derive(Clone)]
 pub struct Input<S> {
     pub x: Matrix<S>,
-    pub rows: Rows,
+    pub rows: BatchRows,
     /// The sentences that cross-attention looks at.
-    pub source: Option<(Matrix<S>, Rows)>,
+    pub source: Option<(Matrix<S>, BatchRows)>,
 }
 
 impl<S: Scalar> Input<S> {
     pub fn one(x: Matrix<S>) -> Self {
-        let rows = Rows::one(x.rows());
+        let rows = BatchRows::one(x.rows());
         Self { x, rows, source: None }
     }
 
     pub fn with_source(self, z: Matrix<S>) -> Self {
-        let rows = Rows::one(z.rows());
+        let rows = BatchRows::one(z.rows());
         Self { source: Some((z, rows)), ..self }
     }
 
@@ -83,7 +83,7 @@ impl<S: Scalar> Input<S> {
         self.source.as_ref().map(|(z, rows)| Tokens::new(z.flat(), rows))
     }
 
-    fn keys(&self) -> &Rows {
+    fn keys(&self) -> &BatchRows {
         self.source.as_ref().map_or(&self.rows, |(_, rows)| rows)
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
-use attune_engine::code::{Axis, Charge, Fault, Forward, Output, Pass, RunnableModel, Scope, Tensor, Tensors, run};
+use attune_engine::code::{
+    Axis, Charge, CodePass, Fault, Forward, Output, PassTensors, RunnableModel, Scope, Tensor, run,
+};
 
 use super::{cell, fault, number, words};
 
@@ -19,9 +21,9 @@ struct Counted {
 }
 
 impl Forward for Counter {
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault> {
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault> {
         charge(WORK)?;
-        Ok(Pass { sentence: sentence.into(), tensors: Arc::new(Counted { bytes: sentence.len(), off: off.len() }) })
+        Ok(CodePass { sentence: sentence.into(), tensors: Arc::new(Counted { bytes: sentence.len(), off: off.len() }) })
     }
 
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
@@ -35,7 +37,7 @@ impl Forward for Counter {
     }
 }
 
-impl Tensors for Counted {
+impl PassTensors for Counted {
     fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
         let rows = |x: usize| Tensor::new(vec![Axis::labelled(words())], vec![x as f64; 3]);
         match name {

@@ -2,7 +2,7 @@
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::reference::word2vec as reference;
-use attune_engine::numerics::word2vec::{Example, Tables, target_backward, target_forward};
+use attune_engine::numerics::word2vec::{Tables, WordStep, target_backward, target_forward};
 
 use crate::common::numerics::differences::{central_differences, check, compare};
 use crate::common::numerics::{generator, is_close, random};
@@ -30,14 +30,14 @@ fn word2vec_steps() {
         Tables::new(&matrix(vectors), &matrix(contexts))
     };
     let cases = [
-        ("a pair", Example { inputs: &[2], mean: false, targets: &[0, 4, 2] }),
-        ("a pair without noise", Example { inputs: &[2], mean: false, targets: &[0] }),
-        ("a window with shared noise", Example { inputs: &[2, 5, 1], mean: false, targets: &[0, 4, 3, 1] }),
-        ("noise drawn twice", Example { inputs: &[2, 5], mean: false, targets: &[0, 4, 3, 4] }),
-        ("a word in the window twice", Example { inputs: &[2, 5, 2], mean: false, targets: &[0, 4, 3] }),
-        ("CBOW", Example { inputs: &[2, 5, 1, 3], mean: true, targets: &[0, 4, 3] }),
-        ("CBOW of one word", Example { inputs: &[1], mean: true, targets: &[0, 4] }),
-        ("CBOW, a word twice", Example { inputs: &[2, 5, 2], mean: true, targets: &[0, 4, 4] }),
+        ("a pair", WordStep { inputs: &[2], mean: false, targets: &[0, 4, 2] }),
+        ("a pair without noise", WordStep { inputs: &[2], mean: false, targets: &[0] }),
+        ("a window with shared noise", WordStep { inputs: &[2, 5, 1], mean: false, targets: &[0, 4, 3, 1] }),
+        ("noise drawn twice", WordStep { inputs: &[2, 5], mean: false, targets: &[0, 4, 3, 4] }),
+        ("a word in the window twice", WordStep { inputs: &[2, 5, 2], mean: false, targets: &[0, 4, 3] }),
+        ("CBOW", WordStep { inputs: &[2, 5, 1, 3], mean: true, targets: &[0, 4, 3] }),
+        ("CBOW of one word", WordStep { inputs: &[1], mean: true, targets: &[0, 4] }),
+        ("CBOW, a word twice", WordStep { inputs: &[2, 5, 2], mean: true, targets: &[0, 4, 4] }),
     ];
     // A power of two: multiplying and dividing by it rounds nothing.
     const RATE: f64 = 1.0 / 1024.0;

@@ -1,6 +1,6 @@
 //! PyTorch's own layers, their gradients, and its optimisers: `make_torch.py`.
 
-use attune_engine::numerics::attention::{AttentionConfig, HeadChanges, Mask, MaskTable, Rows, Tokens};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRows, HeadChanges, Mask, MaskTable, Tokens};
 use attune_engine::numerics::block::{
     Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
 };
@@ -104,7 +104,7 @@ fn check_decoder<S: Scalar>(case: &Value, tolerance: f64) {
     let blocks = [own, other];
     let parameters = parameters::<S>(&blocks, &case["tensors"]);
     let (x, z) = (cast::<S>(&case["x"]), cast::<S>(&case["z"]));
-    let (rows, source_rows) = (Rows::one(x.rows()), Rows::one(z.rows()));
+    let (rows, source_rows) = (BatchRows::one(x.rows()), BatchRows::one(z.rows()));
     let source = Tokens::new(z.flat(), &source_rows);
 
     let mut inputs = vec![x];

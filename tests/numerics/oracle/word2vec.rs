@@ -1,6 +1,6 @@
 //! Steps of skip-gram and CBOW: `make_word2vec.py`.
 
-use attune_engine::numerics::word2vec::{Example, Lanes, Tables};
+use attune_engine::numerics::word2vec::{Lanes, Tables, WordStep};
 
 use super::{EXACT, Fixture, SINGLE, assert_close};
 use crate::common::numerics::json::{flag, list, matrix, number, parse, sizes};
@@ -11,7 +11,7 @@ fn check_word2vec<S: Lanes>(tolerance: f64) {
     let mut tables = Tables::<S>::new(&matrix(&FIXTURE["v"]).cast(), &matrix(&FIXTURE["u"]).cast());
     for (i, step) in list(&FIXTURE["steps"]).iter().enumerate() {
         let (inputs, targets) = (sizes(&step["inputs"]), sizes(&step["targets"]));
-        let example = Example { inputs: &inputs, mean: flag(&step["mean"]), targets: &targets };
+        let example = WordStep { inputs: &inputs, mean: flag(&step["mean"]), targets: &targets };
         let loss = tables.loss(example).to_f64();
         assert!((loss - number(&step["loss"])).abs() <= tolerance, "loss {i}: {loss}");
         tables.descend(example, S::from_f64(number(&FIXTURE["rate"])));

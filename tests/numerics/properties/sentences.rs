@@ -2,9 +2,9 @@
 //! what stands beside or behind it.
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{Mask, MaskTable, Room};
+use attune_engine::numerics::attention::{BatchRoom, Mask, MaskTable};
 use attune_engine::numerics::block::{Attends, BlockConfig};
-use attune_engine::numerics::model::{Architecture, Batch, Pooling, Workspace, model_backward, model_forward};
+use attune_engine::numerics::model::{Architecture, Batch, Pooling, StepWorkspace, model_backward, model_forward};
 use attune_engine::numerics::positions::Positions;
 use proptest::prelude::*;
 
@@ -141,8 +141,11 @@ fn the_gradient_of_a_batch_is_the_mean_over_its_targets() {
 fn a_workspace_keeps_nothing_from_batch_to_batch() {
     let net = causal(|a| (a.train_embedding, a.positions) = (true, Positions::Sinusoidal));
     let largest = batches::next();
-    let mut used =
-        Workspace::new(&net.model, Room { rows: largest.input.rows.total(), longest: MAX_TOKENS }, Room::NONE);
+    let mut used = StepWorkspace::new(
+        &net.model,
+        BatchRoom { rows: largest.input.rows.total(), longest: MAX_TOKENS },
+        BatchRoom::NONE,
+    );
     let mut diverged = net.clone();
     diverged.parameters.flat_mut().fill(f64::NAN);
     for batch in singles() {
@@ -162,7 +165,7 @@ fn a_batch_that_asks_nothing_costs_nothing_and_teaches_nothing() {
         let net = causal(|a| (a.pooling, a.train_embedding) = (pooling, true));
         let mut batch = Batch::default();
         batch.input.push([Some(0), Some(3)], 0);
-        let mut workspace = Workspace::new(&net.model, room(&batch.input.rows), room(&batch.source.rows));
+        let mut workspace = StepWorkspace::new(&net.model, room(&batch.input.rows), room(&batch.source.rows));
         // The workspace has seen other batches before.
         let mut asked = batch.clone();
         asked.targets.push((0, 1));

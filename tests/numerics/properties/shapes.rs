@@ -1,7 +1,7 @@
 //! The engine is the definition, whatever the shape.
 
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Mask, Rows};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRows, Mask};
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
 use attune_engine::numerics::positions::Positions;
@@ -43,8 +43,8 @@ impl Case {
 
     fn input<S: Scalar>(&self) -> Input<S> {
         let (x, z) = self.vectors();
-        let source = z.map(|z| (z.cast(), Rows::one(self.keys)));
-        Input { x: x.cast(), rows: Rows::one(self.queries), source }
+        let source = z.map(|z| (z.cast(), BatchRows::one(self.keys)));
+        Input { x: x.cast(), rows: BatchRows::one(self.queries), source }
     }
 
     /// Forward and backward.

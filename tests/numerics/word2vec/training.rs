@@ -1,7 +1,7 @@
 //! Every number that a training leaves, against the reference.
 
 use attune_engine::numerics::Scalar;
-use attune_engine::numerics::reference::word2vec::{Training, Window};
+use attune_engine::numerics::reference::word2vec::{DrawnWindow, Training};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::word2vec::{LEARNING_RATE_FLOOR, Word2Vec, Word2VecConfig};
 use rand::RngExt;
@@ -32,9 +32,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(config: &Word2VecConfig, words: usize, windows: &[Window]) -> Self {
+    fn of(config: &Word2VecConfig, words: usize, windows: &[DrawnWindow]) -> Self {
         let floor = config.learning_rate * LEARNING_RATE_FLOOR;
-        let count = |is: &dyn Fn(&Window) -> bool| windows.iter().filter(|window| is(window)).count();
+        let count = |is: &dyn Fn(&DrawnWindow) -> bool| windows.iter().filter(|window| is(window)).count();
         let draws = || windows.iter().flat_map(|window| window.noise.iter().map(move |drawn| (window.word, drawn)));
         let twice = |(word, drawn): (usize, &Vec<usize>)| {
             let again = |(i, noise): &(usize, &usize)| **noise != word && drawn[..*i].contains(noise);

@@ -14,7 +14,7 @@ use egui::{
     Ui, UiBuilder, WidgetInfo, WidgetType, pos2,
 };
 
-use super::frame::{Frame, perform};
+use super::frame::{NotebookFrame, perform};
 use super::outputs::{fault_ui, outputs_ui, pictures_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::writing::{go_on, write_ui};
@@ -26,7 +26,7 @@ use crate::app::widgets::controls::{checkbox_ui, hint, undecided_ui};
 const INDENT: f32 = 11.0;
 const BAR: f32 = 3.0;
 
-pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let top = ui.min_rect().min;
     let width = ui.available_width();
@@ -77,7 +77,7 @@ fn bar_color(cell: &CellModel, is_selected: bool, palette: &Palette) -> Option<C
 
 /// The label and how the cell stands; on the right its menu. Text has neither, and its menu comes with
 /// the pointer, so the line floats over its corner.
-fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
+fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
     let title = Behaviour::of(&cell.cell.kind).title;
@@ -115,7 +115,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut Frame) {
 }
 
 /// The button that runs a cell.
-fn run_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+fn run_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
     let [run_it, go_on] = [NotebookAction::Run, NotebookAction::RunAndGoOn].map(|action| action.row().hint());
     let response = ui.add(run).on_hover_text(format!("{run_it}, or {go_on}"));
@@ -146,14 +146,14 @@ fn note_ui(ui: &mut Ui, cell: &CellModel) {
     }
 }
 
-fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+fn menu_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let ink = Palette::of(ui.visuals().dark_mode).ink_faint;
     let dots = Button::new(RichText::new("⋯").size(size::READING).color(ink)).frame_when_inactive(false);
     let (button, _) = MenuButton::from_button(dots).ui(ui, |ui| entries_ui(ui, cell, frame));
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Menu of cell {}", cell.id())));
 }
 
-fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     use NotebookAction::{
         AutoRun, ClearOutputs, Delete, EditText, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, MoveDown,
         MoveUp, Reset, RunAbove,
@@ -196,7 +196,7 @@ fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
 }
 
 /// The first line of what is folded.
-fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let line = Behaviour::of(&cell.cell.kind).summary.unwrap_or(&cell.cell.text);
     let line = line.trim_start_matches(['#', ' ']).lines().next().unwrap_or_default();
@@ -210,7 +210,7 @@ fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
 }
 
 /// The lesson has a newer text than the one that the learner changed.
-fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut Frame) {
+fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let Some(newer) = &cell.cell.conflict else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
     egui::Frame::new().stroke(Stroke::new(size::HAIRLINE, palette.warn)).inner_margin(size::GAP).show(ui, |ui| {
@@ -234,7 +234,7 @@ const STEPS: f64 = 40.0;
 const FINE: f64 = 0.1;
 
 /// The content of a cell that is not folded.
-pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     match &*cell.cell.kind {
         CellKind::Text { .. } => text_ui(ui, cell, index, frame),
         CellKind::Code { .. } | CellKind::Plot { .. } => {
@@ -282,7 +282,7 @@ fn is_enter(action: NotebookAction) -> bool {
 }
 
 /// True when a key was meant for the cell.
-pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
+pub fn kind_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize) -> bool {
     use NotebookAction::{Hint, Run, Solution, Turn, TurnFinely};
     let cell = &frame.model.cells[index];
     let asked = |is_on: fn(NotebookAction) -> bool| pressed(ui.ctx(), is_on);
@@ -316,14 +316,14 @@ pub fn kind_keys(ui: &Ui, frame: &mut Frame, index: usize) -> bool {
     }
 }
 
-fn end(frame: &mut Frame, index: usize, entered: NotebookAction) {
+fn end(frame: &mut NotebookFrame, index: usize, entered: NotebookAction) {
     if entered == NotebookAction::RunAndGoOn {
         go_on(frame, index);
     }
 }
 
 /// An answer that is chosen is locked by Enter; Shift+Enter goes past one that is not, or is locked.
-fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> bool {
+fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Predict) -> bool {
     let cell = &frame.model.cells[index];
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return false };
     // Where frames are slow, an answer and Enter come in one.
@@ -349,12 +349,17 @@ fn predict_keys(ui: &Ui, frame: &mut Frame, index: usize, predict: &Predict) -> 
 }
 
 /// Locks an answer; Shift+Enter goes on from one that turns out right.
-fn lock(frame: &mut Frame, cell: &CellModel, entered: NotebookAction) {
+fn lock(frame: &mut NotebookFrame, cell: &CellModel, entered: NotebookAction) {
     frame.ask(cell.id(), CellCommand::Reveal);
     frame.await_verdict(cell, entered == NotebookAction::RunAndGoOn);
 }
 
-fn slider_keys(frame: &mut Frame, cell: &CellModel, slider: &Slider, pressed: &[Pressed<NotebookAction>]) -> bool {
+fn slider_keys(
+    frame: &mut NotebookFrame,
+    cell: &CellModel,
+    slider: &Slider,
+    pressed: &[Pressed<NotebookAction>],
+) -> bool {
     let steps = pressed.iter().map(|pressed| {
         let direction = if pressed.which == 0 { -1.0 } else { 1.0 };
         let size = if pressed.action == NotebookAction::TurnFinely { FINE } else { 1.0 };
@@ -376,7 +381,7 @@ fn slider_keys(frame: &mut Frame, cell: &CellModel, slider: &Slider, pressed: &[
     true
 }
 
-pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let id = cell.id();
     let is_empty = cell.cell.text.trim().is_empty();
     if frame.state.open_text.as_ref() == Some(id) {
@@ -392,7 +397,7 @@ pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
     }
 }
 
-fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     if let CellKind::Plot { caption, .. } = &*cell.cell.kind {
         ui.label(RichText::new(caption).size(size::READING));
     } else {
@@ -420,7 +425,7 @@ fn ran_ui(ui: &mut Ui, cell: &CellModel) {
     });
 }
 
-pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Frame) {
+pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     if !slider.caption.is_empty() {
         ui.label(RichText::new(&slider.caption).size(size::READING));
@@ -495,7 +500,7 @@ pub fn stage_ui(
     cell: &CellModel,
     (caption, sentence): (&str, usize),
     setting: (&[String], f32, usize),
-    frame: &mut Frame,
+    frame: &mut NotebookFrame,
 ) {
     let is_shown = frame.view.highlight.shown_cell.as_deref() == Some(&**cell.id());
     let text = frame.model.sentences.get(sentence).map(String::as_str);
@@ -505,7 +510,12 @@ pub fn stage_ui(
 }
 
 /// Sets the stage: these words, and how often they play before they rest at this time.
-pub fn show(cell: &CellModel, sentence: usize, (words, time, plays): (&[String], f32, usize), frame: &mut Frame) {
+pub fn show(
+    cell: &CellModel,
+    sentence: usize,
+    (words, time, plays): (&[String], f32, usize),
+    frame: &mut NotebookFrame,
+) {
     frame.view.highlight.show(cell.id(), words);
     frame.view.walk.play(plays, time);
     frame.select(cell.id());

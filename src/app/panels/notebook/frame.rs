@@ -142,7 +142,7 @@ impl NotebookPanel {
 }
 
 /// The panel's work of one frame.
-pub(super) struct Frame<'a, 'v> {
+pub(super) struct NotebookFrame<'a, 'v> {
     pub model: &'a NotebookModel,
     pub state: &'a mut NotebookPanel,
     pub view: &'a mut PanelView<'v>,
@@ -158,7 +158,7 @@ pub(super) struct Frame<'a, 'v> {
     pub tells_answers: bool,
 }
 
-impl<'a, 'v> Frame<'a, 'v> {
+impl<'a, 'v> NotebookFrame<'a, 'v> {
     pub fn new(
         model: &'a NotebookModel,
         state: &'a mut NotebookPanel,
@@ -171,7 +171,7 @@ impl<'a, 'v> Frame<'a, 'v> {
     }
 }
 
-impl Frame<'_, '_> {
+impl NotebookFrame<'_, '_> {
     pub fn ask(&mut self, id: &CellId, command: CellCommand) {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
     }
@@ -391,7 +391,7 @@ pub const FOLLOWED: usize = 40;
 /// The longest time between two presses that belong together.
 const TWICE: Duration = Duration::from_millis(600);
 
-pub fn keys(ui: &Ui, frame: &mut Frame) {
+pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
     use NotebookAction::{Leave, Split};
     let ctx = ui.ctx();
     if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
@@ -432,7 +432,7 @@ fn is_first(action: NotebookAction) -> bool {
 }
 
 /// Performs the keys of the whole notebook. True if the selected cell is to be deleted.
-fn first_keys(ui: &Ui, frame: &mut Frame) -> bool {
+fn first_keys(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     use NotebookAction::{Functions, Interrupt, Restart, SelectAbove, SelectBelow};
     let ctx = ui.ctx();
     let mut deletes = false;
@@ -459,14 +459,14 @@ fn first_keys(ui: &Ui, frame: &mut Frame) -> bool {
 }
 
 /// A text of the lesson that is read, and not being written.
-fn is_lessons_text(frame: &Frame, index: usize) -> bool {
+fn is_lessons_text(frame: &NotebookFrame, index: usize) -> bool {
     let cell = &frame.model.cells[index].cell;
     cell.is_text() && !cell.is_own
 }
 
 /// Whether a letter would change the notebook though the learner did not come to the selected cell by keys: then it was
 /// perhaps meant for a field, and it is said how to write.
-fn is_refused(frame: &mut Frame, action: NotebookAction) -> bool {
+fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
     let is_refused = action.is_of_command_mode() && !frame.state.is_led_by_keys;
     if is_refused {
         frame.state.refused = Some(Instant::now());
@@ -475,7 +475,7 @@ fn is_refused(frame: &mut Frame, action: NotebookAction) -> bool {
 }
 
 /// Deletes a cell and selects the one that comes in its place.
-fn delete(frame: &mut Frame, id: &CellId, index: usize) {
+fn delete(frame: &mut NotebookFrame, id: &CellId, index: usize) {
     let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
     let next = next.map(|cell| cell.id().clone());
     frame.delete(id);
@@ -483,10 +483,10 @@ fn delete(frame: &mut Frame, id: &CellId, index: usize) {
 }
 
 /// Does to a cell what its menu or a key asks for.
-pub fn perform(action: NotebookAction, frame: &mut Frame, id: &CellId, index: usize) {
+pub fn perform(action: NotebookAction, frame: &mut NotebookFrame, id: &CellId, index: usize) {
     let cell = &frame.model.cells[index].cell;
     let runs = !cell.is_text();
-    let run = |frame: &mut Frame| {
+    let run = |frame: &mut NotebookFrame| {
         if runs {
             frame.ask(id, CellCommand::Run);
         }
@@ -552,7 +552,7 @@ pub fn perform(action: NotebookAction, frame: &mut Frame, id: &CellId, index: us
 }
 
 /// The same key was pressed a moment ago, or twice in this frame.
-fn is_second(frame: &mut Frame, action: NotebookAction, count: usize) -> bool {
+fn is_second(frame: &mut NotebookFrame, action: NotebookAction, count: usize) -> bool {
     // Not the frame's time: after a rest the first frame has that of the last one.
     let now = Instant::now();
     let before = frame.state.first_press.take();

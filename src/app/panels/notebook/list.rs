@@ -18,7 +18,7 @@ use egui::{
 };
 
 use super::cell::{cell_ui, first_height};
-use super::frame::{CellHeights, FOLLOWED, Follow, Frame};
+use super::frame::{CellHeights, FOLLOWED, Follow, NotebookFrame};
 use crate::app::actions::keys::dropped_letters;
 use crate::app::actions::{Action, ActionTable, NotebookAction, WindowAction};
 use crate::app::theme::{self, Palette, size};
@@ -29,7 +29,7 @@ const MARGIN: f32 = 200.0;
 /// So much of the top of a cell in sight is enough to have come to it.
 const SEEN: f32 = 64.0;
 
-pub fn list_ui(ui: &mut Ui, frame: &mut Frame) {
+pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let cells = frame.model.open_cells();
     let salt = ui.id().with("cells");
     if frame.state.follow.is_some() || frame.state.judged.is_some() {
@@ -76,7 +76,7 @@ fn near_cell_ui(
     ui: &mut Ui,
     cell: &CellModel,
     index: usize,
-    frame: &mut Frame,
+    frame: &mut NotebookFrame,
     place: Rect,
     sight: Rect,
     verdict: &mut Option<f32>,
@@ -102,14 +102,14 @@ fn near_cell_ui(
 }
 
 /// Whether a cell is the one that is followed, and whether it is the one before that.
-fn is_followed(frame: &Frame, id: &CellId) -> (bool, bool) {
+fn is_followed(frame: &NotebookFrame, id: &CellId) -> (bool, bool) {
     let follow = frame.state.follow.as_ref();
     let is_before = follow.is_some_and(|follow| follow.after.as_ref() == Some(id));
     (follow.is_some_and(|follow| follow.id == *id), is_before)
 }
 
 /// The way on, below the last cell, drawn when it is near. Returns its height.
-fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut Frame) -> f32 {
+fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut NotebookFrame) -> f32 {
     if is_near {
         let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("way on"));
         way_on_ui(&mut child, frame);
@@ -148,7 +148,7 @@ pub struct Held {
 }
 
 /// Keeps what was clicked in a cell under the pointer: the list scrolls by as much as what is above it has grown.
-pub fn hold(ui: &Ui, frame: &mut Frame, cell: &CellModel, rect: Rect) {
+pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
     let top = ui.min_rect().top();
     let CellHeights { controls, .. } = frame.places;
     let (presses, is_down, pointer) =
@@ -205,7 +205,7 @@ impl Below {
 }
 
 /// A button over the lower edge of the list that leads to what a click has added below it.
-fn below_ui(ui: &mut Ui, list: Rect, frame: &mut Frame) {
+fn below_ui(ui: &mut Ui, list: Rect, frame: &mut NotebookFrame) {
     let Some(below) = &mut frame.state.below else { return };
     if below.bottom <= list.bottom() {
         // It may be still to come.
@@ -233,14 +233,14 @@ fn below_ui(ui: &mut Ui, list: Rect, frame: &mut Frame) {
 /// Long enough to read it and to get to the button.
 const SHOWN: Duration = Duration::from_secs(10);
 
-pub fn notes_ui(ui: &Ui, frame: &mut Frame) {
+pub fn notes_ui(ui: &Ui, frame: &mut NotebookFrame) {
     if !deleted_ui(ui, frame) {
         letters_ui(ui, frame);
     }
 }
 
 /// True where it is shown.
-fn deleted_ui(ui: &Ui, frame: &mut Frame) -> bool {
+fn deleted_ui(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     let Some(showing) = &mut frame.state.deleted else { return false };
     // As soon as something else would be undone, the way back is another one.
     let is_last = frame.model.history.undo.as_deref() == Some(DELETION);
@@ -269,7 +269,7 @@ fn deleted_ui(ui: &Ui, frame: &mut Frame) -> bool {
 }
 
 /// Letters that were typed into nothing: they were perhaps meant for the selected cell.
-fn letters_ui(ui: &Ui, frame: &mut Frame) {
+fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
     let latest: Option<Instant> = frame.state.refused.max(dropped_letters(ui.ctx()));
     let Some(age) = latest.map(|since| since.elapsed()).filter(|age| *age < SHOWN) else { return };
     if ui.ctx().text_edit_focused() {
@@ -285,7 +285,7 @@ fn letters_ui(ui: &Ui, frame: &mut Frame) {
 }
 
 /// Below the last cell; ↓ leads here from it.
-fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
+fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
     if let Some(Progress { done, of }) = frame.model.touring {
@@ -322,7 +322,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 /// The button of the next lesson, which takes the keyboard when it is wanted.
-fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut Frame) {
+fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));
     let button =
@@ -339,6 +339,6 @@ fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut Frame) {
     }
 }
 
-fn open(frame: &mut Frame, lesson: &AroundLesson) {
+fn open(frame: &mut NotebookFrame, lesson: &AroundLesson) {
     frame.actions.push(Action::open(&lesson.path));
 }

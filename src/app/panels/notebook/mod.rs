@@ -27,7 +27,7 @@ use attune_view::view_model::slides::{Slide, SlideContent};
 use egui::Ui;
 
 use self::cell::body_ui;
-use self::frame::Frame;
+use self::frame::NotebookFrame;
 pub use self::frame::NotebookPanel;
 use super::{Panel, PanelContext};
 use crate::app::actions::{Action, ReachedCell};
@@ -76,7 +76,7 @@ pub fn notebook_ui(
     if let Some(cell) = view.asked.cell.take() {
         state.select(&cell);
     }
-    let mut frame = Frame::new(model, state, view, prose);
+    let mut frame = NotebookFrame::new(model, state, view, prose);
     frame.select_new_cell();
     frame.keep_selected();
     frame.follow_verdict(ui);
@@ -90,7 +90,7 @@ pub fn notebook_ui(
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);
     list::notes_ui(ui, &mut frame);
-    let Frame { commands, actions, lowest, .. } = frame;
+    let NotebookFrame { commands, actions, lowest, .. } = frame;
     state.reached = state.sight.reached(ui, lowest).or(state.reached.take());
     (commands, actions)
 }
@@ -117,7 +117,7 @@ pub fn slide_ui(
 ) -> Vec<Command> {
     let Some(index) = model.index(&slide.cell) else { return Vec::new() };
     let cell = &model.cells[index];
-    let mut frame = Frame::new(model, state, view, prose);
+    let mut frame = NotebookFrame::new(model, state, view, prose);
     frame.tells_answers = true;
     match &slide.shows {
         SlideContent::Text(markdown) => frame.prose_ui(ui, cell, markdown),

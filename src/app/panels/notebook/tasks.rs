@@ -8,7 +8,7 @@ use attune_view::view_model::notebook::CellModel;
 use attune_view::view_model::output::ComparedModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
-use super::frame::Frame;
+use super::frame::NotebookFrame;
 use super::list::Below;
 use super::writing::{write_on, write_ui};
 use crate::app::actions::{ActionTable, NotebookAction};
@@ -17,7 +17,7 @@ use crate::app::text::prose::prose_ui;
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::choice_ui;
 
-pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut Frame) {
+pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut NotebookFrame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
     frame.prose_ui(ui, cell, &predict.ask);
     let right = match cell.shown.run.as_ref().and_then(|run| run.verdict.as_ref()) {
@@ -52,7 +52,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
 }
 
 /// The choices of a prediction, with marks once the right one is told.
-fn choices_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, right: Option<usize>, frame: &mut Frame) {
+fn choices_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, right: Option<usize>, frame: &mut NotebookFrame) {
     /// Room of the mark after the words, however many lines they take.
     const MARK: f32 = 26.0;
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
@@ -91,7 +91,7 @@ fn verdict_words(cell: &CellModel, chosen: Option<usize>, right: usize) -> &'sta
     }
 }
 
-pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut Frame) {
+pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: usize, frame: &mut NotebookFrame) {
     let attempts = cell.cell.attempts();
     frame.prose_ui(ui, cell, &exercise.ask);
     if exercise.start.is_some() {
@@ -117,7 +117,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
 }
 
 /// Check, hint, solution and reset.
-fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
     let attempts = cell.cell.attempts();
     let try_it = NotebookAction::Run.row().hint_with("Try this answer");
     if exercise.start.is_some() && button(ui, true, "Check", &try_it, cell) {
@@ -153,7 +153,7 @@ fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame
 }
 
 /// Right or not yet, and why: a line below the buttons, and the lesson's words on this answer.
-fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };
     if let Some(fault) = &run.fault {
@@ -194,7 +194,7 @@ fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String 
 }
 
 /// Evidence for the verdict: the answer beside what is expected, and other outputs of the check.
-fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut Frame) {
+fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };
     let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
@@ -222,7 +222,7 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut F
     }
 }
 
-pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Frame) {
+pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_closed =
         frame.model.closed_gate.and_then(|gate| frame.model.cells.get(gate)).is_some_and(|gate| gate.id() == cell.id());

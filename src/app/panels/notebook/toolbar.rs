@@ -12,13 +12,13 @@ use egui::{
     WidgetText, WidgetType,
 };
 
-use super::frame::Frame;
+use super::frame::NotebookFrame;
 use crate::app::actions::{ActionTable, NotebookAction, keys};
 use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::popup::lookup_window;
 
-pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
+pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal(|ui| {
         outline_ui(ui, frame);
@@ -52,7 +52,7 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut Frame) {
     ui.add_space(size::GAP_TIGHT);
 }
 
-fn run_ui(ui: &mut Ui, frame: &mut Frame) {
+fn run_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let mut entry = |ui: &mut Ui, words: &str, keys: String, commands: &[NotebookCommand]| {
         if ui.add(Button::new(words).shortcut_text(keys)).clicked() {
             frame.commands.extend(commands.iter().cloned().map(Command::Notebook));
@@ -77,7 +77,7 @@ fn run_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 /// The reference of the language, in a window.
-pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
+pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     const SIZE: (f32, f32) = (360.0, 460.0);
     let mut is_open = frame.state.is_reference_open;
     let mut wanted = None;
@@ -91,7 +91,7 @@ pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut Frame) {
     }
 }
 
-fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
+fn outline_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     const WIDTH: f32 = 320.0;
     /// Height, as a share of the window.
     const HIGHEST: f32 = 0.75;
@@ -112,7 +112,7 @@ fn outline_ui(ui: &mut Ui, frame: &mut Frame) {
 }
 
 /// A section or a task, and whether it is done. A click leads there.
-fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut Frame) {
+fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
     const INDENT: f32 = 12.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let OutlineRow { id, level, words, done, is_open } = row;

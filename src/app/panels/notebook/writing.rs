@@ -12,20 +12,20 @@ use attune_engine::code::budget::SOURCE_BYTES_MAX;
 use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Ui};
 
-use super::frame::{CaretEdge, Frame};
+use super::frame::{CaretEdge, NotebookFrame};
 use crate::app::actions::{ActionTable, NotebookAction};
 use crate::app::text::code_text::Language;
 use crate::app::text::editor::{Asked, EditorModel, EditorState, editor_ui, focus_editor};
 use crate::app::theme::Palette;
 
 /// Gives the keyboard back to the editor that a button beside it took it from.
-pub fn write_on(frame: &mut Frame, id: &CellId) {
+pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {
     if frame.state.drafts.is_just_left(id) {
         frame.state.focus = Some(id.clone());
     }
 }
 
-pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) {
+pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let id = cell.id().clone();
     let is_text = cell.cell.is_text();
     // An exercise starts clean.
@@ -71,7 +71,7 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Frame) 
     }
 }
 
-fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame) {
+fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     use NotebookAction::{Run, RunAndGoOn, RunAndInsert, SelectAbove, SelectBelow, Split};
     let Asked { action, caret } = asked;
     let id = cell.id();
@@ -114,7 +114,7 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Frame)
 }
 
 /// From a neighbour, as in JupyterLab: writing goes on in code; what else there is, is selected.
-fn enter(frame: &mut Frame, cell: &CellModel, edge: CaretEdge) {
+fn enter(frame: &mut NotebookFrame, cell: &CellModel, edge: CaretEdge) {
     let id = cell.id();
     if matches!(*cell.cell.kind, CellKind::Code { .. }) && !cell.cell.is_folded {
         frame.write(id);
@@ -126,7 +126,7 @@ fn enter(frame: &mut Frame, cell: &CellModel, edge: CaretEdge) {
 }
 
 /// Goes to the next cell; after the last one, to a new one.
-pub fn go_on(frame: &mut Frame, index: usize) {
+pub fn go_on(frame: &mut NotebookFrame, index: usize) {
     if index + 1 < frame.model.open_cells().len() || frame.model.closed_gate.is_some() {
         frame.step(1);
     } else if let Some(last) = frame.model.cells.last() {

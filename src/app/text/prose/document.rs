@@ -22,7 +22,7 @@ const COLUMNS_MAX: usize = 24;
 const ROWS_MAX: usize = 500;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Document {
+pub struct ProseDocument {
     pub blocks: Vec<TextBlock>,
 }
 
@@ -82,8 +82,8 @@ pub struct Style {
     pub named: Option<TermInText>,
 }
 
-impl Document {
-    pub fn read(markdown: &str) -> Document {
+impl ProseDocument {
+    pub fn read(markdown: &str) -> ProseDocument {
         let shown = &markdown[..markdown.floor_char_boundary(SOURCE_BYTES_MAX)];
         let text = LiveText::read(shown);
         let expressions: Vec<_> = text.expressions.iter().cloned().map(Arc::new).collect();
@@ -100,7 +100,7 @@ impl Document {
             let rest = format!("… and {} bytes more, which are not shown.", markdown.len() - shown.len());
             blocks.push(TextBlock::Paragraph(vec![TextRun::Text(rest, Style { emphasis: true, ..Style::default() })]));
         }
-        Document { blocks }
+        ProseDocument { blocks }
     }
 }
 
@@ -449,19 +449,19 @@ mod tests {
     #[test]
     fn every_block_is_read() {
         let text = "# A\ntext $x$\n\n- a\n- b\n  1. c\n\n> q\n\n```rust\nlet x;\n```\n\n|a|b|\n|-|-:|\n|1|2|\n\n---\nso $$y$$ it is";
-        let document = Document::read(text);
+        let document = ProseDocument::read(text);
         assert_eq!(kinds(&document.blocks), "h1 p list(p|p list(p)) quote(p) verbatim table2x2 rule p $$ p");
     }
 
     #[test]
     fn code_of_the_notebooks_language_is_known() {
         let text = "```rhai\nx\n```\n\n```python\ny = f(x)\n```\n\n```\nlet s = A;\n```\n\n```\nword for word (1)\n```\n\n    softmax(S)\n";
-        assert_eq!(kinds(&Document::read(text).blocks), "code verbatim code verbatim code");
+        assert_eq!(kinds(&ProseDocument::read(text).blocks), "code verbatim code verbatim code");
     }
 
     #[test]
     fn a_picture_within_a_pictures_words_is_text() {
-        let document = Document::read("![a ![b](x) c](y) after");
+        let document = ProseDocument::read("![a ![b](x) c](y) after");
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         assert!(matches!(&runs[0], TextRun::Image { path, alt } if **path == *"y" && alt == "a b c"), "{runs:?}");
         assert!(matches!(&runs[1], TextRun::Text(text, _) if text == " after"), "{runs:?}");
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn styles_nest_and_end() {
-        let document = Document::read("a **b *c*** `d` [e](f) ~~g~~");
+        let document = ProseDocument::read("a **b *c*** `d` [e](f) ~~g~~");
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         let of = |wanted: &str| {
             runs.iter().find_map(|run| match run {
@@ -486,35 +486,35 @@ mod tests {
     #[test]
     fn what_is_too_deep_joins_the_last_level() {
         let deep = format!("{}end", "> ".repeat(5000));
-        let mut document = Document::read(&deep);
+        let mut document = ProseDocument::read(&deep);
         let mut depth = 0;
         while let Some(TextBlock::Quote(inner)) = document.blocks.pop() {
             document.blocks = inner;
             depth += 1;
         }
         assert_eq!(depth, NESTING_MAX);
-        Document::read(&"- ".repeat(20_000));
-        Document::read(&"**".repeat(20_000));
-        Document::read(&"[".repeat(20_000));
+        ProseDocument::read(&"- ".repeat(20_000));
+        ProseDocument::read(&"**".repeat(20_000));
+        ProseDocument::read(&"[".repeat(20_000));
     }
 
     #[test]
     fn what_is_too_long_says_so() {
-        let document = Document::read(&"é".repeat(SOURCE_BYTES_MAX));
+        let document = ProseDocument::read(&"é".repeat(SOURCE_BYTES_MAX));
         let Some(TextBlock::Paragraph(runs)) = document.blocks.last() else { panic!() };
         assert!(matches!(&runs[0], TextRun::Text(text, _) if text.contains("bytes more")), "{runs:?}");
     }
 
     #[test]
     fn what_is_too_many_is_counted() {
-        let document = Document::read(&"$a$ ".repeat(FORMULAS_MAX + 1));
+        let document = ProseDocument::read(&"$a$ ".repeat(FORMULAS_MAX + 1));
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!() };
         let Some(TextRun::Formula(last)) = runs.iter().rev().find(|run| matches!(run, TextRun::Formula(_))) else {
             panic!()
         };
         assert!(last.formula.is_err());
         let wide = format!("{}\n{}\n{}", "|a".repeat(40), "|-".repeat(40), "|b\n".repeat(2000));
-        let document = Document::read(&wide);
+        let document = ProseDocument::read(&wide);
         assert_eq!(kinds(&document.blocks), format!("table{ROWS_MAX}x{COLUMNS_MAX}"));
     }
 }

@@ -63,7 +63,7 @@ pub struct Formula {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaMark {
-    pub shape: Shape,
+    pub shape: MarkShape,
     /// Red, green, blue in [0, 1] where the formula chose a colour of its own.
     pub color: Option<[f32; 3]>,
     /// The role in attention that the letter stands for.
@@ -71,7 +71,7 @@ pub struct FormulaMark {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum MarkShape {
     Glyph { at: Pos2, scale: f32, family: FontFamily, glyph: char },
     Bar { rect: Rect, dashed: bool },
     Outline { at: Vec2, path: Vec<Segment>, filled: bool },
@@ -158,7 +158,7 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
 fn give_roles(marks: &mut [FormulaMark]) {
     const BELOW: f32 = 0.9;
     let role_of = |mark: &FormulaMark| match &mark.shape {
-        Shape::Glyph { scale, glyph, .. } if *scale > BELOW || glyph.is_uppercase() => Role::of_letter(*glyph),
+        MarkShape::Glyph { scale, glyph, .. } if *scale > BELOW || glyph.is_uppercase() => Role::of_letter(*glyph),
         _ => None,
     };
     let roles: Vec<Option<Role>> = marks.iter().map(role_of).collect();
@@ -174,20 +174,20 @@ fn mark(item: &DisplayItem, baseline: f64) -> FormulaMark {
         DisplayItem::GlyphPath { x, y, scale, font, char_code, color } => {
             let glyph = char::from_u32(*char_code).unwrap_or(char::REPLACEMENT_CHARACTER);
             let family = fonts::maths_family(font);
-            (Shape::Glyph { at: at(x, y), scale: *scale as f32, family, glyph }, color)
+            (MarkShape::Glyph { at: at(x, y), scale: *scale as f32, family, glyph }, color)
         }
         DisplayItem::Line { x, y, width, thickness, color, dashed } => {
             let (width, thickness) = (*width as f32, *thickness as f32);
             let left = at(x, y) - vec2(0.0, thickness / 2.0);
-            (Shape::Bar { rect: Rect::from_min_size(left, vec2(width, thickness)), dashed: *dashed }, color)
+            (MarkShape::Bar { rect: Rect::from_min_size(left, vec2(width, thickness)), dashed: *dashed }, color)
         }
         DisplayItem::Rect { x, y, width, height, color } => {
             let size = vec2(*width as f32, *height as f32);
-            (Shape::Bar { rect: Rect::from_min_size(at(x, y), size), dashed: false }, color)
+            (MarkShape::Bar { rect: Rect::from_min_size(at(x, y), size), dashed: false }, color)
         }
         DisplayItem::Path { x, y, commands, fill, color } => {
             let path = commands.iter().map(segment).collect();
-            (Shape::Outline { at: at(x, y).to_vec2(), path, filled: *fill }, color)
+            (MarkShape::Outline { at: at(x, y).to_vec2(), path, filled: *fill }, color)
         }
     };
     FormulaMark { shape, color: (*color != Color::BLACK).then_some([color.r, color.g, color.b]), role: None }
@@ -204,14 +204,14 @@ fn segment(command: &PathCommand) -> Segment {
     }
 }
 
-impl Shape {
+impl MarkShape {
     /// The formula's box bounds most of it; kerns and lowered parts can leave it, but not by far.
     fn within_bounds(&self) -> bool {
         let near = |p: Pos2| p.x.abs() <= WIDTH_MAX && p.y.abs() <= HEIGHT_MAX;
         match self {
-            Shape::Glyph { at, scale, .. } => near(*at) && (0.0..=HEIGHT_MAX).contains(scale),
-            Shape::Bar { rect, .. } => near(rect.min) && near(rect.max),
-            Shape::Outline { at, path, .. } => path.iter().flat_map(Segment::points).all(|p| near(p + *at)),
+            MarkShape::Glyph { at, scale, .. } => near(*at) && (0.0..=HEIGHT_MAX).contains(scale),
+            MarkShape::Bar { rect, .. } => near(rect.min) && near(rect.max),
+            MarkShape::Outline { at, path, .. } => path.iter().flat_map(Segment::points).all(|p| near(p + *at)),
         }
     }
 }
@@ -246,12 +246,12 @@ pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Colo
         let own = mark.role.map_or(ink, |role| role.hue(palette));
         let color = mark.color.map_or(own, |rgb| palette.chosen(rgb));
         match &mark.shape {
-            Shape::Glyph { at, scale, family, glyph } => {
+            MarkShape::Glyph { at, scale, family, glyph } => {
                 let font = FontId::new(em * scale, family.clone());
                 glyph_ui(ui, baseline + at.to_vec2() * em, font, *glyph, color);
             }
-            Shape::Bar { rect, dashed } => bar_ui(ui, *rect * em, baseline.to_vec2(), *dashed, color),
-            Shape::Outline { at, path, filled } => {
+            MarkShape::Bar { rect, dashed } => bar_ui(ui, *rect * em, baseline.to_vec2(), *dashed, color),
+            MarkShape::Outline { at, path, filled } => {
                 let place = |p: Pos2| baseline + (p.to_vec2() + *at) * em;
                 if *filled {
                     ui.painter().add(filled_outline(ui, path, place, color));

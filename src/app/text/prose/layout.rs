@@ -9,7 +9,7 @@ use egui::epaint::text::FontsView;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 use pulldown_cmark::Alignment;
 
-use super::document::{Document, TextBlock, TextRun, TextTable};
+use super::document::{ProseDocument, TextBlock, TextRun, TextTable};
 use super::flow::{
     Face, FillRole, Ink, Inline, ItemKind, LineFit, RunFormat, TASK, TextItem, Tone, fitting, flow, inlines, spoken,
     widths, wrong,
@@ -29,7 +29,7 @@ pub struct TextLayout {
 
 impl TextLayout {
     pub fn of(
-        document: &Document,
+        document: &ProseDocument,
         width: f32,
         fonts: &mut FontsView,
         images: &mut Images,

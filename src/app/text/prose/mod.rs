@@ -33,7 +33,7 @@ use attune_view::view_model::notebook::LiveCellModel;
 use egui::mutex::Mutex;
 use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-use self::document::Document;
+use self::document::ProseDocument;
 use self::layout::TextLayout;
 use self::paint::PaintContext;
 use super::cards::LiveCard;
@@ -85,7 +85,7 @@ impl Prose {
 }
 
 struct ProsePage {
-    document: Document,
+    document: ProseDocument,
     layout: TextLayout,
     set_for: SetFor,
     /// The values of its expressions that it is set with.
@@ -164,7 +164,7 @@ fn page<'a>(
     let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: images.generation() };
     let page = pages.entry(key).or_insert_with(|| {
         let nowhere = SetFor { width: f32::NAN, ..set_for };
-        let mut document = Document::read(markdown);
+        let mut document = ProseDocument::read(markdown);
         if let Some(glossary) = glossary {
             terms::mark(&mut document, glossary);
         }

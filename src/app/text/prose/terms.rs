@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attune_view::view_model::glossary::GlossaryModel;
 
-use super::document::{Document, Style, TextBlock, TextRun};
+use super::document::{ProseDocument, Style, TextBlock, TextRun};
 
 /// A term where a text names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct TermInText {
 }
 
 /// Marks every term of a document, but not in headings, code and links.
-pub fn mark(document: &mut Document, glossary: &GlossaryModel) {
+pub fn mark(document: &mut ProseDocument, glossary: &GlossaryModel) {
     /// A heading below this level is within a section.
     const SECTION: usize = 2;
     let begins = |block: &TextBlock| matches!(block, TextBlock::Heading(level, _) if *level <= SECTION);
@@ -129,7 +129,7 @@ mod tests {
                 _ => None,
             }));
         }
-        let mut document = Document::read(markdown);
+        let mut document = ProseDocument::read(markdown);
         mark(&mut document, &glossary());
         let mut out = Vec::new();
         of(&document.blocks, &mut out);
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_text_is_lost() {
-        let mut document = Document::read("a key, the dot product's keys.");
+        let mut document = ProseDocument::read("a key, the dot product's keys.");
         mark(&mut document, &glossary());
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         let texts =

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
-    Axis, Charge, FORWARD, Fault, Forward, Labels, NEIGHBOURS, Pass, RunnableModel, Shape, Tensor, Tensors, VECTORS,
-    Variable,
+    Axis, Charge, CodePass, FORWARD, Fault, Forward, Labels, NEIGHBOURS, PassTensors, RunnableModel, Shape, Tensor,
+    VECTORS, Variable,
 };
 use attune_engine::nearest::nearest;
 use attune_engine::numerics::attention::HeadMode;
@@ -280,7 +280,7 @@ pub struct Runner {
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
     /// The last passes, the newest first: a text with many numbers reads the same few again and again.
-    passes: Mutex<VecDeque<(Vec<usize>, Pass)>>,
+    passes: Mutex<VecDeque<(Vec<usize>, CodePass)>>,
 }
 
 /// Passes that a runner keeps.
@@ -303,7 +303,7 @@ impl Runner {
         }
     }
 
-    fn passes(&self) -> MutexGuard<'_, VecDeque<(Vec<usize>, Pass)>> {
+    fn passes(&self) -> MutexGuard<'_, VecDeque<(Vec<usize>, CodePass)>> {
         self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -324,8 +324,8 @@ impl Runner {
 }
 
 impl Forward for Runner {
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<Pass, Fault> {
-        let is_it = |(without, pass): &&(Vec<usize>, Pass)| without == off && *pass.sentence == *sentence;
+    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault> {
+        let is_it = |(without, pass): &&(Vec<usize>, CodePass)| without == off && *pass.sentence == *sentence;
         if let Some((_, pass)) = self.passes().iter().find(is_it) {
             return Ok(pass.clone());
         }
@@ -351,7 +351,8 @@ impl Forward for Runner {
             source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
             model: None,
         };
-        let pass = Pass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) };
+        let pass =
+            CodePass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) };
         if cost <= KEPT_PRODUCTS_MAX {
             let mut passes = self.passes();
             passes.truncate(PASSES_KEPT - 1);
@@ -418,7 +419,7 @@ struct ReadPass {
     names: Vec<LiveName>,
 }
 
-impl Tensors for ReadPass {
+impl PassTensors for ReadPass {
     fn tensor(&self, name: &str) -> Result<Tensor, Fault> {
         let of_pass =
             || self.names.iter().filter(|known| known.tensor.follows() == Follows::Forward && !known.axes.is_empty());

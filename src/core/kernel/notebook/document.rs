@@ -331,7 +331,7 @@ fn check_length(bytes: usize) -> Change {
 }
 
 /// A change by a command, for undo to remember.
-pub struct Changed {
+pub struct DocumentChange {
     pub label: String,
     pub before: Document,
     /// One more move of the same kind, which undoes together with the last.
@@ -353,7 +353,7 @@ impl Notebook {
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
-    pub fn apply(&mut self, command: NotebookCommand, lesson: &Lesson) -> Result<Option<Changed>, String> {
+    pub fn apply(&mut self, command: NotebookCommand, lesson: &Lesson) -> Result<Option<DocumentChange>, String> {
         match command {
             NotebookCommand::Cell(id, command) => self.apply_to_cell(&id, command, lesson),
             NotebookCommand::RunAll => {
@@ -399,7 +399,12 @@ impl Notebook {
         Some(self.replace(document))
     }
 
-    fn apply_to_cell(&mut self, id: &CellId, command: CellCommand, lesson: &Lesson) -> Result<Option<Changed>, String> {
+    fn apply_to_cell(
+        &mut self,
+        id: &CellId,
+        command: CellCommand,
+        lesson: &Lesson,
+    ) -> Result<Option<DocumentChange>, String> {
         let index = self.document.index(id)?;
         match command {
             CellCommand::Run => {
@@ -480,7 +485,7 @@ impl Notebook {
         label: &str,
         goes_on_as: Option<EditDrag>,
         change: impl FnOnce(&mut Document) -> Result<(), String>,
-    ) -> Result<Option<Changed>, String> {
+    ) -> Result<Option<DocumentChange>, String> {
         let before = self.document.clone();
         if let Err(why) = change(&mut self.document) {
             self.document = before;
@@ -491,10 +496,10 @@ impl Notebook {
         }
         self.has_changed = true;
         self.analyse();
-        Ok(Some(Changed { label: label.to_owned(), before, goes_on_as }))
+        Ok(Some(DocumentChange { label: label.to_owned(), before, goes_on_as }))
     }
 
-    fn reveal(&mut self, id: &CellId) -> Result<Option<Changed>, String> {
+    fn reveal(&mut self, id: &CellId) -> Result<Option<DocumentChange>, String> {
         let changed = self.change("showing the answer", None, |document| {
             let cell = document.cell_mut(id)?;
             match &mut cell.answer {

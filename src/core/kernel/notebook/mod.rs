@@ -22,7 +22,7 @@ use std::time::Duration;
 use attune_engine::code::Names;
 
 use self::document::{Answer, DocumentCell, OwnKind};
-pub use self::document::{CellId, Changed, Document, EditDrag};
+pub use self::document::{CellId, Document, DocumentChange, EditDrag};
 use self::execution::{
     Analysis, CellRun, CellStanding, NameSource, NamesInScope, Outcome, Versions, stale_cells, standings,
 };

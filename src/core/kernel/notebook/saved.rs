@@ -152,7 +152,7 @@ impl SavedCell {
             auto_run: cell.auto_run,
             speaks_of: cell.speaks_of.as_deref().map(str::to_owned),
             answer: SavedAnswer::of(cell),
-            run: shown.run.as_deref().map(|run| Allowance { of_run: RUN_BYTES_MAX, of_notebook: left }.cut(run)),
+            run: shown.run.as_deref().map(|run| BytesLeft { of_run: RUN_BYTES_MAX, of_notebook: left }.cut(run)),
         }
     }
 }
@@ -182,12 +182,12 @@ impl SavedAnswer {
 }
 
 /// Bytes of outputs that may yet be kept.
-struct Allowance<'a> {
+struct BytesLeft<'a> {
     of_run: usize,
     of_notebook: &'a mut usize,
 }
 
-impl Allowance<'_> {
+impl BytesLeft<'_> {
     /// The run with its first outputs, as far as they fit, and without what is gone with the session.
     fn cut(mut self, run: &RunSnapshot) -> RunSnapshot {
         let outputs = self.keep(&run.outputs);

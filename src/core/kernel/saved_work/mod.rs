@@ -23,7 +23,7 @@ use crate::kernel::notebook::saved::SavedNotebook;
 use crate::kernel::snapshot::sentence::SentenceSnapshot;
 use crate::kernel::snapshot::space::{Axis, StaticSpace};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
-use crate::kernel::training::run::Change;
+use crate::kernel::training::run::RunChange;
 use crate::lesson::Recipe;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -154,8 +154,8 @@ fn training_of(model: &ModelSnapshot) -> Vec<Command> {
     for done in training.changes.iter() {
         commands.push(train_to(Some(done.step)));
         match &done.change {
-            Change::LearningRate(rate) => commands.push(Command::Training(TrainingCommand::SetLearningRate(*rate))),
-            Change::Entries(entries) => commands.extend(put(TensorEntries::all(&model.parameters, entries))),
+            RunChange::LearningRate(rate) => commands.push(Command::Training(TrainingCommand::SetLearningRate(*rate))),
+            RunChange::Entries(entries) => commands.extend(put(TensorEntries::all(&model.parameters, entries))),
         }
     }
     let progress = training.progress;

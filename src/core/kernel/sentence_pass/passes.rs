@@ -18,7 +18,7 @@ use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, dot, nearest};
 
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
-use crate::kernel::snapshot::sentence::{Answer, Answers, SentenceSnapshot, UnchangedResult, answers, likeliest};
+use crate::kernel::snapshot::sentence::{Answers, RankedAnswer, SentenceSnapshot, UnchangedResult, answers, likeliest};
 use crate::kernel::snapshot::space::{NEIGHBOURS, Neighbour, Neighbours, StaticSpace};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::static_embedding::network;
@@ -229,7 +229,7 @@ pub fn answers_by_word(model: &ModelSnapshot) -> bool {
 
 /// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they
 /// are the model's own. `None` where there is no such word, or the model answers about no single word.
-pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Answer>>> {
+pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<RankedAnswer>>> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     if !answers_by_word(model) || token >= model.sentence.tokens.len() {
         return None;

@@ -439,7 +439,7 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     }
     check_count(pieces.len(), &model.architecture, model.config.vocabulary)?;
     let words = pieces.iter().map(|piece| piece.id as usize).collect();
-    let of = |piece: pretrained::Piece| TextPiece {
+    let of = |piece: pretrained::ModelPiece| TextPiece {
         bytes: piece.bytes,
         word: piece.word,
         segment: piece.segment,

@@ -6,7 +6,7 @@ pub mod sentence;
 pub mod space;
 
 pub use self::sentence::{
-    Answer, Answers, Generated, Likeness, Pair, PairedWord, SentenceSnapshot, Token, UnchangedResult,
+    Answers, Generated, Likeness, Pair, PairedWord, RankedAnswer, SentenceSnapshot, Token, UnchangedResult,
 };
 pub use self::space::{Neighbour, Neighbours, StaticSpace};
 use std::sync::Arc;

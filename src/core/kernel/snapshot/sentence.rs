@@ -268,11 +268,11 @@ pub struct Answers {
     /// `Z`, a row for each token, or one where the sentence is read as a whole; (R, C)
     pub logits: Matrix<f32>,
     /// The likeliest answers of each row, best first.
-    pub likeliest: Vec<Vec<Answer>>,
+    pub likeliest: Vec<Vec<RankedAnswer>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
+pub struct RankedAnswer {
     /// Index into [`ModelSnapshot::classes`].
     pub class: usize,
     pub probability: f32,
@@ -328,9 +328,9 @@ pub fn probabilities(logits: &[f32]) -> Vec<f32> {
 }
 
 /// The likeliest classes of one row of logits, best first.
-pub fn likeliest(logits: &[f32]) -> Vec<Answer> {
+pub fn likeliest(logits: &[f32]) -> Vec<RankedAnswer> {
     let probabilities = probabilities(logits);
-    let answer = |class| Answer { class, probability: probabilities[class] };
+    let answer = |class| RankedAnswer { class, probability: probabilities[class] };
     highest(&probabilities, ANSWERS).into_iter().map(answer).collect()
 }
 

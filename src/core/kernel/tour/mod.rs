@@ -28,13 +28,13 @@ use attune_engine::numerics::senses::{SenseScores, cosines};
 use attune_engine::numerics::vectors::cosine;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::write::{MASK, UNKNOWN};
-use attune_engine::pretrained::tokenizer::{Origin, Piece};
+use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 
 use crate::kernel::model::LessonModel;
 use crate::kernel::model::live::KEPT_PRODUCTS_MAX;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::sentence::{Answer, Token, likeliest, word_pieces};
+use crate::kernel::snapshot::sentence::{RankedAnswer, Token, likeliest, word_pieces};
 use crate::lesson::limits::pieces_max;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 
@@ -58,7 +58,7 @@ pub struct FoundText<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub turned: Option<FoundText<Turned>>,
-    pub sinks: Option<FoundText<Vec<Sink>>>,
+    pub sinks: Option<FoundText<Vec<TourSink>>>,
     pub heads: Option<FoundText<FoundHeads>>,
     pub parting: Option<FoundText<Parting>>,
     pub answered: Option<FoundText<LikeliestAnswer>>,
@@ -164,7 +164,7 @@ pub enum TextPurpose {
     /// Heads of known kinds: the text says something twice.
     Heads,
     /// A word stands in it four times, in two senses by turns; or once, and in three more texts.
-    Senses(&'static Senses, Told),
+    Senses(&'static TourSenses, Told),
     Answer(AnswerAt),
 }
 
@@ -192,12 +192,12 @@ const SAID_TWICE: [&str; 2] = ["the dog saw a black bird in that garden.", "she 
 /// A word in four sentences, of which the first and the third have one sense: neither distance nor order tells them
 /// apart. Something comes before the word, for models that see nothing of what comes after it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Senses {
+pub struct TourSenses {
     pub word: &'static str,
     pub sentences: [&'static str; 4],
 }
 
-/// How a model reads the sentences of [`Senses`].
+/// How a model reads the sentences of [`TourSenses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     Together,
@@ -205,8 +205,8 @@ pub enum Told {
     Apart,
 }
 
-const SENSES: [Senses; 4] = [
-    Senses {
+const SENSES: [TourSenses; 4] = [
+    TourSenses {
         word: "bank",
         sentences: [
             "We sat on the bank of the river.",
@@ -215,7 +215,7 @@ const SENSES: [Senses; 4] = [
             "He took the gold from the bank.",
         ],
     },
-    Senses {
+    TourSenses {
         word: "seal",
         sentences: [
             "the hunter followed the seal.",
@@ -224,7 +224,7 @@ const SENSES: [Senses; 4] = [
             "on the letter lay the seal.",
         ],
     },
-    Senses {
+    TourSenses {
         word: "bat",
         sentences: [
             "At night the bat flew out of the cave.",
@@ -233,7 +233,7 @@ const SENSES: [Senses; 4] = [
             "The player held the bat.",
         ],
     },
-    Senses {
+    TourSenses {
         word: "spring",
         sentences: [
             "The flowers open in spring.",
@@ -307,7 +307,7 @@ fn twice(text: &str) -> String {
 fn reads(model: &ModelFolder, text: &str) -> bool {
     let unknown = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.id_of(UNKNOWN));
     let most = pieces_max(&model.architecture, model.config.vocabulary);
-    let is_read = |pieces: Vec<Piece>| {
+    let is_read = |pieces: Vec<ModelPiece>| {
         let is_known = pieces.iter().all(|piece| Some(piece.id) != unknown);
         is_known && pieces.len() <= most && pieces.iter().any(|piece| piece.origin != Origin::Added)
     };
@@ -463,7 +463,7 @@ impl Twice {
 
 /// A sink, with the layer in which it gets most.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sink {
+pub struct TourSink {
     pub token: usize,
     pub block: usize,
     /// The queries that see it.
@@ -472,7 +472,7 @@ pub struct Sink {
     pub mean: f64,
 }
 
-fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
+fn sinks(activations: &Activations<f32>) -> Vec<TourSink> {
     let keys = activations.input.rows();
     let of = |heads: &mut dyn Iterator<Item = &HeadActivations<f32>>| {
         key_weights(heads.map(|head| (&head.weights, &head.scores)), keys)
@@ -487,7 +487,7 @@ fn sinks(activations: &Activations<f32>) -> Vec<Sink> {
         let first = (0..keys).find(sees)?;
         let queries = first..first + (first..keys).take_while(sees).count();
         // Numbers in a text are of queries in a row.
-        ((0..keys).filter(sees).count() == queries.len()).then_some(Sink { token, block, queries, mean })
+        ((0..keys).filter(sees).count() == queries.len()).then_some(TourSink { token, block, queries, mean })
     };
     (0..keys).filter(|key| all[*key].is_sink()).filter_map(sink).collect()
 }
@@ -516,7 +516,7 @@ fn places(word: &str, tokens: &[Token]) -> Vec<usize> {
 
 /// A word whose senses part within one text.
 fn together(
-    senses: &Senses,
+    senses: &TourSenses,
     tokens: &[Token],
     activations: &Activations<f32>,
     architecture: &Architecture,
@@ -528,7 +528,7 @@ fn together(
 }
 
 /// A word whose senses part in texts of one sentence each, where code keeps the passes over all four.
-fn apart(of: &TourText, senses: &Senses, model: &LessonModel) -> Option<FoundText<Parting>> {
+fn apart(of: &TourText, senses: &TourSenses, model: &LessonModel) -> Option<FoundText<Parting>> {
     let architecture = &model.training.trainer().model.architecture;
     let frames: Vec<SentenceFrame> = senses.sentences.iter().map(|text| frame(text, model)).collect::<Option<_>>()?;
     let cost =
@@ -593,8 +593,8 @@ fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> O
     let best: Vec<_> = (0..logits.rows()).map(|row| likeliest(logits.row(row)).first().copied()).collect();
     let own = best.last().copied().flatten()?;
     let is_word = model.classes[own.class].chars().all(char::is_alphabetic) && !model.classes[own.class].is_empty();
-    let is_it = |answer: &Option<Answer>| answer.is_some_and(|answer| answer.class == own.class);
+    let is_it = |answer: &Option<RankedAnswer>| answer.is_some_and(|answer| answer.class == own.class);
     let layer = best.iter().rposition(|answer| !is_it(answer)).map_or(0, |last| last + 1);
-    let Answer { class, probability } = own;
+    let RankedAnswer { class, probability } = own;
     (is_word && probability >= ANSWER_MIN).then_some(LikeliestAnswer { at, class, probability, layer })
 }

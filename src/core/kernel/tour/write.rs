@@ -15,7 +15,8 @@ use attune_engine::numerics::positions::Positions;
 use crate::kernel::model::LessonModel;
 use crate::kernel::snapshot::sentence::{Token, token_labels};
 use crate::kernel::tour::{
-    Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, Sink, TourCell, Turned,
+    Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, TourCell, TourSink,
+    Turned,
 };
 
 /// All cells, in order. A section whose finding is missing is left out.
@@ -331,9 +332,9 @@ fn looks_at(kind: HeadMeasure) -> &'static str {
     }
 }
 
-fn known_sinks(found: &FoundText<Vec<Sink>>) -> String {
-    let line = |sink: &Sink| {
-        let Sink { token, block, queries, .. } = sink;
+fn known_sinks(found: &FoundText<Vec<TourSink>>) -> String {
+    let line = |sink: &TourSink| {
+        let TourSink { token, block, queries, .. } = sink;
         let mean = format!("mean(mean({}[.., {}..{}, {token}]))", weights(*block), queries.start, queries.end);
         format!("- {}: {{{{ {mean} | .0% }}}} in layer {}", word(&found.tokens, *token), block + 1)
     };

@@ -131,7 +131,7 @@ impl TrainingRun {
         // By their bits: -0 is not 0 to a training that is to be the same.
         let entries: Arc<[(usize, f32)]> = self.latest.parameters.changed_to(&parameters).into();
         if !entries.is_empty() {
-            self.change(Change::Entries(entries))?;
+            self.change(RunChange::Entries(entries))?;
             Arc::make_mut(&mut self.latest).parameters = parameters;
         }
         Ok(())
@@ -140,17 +140,17 @@ impl TrainingRun {
     /// # Errors
     /// As [`Self::set_parameters`].
     pub fn set_learning_rate(&mut self, rate: f64) -> Result<(), String> {
-        let change = Change::LearningRate(rate);
+        let change = RunChange::LearningRate(rate);
         self.change(change.clone())?;
         change.apply(Arc::make_mut(&mut self.latest));
         self.diverged = None;
         Ok(())
     }
 
-    fn change(&mut self, change: Change) -> Result<(), String> {
+    fn change(&mut self, change: RunChange) -> Result<(), String> {
         let step = self.steps_done();
         // Of two learning rates at one step the first was never used.
-        let is_rate = |change: &Change| matches!(change, Change::LearningRate(_));
+        let is_rate = |change: &RunChange| matches!(change, RunChange::LearningRate(_));
         let unused = self.changes.last().filter(|last| is_rate(&change) && last.step == step && is_rate(&last.change));
         let unused = unused.map(|last| last.change.entries());
         let entries = self.changed_entries + change.entries() - unused.unwrap_or(0);
@@ -162,7 +162,7 @@ impl TrainingRun {
         if unused.is_some() {
             self.changes.pop();
         }
-        if change == Change::LearningRate(self.learning_rate_asked()) {
+        if change == RunChange::LearningRate(self.learning_rate_asked()) {
             self.changed_entries = entries - change.entries();
             return Ok(());
         }
@@ -174,8 +174,8 @@ impl TrainingRun {
     /// The learning rate by the changes, or the lesson's.
     fn learning_rate_asked(&self) -> f64 {
         let rate = |done: &TimedChange| match done.change {
-            Change::LearningRate(rate) => Some(rate),
-            Change::Entries(_) => None,
+            RunChange::LearningRate(rate) => Some(rate),
+            RunChange::Entries(_) => None,
         };
         self.changes.iter().rev().find_map(rate).unwrap_or(self.start.optimiser.learning_rate())
     }
@@ -255,11 +255,11 @@ impl Replay {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimedChange {
     pub step: usize,
-    pub change: Change,
+    pub change: RunChange,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum RunChange {
     /// Entries of all tensors, by their indices, with their new values.
     Entries(Arc<[(usize, f32)]>),
     LearningRate(f64),
@@ -270,28 +270,29 @@ impl TimedChange {
     fn is_same(&self, other: &Self) -> bool {
         self.step == other.step
             && match (&self.change, &other.change) {
-                (Change::Entries(a), Change::Entries(b)) => Arc::ptr_eq(a, b),
-                (Change::LearningRate(a), Change::LearningRate(b)) => a.to_bits() == b.to_bits(),
-                (Change::Entries(_), Change::LearningRate(_)) | (Change::LearningRate(_), Change::Entries(_)) => false,
+                (RunChange::Entries(a), RunChange::Entries(b)) => Arc::ptr_eq(a, b),
+                (RunChange::LearningRate(a), RunChange::LearningRate(b)) => a.to_bits() == b.to_bits(),
+                (RunChange::Entries(_), RunChange::LearningRate(_))
+                | (RunChange::LearningRate(_), RunChange::Entries(_)) => false,
             }
     }
 }
 
-impl Change {
+impl RunChange {
     pub fn entries(&self) -> usize {
         match self {
-            Change::Entries(entries) => entries.len(),
-            Change::LearningRate(_) => 1,
+            RunChange::Entries(entries) => entries.len(),
+            RunChange::LearningRate(_) => 1,
         }
     }
 
     pub fn apply(&self, state: &mut TrainingState) {
         match self {
-            Change::Entries(entries) => {
+            RunChange::Entries(entries) => {
                 let parameters = Arc::make_mut(&mut state.parameters);
                 entries.iter().for_each(|&(index, value)| parameters.set_at(index, value));
             }
-            Change::LearningRate(rate) => state.optimiser.set_learning_rate(*rate),
+            RunChange::LearningRate(rate) => state.optimiser.set_learning_rate(*rate),
         }
     }
 }
@@ -428,14 +429,14 @@ mod tests {
     fn changes(count: usize) -> ChangeLog {
         let mut all = ChangeLog::default();
         // Three at each step, so that a step's own lie on both sides of a chunk's edge.
-        (0..count).for_each(|i| all.push(TimedChange { step: i / 3, change: Change::LearningRate(i as f64) }));
+        (0..count).for_each(|i| all.push(TimedChange { step: i / 3, change: RunChange::LearningRate(i as f64) }));
         all
     }
 
     fn rates<'a>(changes: impl Iterator<Item = &'a TimedChange>) -> Vec<f64> {
-        let rate = |change: &Change| match change {
-            Change::LearningRate(rate) => *rate,
-            Change::Entries(_) => f64::NAN,
+        let rate = |change: &RunChange| match change {
+            RunChange::LearningRate(rate) => *rate,
+            RunChange::Entries(_) => f64::NAN,
         };
         changes.map(|done| rate(&done.change)).collect()
     }
@@ -460,9 +461,9 @@ mod tests {
         assert_eq!(ChangeLog::default().first_difference(&all), Some(0));
         let mut other = all.up_to(20);
         assert_eq!(other.up_to(30).first_difference(&other), None, "the same changes in other chunks");
-        other.push(TimedChange { step: 50, change: Change::LearningRate(-0.0) });
+        other.push(TimedChange { step: 50, change: RunChange::LearningRate(-0.0) });
         let mut third = all.up_to(20);
-        third.push(TimedChange { step: 50, change: Change::LearningRate(0.0) });
+        third.push(TimedChange { step: 50, change: RunChange::LearningRate(0.0) });
         assert_eq!(other.first_difference(&third), Some(50), "by their bits");
     }
 
@@ -473,7 +474,7 @@ mod tests {
         all.pop();
         assert_eq!(all.chunks.len(), 2, "no chunk is left empty");
         all.pop();
-        all.push(TimedChange { step: 99, change: Change::LearningRate(7.0) });
+        all.push(TimedChange { step: 99, change: RunChange::LearningRate(7.0) });
         assert!(Arc::ptr_eq(&before.chunks[0], &all.chunks[0]), "full chunks are never copied");
         assert_eq!(rates(before.iter()).len(), 2 * CHUNK + 1);
         assert_eq!(all.last().map(|last| last.step), Some(99));

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use attune_engine::numerics::attention::Room;
+use attune_engine::numerics::attention::BatchRoom;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_cost;
 use attune_engine::numerics::model::{
-    Activations, AttentionModel, Batch, Masking, Pooling, Workspace, model_backward, model_forward,
+    Activations, AttentionModel, Batch, Masking, Pooling, StepWorkspace, model_backward, model_forward,
 };
 use attune_engine::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
@@ -73,7 +73,7 @@ pub struct Trainer {
 /// Scratch space of a training step.
 pub struct StepRoom {
     batch: Batch,
-    workspace: Workspace<f32>,
+    workspace: StepWorkspace<f32>,
     norms: TensorNorms,
 }
 
@@ -150,8 +150,8 @@ impl Trainer {
     pub fn room(&self) -> StepRoom {
         let Self { model, config, rows, longest, .. } = self;
         // A target is as long as its source.
-        let room = Room { rows: *rows, longest: *longest };
-        let workspace = Workspace::new(model, room, room);
+        let room = BatchRoom { rows: *rows, longest: *longest };
+        let workspace = StepWorkspace::new(model, room, room);
         let batch = Batch::with_capacity(config.batch, *rows);
         let batch = if config.architecture.has_source() { batch.with_source(config.batch, *rows) } else { batch };
         StepRoom { batch, norms: TensorNorms::new(&workspace.gradient), workspace }

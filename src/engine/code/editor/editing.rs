@@ -11,12 +11,12 @@ const PAIRS: [(char, char); 5] = [('(', ')'), ('[', ']'), ('{', '}'), ('"', '"')
 
 /// Bytes of the text: where the selection began, and where the caret is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct TextSelection {
     pub anchor: usize,
     pub caret: usize,
 }
 
-impl Selection {
+impl TextSelection {
     pub fn at(caret: usize) -> Self {
         Self { anchor: caret, caret }
     }
@@ -31,7 +31,7 @@ impl Selection {
 }
 
 /// A new line, as far in as this one, and further after an opening bracket.
-pub fn enter(text: &mut String, selection: Selection) -> Selection {
+pub fn enter(text: &mut String, selection: TextSelection) -> TextSelection {
     let range = selection.range();
     text.replace_range(range.clone(), "");
     let caret = range.start;
@@ -41,33 +41,33 @@ pub fn enter(text: &mut String, selection: Selection) -> Selection {
     let closing = PAIRS.iter().take(3).find(|(open, _)| opened == Some(*open)).map(|(_, close)| *close);
     let Some(closing) = closing else {
         text.insert_str(caret, &format!("\n{indent}"));
-        return Selection::at(caret + 1 + indent.len());
+        return TextSelection::at(caret + 1 + indent.len());
     };
     let inner = format!("\n{indent}{}", " ".repeat(LEVEL));
     let outer = if text[caret..].starts_with(closing) { format!("\n{indent}") } else { String::new() };
     text.insert_str(caret, &format!("{inner}{outer}"));
-    Selection::at(caret + inner.len())
+    TextSelection::at(caret + inner.len())
 }
 
 /// To the next level, or the lines of the selection further in.
-pub fn indent(text: &mut String, selection: Selection) -> Selection {
+pub fn indent(text: &mut String, selection: TextSelection) -> TextSelection {
     if !text[selection.range()].contains('\n') {
         let range = selection.range();
         let column = text[line_start(text, range.start)..range.start].chars().count();
         let spaces = " ".repeat(LEVEL - column % LEVEL);
         text.replace_range(range.clone(), &spaces);
-        return Selection::at(range.start + spaces.len());
+        return TextSelection::at(range.start + spaces.len());
     }
     indent_lines(text, selection)
 }
 
 /// The lines of the selection, or the caret's, further in.
-pub fn indent_lines(text: &mut String, selection: Selection) -> Selection {
+pub fn indent_lines(text: &mut String, selection: TextSelection) -> TextSelection {
     edit_lines(text, selection, |line| if line.trim().is_empty() { (0..0, "") } else { (0..0, "    ") })
 }
 
 /// The lines of the selection, or the caret's, less far in.
-pub fn outdent(text: &mut String, selection: Selection) -> Selection {
+pub fn outdent(text: &mut String, selection: TextSelection) -> TextSelection {
     edit_lines(text, selection, |line| {
         let tab = usize::from(line.starts_with('\t'));
         let spaces = line.bytes().take(LEVEL).take_while(|byte| *byte == b' ').count();
@@ -76,7 +76,7 @@ pub fn outdent(text: &mut String, selection: Selection) -> Selection {
 }
 
 /// Comments the lines of the selection, or takes their comments away if all are.
-pub fn toggle_comments(text: &mut String, selection: Selection) -> Selection {
+pub fn toggle_comments(text: &mut String, selection: TextSelection) -> TextSelection {
     let lines = lines_of(text, selection);
     let code = || text[lines.clone()].lines().filter(|line| !line.trim().is_empty());
     let all = code().count() > 0 && code().all(|line| line.trim_start().starts_with(COMMENT));
@@ -95,25 +95,25 @@ pub fn toggle_comments(text: &mut String, selection: Selection) -> Selection {
 }
 
 /// Types a bracket or quote that closes, wraps or is stepped over; `None` where it is only inserted.
-pub fn typed(text: &mut String, selection: Selection, c: char) -> Option<Selection> {
+pub fn typed(text: &mut String, selection: TextSelection, c: char) -> Option<TextSelection> {
     if let Some((_, close)) = PAIRS.iter().find(|(open, _)| *open == c) {
         let spans = highlight(text);
         if !selection.is_empty() {
             return Some(wrap(text, selection, c, *close));
         }
         if c == *close && steps_over(text, &spans, selection.caret, c) {
-            return Some(Selection::at(selection.caret + 1));
+            return Some(TextSelection::at(selection.caret + 1));
         }
         return pairs_here(text, &spans, selection.caret, c).then(|| {
             text.insert_str(selection.caret, &format!("{c}{close}"));
-            Selection::at(selection.caret + 1)
+            TextSelection::at(selection.caret + 1)
         });
     }
     if !selection.is_empty() || !matches!(c, ')' | ']' | '}') {
         return None;
     }
     if steps_over(text, &highlight(text), selection.caret, c) {
-        return Some(Selection::at(selection.caret + 1));
+        return Some(TextSelection::at(selection.caret + 1));
     }
     let line = line_start(text, selection.caret);
     let before = &text[line..selection.caret];
@@ -123,11 +123,11 @@ pub fn typed(text: &mut String, selection: Selection, c: char) -> Option<Selecti
     // A block ends one level out.
     let out = LEVEL.min(before.len());
     text.replace_range(selection.caret - out..selection.caret, "}");
-    Some(Selection::at(selection.caret - out + 1))
+    Some(TextSelection::at(selection.caret - out + 1))
 }
 
 /// Deletes an empty pair or a level of indentation backwards; `None` where one character goes.
-pub fn backspace(text: &mut String, selection: Selection) -> Option<Selection> {
+pub fn backspace(text: &mut String, selection: TextSelection) -> Option<TextSelection> {
     if !selection.is_empty() {
         return None;
     }
@@ -139,7 +139,7 @@ pub fn backspace(text: &mut String, selection: Selection) -> Option<Selection> {
             before != '"' && before != '`' || token(&highlight(text), caret).is_some_and(|s| s.range.len() == 2);
         if is_pair {
             text.replace_range(caret - 1..caret + 1, "");
-            return Some(Selection::at(caret - 1));
+            return Some(TextSelection::at(caret - 1));
         }
     }
     let line = &text[line_start(text, caret)..caret];
@@ -148,14 +148,14 @@ pub fn backspace(text: &mut String, selection: Selection) -> Option<Selection> {
     }
     let spaces = (line.len() - 1) % LEVEL + 1;
     text.replace_range(caret - spaces..caret, "");
-    Some(Selection::at(caret - spaces))
+    Some(TextSelection::at(caret - spaces))
 }
 
-fn wrap(text: &mut String, selection: Selection, open: char, close: char) -> Selection {
+fn wrap(text: &mut String, selection: TextSelection, open: char, close: char) -> TextSelection {
     let range = selection.range();
     text.insert(range.end, close);
     text.insert(range.start, open);
-    Selection { anchor: selection.anchor + 1, caret: selection.caret + 1 }
+    TextSelection { anchor: selection.anchor + 1, caret: selection.caret + 1 }
 }
 
 /// The same bracket stands there already, and another would be one too many.
@@ -199,7 +199,7 @@ fn indent_of(line: &str) -> &str {
 }
 
 /// The whole lines that a selection touches; one that ends before a line's first character leaves it out.
-fn lines_of(text: &str, selection: Selection) -> Range<usize> {
+fn lines_of(text: &str, selection: TextSelection) -> Range<usize> {
     let range = selection.range();
     let start = line_start(text, range.start);
     let last = if range.end > range.start && text[..range.end].ends_with('\n') { range.end - 1 } else { range.end };
@@ -210,9 +210,9 @@ fn lines_of(text: &str, selection: Selection) -> Range<usize> {
 /// Replaces a piece of each line; the selection stays on what it was on.
 fn edit_lines(
     text: &mut String,
-    selection: Selection,
+    selection: TextSelection,
     mut edit: impl FnMut(&str) -> (Range<usize>, &'static str),
-) -> Selection {
+) -> TextSelection {
     let lines = lines_of(text, selection);
     let mut edited = String::with_capacity(lines.len());
     let (mut anchor, mut caret) = (selection.anchor, selection.caret);
@@ -233,7 +233,7 @@ fn edit_lines(
         start += line.len();
     }
     text.replace_range(lines, &edited);
-    Selection { anchor, caret }
+    TextSelection { anchor, caret }
 }
 
 #[cfg(test)]
@@ -243,13 +243,13 @@ mod tests {
     use super::*;
 
     /// `|` is the caret and `^`, if there is one, where the selection began.
-    fn parse(marked: &str) -> (String, Selection) {
+    fn parse(marked: &str) -> (String, TextSelection) {
         let caret = marked.replace('^', "").find('|').unwrap();
         let anchor = marked.replace('|', "").find('^').unwrap_or(caret);
-        (marked.replace(['|', '^'], ""), Selection { anchor, caret })
+        (marked.replace(['|', '^'], ""), TextSelection { anchor, caret })
     }
 
-    fn tell(mut text: String, selection: Selection) -> String {
+    fn tell(mut text: String, selection: TextSelection) -> String {
         let (anchor, caret) = (selection.anchor, selection.caret);
         text.insert(caret, '|');
         if !selection.is_empty() {
@@ -258,7 +258,7 @@ mod tests {
         text
     }
 
-    fn edited(marked: &str, edit: fn(&mut String, Selection) -> Selection) -> String {
+    fn edited(marked: &str, edit: fn(&mut String, TextSelection) -> TextSelection) -> String {
         let (mut text, selection) = parse(marked);
         let selection = edit(&mut text, selection);
         tell(text, selection)
@@ -269,7 +269,7 @@ mod tests {
         let (mut text, selection) = parse(marked);
         let selection = typed(&mut text, selection, c).unwrap_or_else(|| {
             text.replace_range(selection.range(), &c.to_string());
-            Selection::at(selection.range().start + c.len_utf8())
+            TextSelection::at(selection.range().start + c.len_utf8())
         });
         tell(text, selection)
     }
@@ -344,16 +344,16 @@ mod tests {
             text in "[ aα(){}\\[\\]\"`\n/]{0,40}", anchor in 0..40_usize, caret in 0..40_usize, c in "[(){}\\[\\]\"`]",
         ) {
             let at = |i: usize| text.char_indices().nth(i).map_or(text.len(), |(at, _)| at);
-            let selection = Selection { anchor: at(anchor), caret: at(caret) };
+            let selection = TextSelection { anchor: at(anchor), caret: at(caret) };
             for edit in [enter, indent, outdent, toggle_comments] {
                 let mut text = text.clone();
                 let after = edit(&mut text, selection);
                 prop_assert!(text.is_char_boundary(after.anchor) && text.is_char_boundary(after.caret));
             }
             let mut text = text.clone();
-            let after = typed(&mut text, selection, c.chars().next().unwrap()).unwrap_or(Selection::at(0));
+            let after = typed(&mut text, selection, c.chars().next().unwrap()).unwrap_or(TextSelection::at(0));
             prop_assert!(text.is_char_boundary(after.anchor) && text.is_char_boundary(after.caret));
-            let after = backspace(&mut text, after).unwrap_or(Selection::at(0));
+            let after = backspace(&mut text, after).unwrap_or(TextSelection::at(0));
             prop_assert!(text.is_char_boundary(after.caret));
         }
     }

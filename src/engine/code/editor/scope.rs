@@ -176,7 +176,7 @@ static LANGUAGE: LazyLock<Vec<Name>> = LazyLock::new(|| {
 
 /// A variable or function that a text defines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
+pub struct NameDefinition {
     pub name: Name,
     /// The brackets that it stands in; the cells below see what stands in none.
     pub depth: usize,
@@ -185,7 +185,7 @@ pub struct Definition {
 }
 
 /// Variables and functions that a text of these tokens defines, in order. Values are not known before it runs.
-pub fn definitions(source: &str, spans: &[Span]) -> Vec<Definition> {
+pub fn definitions(source: &str, spans: &[Span]) -> Vec<NameDefinition> {
     let text = |span: &Span| &source[span.range.clone()];
     let last_end = spans.iter().rposition(|span| text(span) == ";");
     let mut depth = 0_usize;
@@ -208,7 +208,7 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<Definition> {
             // It is seen in its loop, which is deeper than what the cells below see.
             "for" => {
                 let name = Name::plain(name, NameKind::Variable, "of this cell");
-                found.push(Definition { name, depth: depth + 1, is_whole: true });
+                found.push(NameDefinition { name, depth: depth + 1, is_whole: true });
                 continue;
             }
             "fn" => {
@@ -218,7 +218,7 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<Definition> {
             }
             _ => continue,
         };
-        found.push(Definition { name, depth, is_whole });
+        found.push(NameDefinition { name, depth, is_whole });
     }
     found
 }

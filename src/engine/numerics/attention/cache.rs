@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::config::AttentionConfig;
 use super::head::{Head, panel_entries, weights_stride};
 use super::look_up::LookUpCache;
-use super::rows::Rows;
+use super::rows::BatchRows;
 use super::tile::{PartMut, Strided};
 use super::tile::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use crate::numerics::norm::NormCache;
@@ -45,16 +45,16 @@ pub struct AttentionCache<S> {
 
 /// The largest batch: tokens in all, and of the longest sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct BatchRoom {
     pub rows: usize,
     pub longest: usize,
 }
 
-impl Room {
+impl BatchRoom {
     pub const NONE: Self = Self { rows: 0, longest: 0 };
 
     /// Room for these sentences.
-    pub fn of(rows: &Rows) -> Self {
+    pub fn of(rows: &BatchRows) -> Self {
         Self { rows: rows.total(), longest: rows.longest() }
     }
 
@@ -66,7 +66,7 @@ impl Room {
 
 impl<S: Scalar> AttentionCache<S> {
     /// Room for training, which does not look at the scores.
-    pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+    pub fn new(config: &AttentionConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let longest = queries.longest.max(keys.longest);
         // By queries, or by keys where short sentences have them transposed; sentences may differ in which is more.
         let by_query = queries.rows * weights_stride(keys.longest);
@@ -117,7 +117,7 @@ impl<S: Scalar> AttentionCache<S> {
 
     /// Room for a viewer, who wants the scores too and no gradients: the weights of all sentences lie by
     /// queries.
-    pub fn with_scores(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+    pub fn with_scores(config: &AttentionConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let cache = Self::new(config, queries, keys);
         Self { scores: cache.weights.clone(), ..cache }
     }
@@ -180,7 +180,7 @@ pub struct AttentionScratch<S> {
 }
 
 impl<S: Scalar> AttentionScratch<S> {
-    pub fn new(config: &AttentionConfig, queries: Room, keys: Room) -> Self {
+    pub fn new(config: &AttentionConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let shared = if config.group_size > 1 { keys.rows } else { 0 };
         Self {
             d_query: Matrix::zeros(queries.rows, config.queries_width()),
@@ -213,7 +213,7 @@ impl HeadRanges {
 
 /// Sentence by sentence, head by head.
 #[inline(always)]
-pub(super) fn for_each_head(heads: usize, queries: &Rows, keys: &Rows, mut work: impl FnMut(HeadRanges)) {
+pub(super) fn for_each_head(heads: usize, queries: &BatchRows, keys: &BatchRows, mut work: impl FnMut(HeadRanges)) {
     let mut start = 0;
     for (sentence, (queries, keys)) in queries.sentences().zip(keys.sentences()).enumerate() {
         let entries = block_entries(queries.len(), keys.len());

@@ -29,11 +29,11 @@ mod tile;
 
 pub use crate::numerics::positions::{Rotary, RotaryScaling};
 pub(super) use cache::with_lane_beyond;
-pub use cache::{AttentionCache, AttentionScratch, Room};
+pub use cache::{AttentionCache, AttentionScratch, BatchRoom};
 pub use config::{AttentionConfig, QueryKeyNorm};
 pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
 pub use mask::{Mask, MaskTable, Window};
-pub use rows::{Rows, Tokens};
+pub use rows::{BatchRows, Tokens};
 
 use self::cache::{HeadRanges, for_each_head, part, part_mut, weights_and_means};
 use self::head::{Head, HeadGradients};
@@ -147,7 +147,7 @@ pub fn attention_onward<S: Scalar>(
         norm_and_turn(config, parameters, block, QueryOrKey::Key, x.rows, before, cache);
     }
     cache.bias.set(parameters.values_of(DistanceBias.of_block(block)), config);
-    let keys = Rows::one(keys.unwrap_or(before + 1));
+    let keys = BatchRows::one(keys.unwrap_or(before + 1));
     dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
 }
 
@@ -179,7 +179,7 @@ fn norm_and_turn<S: Scalar>(
     parameters: &Parameters<S>,
     block: usize,
     of: QueryOrKey,
-    rows: &Rows,
+    rows: &BatchRows,
     before: usize,
     cache: &mut AttentionCache<S>,
 ) {
@@ -200,7 +200,7 @@ fn norm_and_turn_backward<S: Scalar>(
     parameters: &Parameters<S>,
     block: usize,
     of: QueryOrKey,
-    rows: &Rows,
+    rows: &BatchRows,
     cache: &AttentionCache<S>,
     d: &mut Matrix<S>,
     gradient: &mut Parameters<S>,
@@ -236,8 +236,8 @@ struct Forward<'a, S> {
     config: &'a AttentionConfig,
     /// Tokens of the sentence before the queries.
     before: usize,
-    queries: &'a Rows,
-    keys: &'a Rows,
+    queries: &'a BatchRows,
+    keys: &'a BatchRows,
     changes: HeadChanges<'a, S>,
     cache: &'a mut AttentionCache<S>,
 }
@@ -343,8 +343,8 @@ fn sum_groups<S: Scalar>(config: &AttentionConfig, width: usize, heads: &Matrix<
 /// The heads of [`attention_backward`].
 struct Backward<'a, S> {
     config: &'a AttentionConfig,
-    queries: &'a Rows,
-    keys: &'a Rows,
+    queries: &'a BatchRows,
+    keys: &'a BatchRows,
     cache: &'a mut AttentionCache<S>,
     d_mix: &'a Matrix<S>,
     scratch: &'a mut AttentionScratch<S>,

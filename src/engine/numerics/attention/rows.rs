@@ -8,18 +8,18 @@ use super::look_up::LookUp;
 use crate::numerics::Scalar;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
+pub struct BatchRows {
     /// The first row of each sentence, and the end of the last one.
     bounds: Vec<usize>,
 }
 
-impl Default for Rows {
+impl Default for BatchRows {
     fn default() -> Self {
         Self::with_capacity(0)
     }
 }
 
-impl Rows {
+impl BatchRows {
     pub fn with_capacity(sentences: usize) -> Self {
         let mut bounds = Vec::with_capacity(sentences + 1);
         bounds.push(0);
@@ -73,13 +73,13 @@ impl Rows {
 #[derive(Clone, Copy)]
 pub struct Tokens<'a, S> {
     pub vectors: &'a [S],
-    pub rows: &'a Rows,
+    pub rows: &'a BatchRows,
     /// The embedding that they come from, if it is less work to start there; `vectors` may then be missing.
     pub look_up: Option<LookUp<'a, S>>,
 }
 
 impl<'a, S: Scalar> Tokens<'a, S> {
-    pub fn new(vectors: &'a [S], rows: &'a Rows) -> Self {
+    pub fn new(vectors: &'a [S], rows: &'a BatchRows) -> Self {
         Self { vectors, rows, look_up: None }
     }
 

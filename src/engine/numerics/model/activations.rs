@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Architecture, AttentionModel, Sequences};
 use crate::json::{self, Real};
-use crate::numerics::attention::{Edge, HeadChanges, HeadMode, Mask, Room, Tokens, Window};
+use crate::numerics::attention::{BatchRoom, Edge, HeadChanges, HeadMode, Mask, Tokens, Window};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
 use crate::numerics::params::Parameters;
@@ -367,7 +367,7 @@ where
 }
 
 /// Room for a block of a shape, which those of the same shape use in turn.
-struct Shared<S> {
+struct RoomOfShape<S> {
     config: BlockConfig,
     queries: usize,
     keys: usize,
@@ -381,19 +381,19 @@ fn run<S: Scalar>(
     x: Input<'_, S>,
     source: Option<Input<'_, S>>,
     changes: HeadChanges<'_, S>,
-    room: &mut Option<Shared<S>>,
+    room: &mut Option<RoomOfShape<S>>,
 ) -> BlockActivations<S> {
     let layer = &config.attention;
     let queries = x.0.rows();
     let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
-    let fits = |room: &Shared<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
+    let fits = |room: &RoomOfShape<S>| (&room.config, room.queries, room.keys) == (config, queries, keys);
     let room = match room.take().filter(fits) {
         Some(fitting) => room.insert(fitting),
-        None => room.insert(Shared {
+        None => room.insert(RoomOfShape {
             config: config.clone(),
             queries,
             keys,
-            cache: BlockCache::with_scores(config, Room::one(queries), Room::one(keys)),
+            cache: BlockCache::with_scores(config, BatchRoom::one(queries), BatchRoom::one(keys)),
         }),
     };
     let cache = &mut room.cache;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use rand::RngExt;
 
 use crate::numerics::Scalar;
-use crate::numerics::attention::{Room, Rows};
+use crate::numerics::attention::{BatchRoom, BatchRows};
 use crate::numerics::model::loss::{Candidates, Masking};
-use crate::numerics::model::{AttentionModel, Pooling, Workspace, model_backward, model_forward};
+use crate::numerics::model::{AttentionModel, Pooling, StepWorkspace, model_backward, model_forward};
 use crate::numerics::optimiser::Optimiser;
 use crate::numerics::parallel::each;
 use crate::numerics::params::Parameters;
@@ -19,7 +19,7 @@ use crate::numerics::simd::vectorized;
 /// Sentences as a model reads them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sequences {
-    pub rows: Rows,
+    pub rows: BatchRows,
     /// The word at each row; `None` is hidden, or the start of a sentence that is yet to be written.
     pub words: Vec<Option<usize>>,
     /// The position of each row, as an index into `P`.
@@ -32,7 +32,7 @@ impl Sequences {
     /// Room for the largest batch.
     pub fn with_capacity(sentences: usize, rows: usize) -> Self {
         Self {
-            rows: Rows::with_capacity(sentences),
+            rows: BatchRows::with_capacity(sentences),
             words: Vec::with_capacity(rows),
             positions: Vec::with_capacity(rows),
             segments: Vec::with_capacity(rows),
@@ -259,7 +259,7 @@ pub struct Shards<S> {
 
 struct Shard<S> {
     batch: Batch,
-    workspace: Workspace<S>,
+    workspace: StepWorkspace<S>,
     /// The share of all targets.
     share: S,
     loss: S,
@@ -278,7 +278,8 @@ impl<S: Scalar + Send + Sync> Shards<S> {
         let shards = (0..count).map(|i| {
             let part = batch.sentences(i * sentences / count..(i + 1) * sentences / count, of_rows);
             let share = part.targets.len() as f64 / batch.targets.len().max(1) as f64;
-            let workspace = Workspace::new(model, Room::of(&part.input.rows), Room::of(&part.source.rows));
+            let workspace =
+                StepWorkspace::new(model, BatchRoom::of(&part.input.rows), BatchRoom::of(&part.source.rows));
             Shard { batch: part, workspace, share: S::from_f64(share), loss: S::zero() }
         });
         Self { shards: shards.collect() }

@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::activations::Interventions;
 use super::loss::hold_below;
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences};
-use crate::numerics::attention::{HeadChanges, Mask, Room, Tokens};
+use crate::numerics::attention::{BatchRoom, HeadChanges, Mask, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::linear_forward;
 use crate::numerics::model::{TransformCache, transform_forward};
@@ -130,7 +130,7 @@ impl<S: Scalar> AttentionModel<S> {
         let mut x = self.embedded(parameters, sentence).1;
         for (number, block) in blocks.iter().enumerate() {
             let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
-            let mut cache = BlockCache::new(block, Room::one(rows), Room::one(keys));
+            let mut cache = BlockCache::new(block, BatchRoom::one(rows), BatchRoom::one(keys));
             let b = first + number;
             attend_forward(
                 block,
@@ -182,7 +182,7 @@ impl<S: Scalar> AttentionModel<S> {
         assert!(words.len() <= *max_tokens, "keys and values: {} words of at most {max_tokens}", words.len());
         let of_source = source.map(|source| source.rows.total());
         let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(most);
-        let cache = |block: &BlockConfig| BlockCache::new(block, Room::one(1), Room::one(room(block)));
+        let cache = |block: &BlockConfig| BlockCache::new(block, BatchRoom::one(1), BatchRoom::one(room(block)));
         let mut kept = Kept { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
         let mut sentence = Sequences::default();
         sentence.push(words.iter().copied(), 0);

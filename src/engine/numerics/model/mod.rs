@@ -38,7 +38,7 @@ pub use batch::{Batch, Sequences};
 use faer::MatRef;
 pub use loss::DistanceCosts;
 use rand::RngExt;
-pub use step::{Workspace, model_backward, model_forward};
+pub use step::{StepWorkspace, model_backward, model_forward};
 
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::AttentionConfig;

@@ -2,7 +2,7 @@
 
 use super::loss::{LossCache, loss_backward, loss_forward};
 use super::{Architecture, AttentionModel, Batch, EMBEDDING_NORM, FINAL_NORM, Pooling, Sequences};
-use crate::numerics::attention::{HeadChanges, Room, Rows, Tokens};
+use crate::numerics::attention::{BatchRoom, BatchRows, HeadChanges, Tokens};
 use crate::numerics::block::{
     BlockCache, BlockConfig, attend_backward, attend_forward, norm_back, tail_backward, tail_forward,
 };
@@ -12,7 +12,7 @@ use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
 
 /// Everything a training step needs besides the parameters. Made once; a step allocates nothing.
-pub struct Workspace<S> {
+pub struct StepWorkspace<S> {
     input: Stack<S>,
     source: Stack<S>,
     /// The readout's inputs: the mixes (R, H·d_v) and inputs (R, D) of the last block where it
@@ -42,7 +42,13 @@ struct Stack<S> {
 }
 
 impl<S: Scalar> Stack<S> {
-    fn new(model: &AttentionModel<S>, configs: &[BlockConfig], room: Room, source: Room, pools_means: bool) -> Self {
+    fn new(
+        model: &AttentionModel<S>,
+        configs: &[BlockConfig],
+        room: BatchRoom,
+        source: BatchRoom,
+        pools_means: bool,
+    ) -> Self {
         let width = model.architecture.width;
         let keys = |block: &BlockConfig| if block.attends_to_source() { source } else { room };
         let mut blocks: Vec<BlockCache<S>> =
@@ -69,16 +75,16 @@ impl<S: Scalar> Stack<S> {
     }
 }
 
-impl<S: Scalar> Workspace<S> {
+impl<S: Scalar> StepWorkspace<S> {
     /// Room for batches of the given number of tokens.
-    pub fn new(model: &AttentionModel<S>, input: Room, source: Room) -> Self {
+    pub fn new(model: &AttentionModel<S>, input: BatchRoom, source: BatchRoom) -> Self {
         let architecture = &model.architecture;
         let (width, rows) = (architecture.width, input.rows);
         let values = architecture.blocks.last().map_or(0, |block| block.attention.mixes_width());
-        let source = if architecture.has_source() { source } else { Room::NONE };
+        let source = if architecture.has_source() { source } else { BatchRoom::NONE };
         Self {
             input: Stack::new(model, &architecture.blocks, input, source, architecture.pools_means_before_tail()),
-            source: Stack::new(model, &architecture.source_blocks, source, Room::NONE, false),
+            source: Stack::new(model, &architecture.source_blocks, source, BatchRoom::NONE, false),
             pooled_mix: Matrix::zeros(rows, values),
             pooled: Matrix::zeros(rows, width),
             d_pooled_mix: Matrix::zeros(rows, values),
@@ -103,7 +109,7 @@ pub fn model_forward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
     batch: &Batch,
-    workspace: &mut Workspace<S>,
+    workspace: &mut StepWorkspace<S>,
 ) -> S {
     let architecture = &model.architecture;
     embed(model, parameters, &batch.source, &mut workspace.source);
@@ -116,7 +122,7 @@ pub fn model_forward<S: Scalar>(
     }
 
     embed(model, parameters, &batch.input, &mut workspace.input);
-    let Workspace { input, source, pooled_mix, pooled, final_norm, .. } = workspace;
+    let StepWorkspace { input, source, pooled_mix, pooled, final_norm, .. } = workspace;
     let source = memory(&source.blocks, source_rows);
     let rows = &batch.input.rows;
     for (i, block) in architecture.blocks.iter().enumerate() {
@@ -206,7 +212,7 @@ fn tokens<'a, S: Scalar>(
 }
 
 /// The tokens that cross-attention looks at, from the source's last block; `None` where there is no source.
-fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a Rows) -> Option<Tokens<'a, S>> {
+fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a BatchRows) -> Option<Tokens<'a, S>> {
     let last = source.last()?;
     Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
 }
@@ -278,12 +284,13 @@ pub fn model_backward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
     batch: &Batch,
-    workspace: &mut Workspace<S>,
+    workspace: &mut StepWorkspace<S>,
 ) {
     assert!(!parameters.is_packed(), "model backward: packed parameters are not trained");
     let architecture = &model.architecture;
     workspace.gradient.flat_mut().fill(S::zero());
-    let Workspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, final_norm, loss, gradient } = workspace;
+    let StepWorkspace { input, source, pooled_mix, pooled, d_pooled_mix, d_pooled, final_norm, loss, gradient } =
+        workspace;
     let d_pooled = d_pooled.top_flat_mut(batch.reads());
     loss_backward(model, parameters, batch, pooled.top_flat(batch.reads()), loss, d_pooled, gradient);
 
@@ -335,7 +342,7 @@ fn whole_tail_backward<S: Scalar>(
     block: &BlockConfig,
     parameters: &Parameters<S>,
     b: usize,
-    rows: &Rows,
+    rows: &BatchRows,
     cache: &mut BlockCache<S>,
     gradient: &mut Parameters<S>,
     d: &mut [S],

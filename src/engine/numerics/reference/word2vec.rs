@@ -21,7 +21,7 @@ use rand::{Rng, RngExt};
 
 use super::{Matrix, Scalar, dot};
 use crate::numerics::rng::{Generator, Stream, stream};
-use crate::numerics::word2vec::{Example, Word2VecConfig, WordPrediction};
+use crate::numerics::word2vec::{Word2VecConfig, WordPrediction, WordStep};
 
 /// `σ(s) = 1 / (1 + e^−s)`
 pub fn sigmoid<S: Scalar>(s: S) -> S {
@@ -29,7 +29,7 @@ pub fn sigmoid<S: Scalar>(s: S) -> S {
 }
 
 /// The input vectors `h`: one for each input, or their mean.
-fn inputs<S: Scalar>(v: &Matrix<S>, example: Example) -> Vec<Vec<S>> {
+fn inputs<S: Scalar>(v: &Matrix<S>, example: WordStep) -> Vec<Vec<S>> {
     if !example.mean {
         return example.inputs.iter().map(|&word| v.row(word).to_vec()).collect();
     }
@@ -38,7 +38,7 @@ fn inputs<S: Scalar>(v: &Matrix<S>, example: Example) -> Vec<Vec<S>> {
 }
 
 /// `∂h/∂v` of an input word: `1/m` of a mean, else 1.
-fn share<S: Scalar>(example: Example) -> S {
+fn share<S: Scalar>(example: WordStep) -> S {
     if example.mean { S::one() / S::from_f64(example.inputs.len() as f64) } else { S::one() }
 }
 
@@ -60,7 +60,7 @@ fn share<S: Scalar>(example: Example) -> S {
 /// let example = Example { inputs: &[0], mean: false, targets: &[1, 2] };
 /// assert!((loss(&zeros, &zeros, example) - 2.0 * 2f64.ln()).abs() < 1e-12);
 /// ```
-pub fn loss<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: Example) -> S {
+pub fn loss<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: WordStep) -> S {
     let term = |h: &[S], (t, &target): (usize, &usize)| {
         let s = dot(u.row(target), h);
         -sigmoid(if t == 0 { s } else { -s }).ln()
@@ -81,7 +81,7 @@ fn d_scores<S: Scalar>(h: &[S], u: &Matrix<S>, targets: &[usize]) -> Vec<S> {
 ///
 /// # Panics
 /// If the example has a word that the tables do not have.
-pub fn gradient<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: Example) -> (Matrix<S>, Matrix<S>) {
+pub fn gradient<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: WordStep) -> (Matrix<S>, Matrix<S>) {
     let (mut d_v, mut d_u) = (Matrix::zeros(v.rows(), v.cols()), Matrix::zeros(u.rows(), u.cols()));
     let h = inputs(v, example);
     let d: Vec<Vec<S>> = h.iter().map(|h| d_scores(h, u, example.targets)).collect();
@@ -102,7 +102,7 @@ pub fn gradient<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: Example) -> (M
 ///
 /// A single input takes its step target by target, as in the original program: noise that comes up twice has moved in
 /// between.
-pub fn descend<S: Scalar>(v: &mut Matrix<S>, u: &mut Matrix<S>, example: Example, rate: S) {
+pub fn descend<S: Scalar>(v: &mut Matrix<S>, u: &mut Matrix<S>, example: WordStep, rate: S) {
     if let [word] = *example.inputs {
         let h = v.row(word).to_vec();
         for (d, &target) in d_scores(&h, u, example.targets).into_iter().zip(example.targets) {
@@ -139,7 +139,7 @@ pub struct Training<'a, S> {
 
 /// A window as it came up in training.
 #[derive(Debug)]
-pub struct Window {
+pub struct DrawnWindow {
     /// Words of its sentence that were kept.
     pub sentence_length: usize,
     /// The place of its middle among them.
@@ -190,7 +190,7 @@ impl<'a, S: Scalar> Training<'a, S> {
     ///
     /// The learning rate falls linearly from the first sentence of the first epoch to the last of the last, and never
     /// below a ten-thousandth of the first rate.
-    pub fn epoch(&mut self) -> Vec<Window> {
+    pub fn epoch(&mut self) -> Vec<DrawnWindow> {
         const FLOOR: f64 = 1e-4;
         self.order.shuffle(&mut self.orders);
         let (corpus, sentences) = (self.corpus, self.corpus.len());
@@ -206,7 +206,7 @@ impl<'a, S: Scalar> Training<'a, S> {
 
     /// Frequent words are left out at times: one that is the share `f` of the corpus is kept with probability `√(t/f)`
     /// (Mikolov et al. 2013, arXiv 1310.4546, Eq. 5). Around each word that is left there is a window of random reach.
-    fn sentence(&mut self, words: &[usize], rate: f64, windows: &mut Vec<Window>) {
+    fn sentence(&mut self, words: &[usize], rate: f64, windows: &mut Vec<DrawnWindow>) {
         let (threshold, shares, subsampling) = (self.config.subsample, &self.shares, &mut self.subsampling);
         let mut is_kept = |word: usize| match threshold {
             None => true,
@@ -226,7 +226,7 @@ impl<'a, S: Scalar> Training<'a, S> {
                 // ... or all of them are one.
                 _ => vec![self.example(&near, word, rate)],
             };
-            windows.push(Window { sentence_length: kept.len(), middle, word, reach, noise, rate });
+            windows.push(DrawnWindow { sentence_length: kept.len(), middle, word, reach, noise, rate });
         }
     }
 
@@ -236,7 +236,7 @@ impl<'a, S: Scalar> Training<'a, S> {
         let noise = drawn.iter().copied().filter(|&word| word != near);
         let targets: Vec<usize> = std::iter::once(near).chain(noise).collect();
         let mean = self.config.architecture == WordPrediction::Cbow;
-        descend(&mut self.v, &mut self.u, Example { inputs, mean, targets: &targets }, S::from_f64(rate));
+        descend(&mut self.v, &mut self.u, WordStep { inputs, mean, targets: &targets }, S::from_f64(rate));
         drawn
     }
 }

@@ -31,7 +31,7 @@ pub use frequencies::keep_probability;
 pub use objective::{target_backward, target_forward};
 use rand::RngExt;
 use rand::seq::SliceRandom;
-pub use tables::{Example, Tables};
+pub use tables::{Tables, WordStep};
 
 use crate::numerics::Matrix;
 use crate::numerics::rng::{Generator, Stream, stream};

@@ -13,11 +13,11 @@ use pulp::Simd;
 use crate::numerics::Scalar;
 use crate::numerics::vectors::dot;
 
-use crate::numerics::word2vec::tables::Rows;
+use crate::numerics::word2vec::tables::PaddedRows;
 use crate::numerics::word2vec::tables::{LANES_MAX, Lanes};
 
 /// `L` of the first `inputs` rows of `h`.
-pub fn objective_forward<S: Lanes>(inputs: usize, h: &Rows<S>, contexts: &Rows<S>, targets: &[usize]) -> S {
+pub fn objective_forward<S: Lanes>(inputs: usize, h: &PaddedRows<S>, contexts: &PaddedRows<S>, targets: &[usize]) -> S {
     let term = |i, t| target_forward(dot(h.row(i), contexts.row(targets[t])), t == 0);
     (0..inputs).flat_map(|i| (0..targets.len()).map(move |t| term(i, t))).sum()
 }
@@ -26,17 +26,17 @@ pub fn objective_forward<S: Lanes>(inputs: usize, h: &Rows<S>, contexts: &Rows<S
 #[derive(Debug)]
 pub struct Buffers<S> {
     /// `H`, to be filled in.
-    pub h: Rows<S>,
+    pub h: PaddedRows<S>,
     /// `S`, then `G = −η d_S`
     pub scores: Vec<S>,
     /// `−η ∂L/∂H`, the answer.
-    pub step_h: Rows<S>,
+    pub step_h: PaddedRows<S>,
 }
 
 impl<S: Lanes> Buffers<S> {
     /// For examples of at most the given number of inputs.
     pub fn new(inputs: usize, width: usize) -> Self {
-        Self { h: Rows::zeros(inputs, width), scores: Vec::new(), step_h: Rows::zeros(inputs, width) }
+        Self { h: PaddedRows::zeros(inputs, width), scores: Vec::new(), step_h: PaddedRows::zeros(inputs, width) }
     }
 }
 
@@ -47,7 +47,7 @@ pub fn objective_step<A: Simd, S: Lanes>(
     simd: A,
     inputs: usize,
     buffers: &mut Buffers<S>,
-    contexts: &mut Rows<S>,
+    contexts: &mut PaddedRows<S>,
     targets: &[usize],
     rate: S,
 ) {
@@ -68,7 +68,7 @@ pub fn pair_step<A: Simd, S: Lanes>(
     simd: A,
     h: &mut [S],
     scores: &mut Vec<S>,
-    contexts: &mut Rows<S>,
+    contexts: &mut PaddedRows<S>,
     targets: &[usize],
     rate: S,
 ) {

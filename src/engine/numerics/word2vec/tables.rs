@@ -9,14 +9,14 @@ use crate::numerics::{Matrix, Scalar};
 #[derive(Debug)]
 pub struct Tables<S> {
     /// `v` (V, D): the vectors that a lesson shows.
-    pub(super) vectors: Rows<S>,
+    pub(super) vectors: PaddedRows<S>,
     /// `u` (V, D): the words as contexts of others.
-    pub(super) contexts: Rows<S>,
+    pub(super) contexts: PaddedRows<S>,
 }
 
 /// The words of one step, as rows of the tables.
 #[derive(Clone, Copy, Debug)]
-pub struct Example<'a> {
+pub struct WordStep<'a> {
     /// The input words.
     pub inputs: &'a [usize],
     /// Whether the mean of the inputs is one input vector, `h = 1/m Σ_i v_i`, as in CBOW; else
@@ -28,7 +28,7 @@ pub struct Example<'a> {
 
 impl<S: Lanes> Tables<S> {
     pub fn new(vectors: &Matrix<S>, contexts: &Matrix<S>) -> Self {
-        Self { vectors: Rows::new(vectors), contexts: Rows::new(contexts) }
+        Self { vectors: PaddedRows::new(vectors), contexts: PaddedRows::new(contexts) }
     }
 
     pub fn copy(&self) -> Self {
@@ -44,15 +44,15 @@ impl<S: Lanes> Tables<S> {
     }
 
     /// `L` of an example.
-    pub fn loss(&self, example: Example) -> S {
-        struct Loss<'a, S>(&'a Tables<S>, Example<'a>);
+    pub fn loss(&self, example: WordStep) -> S {
+        struct Loss<'a, S>(&'a Tables<S>, WordStep<'a>);
         impl<S: Lanes> WithSimd for Loss<'_, S> {
             type Output = S;
 
             #[inline(always)]
             fn with_simd<A: Simd>(self, simd: A) -> S {
                 let Loss(tables, example) = self;
-                let mut h = Rows::zeros(example.inputs.len(), tables.vectors.width());
+                let mut h = PaddedRows::zeros(example.inputs.len(), tables.vectors.width());
                 let inputs = tables.gather(simd, example, &mut h);
                 objective_forward(inputs, &h, &tables.contexts, example.targets)
             }
@@ -61,8 +61,8 @@ impl<S: Lanes> Tables<S> {
     }
 
     /// One step of gradient descent on an example.
-    pub fn descend(&mut self, example: Example, rate: S) {
-        struct Descend<'a, S>(&'a mut Tables<S>, Example<'a>, S);
+    pub fn descend(&mut self, example: WordStep, rate: S) {
+        struct Descend<'a, S>(&'a mut Tables<S>, WordStep<'a>, S);
         impl<S: Lanes> WithSimd for Descend<'_, S> {
             type Output = ();
 
@@ -80,7 +80,7 @@ impl<S: Lanes> Tables<S> {
     /// share of the gradient, where the original program gives each the whole (Irsoy et al. 2021,
     /// arXiv 2012.15332).
     #[inline(always)]
-    pub(super) fn step<A: Simd>(&mut self, simd: A, example: Example, rate: S, buffers: &mut Buffers<S>) {
+    pub(super) fn step<A: Simd>(&mut self, simd: A, example: WordStep, rate: S, buffers: &mut Buffers<S>) {
         if let [word] = *example.inputs {
             let Self { vectors, contexts } = self;
             return pair_step(simd, vectors.row_mut(word), &mut buffers.scores, contexts, example.targets, rate);
@@ -96,7 +96,7 @@ impl<S: Lanes> Tables<S> {
 
     /// Writes the input vectors and answers how many there are.
     #[inline(always)]
-    fn gather<A: Simd>(&self, simd: A, example: Example, h: &mut Rows<S>) -> usize {
+    fn gather<A: Simd>(&self, simd: A, example: WordStep, h: &mut PaddedRows<S>) -> usize {
         let count = if example.mean { 1 } else { example.inputs.len() };
         h.flat_mut()[..count * self.vectors.stride()].fill(S::zero());
         let share = share(example);
@@ -109,7 +109,7 @@ impl<S: Lanes> Tables<S> {
 
 /// `∂h/∂v` of an input word.
 #[inline(always)]
-fn share<S: Lanes>(example: Example) -> S {
+fn share<S: Lanes>(example: WordStep) -> S {
     if example.mean { S::one() / S::from_f64(example.inputs.len() as f64) } else { S::one() }
 }
 
@@ -129,7 +129,7 @@ const CACHE_LINE_BYTES: usize = 64;
 
 /// `(V, D)`, each row padded with zeros. Zeros they stay: a gradient is a sum of rows.
 #[derive(Debug)]
-pub struct Rows<S> {
+pub struct PaddedRows<S> {
     rows: usize,
     /// `D`
     width: usize,
@@ -140,7 +140,7 @@ pub struct Rows<S> {
     start: usize,
 }
 
-impl<S: Lanes> Rows<S> {
+impl<S: Lanes> PaddedRows<S> {
     pub fn zeros(rows: usize, width: usize) -> Self {
         let stride = width.next_multiple_of(LANES_MAX);
         let values = vec![S::zero(); rows * stride + LANES_MAX];

@@ -6,10 +6,10 @@ use rand::RngExt;
 use crate::numerics::rng::{Generator, Stream, part};
 use crate::numerics::word2vec::frequencies::{Frequencies, Noise};
 use crate::numerics::word2vec::objective::Buffers;
-use crate::numerics::word2vec::tables::{Example, Lanes, Tables};
+use crate::numerics::word2vec::tables::{Lanes, Tables, WordStep};
 use crate::numerics::word2vec::{Word2VecConfig, WordPrediction};
 
-pub struct Worker<S> {
+pub struct WordWorker<S> {
     pub tables: Tables<S>,
     windows: Generator,
     negatives: Generator,
@@ -30,7 +30,7 @@ pub struct Worker<S> {
 /// Examples between the draw of noise and its use.
 const AHEAD: usize = 2;
 
-impl<S: Lanes> Worker<S> {
+impl<S: Lanes> WordWorker<S> {
     /// `index` of several workers: each draws its own random numbers.
     pub fn new(config: &Word2VecConfig, tables: Tables<S>, seed: u64, index: usize) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl<S: Lanes> Worker<S> {
             for first in (0..self.window.len()).step_by(inputs_at_once) {
                 self.next_targets(self.sentence[at], &frequencies.noise, config.negatives);
                 let inputs = &self.window[first..first + inputs_at_once];
-                let example = Example { inputs, mean, targets: &self.targets };
+                let example = WordStep { inputs, mean, targets: &self.targets };
                 self.tables.step(simd, example, rate, &mut self.buffers);
             }
         }
@@ -113,7 +113,7 @@ impl<S: Lanes> Worker<S> {
 const ROUND_TOKENS: usize = 70_000;
 
 pub struct Threads<S> {
-    workers: Vec<Worker<S>>,
+    workers: Vec<WordWorker<S>>,
     /// The tables that all workers began the round with; empty where there is only one.
     start: Option<Tables<S>>,
     /// Sentences of a round.
@@ -125,7 +125,7 @@ impl<S: Lanes> Threads<S> {
         let tokens: usize = corpus.iter().map(Vec::len).sum();
         let round = count * (ROUND_TOKENS * corpus.len() / tokens.max(1)).max(1);
         let start = (count > 1).then(|| tables.copy());
-        let workers = (0..count).map(|index| Worker::new(config, tables.copy(), seed, index)).collect();
+        let workers = (0..count).map(|index| WordWorker::new(config, tables.copy(), seed, index)).collect();
         Self { workers, start, round }
     }
 
@@ -182,7 +182,7 @@ struct RoundShare<'a, S> {
     corpus: &'a [Vec<usize>],
     sentences: &'a [usize],
     rates: &'a [f64],
-    worker: &'a mut Worker<S>,
+    worker: &'a mut WordWorker<S>,
 }
 
 impl<S: Lanes> WithSimd for RoundShare<'_, S> {

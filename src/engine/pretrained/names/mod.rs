@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Config, Family};
 use super::refusal::{Refusal, quoted, shape};
-use super::safetensors::{Tensor, bytes_read, not_read};
+use super::safetensors::{FileTensor, bytes_read, not_read};
 use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 
 /// How a tensor of the engine lies in one of a file.
@@ -178,7 +178,7 @@ impl TensorNames {
 /// The tensors of all files of a model, under the names of the tables.
 pub struct FoundTensors<'a> {
     family: Family,
-    tensors: BTreeMap<String, (usize, &'a Tensor)>,
+    tensors: BTreeMap<String, (usize, &'a FileTensor)>,
     /// Other names for the same.
     again: Vec<&'a str>,
 }
@@ -188,7 +188,7 @@ impl<'a> FoundTensors<'a> {
     ///
     /// # Errors
     /// If two claim to be the same.
-    pub fn new(family: Family, tensors: impl IntoIterator<Item = (usize, &'a Tensor)>) -> Result<Self, Refusal> {
+    pub fn new(family: Family, tensors: impl IntoIterator<Item = (usize, &'a FileTensor)>) -> Result<Self, Refusal> {
         let mut found = Self { family, tensors: BTreeMap::new(), again: Vec::new() };
         for (file, tensor) in tensors {
             let name = family.names().canonical(&tensor.name);
@@ -213,7 +213,7 @@ impl<'a> FoundTensors<'a> {
     }
 
     /// A tensor of the engine, with the number of its file.
-    pub fn of(&self, id: TensorId) -> Option<(usize, &'a Tensor)> {
+    pub fn of(&self, id: TensorId) -> Option<(usize, &'a FileTensor)> {
         self.tensors.get(&self.family.written(id)?).copied()
     }
 
@@ -370,7 +370,7 @@ impl Origins {
 
 fn origin(
     file: usize,
-    tensor: &Tensor,
+    tensor: &FileTensor,
     layout: TensorLayout,
     (rows, cols): (usize, usize),
     config: &Config,
@@ -388,7 +388,7 @@ fn origin(
 }
 
 /// Vectors have one dimension in a file. A table or matrix of one row has two.
-fn is_vector(tensor: &Tensor, layout: TensorLayout, rows: usize) -> bool {
+fn is_vector(tensor: &FileTensor, layout: TensorLayout, rows: usize) -> bool {
     layout != TensorLayout::Transposed && rows == 1 && tensor.shape.len() == 1
 }
 

@@ -19,19 +19,19 @@ pub const ID_END: u32 = 1 << 20;
 pub struct List<T, const MOST: usize>(pub Vec<T>);
 
 /// The entries of an object in their order, at most `MOST`.
-pub struct Entries<T, const MOST: usize>(pub Vec<(String, T)>);
+pub struct JsonEntries<T, const MOST: usize>(pub Vec<(String, T)>);
 
 /// The pieces of a vocabulary.
 pub enum PiecesJson {
     /// Each with its id.
-    Ids(Entries<u32, { ID_END as usize }>),
+    Ids(JsonEntries<u32, { ID_END as usize }>),
     /// In the order of their ids, each with its log-probability.
     Scores(List<(String, f64), { ID_END as usize }>),
 }
 
 impl Default for PiecesJson {
     fn default() -> Self {
-        Self::Ids(Entries(Vec::new()))
+        Self::Ids(JsonEntries(Vec::new()))
     }
 }
 
@@ -104,7 +104,7 @@ pub struct StepJson {
     pub split: Option<bool>,
     pub single: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub pair: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
-    pub special_tokens: Option<Entries<SpecialJson, TEMPLATE_PARTS_MAX>>,
+    pub special_tokens: Option<JsonEntries<SpecialJson, TEMPLATE_PARTS_MAX>>,
     pub sep: Option<(String, u32)>,
     pub cls: Option<(String, u32)>,
 }
@@ -164,7 +164,7 @@ pub struct ConfigJson {
     pub mask_token: Option<NameJson>,
     pub bos_token: Option<NameJson>,
     pub eos_token: Option<NameJson>,
-    pub added_tokens_decoder: Option<Entries<AddedTokenJson, ADDED_TOKENS_MAX>>,
+    pub added_tokens_decoder: Option<JsonEntries<AddedTokenJson, ADDED_TOKENS_MAX>>,
 }
 
 /// A special token, by its content or with all that is said of an added token.
@@ -211,15 +211,15 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<List<T,
     }
 }
 
-impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<Entries<T, MOST>> {
-    type Value = Entries<T, MOST>;
+impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Reads<JsonEntries<T, MOST>> {
+    type Value = JsonEntries<T, MOST>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        at_most(MOST, || map.next_entry()).map(Entries)
+        at_most(MOST, || map.next_entry()).map(JsonEntries)
     }
 }
 
@@ -231,7 +231,7 @@ impl<'de> Visitor<'de> for Reads<PiecesJson> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Reads::<Entries<_, _>>(PhantomData).visit_map(map).map(PiecesJson::Ids)
+        Reads::<JsonEntries<_, _>>(PhantomData).visit_map(map).map(PiecesJson::Ids)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
@@ -271,7 +271,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
     }
 }
 
-impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Entries<T, MOST> {
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for JsonEntries<T, MOST> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_map(Reads::<Self>(PhantomData))
     }

@@ -198,7 +198,7 @@ impl Tokenizer {
         let (mut text, mut at) = (0, 0);
         for part in parts {
             match part {
-                TemplatePart::Added { ids, segment } => encoding.pieces.extend(ids.iter().map(|id| Piece {
+                TemplatePart::Added { ids, segment } => encoding.pieces.extend(ids.iter().map(|id| ModelPiece {
                     id: *id,
                     text,
                     bytes: at..at,
@@ -238,7 +238,7 @@ impl Tokenizer {
             let origin = if is_spelled { Origin::Spelled } else { Origin::Text };
             let at = Some(encoding.words.len());
             encoding.words.push(Word::within(number, text, word[0].2.start..end));
-            encoding.pieces.extend(word.iter().map(|(_, id, bytes)| Piece {
+            encoding.pieces.extend(word.iter().map(|(_, id, bytes)| ModelPiece {
                 id: *id,
                 text: number,
                 bytes: bytes.clone(),
@@ -294,14 +294,14 @@ fn place_within(text: &str, (start, end): (usize, usize), before: usize) -> Rang
 /// The pieces of one text, or of two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding {
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ModelPiece>,
     /// The words, by the numbers that pieces have.
     pub words: Vec<Word>,
 }
 
 /// A piece: one token of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct ModelPiece {
     pub id: u32,
     /// Which text it is of: 0, or 1 for the second of a pair.
     pub text: usize,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::Tokenizer;
 use super::json::{
-    AddedTokenJson, ConfigJson, Entries, ID_END, List, MERGES_MAX, ModelJson, NameJson, Pair, PiecesJson, SpecialJson,
-    StepJson, TemplatePartJson, TokenizerJson,
+    AddedTokenJson, ConfigJson, ID_END, JsonEntries, List, MERGES_MAX, ModelJson, NameJson, Pair, PiecesJson,
+    SpecialJson, StepJson, TemplatePartJson, TokenizerJson,
 };
 use super::read::{IDS_EXPECTED, OTHER_KIND, Read, bad_json, check_merges, check_piece, check_size, of_json};
 use crate::pretrained::Refusal;
@@ -97,7 +97,7 @@ fn begun_by(start: &str, id: u32) -> StepJson {
         TemplatePartJson::SpecialToken { id: name.clone(), type_id: 0 },
         TemplatePartJson::Sequence { id: sequence, type_id: 0 },
     ];
-    let special_tokens = Entries(vec![(name, SpecialJson { ids: List(vec![id]) })]);
+    let special_tokens = JsonEntries(vec![(name, SpecialJson { ids: List(vec![id]) })]);
     StepJson { single: Some(List(single)), special_tokens: Some(special_tokens), ..step("TemplateProcessing") }
 }
 
@@ -105,7 +105,7 @@ fn begun_by(start: &str, id: u32) -> StepJson {
 fn read_pieces(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
     match serde_json::from_str(vocab).map_err(|error| bad_json(&error))? {
-        PiecesJson::Ids(Entries(entries)) => Ok(entries),
+        PiecesJson::Ids(JsonEntries(entries)) => Ok(entries),
         PiecesJson::Scores(_) => Err(Refusal::new("a list", IDS_EXPECTED, FETCH_AGAIN)),
     }
 }
@@ -141,7 +141,7 @@ fn step(kind: &str) -> StepJson {
 }
 
 fn model(kind: &str, ids: Vec<Entry>) -> ModelJson {
-    ModelJson { kind: Some(kind.to_owned()), vocab: PiecesJson::Ids(Entries(ids)), ..ModelJson::default() }
+    ModelJson { kind: Some(kind.to_owned()), vocab: PiecesJson::Ids(JsonEntries(ids)), ..ModelJson::default() }
 }
 
 /// The id of a piece; of one that comes again, the last.
@@ -175,7 +175,7 @@ fn added<const N: usize, const MOST: usize>(
     names: [String; N],
 ) -> Read<List<AddedTokenJson, MOST>> {
     let mut added: Vec<AddedTokenJson> = Vec::new();
-    for (id, token) in config.added_tokens_decoder.map(|Entries(entries)| entries).unwrap_or_default() {
+    for (id, token) in config.added_tokens_decoder.map(|JsonEntries(entries)| entries).unwrap_or_default() {
         let unfit = || Refusal::new(quoted(&id), "an id at `added_tokens_decoder`", FETCH_AGAIN);
         let read = id.parse().map_err(|_| unfit()).and_then(|id| check_piece(&token.content, id).map(|()| id));
         let id = read.map_err(|refusal| refusal.in_file(CONFIG))?;

@@ -8,7 +8,7 @@ use tokenizers::models::wordlevel::WordLevel;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::{AddedToken, AddedVocabulary, Model, ModelWrapper, PreTokenizerWrapper};
 
-use super::json::{AddedTokenJson, Entries, ID_END, List, ModelJson, Pair, PiecesJson, TokenizerJson};
+use super::json::{AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, TokenizerJson};
 use super::steps::{Normaliser, spells_bytes, splitters};
 use super::template::Template;
 use super::{Spelling, Tokenizer};
@@ -264,7 +264,7 @@ fn read_unigram(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
 
 /// Pieces of a file with their ids. A piece that comes again has the id of the last.
 fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
-    let PiecesJson::Ids(Entries(entries)) = pieces else { return damaged("model.vocab", "a list", IDS_EXPECTED) };
+    let PiecesJson::Ids(JsonEntries(entries)) = pieces else { return damaged("model.vocab", "a list", IDS_EXPECTED) };
     let mut pieces = Pieces::default();
     entries.iter().try_for_each(|(piece, id)| pieces.insert(piece, *id))?;
     match entries.is_empty() {

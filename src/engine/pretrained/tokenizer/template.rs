@@ -2,7 +2,7 @@
 //!
 //! The crate has this too, and loses with it where an added piece stands and which text it is of.
 
-use super::json::{Entries, SpecialJson, StepJson, TemplatePartJson};
+use super::json::{JsonEntries, SpecialJson, StepJson, TemplatePartJson};
 use super::read::{OTHER_KIND, Read, damaged, missing, refuse, unsupported};
 use crate::pretrained::refusal::quoted;
 
@@ -95,7 +95,7 @@ fn check_id(id: u32, has: &dyn Fn(u32) -> bool, place: &str) -> Read<()> {
 }
 
 fn read_parts(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool) -> Read<Template> {
-    let specials = step.special_tokens.as_ref().map(|Entries(entries)| entries.as_slice()).unwrap_or_default();
+    let specials = step.special_tokens.as_ref().map(|JsonEntries(entries)| entries.as_slice()).unwrap_or_default();
     let Some(single) = &step.single else { return missing(place, "single") };
     let place = |field: &str| format!("{place}.{field}");
     let single = parts_of(&single.0, specials, &place("single"), has)?;

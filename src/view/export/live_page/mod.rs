@@ -29,7 +29,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::page::{Page, PageItem, Pictures};
-use super::trace::Config;
+use super::trace::TraceConfig;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
 use crate::explain::sentences::templates;
 use crate::view_model::axes::names;
@@ -178,7 +178,7 @@ pub const NUMBERS_MAX: usize = 3_000_000;
 struct Data<'a> {
     lesson: &'a str,
     seed: u64,
-    config: Config,
+    config: TraceConfig,
     /// Whether each block divides scores by √d_k, and its temperature.
     scaled: Vec<bool>,
     temperatures: Vec<f64>,
@@ -411,7 +411,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let data = Data {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
-        config: Config::of(snapshot, model),
+        config: TraceConfig::of(snapshot, model),
         scaled: blocks().map(|layer| layer.scale).collect(),
         temperatures: blocks().map(|layer| layer.temperature).collect(),
         temperature_range: (TEMPERATURE_MIN, TEMPERATURE_MAX),

@@ -13,7 +13,7 @@ use attune_core::whole_file::{no_new_folder, write_folder};
 use serde::Serialize;
 
 use super::live_page::{self, unmarked};
-use super::markdown::{MarkdownPiece, Prose};
+use super::markdown::{LessonProse, MarkdownPiece};
 use super::page::{Links, Pictures};
 use super::web_page::{PagesAround, head, markdown, section_id};
 use super::{escaped, plain};
@@ -261,7 +261,7 @@ fn index(site: &Site) -> Vec<SearchEntry> {
 fn texts(snapshot: &Snapshot) -> Vec<(String, String)> {
     let texts = snapshot.notebook.cells.iter().filter(|shown| shown.cell.is_text());
     let words = |shown: &CellSnapshot| {
-        let prose = Prose::of(&shown.cell.text, shown.live.as_ref());
+        let prose = LessonProse::of(&shown.cell.text, shown.live.as_ref());
         words_of(prose.pieces(Links::NONE).filter_map(|piece| match piece {
             MarkdownPiece::Event(event) => Some(event),
             MarkdownPiece::Picture { .. } => None,

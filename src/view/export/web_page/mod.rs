@@ -16,7 +16,7 @@ use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
 use super::figures::{plot_svg, ranking_html, table_html};
-use super::markdown::{MarkdownPiece, Prose, shown};
+use super::markdown::{LessonProse, MarkdownPiece, shown};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
 use super::{escaped, plain};
@@ -90,7 +90,7 @@ pub(super) struct PageAnswer<'a> {
 /// A text of a lesson as markup, without its pictures and live values.
 pub(super) fn markdown(source: &str, links: &Links) -> String {
     let mut terms = Terms { around: PagesAround { links, ..PagesAround::alone(None) }, explained: HashSet::new() };
-    markdown_html(&Prose::of(source, None), &Pictures::default(), &mut terms, None)
+    markdown_html(&LessonProse::of(source, None), &Pictures::default(), &mut terms, None)
 }
 
 /// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
@@ -330,7 +330,7 @@ pub struct OutlineLine {
 
 /// Markdown as markup; its headings join the outline, if there is one, and only what this module writes is a tag.
 fn markdown_html(
-    prose: &Prose,
+    prose: &LessonProse,
     pictures: &Pictures,
     terms: &mut Terms<'_>,
     outline: Option<&mut Vec<OutlineLine>>,

@@ -111,7 +111,7 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     assert!(none.pairs.is_empty() && none.none.is_some() && none.chosen(None, None, &[]).is_none());
     let same = compare("the seal swam while the seal sank");
     let itself = same.pairs.iter().find(|pair| pair.paired.first == 2).expect("swam");
-    assert!(itself.said.ends_with("stay one."), "{}", itself.said);
+    assert!(itself.said.ends_with("stay one vector."), "{}", itself.said);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune::app::actions::WindowAction;
 use attune::app::panels::attention::AttentionPanel;
-use attune::app::panels::{Panel, PanelContext, PanelId, Region};
+use attune::app::panels::{Panel, PanelContext};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme::Palette;
 use attune::app::workspace::windows::provenance_ui;
@@ -150,14 +150,6 @@ fn a_row_that_is_clicked_stays_where_it_is() {
 struct Traced(AttentionPanel);
 
 impl Panel for Traced {
-    fn id(&self) -> PanelId {
-        self.0.id()
-    }
-
-    fn region(&self) -> Region {
-        self.0.region()
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let pressed = lesson_keys(ui.ctx(), &LessonKeys { trail: Some(cx.view.trail), ..LessonKeys::default() });
         if pressed.iter().any(|pressed| pressed.action == WindowAction::CloseOrigin) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::panels::axes::AxesPanel;
 use attune::app::panels::meaning::{MeaningPanel, toggle};
-use attune::app::panels::{Panel, PanelContext, PanelId, Region};
+use attune::app::panels::{Panel, PanelContext};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme;
 use attune::app::ui_state::ThemeChoice;
@@ -43,14 +43,6 @@ fn words(snapshot: &Snapshot) -> String {
 struct Bar(TopBarUiState);
 
 impl Panel for Bar {
-    fn id(&self) -> PanelId {
-        PanelId("Bar")
-    }
-
-    fn region(&self) -> Region {
-        Region::Middle
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let known = cx.models.get::<SentencesModel>();
         let keys = LessonKeys { has_sentences: true, ..LessonKeys::default() };

@@ -1,6 +1,6 @@
 //! The sentence over the stage, by the labels of its words and by keys.
 
-use attune::app::panels::{Panel, PanelContext, PanelId, Region};
+use attune::app::panels::{Panel, PanelContext};
 use attune::app::stage::gauge::{Gauge, GaugeModel};
 use attune::app::stage::second::SecondLine;
 use attune::app::stage::sentence::{Strip, StripOptions, StripState, keys, strip_id};
@@ -35,14 +35,6 @@ impl Default for Line {
 }
 
 impl Panel for Line {
-    fn id(&self) -> PanelId {
-        PanelId("Line")
-    }
-
-    fn region(&self) -> Region {
-        Region::Middle
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<SentenceArcs>()?;
         keys(ui.ctx(), Some(&model), &mut self.state, &mut cx.view);
@@ -249,14 +241,6 @@ fn the_gauge_has_a_track_for_each_word_of_the_lesson_and_lights_it_everywhere() 
 struct Second;
 
 impl Panel for Second {
-    fn id(&self) -> PanelId {
-        PanelId("Second")
-    }
-
-    fn region(&self) -> Region {
-        Region::Middle
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<StageModel>()?;
         let area = ui.available_rect_before_wrap();

@@ -1,7 +1,7 @@
 //! The panels that train, look back and retrain, by their labels.
 
 use attune::app::panels::training::{RetrainModel, TrainPanel, TrainView};
-use attune::app::panels::{Panel, PanelContext, PanelId, Region};
+use attune::app::panels::{Panel, PanelContext};
 use attune::app::shell::perform::training_command;
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune_core::kernel::command::TrainingCommand;
@@ -38,14 +38,6 @@ fn again() -> TrainPanel {
 struct Keys;
 
 impl Panel for Keys {
-    fn id(&self) -> PanelId {
-        PanelId("Keys")
-    }
-
-    fn region(&self) -> Region {
-        Region::Middle
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<TrainingModel>()?;
         let keys = LessonKeys { training: Some(model.stage), ..LessonKeys::default() };

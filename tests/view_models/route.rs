@@ -6,7 +6,6 @@ use attune_core::kernel::Snapshot;
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use attune_view::view_model::answers::AnswersModel;
-use attune_view::view_model::stage::StageModel;
 
 use crate::common::lessons::{form, kernel, small};
 use crate::common::snapshots::assert_kept;

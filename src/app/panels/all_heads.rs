@@ -12,7 +12,7 @@ use egui::{
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests, ids};
+use super::{Panel, PanelContext, PanelId, PanelName, Requests, ids};
 use crate::app::actions::{Action, Pressed, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Selection;
@@ -46,14 +46,6 @@ impl AllHeadsPanel {
 }
 
 impl Panel for AllHeadsPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::AllHeads)
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let heads = cx.models.get::<AllHeadsModel>()?.content.clone();
         all_heads_ui(ui, &heads, self, cx.view.selection, cx.requests);

@@ -18,7 +18,7 @@ use egui::{
     Sense, Slider, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{Selection, Trail};
 use crate::app::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
@@ -43,14 +43,6 @@ struct WritingUi {
 }
 
 impl Panel for AnswersPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Answers)
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<AnswersModel>()?;
         switch_ui(

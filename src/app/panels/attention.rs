@@ -12,7 +12,7 @@ use egui::{
     WidgetInfo, WidgetType,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::theme::{self, Palette, size, weight_line};
 use crate::app::ui_state::{Hover, PanelView, Selection, Trail, Walk};
 use crate::app::widgets::controls::{copy_button, paint_sink, reading_ui};
@@ -49,14 +49,6 @@ impl AttentionPanel {
 const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 
 impl Panel for AttentionPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Attention)
-    }
-
-    fn region(&self) -> Region {
-        Region::UpperRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let words = cx.models.get::<WordAttention>().filter(|_| !cx.view.highlight.pieces);
         match words {

@@ -5,7 +5,7 @@ use attune_view::view_model::axes::{AxesModel, AxisOrders, AxisRow, percent};
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Label, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region, Requests};
+use super::{Panel, PanelContext, Requests};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 
@@ -23,14 +23,6 @@ struct Fields {
 }
 
 impl Panel for AxesPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Axes)
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (model, orders) = (cx.models.get::<AxesModel>()?, cx.models.get::<AxisOrders>()?);
         axes_ui(ui, &model, &orders, self, cx.requests);

@@ -16,7 +16,7 @@ use egui::{
     Slider, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{Selection, Trail};
@@ -35,14 +35,6 @@ pub struct IntervenePanel {
 }
 
 impl Panel for IntervenePanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Intervene)
-    }
-
-    fn region(&self) -> Region {
-        Region::UpperRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
         let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);
@@ -81,7 +73,7 @@ fn intervene_ui(
     let has_all = state.has_all || needs_all(&model.heads);
     let shown = HeadsUi { model: heads, query: selection.query, longest: state.longest, has_all };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        let many = are_many(heads);
+        let many = heads.heads.len() > TOGETHER_MAX;
         if many {
             choose_head_ui(ui, heads, &model.heads, selection);
         }
@@ -308,11 +300,6 @@ impl HeadsUi<'_> {
 
 /// Heads that are listed together; of more, one is shown.
 const TOGETHER_MAX: usize = 8;
-
-/// Whether the heads are too many to be listed together.
-fn are_many(model: &HeadsModel) -> bool {
-    model.heads.len() > TOGETHER_MAX
-}
 
 /// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
 fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], selection: &mut Selection) {

@@ -18,7 +18,7 @@ use egui::{
 };
 
 use super::senses::{SensesUiState, senses_ui};
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext, PanelId, PanelName};
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{Hover, PanelView, Selection};
@@ -60,14 +60,6 @@ impl MeaningPanel {
 }
 
 impl Panel for MeaningPanel {
-    fn id(&self) -> PanelId {
-        Self::ID
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (neighbours, sentences) = (cx.models.get::<NeighboursModel>()?, cx.models.get::<SentencesModel>()?);
         let senses = cx.models.get::<SensesModel>()?;

@@ -31,37 +31,43 @@ use crate::app::text::prose::Prose;
 use crate::app::ui_state::PanelView;
 
 /// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
-pub fn registry() -> Vec<Box<dyn Panel>> {
+pub fn registry() -> Vec<Registered> {
+    fn row<P: Panel + Default + 'static>(name: PanelName, region: Region) -> Registered {
+        Registered { id: PanelId::of(name), region, panel: Box::<P>::default() }
+    }
     vec![
-        Box::<notebook::NotebookPanel>::default(),
-        Box::<stage::StagePanel>::default(),
-        Box::<attention::AttentionPanel>::default(),
-        Box::<step::StepPanel>::default(),
-        Box::<intervene::IntervenePanel>::default(),
-        Box::<meaning::MeaningPanel>::default(),
-        Box::<weights::WeightsPanel>::default(),
-        Box::<training::TrainPanel>::default(),
-        Box::<answers::AnswersPanel>::default(),
-        Box::<variables::VariablesPanel>::default(),
-        Box::<all_heads::AllHeadsPanel>::default(),
-        Box::<axes::AxesPanel>::default(),
+        row::<notebook::NotebookPanel>(PanelName::Notebook, Region::Left),
+        row::<stage::StagePanel>(PanelName::Stage, Region::Middle),
+        row::<attention::AttentionPanel>(PanelName::Attention, Region::UpperRight),
+        row::<step::StepPanel>(PanelName::Step, Region::UpperRight),
+        row::<intervene::IntervenePanel>(PanelName::Intervene, Region::UpperRight),
+        row::<meaning::MeaningPanel>(PanelName::Meaning, Region::LowerRight),
+        row::<weights::WeightsPanel>(PanelName::Weights, Region::LowerRight),
+        row::<training::TrainPanel>(PanelName::Train, Region::LowerRight),
+        row::<answers::AnswersPanel>(PanelName::Answers, Region::LowerRight),
+        row::<variables::VariablesPanel>(PanelName::Variables, Region::LowerRight),
+        row::<all_heads::AllHeadsPanel>(PanelName::AllHeads, Region::LowerRight),
+        row::<axes::AxesPanel>(PanelName::Axes, Region::LowerRight),
     ]
+}
+
+/// A panel of the window.
+pub struct Registered {
+    /// Name of the panel, as a saved layout has it.
+    pub id: PanelId,
+    /// The part of the window in which it lies until the learner moves it.
+    pub region: Region,
+    pub panel: Box<dyn Panel>,
 }
 
 /// The panels by name, in the order of [`registry`].
 pub fn ids() -> &'static [PanelId] {
-    static IDS: LazyLock<Vec<PanelId>> = LazyLock::new(|| registry().iter().map(|panel| panel.id()).collect());
+    static IDS: LazyLock<Vec<PanelId>> = LazyLock::new(|| registry().iter().map(|row| row.id).collect());
     &IDS
 }
 
 /// A tab of the dock. It owns what it remembers.
 pub trait Panel: Send + Sync {
-    /// Name of the panel, as a saved layout has it.
-    fn id(&self) -> PanelId;
-
-    /// The part of the window in which it lies until the learner moves it.
-    fn region(&self) -> Region;
-
     /// Draws it. `None` while the models that it needs are not there yet.
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()>;
 

@@ -4,7 +4,7 @@ use attune_core::kernel::static_embedding::LessonFault;
 use attune_engine::pretrained::cache::Absent;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext, PanelId, PanelName};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::{copy_button, middle_ui};
 
@@ -16,14 +16,6 @@ impl StagePanel {
 }
 
 impl Panel for StagePanel {
-    fn id(&self) -> PanelId {
-        Self::ID
-    }
-
-    fn region(&self) -> Region {
-        Region::Middle
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let snapshot = cx.models.snapshot();
         match snapshot.and_then(|snapshot| Some((snapshot, snapshot.fault.as_ref()?))) {

@@ -17,7 +17,7 @@ use egui::{
 };
 
 use super::fold::fold_ui;
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::actions::{ActionRow, ActionTable, WindowAction};
 use crate::app::text::prose::equation_ui;
 use crate::app::theme::{self, Palette, Role, size};
@@ -40,14 +40,6 @@ pub struct StepPanel {
 }
 
 impl Panel for StepPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Step)
-    }
-
-    fn region(&self) -> Region {
-        Region::UpperRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let attention = cx.models.get::<AttentionMaps>()?;
         switch_ui(

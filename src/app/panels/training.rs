@@ -19,7 +19,7 @@ use egui::{
 use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
 
 use super::weights::ghost_mark;
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{Palette, size};
 use crate::app::ui_state::Highlight;
@@ -57,14 +57,6 @@ impl TrainPanel {
 }
 
 impl Panel for TrainPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Train)
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (training, retrain) = (cx.models.get::<TrainingModel>()?, cx.models.get::<RetrainModel>()?);
         switch_ui(

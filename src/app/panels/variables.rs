@@ -5,7 +5,7 @@ use attune_view::view_model::sentence;
 use attune_view::view_model::tensors::{VariableKind, VariableModel, VariableValue, VariablesModel};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Trail;
 use crate::app::widgets::table::table_ui;
@@ -18,14 +18,6 @@ pub struct VariablesPanel {
 }
 
 impl Panel for VariablesPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Variables)
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         variables_ui(ui, &*cx.models.get::<VariablesModel>()?, self, cx.view.trail);
         Some(())

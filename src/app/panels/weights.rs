@@ -12,7 +12,7 @@ use egui::{
     Button, ComboBox, DragValue, Label, Response, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Trail;
 use crate::app::widgets::controls::{hint, led_by_arrows};
@@ -53,14 +53,6 @@ impl Default for WeightsPanel {
 }
 
 impl Panel for WeightsPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Weights)
-    }
-
-    fn region(&self) -> Region {
-        Region::LowerRight
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<WeightsModel>()?;
         if let Some((tensor, row, col)) = cx.view.asked.weight.take() {

@@ -121,7 +121,8 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
         DefaultPlugins
             .set(WindowPlugin { primary_window: Some(window), close_when_requested: false, ..default() })
             .set(RenderPlugin { render_creation: renderer, ..default() })
-            .set(quiet_log()),
+            // Warnings of our own and errors of the libraries.
+            .set(LogPlugin { level: bevy::log::Level::WARN, filter: "error,attune=warn".to_owned(), ..default() }),
     )
     .add_plugins((systems::plugin, plugin))
     .insert_resource(ViewState::themed(theme).zoomed(size::zoom_for(height)))
@@ -170,11 +171,6 @@ pub fn add_systems(app: &mut App) {
                 .after(AppSystems::Send)
                 .before(AppSystems::BuildStage),
         );
-}
-
-/// Warnings of our own and errors of the libraries.
-fn quiet_log() -> LogPlugin {
-    LogPlugin { level: bevy::log::Level::WARN, filter: "error,attune=warn".to_owned(), ..default() }
 }
 
 /// The camera draws nothing: egui draws on it.

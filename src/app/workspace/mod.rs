@@ -37,7 +37,7 @@ use self::tabs::{Tabs, fit_tabs, more_ui};
 use self::top_bar::{TopBarUiState, top_bar_ui};
 use self::windows::{GlossaryUiState, glossary_window_ui, provenance_ui};
 use crate::app::actions::{Action, WindowAction};
-use crate::app::panels::{Panel, PanelContext, PanelId, Requests, StageUi, registry};
+use crate::app::panels::{PanelContext, PanelId, Registered, Requests, StageUi, registry};
 use crate::app::text::cards::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::theme::{self, Palette, fonts, size};
@@ -50,7 +50,7 @@ pub struct WorkspaceState(pub Workspace);
 /// The panels with their places, and the state of the window around them.
 pub struct Workspace {
     pub open_panels: OpenPanels,
-    panels: Vec<Box<dyn Panel>>,
+    panels: Vec<Registered>,
     reveal: PanelReveal,
     /// Typeset text and pictures, shared by the notebook and the glossary.
     pub(super) prose: Prose,
@@ -65,7 +65,7 @@ impl Default for Workspace {
     fn default() -> Self {
         let panels = registry();
         Workspace {
-            open_panels: OpenPanels::new(panels.iter().map(|panel| (panel.id(), panel.region())).collect()),
+            open_panels: OpenPanels::new(panels.iter().map(|row| (row.id, row.region)).collect()),
             panels,
             reveal: PanelReveal::default(),
             prose: Prose::default(),
@@ -100,7 +100,7 @@ impl Workspace {
             revealed: Some(self.open_panels.revealed.iter().map(|panel| panel.title().to_owned()).collect()),
             ..SavedView::default()
         };
-        self.panels.iter().for_each(|panel| panel.save(&mut saved));
+        self.panels.iter().for_each(|row| row.panel.save(&mut saved));
         saved
     }
 
@@ -119,7 +119,7 @@ impl Workspace {
         view.highlight.lit.clone_from(&saved.lit);
         view.highlight.shown_cell.clone_from(&saved.shown_cell);
         self.restore_places(saved);
-        self.panels.iter_mut().for_each(|panel| panel.restore(saved));
+        self.panels.iter_mut().for_each(|row| row.panel.restore(saved));
     }
 
     /// The panels' layout; none where all are in windows of their own.
@@ -233,7 +233,7 @@ pub fn workspace_ui(
 fn dock_ui<'a>(
     ui: &mut Ui,
     open_panels: &mut OpenPanels,
-    panels: &'a mut [Box<dyn Panel>],
+    panels: &'a mut [Registered],
     context: PanelContext<'a>,
     is_still: bool,
 ) {

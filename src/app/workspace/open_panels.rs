@@ -595,7 +595,7 @@ fn is_alike(one: &PanelLayout, other: &PanelLayout) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::panels::registry;
+    use crate::app::panels::{ids, registry};
 
     fn tabs(panels: &[&str], front: usize) -> PanelLayout {
         PanelLayout::Tabs { panels: panels.iter().map(|title| (*title).to_owned()).collect(), front }
@@ -606,7 +606,7 @@ mod tests {
     }
 
     fn places() -> OpenPanels {
-        OpenPanels::new(registry().iter().map(|panel| (panel.id(), panel.region())).collect())
+        OpenPanels::new(registry().iter().map(|row| (row.id, row.region)).collect())
     }
 
     fn of(name: PanelName) -> PanelId {
@@ -690,12 +690,12 @@ mod tests {
                 places.lay_out(&split(false, 0.5, tabs(&["Notebook"], 0), tabs(&["Stage"], 0)), true);
             }
             places.follow(Vec2::new(1280.0, 676.0));
-            for panel in registry().iter().map(|panel| panel.id()) {
+            for panel in ids().iter().copied() {
                 places.toggle(panel);
                 assert!(places.is_open(panel) && places.is_in_front(panel), "{panel:?}");
             }
             assert_eq!(open(&places).len(), PanelName::ALL.len());
-            for panel in registry().iter().map(|panel| panel.id()) {
+            for panel in ids().iter().copied() {
                 places.close(panel);
             }
             assert_eq!(open(&places), ["Notebook", "Stage"]);

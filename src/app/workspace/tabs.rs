@@ -15,7 +15,7 @@ use egui_dock::{TabIndex, TabPath, TabViewer};
 use super::open_panels::{OpenPanels, can_close};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::stage::StagePanel;
-use crate::app::panels::{Panel, PanelContext, PanelId, PanelName, ids};
+use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids};
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::waiting_ui;
 
@@ -27,7 +27,7 @@ const MORE: f32 = 30.0;
 
 /// The panels as the dock draws them.
 pub struct Tabs<'a> {
-    pub panels: &'a mut [Box<dyn Panel>],
+    pub panels: &'a mut [Registered],
     pub context: PanelContext<'a>,
     /// The panels in front.
     pub fronts: Vec<PanelId>,
@@ -72,11 +72,6 @@ impl TabViewer for Tabs<'_> {
         name(*tab, self.unseen.contains(&tab.title()))
     }
 
-    /// The cross of those in front alone: the others keep the room for their names.
-    fn is_closeable(&self, tab: &PanelId) -> bool {
-        can_close(*tab) && self.fronts.contains(tab)
-    }
-
     /// The window closes it when all is drawn, and lays the others out.
     fn on_close(&mut self, tab: &mut PanelId) -> OnCloseResponse {
         self.closed = Some(*tab);
@@ -89,7 +84,8 @@ impl TabViewer for Tabs<'_> {
         let is_new = self.unseen.contains(&title);
         let said = if is_new { format!("{title} panel, new") } else { format!("{title} panel") };
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_front, &said));
-        if self.is_closeable(tab) {
+        // The cross of those in front alone: the others keep the room for their names.
+        if can_close(*tab) && self.fronts.contains(tab) {
             // The cross is drawn by the dock, which does not name it.
             response.ctx.accesskit_node_builder(response.id.with("close-button"), |node| {
                 node.set_label(format!("Close the {title} panel"));
@@ -109,7 +105,7 @@ impl TabViewer for Tabs<'_> {
     }
 
     fn ui(&mut self, ui: &mut Ui, tab: &mut PanelId) {
-        let Some(panel) = self.panels.iter_mut().find(|panel| panel.id() == *tab) else { return };
+        let Some(Registered { panel, .. }) = self.panels.iter_mut().find(|row| row.id == *tab) else { return };
         let margin = if panel.has_margin() { size::PANEL_MARGIN } else { 0 };
         Frame::new().inner_margin(Margin::same(margin)).show(ui, |ui| {
             if panel.ui(ui, &mut self.context).is_none() {

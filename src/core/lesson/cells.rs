@@ -214,7 +214,7 @@ const KINDS: &[&str] = &["Text", "Code", "Stage", "Slider", "Plot", "Predict", "
 impl<'c> CellContext<'c> {
     pub fn read_cells(&self, node: Node<'_>) -> Option<Vec<Cell>> {
         let mut referred = Referred::default();
-        let cells = list(node, CELLS_MAX, |node| self.read_cell(node, &mut referred));
+        let cells = list(node, CELLS_MAX, |node| record(node, KINDS, |record| self.read_kind(record, &mut referred)));
         unique_ids(&referred.ids, "cell");
         if let Some(cells) = &cells {
             check_needs(cells, &referred.needs);
@@ -242,10 +242,6 @@ impl<'c> CellContext<'c> {
             ..LinkContext::default()
         };
         check_links(&referred.texts, &context, |index| sentences.get(index)?.as_deref());
-    }
-
-    fn read_cell<'s>(&self, node: Node<'s>, referred: &mut Referred<'s>) -> Option<Cell> {
-        record(node, KINDS, |record| self.read_kind(record, referred))
     }
 
     fn read_kind<'s>(&self, record: &mut Record<'s>, referred: &mut Referred<'s>) -> Option<Cell> {

@@ -101,7 +101,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     }
     let issues = Issues::new(file_name, text);
     let tree = tree::read(&issues);
-    let lesson = tree.as_ref().and_then(|tree| read_lesson(Node::new(tree, &issues)));
+    let lesson = tree.as_ref().and_then(|tree| record(Node::new(tree, &issues), &["Lesson"], read_parts));
     match lesson {
         Some(lesson) if issues.is_empty() => Ok(lesson),
         _ => {
@@ -117,10 +117,6 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
 /// Some editors begin a file with an invisible mark.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
-fn read_lesson(node: Node<'_>) -> Option<Lesson> {
-    record(node, &["Lesson"], read_parts)
 }
 
 /// The parts in the order in which they need each other, which need not be the order of the file.

@@ -242,7 +242,7 @@ pub fn unknown_controls(lesson: &Lesson) -> Vec<(&str, UnknownControl)> {
         for named in cell.kind.markdown().flat_map(named_controls) {
             let is_word = named.split_whitespace().all(|word| words.contains(&word.to_lowercase()));
             let is_switch = lesson.switches.list.iter().any(|switch| switch.name == named);
-            if !is_word && !is_switch && !is_control(&named) {
+            if !is_word && !is_switch && !names().any(|name| name == named) && !is_key(&named) {
                 let nearest = nearest(&named, names()).map(str::to_owned);
                 unknown.push((cell.id.as_str(), UnknownControl { named, nearest }));
             }
@@ -260,10 +260,6 @@ pub struct UnknownControl {
 
 fn names() -> impl Iterator<Item = &'static str> {
     PanelName::ALL.into_iter().map(PanelName::title).chain(CONTROLS.iter().copied())
-}
-
-fn is_control(named: &str) -> bool {
-    names().any(|name| name == named) || is_key(named)
 }
 
 /// `Ctrl+Shift+Z`, `D D`, `F5`, `Space`.

@@ -28,7 +28,10 @@ use attune_engine::quantity::{Entry, Quantity};
 
 use self::formulas::{AND, Worked};
 use self::reader::Reader;
-use crate::view_model::{Model, axes};
+use crate::view_model::{Model, axes, models};
+
+models!(of(snapshot): walk::RouteModel);
+models!(of(snapshot, choice): Explanation => Entry, Provenance => Entry, walk::WalkModel => walk::Focus);
 
 /// How a number comes about.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +46,6 @@ pub struct Explanation {
     pub worked: Worked,
     /// The sentences: what happens, and what is special about this number: why it is exactly 0, what was changed.
     pub sentences: Vec<String>,
-}
-
-impl Model for Explanation {
-    type Choice = Entry;
-
-    fn make(snapshot: &Arc<Snapshot>, entry: &Entry, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *entry)
-    }
 }
 
 impl Explanation {
@@ -86,14 +81,6 @@ pub struct Provenance {
     pub way: Vec<(Entry, String)>,
     /// Neighbouring entries: the other axes of a point.
     pub beside: Vec<(Entry, String)>,
-}
-
-impl Model for Provenance {
-    type Choice = Entry;
-
-    fn make(snapshot: &Arc<Snapshot>, entry: &Entry, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *entry)
-    }
 }
 
 impl Provenance {

@@ -239,7 +239,7 @@ impl Writer<'_> {
         let named = order.iter().take(NAMED).filter(|key| shares[**key].abs() >= SHARE_MIN);
         let named: Vec<String> = named
             .map(|key| {
-                let (own, weight) = self.strongest_head(*key);
+                let (own, weight) = strongest((0..self.moves.heads()).map(|own| self.weight(own, *key)));
                 let title = self.head_label(own);
                 format!("{} {} (weight {weight:.2} in {title})", quoted(&keys[*key]), percent(shares[*key]))
             })
@@ -262,9 +262,5 @@ impl Writer<'_> {
                  sum: {of_that}"
             )
         }
-    }
-
-    fn strongest_head(&self, key: usize) -> (usize, f32) {
-        strongest((0..self.moves.heads()).map(|own| self.weight(own, key)))
     }
 }

@@ -14,7 +14,6 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
 use super::formulas::{AND, after_heads};
 use super::reader::{HeadParts, Reader};
-use crate::view_model::Model;
 use crate::view_model::heads::{HeadLabels, Side, strongest};
 
 /// The steps of the walk, in this order.
@@ -208,14 +207,6 @@ pub struct WalkModel {
     /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
     pub steps: Vec<StepModel>,
-}
-
-impl Model for WalkModel {
-    type Choice = Focus;
-
-    fn make(snapshot: &Arc<Snapshot>, focus: &Focus, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *focus)
-    }
 }
 
 /// Whether a head is switched off, so that nothing flows through it.
@@ -574,14 +565,6 @@ pub struct RouteModel {
     counted_most: Vec<usize>,
     /// Words that the lesson is about where it first shows this sentence.
     spoken_of: Vec<String>,
-}
-
-impl Model for RouteModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
 }
 
 impl RouteModel {

@@ -32,12 +32,7 @@ pub struct GradedWork {
     pub grades: Vec<Graded>,
 }
 
-impl GradedWork {
-    /// The learner's name, else the file's.
-    fn called(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.file)
-    }
-}
+impl GradedWork {}
 
 /// A mark in a word.
 fn word(mark: &AnswerMark) -> &'static str {
@@ -253,7 +248,11 @@ fn by_work(class: &Class<'_>) -> String {
     for work in &class.works {
         let right = work.grades.iter().filter(|graded| graded.mark == AnswerMark::Right).count();
         let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
-        let _ = write!(text, "<tr><th scope=\"row\">{}{version}</th>", escaped(&printable(work.called())));
+        let _ = write!(
+            text,
+            "<tr><th scope=\"row\">{}{version}</th>",
+            escaped(&printable(work.name.as_deref().unwrap_or(&work.file)))
+        );
         for Graded { mark, tries, .. } in &work.grades {
             let tries = counted(*tries as usize, "try", "tries");
             let (word, sign, class) = (word(mark), sign(mark), class_of(mark));

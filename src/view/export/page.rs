@@ -169,7 +169,14 @@ impl<'a> PageCell<'a> {
             CellKind::Code { .. } => ("code", vec![PageItem::Code(code(shown))]),
             CellKind::Plot { caption, .. } => {
                 let plot = PageItem::Code(Code { is_hidden: true, ..code(shown) });
-                ("plot", caption_of(caption).into_iter().chain([plot]).collect())
+                (
+                    "plot",
+                    (!caption.is_empty())
+                        .then(|| PageItem::Line(caption.to_owned()))
+                        .into_iter()
+                        .chain([plot])
+                        .collect(),
+                )
             }
             CellKind::Stage { caption, sentence, words, time, plays: _, lines: _, goals: _ } => {
                 let sentence =
@@ -223,10 +230,6 @@ fn note(shown: &CellSnapshot) -> Option<&'static str> {
         (CellStatus::Waiting, None) => Some("It was still running."),
         (CellStatus::Stale, None) | (CellStatus::New | CellStatus::Fresh, _) => None,
     }
-}
-
-fn caption_of<'a>(caption: &str) -> Option<PageItem<'a>> {
-    (!caption.is_empty()).then(|| PageItem::Line(caption.to_owned()))
 }
 
 fn code(shown: &CellSnapshot) -> Code<'_> {

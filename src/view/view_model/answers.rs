@@ -140,14 +140,6 @@ impl WritingPlan {
     }
 }
 
-impl Model for AnswersModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, before)
-    }
-}
-
 impl AnswersModel {
     /// `None` until there is a model. What `last` knows of the same classes is kept.
     pub fn of(snapshot: &Snapshot, last: Option<&Self>) -> Option<Self> {
@@ -344,15 +336,6 @@ impl AnswerShift {
     /// `“bank” 0.120 → 0.310`
     pub fn said(&self) -> String {
         format!("{} {:.3} → {:.3}", quoted(&self.name), self.before, self.now)
-    }
-}
-
-impl Model for AnswerShifts {
-    /// The word that is chosen.
-    type Choice = Option<usize>;
-
-    fn make(snapshot: &Arc<Snapshot>, choice: &Option<usize>, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *choice)
     }
 }
 

@@ -17,7 +17,6 @@ use attune_engine::numerics::vectors::{add_scaled, norm};
 use attune_engine::quantity::{Entry, Quantity};
 use serde::{Deserialize, Serialize};
 
-use super::Model;
 use super::heads::HeadLabels;
 use super::pieces::Words;
 use super::sentence_arcs::Pair;
@@ -77,14 +76,6 @@ impl HeadMap {
         let (query, key) = (&self.query_tokens[row], &self.key_tokens[column]);
         let is_one = query.len() == 1 && key.len() == 1;
         is_one.then(|| Quantity::Weight.of_head(self.head, [query.start, key.start]))
-    }
-}
-
-impl Model for AttentionMaps {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
     }
 }
 

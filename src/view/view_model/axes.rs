@@ -53,14 +53,6 @@ pub struct AxisRow {
     pub meaning: String,
 }
 
-impl Model for AxesModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
-}
-
 impl AxesModel {
     /// `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {

@@ -53,14 +53,6 @@ pub struct NearOutput {
 /// Neighbours that are told.
 const NEAR: usize = 5;
 
-impl Model for CompareModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
-}
-
 impl CompareModel {
     /// `None` where nothing is compared.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {

@@ -15,7 +15,6 @@ use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::Projection;
 use attune_engine::quantity::{Entry, Index, Quantity};
 
-use super::Model;
 use super::heads::HeadLabels;
 use super::stage::crowd_of;
 use crate::explain::walk::Step;
@@ -217,14 +216,6 @@ pub struct FoldModel {
     pub is_of_source: bool,
     /// The keys are the queries' own sentence.
     pub looks_at_itself: bool,
-}
-
-impl Model for FoldModel {
-    type Choice = usize;
-
-    fn make(snapshot: &Arc<Snapshot>, head: &usize, _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, *head)
-    }
 }
 
 impl FoldModel {

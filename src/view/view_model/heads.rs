@@ -46,14 +46,6 @@ pub struct HeadRow {
     cells: HeadCells,
 }
 
-impl Model for HeadsModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
-}
-
 impl HeadsModel {
     pub fn of(snapshot: &Snapshot) -> Option<HeadsModel> {
         let model = snapshot.model.as_ref()?;

@@ -116,14 +116,6 @@ impl NearWord {
     }
 }
 
-impl Model for NeighboursModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
-}
-
 /// Neighbours of a token behind a layer, measured when they are asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerNeighbours {
@@ -339,14 +331,6 @@ impl SenseCurve {
             Self::Baseline => return scores.baseline.filter(|_| !over),
         };
         if over { cosine.zip(scores.baseline).map(|(cosine, baseline)| cosine - baseline) } else { cosine }
-    }
-}
-
-impl Model for SensesModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
     }
 }
 

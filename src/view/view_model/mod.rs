@@ -61,6 +61,44 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
 }
 
+/// Declares models that their `of` makes: of a snapshot alone, of a choice beside it, or of the last one made.
+macro_rules! models {
+    (of(snapshot): $($model:ty),*) => {
+        $(impl Model for $model {
+            type Choice = ();
+
+            fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+                Self::of(snapshot).into()
+            }
+        })*
+    };
+    (of(snapshot, choice): $($model:ty => $choice:ty),*) => {
+        $(impl Model for $model {
+            type Choice = $choice;
+
+            fn make(snapshot: &Arc<Snapshot>, choice: &$choice, _: Option<&Self>) -> Option<Self> {
+                Self::of(snapshot, *choice)
+            }
+        })*
+    };
+    (of(snapshot, before): $($model:ty),*) => {
+        $(impl Model for $model {
+            type Choice = ();
+
+            fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+                Self::of(snapshot, before).into()
+            }
+        })*
+    };
+}
+pub(crate) use models;
+
+models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel, heads::HeadsModel);
+models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, sentence_arcs::SentenceArcs, tensors::VariablesModel);
+models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel);
+models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, fold::FoldModel => usize);
+models!(of(snapshot, before): answers::AnswersModel, notebook::NotebookModel, sentences::SentencesModel);
+
 /// The latest snapshot of another model beside the one that is shown.
 #[derive(Clone, Debug)]
 pub struct ModelBeside(pub Arc<Snapshot>);

@@ -22,7 +22,6 @@ use attune_engine::code::{Axis, Fault, Value};
 use attune_engine::numerics::attention::Mask;
 use attune_engine::quantity::Entry;
 
-use super::Model;
 use super::course::Tasks;
 use super::output::{ComparedModel, OutputModel};
 
@@ -148,14 +147,6 @@ impl CellModel {
 
     pub fn id(&self) -> &CellId {
         &self.cell.id
-    }
-}
-
-impl Model for NotebookModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-        Some(Self::of(snapshot, before))
     }
 }
 

@@ -7,7 +7,6 @@ use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::Model;
 use super::attention::{HeadCells, Reading, Sinks};
 use super::heads::{HeadLabels, Side};
 use super::pieces::Words;
@@ -156,14 +155,6 @@ pub struct ShownArcs {
     /// Counted over all blocks; none: all heads of the layer.
     pub head: Option<usize>,
     pub reading: Reading,
-}
-
-impl Model for SentenceArcs {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
-    }
 }
 
 impl SentenceArcs {

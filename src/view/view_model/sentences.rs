@@ -9,7 +9,7 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::text::words_at;
 use attune_engine::nearest::nearest_few;
 
-use super::{Model, quoted, sentence};
+use super::{quoted, sentence};
 
 /// Letters that a field takes; a sentence that a model reads is far shorter.
 pub const CHARS_MAX: usize = 2000;
@@ -86,14 +86,6 @@ pub struct SentenceFault {
     pub words: String,
     /// Whether the text is only unfinished.
     pub is_early: bool,
-}
-
-impl Model for SentencesModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot, before)
-    }
 }
 
 impl SentencesModel {

@@ -294,14 +294,6 @@ fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry>
     (!definition.entry.is_empty()).then(|| quantity.of(owner, [0, 0]))
 }
 
-impl Model for VariablesModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Some(Self::of(snapshot))
-    }
-}
-
 impl VariablesModel {
     pub fn of(snapshot: &Arc<Snapshot>) -> Self {
         Self { snapshot: snapshot.clone(), all: OnceLock::new() }

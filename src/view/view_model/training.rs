@@ -1,13 +1,9 @@
 //! The Training panel: the loss curve and where training stands.
 
-use std::sync::Arc;
-
 use attune_core::kernel::snapshot::{CheckpointsSnapshot, Progress, Snapshot, TrainingSnapshot};
 use attune_core::kernel::training::log::TrainingLog;
 use attune_core::kernel::training::stop::{Diverged, Overflow, Stopped};
 use attune_core::lesson::schema::StopRule;
-
-use super::Model;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -53,14 +49,6 @@ pub enum TrainingStage {
     Stopped,
     Finished,
     Diverged,
-}
-
-impl Model for TrainingModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Some(Self::of(snapshot))
-    }
 }
 
 impl TrainingModel {

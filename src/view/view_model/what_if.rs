@@ -11,7 +11,7 @@ use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::model::activations::{Activations, Patch};
 
 use super::heads::HeadLabels;
-use super::{Model, quoted};
+use super::quoted;
 
 #[derive(Clone, Debug)]
 pub struct WhatIfModel {
@@ -142,14 +142,6 @@ impl EdgeState {
     /// The command that takes it out, or puts it back.
     pub fn toggled(self) -> Command {
         Command::Interventions(InterventionCommand::SetEdge { edge: self.edge, is_removed: !self.is_removed })
-    }
-}
-
-impl Model for WhatIfModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        Self::of(snapshot)
     }
 }
 

@@ -135,7 +135,7 @@ fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], selection: &mut Selectio
         let name = model.symbol(one.sheet);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
         let entries = model.entries(one.sheet);
-        let Some((row, col)) = response.hover_pos().and_then(|at| cell_at(one.rect, entries, at)) else {
+        let Some((row, col)) = response.hover_pos().and_then(|at| heat(one.rect, entries).at(at)) else {
             continue;
         };
         if response.clicked() && model.is_by_query(one.sheet) && !model.is_of_source {
@@ -533,11 +533,6 @@ const LINE_MIN: f32 = 11.0;
 /// Color of a word, in letters.
 fn word_ink(group: Option<usize>, palette: &Palette) -> Color32 {
     palette.legible(palette.token(group), TEXT_CONTRAST)
-}
-
-/// Row and column of the cell under a point.
-fn cell_at(rect: Rect, entries: SheetEntries, at: Pos2) -> Option<(usize, usize)> {
-    heat(rect, entries).at(at)
 }
 
 fn heat(rect: Rect, entries: SheetEntries) -> Heat {

@@ -29,20 +29,12 @@ use egui::Ui;
 use self::cell::body_ui;
 use self::frame::Frame;
 pub use self::frame::NotebookPanel;
-use super::{Panel, PanelContext, PanelId, PanelName, Region};
+use super::{Panel, PanelContext};
 use crate::app::actions::{Action, ReachedCell};
 use crate::app::text::prose::Prose;
 use crate::app::ui_state::PanelView;
 
 impl Panel for NotebookPanel {
-    fn id(&self) -> PanelId {
-        PanelId::of(PanelName::Notebook)
-    }
-
-    fn region(&self) -> Region {
-        Region::Left
-    }
-
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         if cx.is_answered {
             self.settle();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune_core::lesson::live_text::{LiveExpression, LiveText, placed};
 use attune_core::lesson::text::markdown_options;
 use attune_engine::code::editor::highlight::{Span, SpanKind, highlight};
-use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Parser, Tag, TagEnd};
 
 use super::formula::Maths;
 use super::terms::TermInText;
@@ -136,7 +136,7 @@ impl Reader<'_> {
                 Event::End(TagEnd::Paragraph | TagEnd::HtmlBlock) => self.close(&mut blocks),
                 Event::Start(Tag::Heading { .. }) => self.close(&mut blocks),
                 Event::End(TagEnd::Heading(level)) => {
-                    blocks.push(TextBlock::Heading(level_of(level), self.take_line()));
+                    blocks.push(TextBlock::Heading(level as usize, self.take_line()));
                 }
                 Event::Start(Tag::CodeBlock(kind)) => {
                     self.close(&mut blocks);
@@ -361,10 +361,6 @@ fn is_span(event: &Event) -> bool {
 
 fn is_span_end(end: &TagEnd) -> bool {
     matches!(end, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
-}
-
-fn level_of(level: HeadingLevel) -> usize {
-    level as usize
 }
 
 /// The runs with such places in runs of their own, each with what is wrong.

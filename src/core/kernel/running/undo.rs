@@ -10,7 +10,6 @@ use crate::kernel::command::Command;
 use crate::kernel::model::{LessonModel, PassPart, UndoPart};
 use crate::kernel::notebook::Document;
 use crate::kernel::running::{Kernel, Phase};
-use crate::kernel::sentence_pass::senses::SenseList;
 use crate::kernel::snapshot::space::Basis;
 use crate::kernel::training::run::Replay;
 use crate::kernel::training::weights::Comparison;
@@ -51,7 +50,7 @@ impl PassPart {
             Self::Interventions(interventions)
             | Self::Sentence((_, interventions))
             | Self::Second((_, interventions)) => of_interventions(interventions),
-            Self::Senses((list, _)) => of_list(list),
+            Self::Senses((list, _)) => list.sentences.iter().map(|sentence| sentence.text.len()).sum(),
             Self::Basis(basis) => of_basis(&basis.0),
         }
     }
@@ -64,10 +63,6 @@ fn of_interventions(interventions: &Interventions<f32>) -> usize {
         _ => 0,
     });
     frozen.sum()
-}
-
-fn of_list(list: &SenseList) -> usize {
-    list.sentences.iter().map(|sentence| sentence.text.len()).sum()
 }
 
 /// The covariance that axes were fitted to.

@@ -173,10 +173,6 @@ impl TensorNames {
         let alias = self.aliases.iter().find(|(alias, _)| *alias == own || *alias == name);
         alias.map_or(own, |(_, name)| name).to_owned()
     }
-
-    fn has_alias(&self, name: &str) -> bool {
-        self.aliases.iter().any(|(_, of)| *of == name)
-    }
 }
 
 /// The tensors of all files of a model, under the names of the tables.
@@ -201,7 +197,7 @@ impl<'a> FoundTensors<'a> {
                 continue;
             };
             // Such as BERT's bias of the guesses, which may stand under both of its names.
-            let is_alias = other.name != tensor.name && family.names().has_alias(&name);
+            let is_alias = other.name != tensor.name && family.names().aliases.iter().any(|(_, of)| *of == name);
             if !is_alias {
                 let both = format!("{} and {}", quoted(&other.name), quoted(&tensor.name));
                 return Err(Refusal::new(both, "one of them", "both name the same tensor: download the model again"));
@@ -273,7 +269,8 @@ impl Config {
         for &(id, rows, cols) in wanted {
             let Some(name) = self.family.written(id) else { continue };
             // The names of heads have no prefix.
-            let is_of_model = id.name.layer() != Layer::Readout || is_final_norm(id.name);
+            let is_of_model = id.name.layer() != Layer::Readout
+                || matches!(id.name, TensorName::FinalNormGain | TensorName::FinalNormBias);
             let name = if is_of_model { format!("{prefix}{name}") } else { name };
             let (layout, is_vector) = (self.layout(id), matches!(id.name.start(), Start::Zero | Start::One));
             let shape = layout.shape((rows, cols), is_vector);
@@ -286,10 +283,6 @@ impl Config {
         }
         tensors
     }
-}
-
-fn is_final_norm(name: TensorName) -> bool {
-    matches!(name, TensorName::FinalNormGain | TensorName::FinalNormBias)
 }
 
 /// A tensor to be written, row-major.

@@ -187,16 +187,12 @@ impl NameJson {
 /// Reads what `T` says that it reads.
 struct Reads<T>(PhantomData<T>);
 
-fn too_many<E: Error>(most: usize) -> E {
-    E::custom(format_args!("more than {most} entries"))
-}
-
 /// Collects all items, at most the given number.
 fn at_most<T, E: Error>(most: usize, mut next: impl FnMut() -> Result<Option<T>, E>) -> Result<Vec<T>, E> {
     let mut all = Vec::new();
     while let Some(item) = next()? {
         if all.len() == most {
-            return Err(too_many(most));
+            return Err(E::custom(format_args!("more than {most} entries")));
         }
         all.push(item);
     }

@@ -66,7 +66,7 @@ pub struct OfLesson {
     pub path: Option<PathBuf>,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Common {
     /// The seed of every random draw, instead of the lesson's own.
     #[arg(long, global = true, value_parser = seed, allow_hyphen_values = true)]

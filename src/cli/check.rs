@@ -2,7 +2,11 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashMap};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Scope;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -73,32 +77,61 @@ fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
     }
 }
 
-/// Trains each lesson, verifies its claims and runs its cells and solutions. The ids are those of the lessons checked so
-/// far, in earlier rounds too.
-fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
-    let mut faults = String::new();
+/// Trains each lesson, verifies its claims and runs its cells and solutions, several lessons at a time; what is found is told
+/// in their order. The ids are those of the lessons checked so far, in earlier rounds too.
+fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
+    // A folder is a model, and large: it waits for its turn.
+    let is_lesson = |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !vectors::may_be_vectors(path);
+    let lessons: Vec<&PathBuf> = paths.iter().filter(is_lesson).collect();
+    // One bar at a time.
+    let common = &Common { quiet: common.quiet || lessons.len() > 1, ..common.clone() };
     let mut round = Round { ids, courses: Courses::default(), glossaries: Glossaries::default() };
-    for path in lessons {
-        if is_glossary_file(path) {
-            print::line(round.glossaries.check(path))?;
-            continue;
-        }
-        let is_vectors = vectors::may_be_vectors(path);
-        let checked = match is_vectors {
-            true => vectors::check(path, common).map(|()| None),
-            false => check_one(path, how, common, &mut round).map(Some),
-        };
-        match checked {
-            Ok(line) => line.into_iter().try_for_each(print::line)?,
-            Err(CliFault::Lesson(issues)) => {
-                print::line(format_args!("{}: has issues", name(path)))?;
-                faults.push_str(&issues);
+    let mut faults = String::new();
+    thread::scope(|scope| {
+        let mut runs = run_all(scope, &lessons, how, common);
+        let mut lessons = lessons.iter().peekable();
+        for path in paths {
+            let checked = if lessons.next_if_eq(&&path).is_some() {
+                runs.next().unwrap_or_else(|| run(path, how, common)).and_then(|ran| round.judge(path, ran)).map(Some)
+            } else if is_glossary_file(path) {
+                Ok(Some(round.glossaries.check(path)))
+            } else if vectors::may_be_vectors(path) {
+                vectors::check(path, common).map(|()| None)
+            } else {
+                run(path, how, common).and_then(|ran| round.judge(path, ran)).map(Some)
+            };
+            match checked {
+                Ok(line) => line.into_iter().try_for_each(print::line)?,
+                Err(CliFault::Lesson(issues)) => {
+                    print::line(format_args!("{}: has issues", name(path)))?;
+                    faults.push_str(&issues);
+                }
+                Err(fault) => return Err(fault),
             }
-            Err(fault) => return Err(fault),
         }
-    }
+        Ok(())
+    })?;
     faults.push_str(&round.glossaries.faults);
     if faults.is_empty() { Ok(()) } else { Err(CliFault::Lesson(faults)) }
+}
+
+/// Runs lessons on a thread for each processor. Each thread is at most two lessons ahead of what is taken, and ends where
+/// nothing more is.
+fn run_all<'s>(
+    scope: &'s Scope<'s, '_>,
+    lessons: &'s [&'s PathBuf],
+    how: How<'s>,
+    common: &'s Common,
+) -> impl Iterator<Item = Result<Ran, CliFault>> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(lessons.len());
+    let start = |thread: usize| {
+        let (tell, told) = sync_channel(1);
+        let mut own = lessons.iter().skip(thread).step_by(threads);
+        scope.spawn(move || own.try_for_each(|path| tell.send(run(path, how, common))));
+        told
+    };
+    let told: Vec<Receiver<_>> = (0..threads).map(start).collect();
+    (0..lessons.len()).map_while(move |index| told[index % threads].recv().ok())
 }
 
 /// Knowledge of a round about the lessons so far, and about their folders.
@@ -176,52 +209,78 @@ impl Courses {
     }
 }
 
-/// Checks one lesson. Returns its line where it has no issues.
-fn check_one(path: &Path, how: How<'_>, common: &Common, round: &mut Round<'_>) -> Result<String, CliFault> {
+/// A lesson that was run, and what was found in it alone.
+struct Ran {
+    lesson: Arc<Lesson>,
+    /// The model that it needs, where that is not on this computer.
+    absent: Option<String>,
+    /// Lines to print, whether or not it has issues.
+    told: Vec<String>,
+    wrong: Wrong,
+}
+
+/// Trains one lesson, verifies its claims and runs its cells and solutions.
+fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
     let lesson = super::lessons::read(path, common.seed)?;
-    round.ids.add(&lesson.id, path)?;
-    let terms = round.glossaries.disagreements(path, &lesson);
     let absent = lesson.absent_model().map(ToString::to_string);
     let shows = if absent.is_some() { None } else { how.sentence.command(&lesson)? };
     let mut kernel = training::train(lesson, common);
     let snapshot = if absent.is_some() { kernel.snapshot() } else { training::trained(&kernel, path)? };
-    let (file, lesson) = (name(path), &*snapshot.lesson);
+    let (file, lesson) = (name(path), snapshot.lesson.clone());
     let mut verdicts = verify(&snapshot).unwrap_or_default();
     if absent.is_none() {
-        verdicts.extend(verify_switched(&snapshot.lesson));
+        verdicts.extend(verify_switched(&lesson));
     }
+    let mut told = Vec::new();
     if how.options.verbose {
         // Those that do not hold are issues: they are printed as such.
-        let mut holding = verdicts.iter().filter(|verdict| verdict.holds());
-        holding.try_for_each(|verdict| print::line(format_args!("{file}: {}", line(verdict))))?;
+        let holding = verdicts.iter().filter(|verdict| verdict.holds());
+        told.extend(holding.map(|verdict| format!("{file}: {}", line(verdict))));
     }
     let findings = examined(&snapshot);
-    let of_sentence = shows.map_or(Ok(None), |shows| run_sentence(&mut kernel, shows, path))?;
+    let of_sentence = shows.and_then(|shows| {
+        let (read, overflow) = run_sentence(&mut kernel, shows, path);
+        told.extend(read);
+        overflow
+    });
     if !path.is_file() {
-        findings.good.iter().try_for_each(|found| print::line(format_args!("{file}: {}", printable(found))))?;
+        told.extend(findings.good.iter().map(|found| format!("{file}: {}", printable(found))));
     }
     let overflow = first_overflow(&snapshot)
-        .map(|(sentence, tensor)| training::overflow(path, lesson, &sentence.join(" "), tensor));
+        .map(|(sentence, tensor)| training::overflow(path, &lesson, &sentence.join(" "), tensor));
     let mut problems = match absent {
         // Nothing runs without the model.
         Some(_) => Vec::new(),
         None => rehearse(&mut kernel, Duration::from_secs(how.options.within)),
     };
     problems.extend(missing_pictures(path, &kernel.snapshot()));
-    problems.extend(missing_lessons(path, lesson, &mut round.courses));
-    problems.extend(unopened_panels(lesson));
-    problems.extend(misnamed_controls(lesson));
-    let unknown = unknown_lessons(path, lesson, &mut round.courses);
-    let wrong = Wrong { unknown, of_model: findings.faults, overflow, of_sentence, verdicts, problems, terms };
-    let issues = wrong.report(path);
-    if issues.is_empty() {
-        Ok(passed(&file, lesson, absent.as_deref(), wrong.verdicts.len()))
-    } else {
-        Err(CliFault::Lesson(issues))
+    let of_model = findings.faults;
+    let wrong = Wrong { of_model, overflow, of_sentence, verdicts, problems, ..Wrong::default() };
+    Ok(Ran { lesson, absent, told, wrong })
+}
+
+impl Round<'_> {
+    /// Compares a lesson with the others and the glossary. Returns its line where it has no issues.
+    fn judge(&mut self, path: &Path, ran: Ran) -> Result<String, CliFault> {
+        let Ran { lesson, absent, told, mut wrong } = ran;
+        self.ids.add(&lesson.id, path)?;
+        told.into_iter().try_for_each(print::line)?;
+        wrong.terms = self.glossaries.disagreements(path, &lesson);
+        wrong.problems.extend(missing_lessons(path, &lesson, &mut self.courses));
+        wrong.problems.extend(unopened_panels(&lesson));
+        wrong.problems.extend(misnamed_controls(&lesson));
+        wrong.unknown = unknown_lessons(path, &lesson, &mut self.courses);
+        let issues = wrong.report(path);
+        if issues.is_empty() {
+            Ok(passed(&name(path), &lesson, absent.as_deref(), wrong.verdicts.len()))
+        } else {
+            Err(CliFault::Lesson(issues))
+        }
     }
 }
 
 /// Everything that can be wrong with a lesson that was read.
+#[derive(Default)]
 struct Wrong {
     /// A lesson that it builds on and the course does not have.
     unknown: Option<String>,
@@ -282,17 +341,15 @@ fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> S
     format!("{file}: ok, {cells}, {claims} with seed {}", lesson.seed)
 }
 
-/// Runs a sentence and prints what the model read. Returns the issue where its numbers are not finite.
-fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> Result<Option<String>, CliFault> {
+/// Runs a sentence. Returns what the model read, or the issue where its numbers are not finite.
+fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> (Option<String>, Option<String>) {
     kernel.apply(shows);
     let on_stage = kernel.snapshot();
     let overflow = training::overflow_of(&on_stage, path);
-    if overflow.is_none() {
-        print::line(format_args!("{}: {}", name(path), printable(&ran(&on_stage))))?;
-    }
+    let read = overflow.is_none().then(|| format!("{}: {}", name(path), printable(&ran(&on_stage))));
     // The cells are run with the lesson's own.
     kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
-    Ok(overflow)
+    (read, overflow)
 }
 
 /// Panels that a text names and no cell so far opens.

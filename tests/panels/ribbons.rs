@@ -22,7 +22,7 @@ fn walk() -> WalkModel {
 fn the_card_covers_neither_of_the_two_words_that_it_is_about() {
     const ABOUT: usize = 100;
     let walk = walk();
-    let ribbons = Ribbons::of(&walk, Step::Score).expect("scores have a card");
+    let ribbons = Ribbons::of(&walk, Step::Score, ROOM.height()).expect("scores have a card");
     for corner in [ROOM.left_bottom(), ROOM.right_bottom(), ROOM.left_top(), ROOM.right_top(), ROOM.right_center()] {
         let about = corner.lerp(ROOM.center(), 0.25);
         let place = ribbons.place(ROOM, &[(about, ABOUT), (ROOM.center(), 1)]).expect("room");
@@ -32,11 +32,27 @@ fn the_card_covers_neither_of_the_two_words_that_it_is_about() {
     assert_eq!(ribbons.place(narrow, &[]), None);
 }
 
-/// Each step but the first has a card, and a cell asks where its number comes from.
 #[test]
 fn a_cell_asks_where_its_number_comes_from() {
+    check_cells(ROOM);
+}
+
+#[test]
+fn so_does_a_cell_of_the_slight_card_of_a_low_stage() {
+    let low = Rect::from_min_size(Pos2::ZERO, vec2(840.0, 300.0));
+    let height = |room: Rect| {
+        let walk = walk();
+        let card = Ribbons::of(&walk, Step::Output, room.height()).expect("a card");
+        card.place(room, &[]).expect("room").height()
+    };
+    assert!(height(low) < 0.7 * height(ROOM));
+    check_cells(low);
+}
+
+/// Each step but the first has a card, and a cell asks where its number comes from.
+fn check_cells(room: Rect) {
     let walk = walk();
-    let has_card = |step: &Step| Ribbons::of(&walk, *step).is_some();
+    let has_card = |step: &Step| Ribbons::of(&walk, *step, room.height()).is_some();
     let with_cards: Vec<Step> = Step::ALL.into_iter().filter(has_card).collect();
     assert_eq!(with_cards, &Step::ALL[1..]);
     for (step, asked) in [
@@ -47,10 +63,10 @@ fn a_cell_asks_where_its_number_comes_from() {
         (Step::Contextual, Quantity::Input),
     ] {
         let mut view = ViewState::default();
-        let place = Ribbons::of(&walk, step).and_then(|card| card.place(ROOM, &[])).expect("room");
+        let place = Ribbons::of(&walk, step, room.height()).and_then(|card| card.place(room, &[])).expect("room");
         let mut at = None;
-        let mut harness: Harness = dressed(ROOM.size(), |ui| {
-            let ribbons = Ribbons::of(&walk, step).expect("a card");
+        let mut harness: Harness = dressed(room.size(), |ui| {
+            let ribbons = Ribbons::of(&walk, step, room.height()).expect("a card");
             ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
                 ribbons.ui(ui, step.index() as f32, None, &mut view.trail);
             });

@@ -14,7 +14,8 @@ use egui::{Color32, Pos2, Rect};
 use super::camera::{Pose, half_height};
 use super::canvas::{self, Candidate, PointIndex};
 use super::geometry::{
-    LEAST_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_quiet, scaled, shade, token_radius,
+    LEAST_RADIUS, QUIET_RADIUS, RoleArrow, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_quiet, roles, scaled, shade,
+    token_radius,
 };
 use super::labels::Priority;
 use crate::app::theme::Palette;
@@ -336,12 +337,25 @@ impl<'a> ProjectedScene<'a> {
         model.words.get(word).filter(|_| model.is_in_sentence(word)).map(|word| word.at)
     }
 
-    /// Squares along the lines that names keep off: the chosen axes, the arrows of the walk and its lines to the keys, or else
-    /// the moves of the lit words, and the arrows to goals. `walked` is how far the walk is.
+    /// Squares along the lines that names keep off: the chosen axes, the arrows of the walk, its lines to the keys, and its
+    /// query, key and value, or else the moves of the lit words; and the arrows to goals. `walked` is how far the walk is.
     pub fn lines(&self, walked: f32) -> Vec<Rect> {
         const SIDE: f32 = 5.0;
         const APART: f32 = 8.0;
         const MOST: usize = 120;
+        let squares = self.segments(walked).into_iter().filter_map(|[from, to]| {
+            let (from, to) = (self.at(from)?, self.at(to)?);
+            let count = ((from.distance(to) / APART) as usize).min(MOST);
+            let square = move |i: usize| {
+                Rect::from_center_size(from.lerp(to, i as f32 / count.max(1) as f32), egui::Vec2::splat(SIDE))
+            };
+            Some((1..=count).map(square))
+        });
+        squares.flatten().collect()
+    }
+
+    /// The ends of these lines.
+    fn segments(&self, walked: f32) -> Vec<[[f32; 3]; 2]> {
         let SceneRef { model, emphasis, path, walk } = self.scene;
         let mut lines: Vec<[[f32; 3]; 2]> = Vec::new();
         let path = path.filter(|_| Step::Output.share(walked) > 0.0 && (walk.is_some() || model.is_of_words));
@@ -362,6 +376,10 @@ impl<'a> ProjectedScene<'a> {
                 keys.filter_map(|key| Some([place(walk.key_side, key)?, place(walk.query_side, walk.focus.query)?])),
             );
         }
+        if let Some((walk, _)) = walk {
+            let of_role = |arrow: RoleArrow| [[0.0; 3], arrow.end];
+            lines.extend(roles(model, walk, walked).into_iter().map(of_role));
+        }
         let goals = emphasis.goals.iter().filter(|_| self.time > 0.0);
         lines.extend(goals.filter_map(|goal| Some([model.tokens.get(goal.token)?.end, goal.to])));
         let chosen = model.axes.iter().enumerate().filter(|(_, axis)| axis.ends.is_some());
@@ -369,15 +387,7 @@ impl<'a> ProjectedScene<'a> {
             let end = axis_end(axis).map(|x| x * model.radius);
             [end.map(|x| -x), end]
         }));
-        let squares = lines.into_iter().filter_map(|[from, to]| {
-            let (from, to) = (self.at(from)?, self.at(to)?);
-            let count = ((from.distance(to) / APART) as usize).min(MOST);
-            let square = move |i: usize| {
-                Rect::from_center_size(from.lerp(to, i as f32 / count.max(1) as f32), egui::Vec2::splat(SIDE))
-            };
-            Some((1..=count).map(square))
-        });
-        squares.flatten().collect()
+        lines
     }
 
     /// How much nearer the camera is than home: from about 1.

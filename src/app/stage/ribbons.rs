@@ -22,22 +22,38 @@ use crate::app::widgets::traced::ASK_HINT;
 const CELL: (f32, f32) = (42.0, 2.0);
 /// A cell of this width has its number in it.
 const NUMBERED: f32 = 36.0;
-const RIBBON: f32 = 18.0;
-const ROW: f32 = 25.0;
 /// Between the cells.
 const APART: f32 = 1.0;
 /// A stage that is smaller has no room for the card.
 const FROM: Vec2 = vec2(420.0, 250.0);
-const WIDTH: f32 = 388.0;
 const MARGIN: f32 = 12.0;
-/// Beside the ribbons: the letter of each with its word, and the sum of the products.
-const LETTER: f32 = 108.0;
+/// Beside the ribbons: the sum of the products.
 const SUM: f32 = 58.0;
+
+/// Sizes of a card.
+struct Sizes {
+    width: f32,
+    /// From one ribbon to the next, and the height of a ribbon.
+    row: f32,
+    ribbon: f32,
+    /// Beside the ribbons: the letter of each with its word.
+    letter: f32,
+    /// The height of the words below.
+    said: f32,
+}
+
+const ROOMY: Sizes =
+    Sizes { width: 388.0, row: 25.0, ribbon: 18.0, letter: 108.0, said: size::SMALL + size::GAP_TIGHT };
+/// Covers less of a low stage; the words below the stage say what the step does.
+const SLIGHT: Sizes = Sizes { width: 300.0, row: 17.0, ribbon: 14.0, letter: 92.0, said: 0.0 };
+/// A stage that is lower has a slight card.
+const LOW: f32 = 340.0;
 
 /// The card of a step, laid out; none of a step that has nothing to show.
 pub struct Ribbons<'a> {
     walk: &'a WalkModel,
     step: Step,
+    sizes: &'static Sizes,
     rows: Vec<Line<'a>>,
     said: String,
 }
@@ -62,9 +78,10 @@ enum Hue {
 }
 
 impl<'a> Ribbons<'a> {
-    /// `None` of a step that has nothing to show.
-    pub fn of(walk: &'a WalkModel, step: Step) -> Option<Self> {
-        let of = Self { walk, step, rows: Vec::new(), said: String::new() };
+    /// For a stage of this height. `None` of a step that has nothing to show.
+    pub fn of(walk: &'a WalkModel, step: Step, height: f32) -> Option<Self> {
+        let sizes = if height < LOW { &SLIGHT } else { &ROOMY };
+        let of = Self { walk, step, sizes, rows: Vec::new(), said: String::new() };
         let (rows, said) = match step {
             Step::Embed => return None,
             Step::Project => {
@@ -185,7 +202,7 @@ impl<'a> Ribbons<'a> {
         /// Heights of the words about the picture, and of the bar.
         const CAPTION: f32 = 34.0;
         const BAR: f32 = size::VIEW_BAR + 2.0 * size::GAP;
-        let size = vec2(WIDTH, self.rows.len() as f32 * ROW + size::SMALL + 2.0 * MARGIN + size::GAP_TIGHT);
+        let size = vec2(self.sizes.width, self.rows.len() as f32 * self.sizes.row + self.sizes.said + 2.0 * MARGIN);
         let fits = room.width() >= FROM.x && room.height() >= FROM.y;
         let inner =
             Rect::from_min_max(room.min + vec2(size::GAP_WIDE, BAR), room.max - vec2(size::GAP_WIDE, CAPTION) - size);
@@ -212,14 +229,16 @@ impl<'a> Ribbons<'a> {
         let inner = area.shrink(MARGIN);
         let grown = self.step.share(at);
         for (index, line) in self.rows.iter().enumerate() {
-            let top = inner.top() + index as f32 * ROW;
-            let row = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), RIBBON));
+            let top = inner.top() + index as f32 * self.sizes.row;
+            let row = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), self.sizes.ribbon));
             self.line_ui(ui, index, line, row, grown, trail);
         }
-        let foot = inner.left_bottom() + vec2(0.0, 1.0);
-        let said = ui.painter().layout_no_wrap(self.said.clone(), theme::plain(size::SMALL), palette.ink_soft);
-        let clip = ui.painter().with_clip_rect(area.shrink2(vec2(MARGIN, 0.0)));
-        clip.galley(foot - vec2(0.0, said.size().y), said, palette.ink_soft);
+        if self.sizes.said > 0.0 {
+            let foot = inner.left_bottom() + vec2(0.0, 1.0);
+            let said = ui.painter().layout_no_wrap(self.said.clone(), theme::plain(size::SMALL), palette.ink_soft);
+            let clip = ui.painter().with_clip_rect(area.shrink2(vec2(MARGIN, 0.0)));
+            clip.galley(foot - vec2(0.0, said.size().y), said, palette.ink_soft);
+        }
         let response = ui.interact(area, ui.id().with("ribbons"), Sense::hover());
         response.widget_info(|| {
             WidgetInfo::labeled(WidgetType::Other, true, format!("{}: {}", self.step.name(), self.said))
@@ -228,7 +247,7 @@ impl<'a> Ribbons<'a> {
 
     fn line_ui(&self, ui: &Ui, index: usize, line: &Line, row: Rect, grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let (beside, cells) = row.split_left_right_at_x(row.left() + LETTER);
+        let (beside, cells) = row.split_left_right_at_x(row.left() + self.sizes.letter);
         match line {
             Line::Vector { row, letter, times, hue } => {
                 let hue = hue.of(row.first.quantity, palette);
@@ -331,7 +350,8 @@ impl<'a> Ribbons<'a> {
         let width = (room / count.max(1) as f32).clamp(CELL.1, CELL.0);
         let fitting = ((room / width) as usize).min(count);
         let cell = move |at: usize| Pos2::new(area.left() + at as f32 * width, area.top());
-        (0..fitting).map(move |at| Rect::from_min_size(cell(at), vec2(width - APART, RIBBON)))
+        let height = self.sizes.ribbon;
+        (0..fitting).map(move |at| Rect::from_min_size(cell(at), vec2(width - APART, height)))
     }
 }
 

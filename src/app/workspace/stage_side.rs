@@ -192,7 +192,7 @@ impl<'a> Over<'a> {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
             over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view));
             over.ribbons = step.and_then(|(walk, step)| {
-                let ribbons = Ribbons::of(walk, step)?;
+                let ribbons = Ribbons::of(walk, step, room.height())?;
                 let rect = ribbons.place(room, &side.seen(area, walk, view))?;
                 Some((ribbons, rect))
             });

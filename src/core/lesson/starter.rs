@@ -169,6 +169,9 @@ pub(super) fn file_id(kind: &str, name: &str) -> String {
     format!("{kind}-{}", name.chars().map(of_id).collect::<String>())
 }
 
+/// A text with more pieces than these for each of its words is one that the model hardly knows.
+const PIECES_OF_A_WORD: f64 = 1.5;
+
 /// Words of a text that is made of the vocabulary's own.
 const TOKENS: usize = 6;
 
@@ -199,7 +202,13 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         let has_own = pieces.iter().any(|piece| piece.origin != Origin::Added);
         has_own && pieces.len() <= most && 2 * known > pieces.len()
     };
-    let read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
+    let mut read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
+    // A small vocabulary has letters and syllables for some of them.
+    read.sort_by_key(|text| {
+        let pieces = model.pieces(text).unwrap_or_default();
+        let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();
+        own as f64 > PIECES_OF_A_WORD * text.split_whitespace().count() as f64
+    });
     if !read.is_empty() {
         return read;
     }

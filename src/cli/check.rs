@@ -20,6 +20,7 @@ use attune_core::lesson::load::{EVERY, Watched};
 use attune_core::lesson::panels::{UnknownControl, unknown_controls};
 use attune_core::lesson::pictures::Folder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::code::{Output, Place};
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{Findings, examine};
@@ -83,7 +84,7 @@ fn round(lessons: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> R
             print::line(round.glossaries.check(path))?;
             continue;
         }
-        let is_vectors = vectors::may_be_vectors(path);
+        let is_vectors = is_file_of_vectors(path);
         let checked = match is_vectors {
             true => vectors::check(path, common).map(|()| None),
             false => check_one(path, how, common, &mut round).map(Some),

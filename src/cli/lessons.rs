@@ -54,7 +54,8 @@ pub fn find_lessons(args: &mut Args) -> Result<(), Fault> {
         Some(Action::Render(request)) => given.extend([&mut request.lesson].into_iter().chain(&mut request.of.path)),
         Some(Action::Export(request)) => given.extend(&mut request.lesson),
         Some(Action::Grade(request)) => given.push(&mut request.lesson),
-        Some(Action::Neighbours(_) | Action::Licences | Action::Manual | Action::Completions { .. }) | None => {}
+        Some(Action::Neighbours(_) | Action::Compare(_)) => {}
+        Some(Action::Licences | Action::Manual | Action::Completions { .. }) | None => {}
     }
     given.into_iter().try_for_each(|path| {
         *path = lesson(path, common)?;

@@ -77,6 +77,7 @@ fn act(args: &Args) -> Result<(), Fault> {
         Some(Action::Export(request)) => export::export(request, &args.common),
         Some(Action::Grade(request)) => grade::grade(request, &args.common),
         Some(Action::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
+        Some(Action::Compare(request)) => vectors::print_compared(request, &args.common),
         Some(Action::Licences) => print::licences(),
         Some(Action::Manual) => print::manual(grammar()),
         Some(Action::Completions { shell }) => print::completions(*shell, grammar()),

@@ -118,11 +118,12 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 fn read_lesson(node: Node<'_>) -> Option<Lesson> {
-    record(node, &["Lesson"], read_parts)
+    let folder = Path::new(node.issues.source.file).parent().map(Path::to_owned);
+    record(node, &["Lesson"], |record| read_parts(record, folder))
 }
 
 /// The parts in the order in which they need each other, which need not be the order of the file.
-fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
+fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson> {
     fields! { record;
         id: id;
         title: line;
@@ -141,8 +142,9 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         let on_model = read_on_a_model(record);
         let (id, title, summary) = (id?, title?, summary?);
         let (number, minutes, builds_on, chapter, seed) = (number?, minutes?, builds_on?, chapter?, seed?);
-        return Some(Lesson { id, title, summary, number, minutes, builds_on, chapter, seed, ..on_model? });
+        return Some(Lesson { id, title, folder, summary, number, minutes, builds_on, chapter, seed, ..on_model? });
     }
+    let folder = Some(folder);
 
     let is_of_file = record.given("static_embedding").is_some_and(is_file);
     let embedding = record.take("static_embedding", read_embedding);
@@ -188,6 +190,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     complete!(Lesson {
         id,
         title,
+        folder,
         summary,
         number,
         minutes,

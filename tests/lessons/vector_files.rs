@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::rehearse;
-use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_core::lesson::vector_files::{is_file_of_vectors, lesson_of};
 use attune_core::lesson::{Lesson, LessonIssue, parse, read};
 
 use attune_engine::code::budget::TIME_MAX;
@@ -109,6 +109,29 @@ fn code_asks_for_any_word_of_the_file() {
     let mut kernel = Kernel::trained(Arc::new(lesson));
     let problems = rehearse(&mut kernel, TIME_MAX);
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn the_first_rows_of_a_large_file_are_shown_while_the_rest_is_read() {
+    const ROWS: usize = 40_000;
+    let folder = Folder::new("large");
+    let row = |row: usize| {
+        let numbers = (0..220).flat_map(move |i| ((row * 31 + i * 17) as f32 % 7.0 - 3.0).to_le_bytes());
+        format!("word{row} ").into_bytes().into_iter().chain(numbers)
+    };
+    let bytes: Vec<u8> = format!("{ROWS} 220\n").into_bytes().into_iter().chain((0..ROWS).flat_map(row)).collect();
+    std::fs::write(folder.join("large.bin"), bytes).expect("written");
+    let mut first = Vec::new();
+    let whole = lesson_of(&folder.join("large.bin"), &mut |lesson| first.push(lesson)).expect("vectors");
+    assert_eq!((whole.vocabulary().len(), first.len()), (ROWS, 1));
+    let (first, words) = (first.remove(0), whole.vocabulary());
+    let count = first.vocabulary().len();
+    assert!(count < ROWS / 2 && *first.vocabulary() == words[..count] && first.id == whole.id);
+    let space = Kernel::trained(Arc::new(first)).snapshot().space.expect("a space");
+    assert_eq!(space.points.rows(), count, "they have components of their own");
+    let mut shown = 0;
+    lesson_of(&at("tests/fixtures/vectors/plain.bin"), &mut |_| shown += 1).expect("vectors");
+    assert_eq!(shown, 0, "a small file is there at once");
 }
 
 /// The lesson with cells, in a folder.

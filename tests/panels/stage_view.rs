@@ -245,7 +245,7 @@ fn keys_choose_words_isolate_and_clear() {
 fn draw(harness: &mut Harness, modifiers: Modifiers, line: &[Pos2]) {
     let button = PointerButton::Primary;
     hover(harness, line[0]);
-    harness.input_mut().modifiers = modifiers;
+    harness.event(Event::ModifiersChanged(modifiers));
     harness.event(Event::PointerButton { pos: line[0], button, pressed: true, modifiers });
     harness.run_steps(1);
     for pair in line.windows(2) {
@@ -257,7 +257,7 @@ fn draw(harness: &mut Harness, modifiers: Modifiers, line: &[Pos2]) {
     let end = line[line.len() - 1];
     harness.event(Event::PointerButton { pos: end, button, pressed: false, modifiers });
     harness.run_steps(2);
-    harness.input_mut().modifiers = Modifiers::NONE;
+    harness.event(Event::ModifiersChanged(Modifiers::NONE));
     harness.run_steps(1);
 }
 

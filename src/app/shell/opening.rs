@@ -230,7 +230,7 @@ fn open_space(world: &mut World, path: &Path) {
     let there = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (path, waker) = (path.to_owned(), world.resource::<Setup>().waker.hook());
     let job = Job::run(0, waker, move |_| {
-        let other = read_with_progress(&path).map_err(|why| why.to_string())?;
+        let other = read_with_progress(&path, &mut |_| {}).map_err(|why| why.to_string())?;
         TwoSpaces::of(&space, [here, there], other)
     });
     world.resource_mut::<Jobs>().spaces = Some(job);

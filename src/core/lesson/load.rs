@@ -53,11 +53,21 @@ pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
 /// # Errors
 /// As [`read`].
 pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
+    read_showing(path, &mut |_| {})
+}
+
+/// Reads the same; `first` is given what can be shown of a large file of vectors while it is read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
         Given::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
-        Given::Lesson(_) | Given::Folder(_) if is_file_of_vectors(path) => return Ok((of_vectors(path, &file)?, None)),
+        Given::Lesson(_) | Given::Folder(_) if is_file_of_vectors(path) => {
+            return Ok((of_vectors(path, &file, first)?, None));
+        }
         Given::Lesson(_) | Given::Folder(_) => {}
         Given::Name(name) => {
             return match cache::find(&name, &Environment::of_process()) {
@@ -76,8 +86,8 @@ fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
 }
 
 /// The lesson of a file of vectors.
-fn of_vectors(path: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
-    lesson_of(path).map_err(|stopped| match stopped {
+fn of_vectors(path: &Path, file: &str, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, Vec<LessonIssue>> {
+    lesson_of(path, first).map_err(|stopped| match stopped {
         Stopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
         Stopped::Cancelled => vec![LessonIssue::of_file(file, "the reading was ended", A_LESSON)],
     })

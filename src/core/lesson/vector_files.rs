@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::Stopped;
-use attune_engine::vectors::{Column, Vectors, read, tensors};
+use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
 
 use super::cells::{Cell, CellKind};
 use super::course::is_named_as_lesson;
@@ -68,14 +69,15 @@ pub fn progress() -> Option<(u64, u64)> {
     (length > 0).then(|| (READ.load(Ordering::Relaxed) >> 20, length >> 20))
 }
 
-/// Reads a file of vectors; [`progress`] tells how far it is.
+/// Reads a file of vectors; [`progress`] tells how far it is, and `watch` hears of the rows.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
-pub fn read_with_progress(path: &Path) -> Result<Vectors, Stopped> {
+pub fn read_with_progress(path: &Path, watch: &mut dyn FnMut(&Progress<'_>)) -> Result<Vectors, Stopped> {
     let vectors = read(path, &mut |progress| {
         READ.store(progress.bytes, Ordering::Relaxed);
         LENGTH.store(progress.length.max(progress.bytes), Ordering::Relaxed);
+        watch(&progress);
         true
     });
     LENGTH.store(0, Ordering::Relaxed);
@@ -114,7 +116,7 @@ pub fn open(path: &Path) -> Result<Arc<Vectors>, Stopped> {
     if let Some(vectors) = before.as_ref().and_then(|stamp| found(&known, stamp)) {
         return Ok(vectors);
     }
-    let vectors = Arc::new(read_with_progress(path)?);
+    let vectors = Arc::new(read_with_progress(path, &mut |_| {})?);
     known.extend(before.map(|stamp| (stamp, Arc::downgrade(&vectors))));
     Ok(vectors)
 }
@@ -156,18 +158,49 @@ pub fn open_for_code(folder: Option<&Path>, name: &str) -> Result<Arc<Vectors>, 
     Ok(vectors)
 }
 
-/// Reads the lesson that opens on a file of vectors: all of its words, and attention with nothing to learn.
+/// Files so large are shown before they are read.
+const SHOWN_EARLY_BYTES: u64 = 32 << 20;
+
+/// Reads the lesson that opens on a file of vectors: all of its words, and attention with nothing to learn. Of a large file,
+/// `first` is given a lesson of the first rows while the rest is read.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
-pub fn lesson_of(path: &Path) -> Result<Lesson, Stopped> {
+pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, Stopped> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().map(Path::to_owned);
-    Ok(Lesson { folder, ..of_vectors(&name, read_with_progress(path)?) })
+    let mut is_shown = false;
+    let vectors = read_with_progress(path, &mut |progress| {
+        // Words that a table beside the file names are not known yet.
+        let has_words = progress.words.first().is_some_and(|word| **word != *"0");
+        let is_large = progress.length >= SHOWN_EARLY_BYTES && progress.bytes < progress.length / 2;
+        if has_words && is_large && !std::mem::replace(&mut is_shown, true) {
+            first(Lesson { folder: folder.clone(), ..of_first(&name, progress) });
+        }
+    })?;
+    Ok(Lesson { folder, ..of_vectors(&name, vectors) })
+}
+
+/// The lesson of a file's first rows.
+fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
+    let (count, width) = (progress.words.len(), progress.width);
+    let about = format!("The first {count} vectors of {width} numbers, while the rest of the file is read");
+    let cell = text(format!("# {}\n\n{about}.", plain(name)));
+    let rows = Matrix::from_row_major(count, width, progress.numbers.to_vec());
+    of_space(name, about, cell, progress.words.to_vec(), rows)
 }
 
 fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
-    let width = vectors.width();
+    let about = about(&vectors);
+    let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
+    let groups = coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column));
+    let cell = text(notes(name, &about, &vectors, coloured_by));
+    Lesson { groups, ..of_space(name, about, cell, vectors.words, vectors.rows) }
+}
+
+/// A lesson that has all words of a file, and one cell.
+fn of_space(name: &str, about: String, cell: Cell, words: Vec<Box<str>>, rows: Matrix<f32>) -> Lesson {
+    let width = rows.cols();
     // A word alone stays where it is; several are mixed by how alike they are.
     let attention = AttentionConfig { scale: true, ..AttentionConfig::parameter_free(width) };
     let architecture = Architecture {
@@ -175,8 +208,6 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         readout_bias: false,
         ..Architecture::of_attention(attention, Positions::None, TOKENS_MAX)
     };
-    let about = about(&vectors);
-    let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
     Lesson {
         id: file_id("vectors", name),
         folder: None,
@@ -186,7 +217,7 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         builds_on: Vec::new(),
         chapter: None,
         seed: 0,
-        groups: coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column)),
+        groups: Vec::new(),
         axes: Vec::new(),
         corpus: Corpus::default(),
         switches: Switches::default(),
@@ -194,15 +225,15 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
             architecture,
             Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
         ),
-        sentences: vec![vec![first_word(&vectors).to_owned()]],
+        sentences: vec![vec![first_word(&words).to_owned()]],
         probes: Vec::new(),
         panels: vec![PanelName::Meaning, PanelName::Axes],
-        cells: vec![notes(name, &about, &vectors, coloured_by)],
+        cells: vec![cell],
         claims: Vec::new(),
         summary: Some(about),
         static_embedding: StaticEmbedding::Given(GivenVectors {
-            words: vectors.words.into_iter().map(String::from).collect(),
-            vectors: Arc::new(vectors.rows.into()),
+            words: words.into_iter().map(String::from).collect(),
+            vectors: Arc::new(rows.into()),
             source: GivenSource::WholeFile,
         }),
     }
@@ -239,22 +270,26 @@ fn about(vectors: &Vectors) -> String {
 }
 
 /// The word on the stage at the start: in most files words are in the order of their frequency, after signs.
-fn first_word(vectors: &Vectors) -> &str {
+fn first_word(words: &[Box<str>]) -> &str {
     /// Letters of a word that means something.
     const LETTERS: usize = 4;
     let is_plain = |word: &&str| word.chars().all(char::is_alphabetic) && word.chars().count() >= LETTERS;
-    let words = || vectors.words.iter().map(|word| &**word);
+    let words = || words.iter().map(|word| &**word);
     words().find(is_plain).or_else(|| words().next()).unwrap_or_default()
 }
 
-fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> Cell {
+fn text(markdown: String) -> Cell {
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+}
+
+fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> String {
     let mended = vectors.report.lines();
     let mended: String = match &mended[..] {
         [] => "Every row was read as it is.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
     let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
-    let markdown = format!(
+    format!(
         "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} \
          Type a word above the stage to see where it is; several words are mixed by plain attention, \
          softmax(X Xᵀ / √d) X.\n\n\
@@ -262,6 +297,5 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
          - *Search* finds words as you type, and regular expressions\n\
          - [Axes](attune:panel/Axes) takes axes between words of your own",
         plain(name),
-    );
-    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+    )
 }

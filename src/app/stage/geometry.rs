@@ -74,9 +74,10 @@ static LINEAR: LazyLock<[f32; 256]> =
 
 /// The buffer's bytes.
 pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let instances = instances.into_iter();
+    let mut bytes = Vec::with_capacity(instances.size_hint().0 * size_of::<[f32; INSTANCE_FLOATS]>());
     for instance in instances {
-        instance.floats().iter().for_each(|number| bytes.extend_from_slice(&number.to_ne_bytes()));
+        bytes.extend_from_slice(instance.floats().map(f32::to_ne_bytes).as_flattened());
     }
     bytes
 }

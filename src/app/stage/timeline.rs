@@ -56,12 +56,17 @@ fn job(title: &str, place: &str, said: &str, width: f32, body: f32, palette: &Pa
     job
 }
 
+/// Names of the ends of a sentence's way, each with what it is.
+pub const WAY: [(&str, &str); 2] =
+    [("static", "Where the table puts each word"), ("contextual", "Where attention puts each token")];
+
 /// `about` is said of a word of several pieces instead of what its first piece does.
 pub fn timeline_ui(
     ui: &mut Ui,
     route: Option<&RouteModel>,
     walk: Option<&WalkModel>,
     about: Option<String>,
+    names: [(&str, &str); 2],
     view: &mut PanelView,
 ) {
     let area = ui.available_rect_before_wrap();
@@ -74,10 +79,8 @@ pub fn timeline_ui(
     let (middle, right) = rest.split_left_right_at_x(rest.right() - ends);
     let middle = middle.shrink2(vec2(size::GAP_WIDE, 0.0));
     track_ui(ui, middle, route, view.walk);
-    for (place, at, words, time, hint) in [
-        (left, middle.left_top(), "static", 0.0, "Where the table puts each word"),
-        (right, middle.right_top(), "contextual", 1.0, "Where attention puts each token"),
-    ] {
+    let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
+    for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
         let is_there = view.walk.place() == view.walk.end() * time;
         let end = if has_signs {
             let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));

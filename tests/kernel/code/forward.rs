@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{Axis, Charge, Fault, Forward, Output, Pass, RunnableModel, Scope, Tensor, Tensors, run};
+use attune_engine::vectors::Vectors;
 
 use super::{cell, fault, number, words};
 
@@ -27,6 +28,10 @@ impl Forward for Counter {
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
         let axes = vec![Axis::labelled(words.into()), Axis::plain(2)];
         Ok(Tensor::new(axes, vec![words.len() as f64; 2 * words.len()]))
+    }
+
+    fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault> {
+        Err(Fault::new(format!("{name:?}: there is no such file")))
     }
 
     fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault> {
@@ -76,6 +81,9 @@ fn static_vectors_are_asked_for_by_their_words() {
     assert!(fault("vectors([1])").starts_with("1:1: vectors: i64 is not a word; give a list of words"));
     let found = run("neighbours(\"the\", 2)", &Scope::default()).fault.expect("no model").to_string();
     assert_eq!(found, "1:1: neighbours: there is no model here yet");
+    for (code, function) in [("vectors(\"x\")", "vectors"), ("neighbours(\"x\", \"the\", 2)", "neighbours")] {
+        assert_eq!(fault(code), format!("1:1: {function}: \"x\": there is no such file"));
+    }
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn two_files_are_turned_onto_each_other() {
     let lines = text.lines().skip(1).take(11).map(|line| {
         let (word, numbers) = line.split_once(' ').expect("a word");
         let numbers: Vec<String> = numbers.split(' ').rev().map(str::to_owned).collect();
-        let sign = |at: usize| if word == "queen" && at % 2 == 0 { "-" } else { "" };
+        let sign = |at: usize| if word == "queen" && at.is_multiple_of(2) { "-" } else { "" };
         let numbers = numbers.iter().enumerate().map(|(at, x)| format!("{}{x}", sign(at)).replace("--", ""));
         format!("{word} {}\n", numbers.collect::<Vec<_>>().join(" "))
     });

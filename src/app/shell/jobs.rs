@@ -65,7 +65,8 @@ pub fn follow_spaces(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>, mut
     jobs.spaces = None;
     state.export = match end {
         Ok(spaces) => {
-            models.spaces = Some(Arc::new(spaces));
+            let space = models.snapshot().and_then(|snapshot| snapshot.space.as_ref());
+            models.spaces = Some(spaces).filter(|spaces| space.is_some_and(|space| spaces.is_of(space))).map(Arc::new);
             ExportModel::None
         }
         Err(why) => ExportModel::Said(Err(format!("Nothing was opened: {why}"))),

@@ -225,7 +225,7 @@ pub fn is_second_space(world: &World, path: &Path) -> bool {
 fn open_space(world: &mut World, path: &Path) {
     let snapshot = world.resource::<LatestModels>().snapshot();
     let Some((here, space)) = snapshot.and_then(|of| Some((of.lesson.title.clone(), of.space.clone()?))) else {
-        return;
+        return jobs::say(world, Err("Nothing was opened: wait until the first file has been read".to_owned()));
     };
     let there = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (path, waker) = (path.to_owned(), world.resource::<Setup>().waker.hook());

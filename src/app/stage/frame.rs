@@ -212,6 +212,7 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
             .into_iter()
             .chain(second::points(model, palette));
         frame.points = Arc::new(geometry::bytes(all));
+        frame.under = geometry::count_under(model, emphasis) as u32;
     }
     let floor = if same { tab.floor } else { geometry::floor(model) };
     let pair = second::chosen(model, &view.selection, &view.highlight);

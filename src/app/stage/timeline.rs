@@ -3,8 +3,8 @@
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind, Ui,
-    UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Slider, Stroke,
+    StrokeKind, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
@@ -69,6 +69,9 @@ pub fn timeline_ui(
     names: [(&str, &str); 2],
     view: &mut PanelView,
 ) {
+    if names != WAY {
+        return way_ui(ui, &about.unwrap_or_default(), names, view.walk);
+    }
     let area = ui.available_rect_before_wrap();
     let height = track_height(area.width(), view.walk.layers());
     let area = area.shrink2(vec2(size::GAP, size::GAP_TIGHT));
@@ -100,6 +103,32 @@ pub fn timeline_ui(
         }
     }
     ui.scope_builder(UiBuilder::new().max_rect(said), |ui| said_ui(ui, route, walk, about, view));
+}
+
+/// The way between two places of each point, where no step of attention lies between them.
+fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
+    let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP_WIDE, size::GAP));
+    ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+        ui.add(Label::new(about).wrap());
+        ui.horizontal(|ui| {
+            let before = walk.layer_time();
+            let end = |ui: &mut Ui, walk: &mut Walk, (name, file): (&str, &str), at: f32| {
+                if ui.selectable_label(before == at, name).on_hover_text(file).clicked() {
+                    walk.glide_to(at);
+                }
+            };
+            end(ui, walk, names[0], 0.0);
+            let mut time = before;
+            let room = ui.available_width() - ENDS;
+            ui.spacing_mut().slider_width = room.max(ENDS);
+            let slider = ui.add(Slider::new(&mut time, 0.0..=1.0).show_value(false));
+            slider.widget_info(|| WidgetInfo::slider(true, f64::from(time), "Between the two files"));
+            end(ui, walk, names[1], 1.0);
+            if slider.changed() {
+                walk.set_time(time);
+            }
+        });
+    });
 }
 
 /// `layer 2 of 2, step 3 of 8`

@@ -141,6 +141,8 @@ impl Models {
 
     /// Makes `snapshot` the one whose models are asked for.
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
+        let is_of = |spaces: &Arc<TwoSpaces>| snapshot.space.as_ref().is_some_and(|space| spaces.is_of(space));
+        self.spaces = self.spaces.take().filter(is_of);
         self.snapshot = Some(snapshot);
         self.shown += 1;
         // A model that nobody asked for any more would keep an old snapshot alive.

@@ -1,8 +1,10 @@
 //! Two spaces side by side: another file of vectors, turned onto the space on the stage by the words that both have.
 
+use std::sync::Arc;
+
 use attune_core::kernel::snapshot::StaticSpace;
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::table::TableRef;
+use attune_engine::numerics::table::{Table, TableRef};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::vectors::Vectors;
 use attune_engine::vectors::space::{compare, shared};
@@ -22,6 +24,8 @@ pub struct TwoSpaces {
     pub most: Vec<MovedWord>,
     /// Those that moved least, the nearest first.
     pub least: Vec<MovedWord>,
+    /// The vectors on the stage that the other file is turned onto.
+    onto: Arc<Table<f32>>,
     other: Vectors,
     /// (d, d): from the other space into the one on the stage, directions and lengths.
     turn: Matrix<f32>,
@@ -66,8 +70,14 @@ impl TwoSpaces {
             most: moved.iter().take(Self::LISTED).map(word).collect(),
             least: moved.iter().rev().take(Self::LISTED).map(word).collect(),
             turn: Matrix::from_fn(turn.rows(), turn.cols(), |row, col| (scale * turn.get(row, col)) as f32),
+            onto: space.vectors.clone(),
             other,
         })
+    }
+
+    /// Whether the other file is turned onto this space, and not onto what was there before a file was read again.
+    pub fn is_of(&self, space: &StaticSpace) -> bool {
+        Arc::ptr_eq(&self.onto, &space.vectors)
     }
 
     /// The words that the stage shows in both spaces: those of the lists, then those of the sentence.

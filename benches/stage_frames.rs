@@ -2,7 +2,7 @@
 //!
 //!     cargo bench --profile dev --bench stage_frames [-- COUNT ...]
 //!
-//! A JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done. `load` is what the
+//! A JSON object a line. `search` is `load` after a letter was typed. `orbit` is a whole frame, from the input until the graphics card is done. `load` is what the
 //! stage asks of the processor once for a scene, `still` what it asks in each frame where nothing moves, labels and
 //! picking, and `pass of an orbit` the same where the camera turns. The last lines are `orbit` again, while apple is
 //! trained from scratch over and over on the kernel's thread, and whole windows of apple: its orbit, and a step of its
@@ -19,8 +19,8 @@ use attune::app::stage::geometry;
 use attune::app::stage::projection::SceneRef;
 use attune::app::stage::state::StageState;
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::ui_state::ViewState;
-use attune::app::ui_state::search::Emphasis;
+use attune::app::ui_state::search::{Emphasis, Search};
+use attune::app::ui_state::{Highlight, ViewState};
 use attune::app::{PictureOptions, figure_app, picture_app};
 use attune_core::kernel::{Command, Kernel, Worker};
 use attune_core::lesson::Recipe;
@@ -68,7 +68,7 @@ fn scene(count: usize) -> StageModel {
         in_sentence: BTreeSet::new(),
         tokens: Vec::new(),
         second: Vec::new(),
-        sense_word: None,
+        second_kind: Default::default(),
         shared: Vec::new(),
         ghosts: Vec::new(),
         origin: "trained",
@@ -119,9 +119,11 @@ fn app(model: Arc<StageModel>) -> App {
     app
 }
 
-/// Work that is done once for a scene: its instances, as bytes, and all that does not depend on the camera.
-fn load(model: &Arc<StageModel>) {
-    let emphasis = Arc::new(Emphasis::default());
+/// Work that is done once for a scene, and again for each letter of a search: what is found, the instances as bytes, and all
+/// that does not depend on the camera.
+fn load(model: &Arc<StageModel>, search: &str) {
+    let search = Search { text: search.to_owned(), is_pattern: false };
+    let emphasis = Arc::new(Emphasis::of(model, &Highlight { search, ..Highlight::default() }, &[]));
     black_box(geometry::bytes(geometry::instances(model, &emphasis, true, Palette::of(false))));
     black_box(PointIndex::of(model, &emphasis));
 }
@@ -212,7 +214,11 @@ fn main() {
         let model = Arc::new(scene(count));
         tell(count, "still", passes(&model, Vec2::ZERO));
         tell(count, "pass of an orbit", passes(&model, DRAG));
-        tell(count, "load", timed(|| load(&model)));
+        tell(count, "load", timed(|| load(&model, "")));
+        // The first letter finds every word, three more a hundredth of them.
+        for text in ["w", "d123"] {
+            tell(count, &format!("search for {text}"), timed(|| load(&model, text)));
+        }
         let mut app = app(model);
         let orbit = timed(|| {
             app.world_mut().resource_mut::<StageTab>().controls.rig.orbit(DRAG);

@@ -17,7 +17,7 @@ const GLOSSARY: &str = "glossary";
 /// The folder of the encoder, within that of the course.
 pub const MODEL: &str = "depth";
 
-/// Names and bytes: the lessons, their glossary, and the models that some of them are about.
+/// Names and bytes: the lessons, their glossary, and the models and vectors that some of them are about.
 const FILES: &[(&str, &[u8])] = files![
     "apple.ron",
     "bank.ron",
@@ -29,6 +29,7 @@ const FILES: &[(&str, &[u8])] = files![
     "depth/tokenizer_config.json",
     "dot_product.ron",
     "encoder.ron",
+    "excerpt.vec",
     "glossary.ron",
     "gradient.ron",
     "heads.ron",

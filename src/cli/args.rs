@@ -141,6 +141,12 @@ pub enum CliCommand {
     /// Reads word2vec (binary and text), fastText's .vec, GloVe, the projector's TSV and .npy, each also with gzip; .npz and
     /// safetensors; and the word table of a model's folder.
     Neighbours(NeighboursArgs),
+    /// Turn the vectors of one file onto those of another by the words that both have, and print the words that moved most
+    /// and least.
+    ///
+    /// The turn is orthogonal Procrustes over the directions of all shared words. A word's cosine is that of its turned vector
+    /// with its vector in the other file.
+    Compare(CompareArgs),
     /// Print the licences of the program, its fonts and its libraries.
     Licences,
     /// Print the manual page, for `man -l -` or for a folder of manual pages.
@@ -274,6 +280,20 @@ pub struct NeighboursArgs {
     /// Let the words of the expression be answers too.
     #[arg(long)]
     pub with_words: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CompareArgs {
+    /// The file of vectors that is turned, or a model's folder.
+    pub file: PathBuf,
+    /// The file, or folder, that it is turned onto; its vectors have the same width.
+    pub other: PathBuf,
+    /// How many words to print that moved most, and how many that moved least.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub count: usize,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,

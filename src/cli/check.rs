@@ -24,6 +24,7 @@ use attune_core::lesson::load::{EVERY, WatchedFile};
 use attune_core::lesson::panels::{UnknownControl, unknown_controls};
 use attune_core::lesson::pictures::PictureFolder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::code::{LineColumn, Output};
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{ModelFindings, examine};
@@ -81,7 +82,7 @@ fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
 /// in their order. The ids are those of the lessons checked so far, in earlier rounds too.
 fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
     // A folder is a model, and large: it waits for its turn.
-    let is_lesson = |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !vectors::may_be_vectors(path);
+    let is_lesson = |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !is_file_of_vectors(path);
     let lessons: Vec<&PathBuf> = paths.iter().filter(is_lesson).collect();
     // One bar at a time.
     let common = &Common { quiet: common.quiet || lessons.len() > 1, ..common.clone() };
@@ -95,7 +96,7 @@ fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Res
                 runs.next().unwrap_or_else(|| run(path, how, common)).and_then(|ran| round.judge(path, ran)).map(Some)
             } else if is_glossary_file(path) {
                 Ok(Some(round.glossaries.check(path)))
-            } else if vectors::may_be_vectors(path) {
+            } else if is_file_of_vectors(path) {
                 vectors::check(path, common).map(|()| None)
             } else {
                 run(path, how, common).and_then(|ran| round.judge(path, ran)).map(Some)

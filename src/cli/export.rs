@@ -9,6 +9,7 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::issue::printable;
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
 use attune_engine::vectors::Format as VectorFormat;
@@ -206,7 +207,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CliFault> {
-    if vectors::may_be_vectors(path) {
+    if is_file_of_vectors(path) {
         return Err(CliFault::usage("trace: a file of vectors needs names of words: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;

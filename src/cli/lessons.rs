@@ -57,7 +57,11 @@ pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
         Some(CliCommand::Export(request)) => given.extend(&mut request.lesson),
         Some(CliCommand::Grade(request)) => given.push(&mut request.lesson),
         Some(
-            CliCommand::Neighbours(_) | CliCommand::Licences | CliCommand::Manual | CliCommand::Completions { .. },
+            CliCommand::Neighbours(_)
+            | CliCommand::Compare(_)
+            | CliCommand::Licences
+            | CliCommand::Manual
+            | CliCommand::Completions { .. },
         )
         | None => {}
     }

@@ -76,6 +76,7 @@ fn act(args: &Args) -> Result<(), CliFault> {
         Some(CliCommand::Export(request)) => export::export(request, &args.common),
         Some(CliCommand::Grade(request)) => grade::grade(request, &args.common),
         Some(CliCommand::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
+        Some(CliCommand::Compare(request)) => vectors::print_compared(request, &args.common),
         Some(CliCommand::Licences) => print::licences(),
         Some(CliCommand::Manual) => print::manual(grammar()),
         Some(CliCommand::Completions { shell }) => print::completions(*shell, grammar()),

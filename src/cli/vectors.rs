@@ -1,45 +1,22 @@
 //! Files of word vectors: `attune neighbours` and `attune trace --words`, the table that `attune export` converts, and what
 //! `attune check` says of one.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::issue::printable;
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::numerics::vectors::{cosine, norm};
-use attune_engine::pretrained::cache::{Environment, ModelPath, find, given, has_part_of_a_model, is_named_as_part};
+use attune_engine::pretrained::cache::{Environment, ModelPath, find, given, has_part_of_a_model};
 use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
+use attune_engine::vectors::space::{compare, shared};
 use attune_engine::vectors::{Vectors, read, unknown};
 use attune_view::export::vectors::TableRows;
-use attune_view::export::work_file::is_shared;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
 
-use super::args::{Common, NeighboursArgs};
+use super::args::{Common, CompareArgs, NeighboursArgs};
 use super::{CliFault, print};
-
-/// Whether a path given to `attune check` is a file of vectors: no lesson, no learner's work, no part of a model's folder.
-pub fn may_be_vectors(path: &Path) -> bool {
-    let is_named_as_lesson = path.extension().is_some_and(|extension| extension == "ron");
-    let is_of_model = is_named_as_part(path) && path.with_file_name("config.json").is_file();
-    path.is_file() && !is_named_as_lesson && !is_of_model && !is_shared(path) && !begins_as_lesson(path)
-}
-
-/// Whether a file begins as RON does: with a bracket, a comment or an attribute. A row of vectors that begins so ends in a
-/// number.
-fn begins_as_lesson(path: &Path) -> bool {
-    const HEAD_BYTES: u64 = 1 << 12;
-    let mut head = Vec::new();
-    if File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_err() {
-        return true;
-    }
-    let text = String::from_utf8_lossy(&head);
-    let text = text.trim_start();
-    let last = text.lines().next().and_then(|line| line.split_whitespace().last());
-    let is_row = last.is_some_and(|field| field.parse::<f32>().is_ok());
-    ["(", "Lesson", "//", "/*", "#!"].iter().any(|begin| text.starts_with(begin)) && !is_row
-}
 
 /// The folder of a model that is given by its folder, one of its files, or its name.
 fn model_folder(path: &Path) -> Option<PathBuf> {
@@ -52,13 +29,13 @@ fn model_folder(path: &Path) -> Option<PathBuf> {
 
 /// The table to export: that of a file of vectors, or of a model if its static vectors are asked for; none of a lesson.
 pub fn table(path: &Path, rows: TableRows, common: &Common) -> Result<Option<Vectors>, CliFault> {
-    let is_table = may_be_vectors(path) || rows == TableRows::Static && model_folder(path).is_some();
+    let is_table = is_file_of_vectors(path) || rows == TableRows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
 }
 
 /// The vectors of a file or of a model's table, with a progress bar on a terminal.
 fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
-    let file = if may_be_vectors(path) { None } else { model_folder(path) };
+    let file = if is_file_of_vectors(path) { None } else { model_folder(path) };
     let path = file.as_deref().unwrap_or(path);
     let target = if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
@@ -109,6 +86,36 @@ pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(),
     }
     print::with(|out| {
         found.iter().try_for_each(|near| writeln!(out, "{:.6}\t{}", near.value, printable(&vectors.words[near.row])))
+    })
+}
+
+/// Prints the words that moved most and least between two files.
+pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliFault> {
+    let (from, to) = (opened(&request.file, common)?, opened(&request.other, common)?);
+    let words = from.words.iter().map(|word| &**word);
+    let shared = shared(words, |word| from.row_of(word), |word| to.row_of(word));
+    let of_both = |why| CliFault::Lesson(format!("{} and {}: {why}\n", shown(&request.file), shown(&request.other)));
+    let compared = compare((&from.rows).into(), (&to.rows).into(), &shared).map_err(of_both)?;
+    let (moved, mean) = (&compared.moved, compared.mean_cosine());
+    let most = moved.iter().take(request.count);
+    let least = moved.iter().rev().take(request.count);
+    if request.json {
+        let word = |(row, other_row, cosine): &(usize, usize, f64)| json!({ "word": from.words[*row], "row": row, "other_row": other_row, "cosine": cosine });
+        let answer = json!({
+            "file": request.file.display().to_string(),
+            "other": request.other.display().to_string(),
+            "shared": moved.len(),
+            "mean_cosine": mean,
+            "moved_most": most.map(word).collect::<Vec<_>>(),
+            "moved_least": least.map(word).collect::<Vec<_>>(),
+        });
+        return print::with(|out| writeln!(out, "{answer}"));
+    }
+    print::with(|out| {
+        let line = |(row, _, cosine): &(usize, usize, f64)| format!("{cosine:.6}\t{}\n", printable(&from.words[*row]));
+        let (most, least): (String, String) = (most.map(line).collect(), least.map(line).collect());
+        writeln!(out, "{} words are in both files; their mean cosine after the turn is {mean:.6}", moved.len())?;
+        write!(out, "moved most:\n{most}moved least:\n{least}")
     })
 }
 

@@ -37,6 +37,53 @@ fn neighbours_are_printed_as_text_and_as_json() {
     assert!(code == Some(2) && text.contains("did you mean `king`"), "{text}");
 }
 
+/// The excerpt of the course is what its text gives, bit for bit.
+#[test]
+fn the_excerpt_is_made_again_from_its_text() {
+    let (folder, shipped) = (Folder::new("excerpt"), at("lessons/excerpt.vec"));
+    let to = folder.file("excerpt.vec");
+    let source = at("examples/excerpt.ron").display().to_string();
+    let (code, text) = said(&["export", &source, "--to", "word2vec-text", "-o", &to, "--quiet"]);
+    assert_eq!(code, Some(0), "{text}");
+    let shipped = fs::read(&shipped).expect("it is there");
+    assert!(shipped.len() < 300_000 && fs::read(&to).expect("written") == shipped);
+    for (question, answer) in [("king - man + woman", "queen"), ("paris - france + italy", "rome")] {
+        let (code, text) = said(&["neighbours", &to, question, "--count", "1", "--quiet"]);
+        assert!(code == Some(0) && text.trim_end().ends_with(answer), "{question}: {text}");
+    }
+}
+
+#[test]
+fn two_files_are_turned_onto_each_other() {
+    let folder = Folder::new("compared");
+    let path = fixture("plain.bin");
+    let turned = folder.file("turned.vec");
+    let (code, text) = said(&["export", &path, "--to", "word2vec-text", "-o", &turned, "--quiet"]);
+    assert_eq!(code, Some(0), "{text}");
+    // The same space in a mirror, without its last word, and with one word elsewhere.
+    let text = fs::read_to_string(&turned).expect("written");
+    let lines = text.lines().skip(1).take(11).map(|line| {
+        let (word, numbers) = line.split_once(' ').expect("a word");
+        let numbers: Vec<String> = numbers.split(' ').rev().map(str::to_owned).collect();
+        let sign = |at: usize| if word == "queen" && at.is_multiple_of(2) { "-" } else { "" };
+        let numbers = numbers.iter().enumerate().map(|(at, x)| format!("{}{x}", sign(at)).replace("--", ""));
+        format!("{word} {}\n", numbers.collect::<Vec<_>>().join(" "))
+    });
+    fs::write(&turned, format!("11 5\n{}", lines.collect::<String>())).expect("written");
+    let (code, text) = said(&["compare", &path, &turned, "--count", "2", "--quiet"]);
+    assert!(code == Some(0) && text.starts_with("11 words are in both files; their mean cosine"), "{text}");
+    let most = text.split_once("moved most:\n").and_then(|(_, rest)| rest.lines().next());
+    assert!(most.is_some_and(|line| line.ends_with("\tqueen")) && text.lines().count() == 7, "{text}");
+    let (code, text) = said(&["compare", &path, &turned, "--json", "--quiet"]);
+    let answer: Value = serde_json::from_str(&text).expect("JSON");
+    assert!(code == Some(0) && answer["shared"] == 11 && answer["moved_most"][0]["word"] == "queen", "{text}");
+    let cosine = |list: &str| answer[list][0]["cosine"].as_f64().expect("a number");
+    assert!(cosine("moved_most") < answer["mean_cosine"].as_f64().expect("a number"), "{text}");
+    assert!(cosine("moved_least") > 0.9, "{text}");
+    let (code, text) = said(&["compare", &path, &fixture("plain.npy")]);
+    assert!(code == Some(1) && text.contains("no word is in both"), "{text}");
+}
+
 #[test]
 fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
     let path = fixture("plain.bin");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::rehearse;
-use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_core::lesson::vector_files::{is_file_of_vectors, lesson_of};
 use attune_core::lesson::{Lesson, LessonIssue, parse, read};
 
 use attune_engine::code::budget::TIME_MAX;
@@ -80,6 +80,7 @@ fn a_file_opens_as_a_lesson_with_all_of_its_words() {
     for name in ["glove.txt", "plain.bin", "plain.vec", "plain.npy", "plain.npz", "glove.txt.gz", "spaced.bin"] {
         assert!(is_file_of_vectors(&at("tests/fixtures/vectors").join(name)), "{name}");
     }
+    assert!(is_file_of_vectors(&at("tests/fixtures/vectors/pickled.npy")));
     for other in ["README.md", "lessons/words.ron", "tests/fixtures/vectors/answers.json", "Cargo.toml", "lessons"] {
         assert!(!is_file_of_vectors(&at(other)), "{other}");
     }
@@ -108,6 +109,70 @@ fn code_asks_for_any_word_of_the_file() {
     let mut kernel = Kernel::trained(Arc::new(lesson));
     let problems = rehearse(&mut kernel, TIME_MAX);
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn the_first_rows_of_a_large_file_are_shown_while_the_rest_is_read() {
+    const ROWS: usize = 40_000;
+    let folder = Folder::new("large");
+    let row = |row: usize| {
+        let numbers = (0..220).flat_map(move |i| ((row * 31 + i * 17) as f32 % 7.0 - 3.0).to_le_bytes());
+        format!("word{row} ").into_bytes().into_iter().chain(numbers)
+    };
+    let bytes: Vec<u8> = format!("{ROWS} 220\n").into_bytes().into_iter().chain((0..ROWS).flat_map(row)).collect();
+    std::fs::write(folder.join("large.bin"), bytes).expect("written");
+    let mut first = Vec::new();
+    let whole = lesson_of(&folder.join("large.bin"), &mut |lesson| first.push(lesson)).expect("vectors");
+    assert_eq!((whole.vocabulary().len(), first.len()), (ROWS, 1));
+    let (first, words) = (first.remove(0), whole.vocabulary());
+    let count = first.vocabulary().len();
+    assert!(count < ROWS / 2 && *first.vocabulary() == words[..count] && first.id == whole.id);
+    let space = Kernel::trained(Arc::new(first)).snapshot().space.expect("a space");
+    assert_eq!(space.points.rows(), count, "they have components of their own");
+    let mut shown = 0;
+    lesson_of(&at("tests/fixtures/vectors/plain.bin"), &mut |_| shown += 1).expect("vectors");
+    assert_eq!(shown, 0, "a small file is there at once");
+}
+
+/// The lesson with cells, in a folder.
+fn with_code(folder: &Folder, code: &str) -> Vec<String> {
+    let cells = format!(r#"sentences: ["king queen river"], cells: [Code(id: "code", src: {code:?})],"#);
+    let text = LESSON.replace(r#"sentences: ["king queen river"],"#, &cells);
+    let lesson = parse(&folder.file("lesson.ron"), &text).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let mut kernel = Kernel::trained(Arc::new(lesson));
+    rehearse(&mut kernel, TIME_MAX).into_iter().map(|problem| problem.words).collect()
+}
+
+#[test]
+fn code_reads_a_file_beside_the_lesson_and_nothing_else() {
+    let folder = Folder::new("beside");
+    std::fs::copy(at("tests/fixtures/vectors/glove.txt"), folder.join("glove.txt")).expect("copied");
+    std::fs::copy(at("tests/fixtures/vectors/plain.bin"), folder.join("other.bin")).expect("copied");
+    let many: String = (0..110_000).map(|row| format!("w{row} 1 2 3 4 5 6 7 8 9 {row}\n")).collect();
+    std::fs::write(folder.join("many.txt"), many).expect("written");
+    std::fs::File::create(folder.join("large.bin")).and_then(|file| file.set_len(65 << 20)).expect("a hole");
+    let good = r#"
+        let all = vectors("other.bin");
+        expect(shape(all), [12, 5], 0);
+        expect(norm(all["king"] - vectors(["king"])[0]), 0, 1e-6);
+        expect(all["king"] @ all["queen"], dot(vectors("other.bin", ["queen", "king"])[1], all["queen"]), 1e-6);
+        expect(vectors("many.txt", ["w7"])[0, 9], 7, 0);
+        neighbours("other.bin", "king - man + woman", 3)"#;
+    assert_eq!(with_code(&folder, good), [""; 0]);
+    for (code, says) in [
+        (r#"vectors("no.txt")"#, "vectors: \"no.txt\": there is no such file in the lesson's folder"),
+        (r#"vectors("../glove.txt")"#, "outside the lesson's folder"),
+        (r#"vectors("/etc/hostname")"#, "outside the lesson's folder"),
+        (r#"vectors("lesson.ron")"#, "there is no such file"),
+        (r#"vectors("king")"#, "for the word, write vectors([\"king\"])"),
+        (r#"vectors("many.txt")"#, "read the rows of some words, as in"),
+        (r#"vectors("large.bin")"#, "more than 64 MB or 16 million numbers"),
+        (r#"vectors("other.bin", ["kin"])"#, "`kin` is not among the 12 words; did you mean `king`"),
+        (r#"neighbours("other.bin", "king -", 3)"#, "a sign without a word"),
+    ] {
+        let found = with_code(&folder, code);
+        assert!(found.len() == 1 && found[0].contains(says), "{code}: {found:?}");
+    }
 }
 
 #[test]

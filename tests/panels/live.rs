@@ -13,6 +13,7 @@ use attune::app::widgets::controls::waiting_ui;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::links::TextLink;
 use attune_view::view_model::course::LessonsAround;
+use attune_view::view_model::spaces::TwoSpaces;
 use attune_view::view_model::{Model, ModelBeside, Models};
 use egui::{Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
@@ -75,6 +76,17 @@ impl<P: Panel + 'static> PanelHarness<P> {
     pub fn put_beside(&mut self, other: Arc<Snapshot>) {
         self.bench.borrow_mut().models.beside = Some(ModelBeside(other));
         self.harness.run_steps(2);
+    }
+
+    /// Puts another file of vectors beside the one that is shown.
+    pub fn put_spaces(&mut self, spaces: TwoSpaces) {
+        self.bench.borrow_mut().models.spaces = Some(Arc::new(spaces));
+        self.harness.run_steps(2);
+    }
+
+    /// The point of the stage that is marked beside the sentence's.
+    pub fn marked(&self) -> Option<usize> {
+        self.bench.borrow().view.selection.sense
     }
 
     pub fn commands(&self) -> Vec<Command> {

@@ -12,9 +12,9 @@ use attune::app::stage::geometry;
 use attune::app::stage::geometry::{extent, instances, scaled};
 use attune::app::stage::labels::{self, ObstacleKind};
 use attune::app::stage::projection::{ProjectedScene, SceneRef, SeenPoint};
-use attune::app::stage::timeline::timeline_ui;
+use attune::app::stage::timeline::{WAY, timeline_ui};
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::ui_state::search::Emphasis;
+use attune::app::ui_state::search::{Emphasis, Visibility};
 use attune::app::ui_state::{Highlight, ViewState};
 use attune_core::lesson::cells::CellKind;
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
@@ -49,7 +49,7 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
         in_sentence: BTreeSet::new(),
         tokens,
         second: Vec::new(),
-        sense_word: None,
+        second_kind: Default::default(),
         shared: Vec::new(),
         ghosts: Vec::new(),
         origin: "trained",
@@ -241,6 +241,66 @@ fn keys_choose_words_isolate_and_clear() {
     assert_eq!(view().selection.query, None);
 }
 
+/// Draws a line along places, with the left button down.
+fn draw(harness: &mut Harness, modifiers: Modifiers, line: &[Pos2]) {
+    let button = PointerButton::Primary;
+    hover(harness, line[0]);
+    harness.event(Event::ModifiersChanged(modifiers));
+    harness.event(Event::PointerButton { pos: line[0], button, pressed: true, modifiers });
+    harness.run_steps(1);
+    for pair in line.windows(2) {
+        for step in 1..=5 {
+            harness.event(Event::PointerMoved(pair[0].lerp(pair[1], step as f32 / 5.0)));
+            harness.run_steps(1);
+        }
+    }
+    let end = line[line.len() - 1];
+    harness.event(Event::PointerButton { pos: end, button, pressed: false, modifiers });
+    harness.run_steps(2);
+    harness.event(Event::ModifiersChanged(Modifiers::NONE));
+    harness.run_steps(1);
+}
+
+#[test]
+fn a_lasso_selects_the_points_inside_and_isolate_shows_them() {
+    let (mut harness, shared) = stage();
+    let highlight = || shared.borrow().1.highlight.clone();
+    let corners = |rect: Rect| [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
+    let whole = Rect::from_min_max(pos2(8.0, 100.0), pos2(552.0, 472.0));
+    let pose = shared.borrow().0.rig.pose;
+    draw(&mut harness, Modifiers::SHIFT, &corners(whole));
+    let all = [Hit::Token(0), Hit::Token(1), Hit::Word(0), Hit::Word(1), Hit::Word(2)];
+    assert_eq!(*highlight().enclosed, all);
+    assert_eq!(shared.borrow().0.rig.pose, pose, "the stage does not turn");
+    press(&mut harness, Modifiers::NONE, Key::Escape);
+    // The place of a word is where the pointer finds it.
+    let places =
+        (0..50_i16).flat_map(|row| (0..60_i16).map(move |col| pos2(f32::from(col) * 9.0, f32::from(row) * 9.0)));
+    let mut inside = places.filter(|at| whole.contains(*at)).filter(|at| {
+        harness.event(Event::PointerMoved(*at));
+        harness.run_steps(1);
+        shared.borrow().0.hovered == Some(Hit::Word(1))
+    });
+    let at = inside.next().expect("a word");
+    drop(inside);
+    click(&mut harness, ON_STAGE);
+    press(&mut harness, Modifiers::NONE, Key::Escape);
+    press(&mut harness, Modifiers::NONE, Key::L);
+    assert!(highlight().draws_lasso);
+    draw(&mut harness, Modifiers::NONE, &corners(Rect::from_center_size(at, vec2(40.0, 40.0))));
+    assert!(*highlight().enclosed == [Hit::Word(1)] && !highlight().draws_lasso, "{:?}", highlight().enclosed);
+    let seen = |isolated| {
+        let highlight = Highlight { isolated, ..highlight() };
+        let emphasis = Emphasis::of(&bank(), &highlight, &[]);
+        assert_eq!(emphasis.matches(), [Hit::Word(1)]);
+        let words: Vec<usize> = emphasis.shown_words(&bank()).map(|(word, _)| word).collect();
+        (words, emphasis.token(0) == Visibility::Hidden)
+    };
+    assert_eq!((seen(false), seen(true)), ((vec![0, 1, 2], false), (vec![1], true)));
+    press(&mut harness, Modifiers::NONE, Key::Escape);
+    assert!(highlight().enclosed.is_empty(), "Escape clears");
+}
+
 #[test]
 fn a_click_leaves_the_keyboard_with_the_stage_until_something_is_written() {
     let (mut harness, shared) = stage();
@@ -338,7 +398,7 @@ fn the_line_under_the_stage_names_the_layer_of_the_chosen_head() {
         view.walk.set_layers(route.layers.len());
         view.walk.set_time(1.0);
         view.selection.choose_head(head);
-        let harness = dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, &mut view.for_panels()));
+        let harness = dressed(SIZE, |ui| timeline_ui(ui, Some(&route), Some(&walk), None, WAY, &mut view.for_panels()));
         let title =
             format!("{}, step 8 of 8", route.layers[layer].title).replace(' ', "\u{a0}").replace(",\u{a0}", ", ");
         assert!(harness.query_by_label_contains(&title).is_some(), "{title:?}");

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use attune::app::panels::meaning::MeaningPanel;
 use attune_core::kernel::{Kernel, Snapshot};
-use attune_core::lesson::Lesson;
+use attune_core::lesson::{Lesson, read};
+use attune_view::view_model::number;
+use attune_view::view_model::spaces::TwoSpaces;
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
 
 use crate::common::lessons::{BANK, lesson};
+use crate::common::top::at;
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -42,6 +45,28 @@ fn both_models_have_their_pictures_and_their_answers() {
     }
     click(&mut panel, "Neighbours");
     assert!(panel.query_by_label("Bank 1, and beside it Bank 2").is_none(), "and can be left");
+}
+
+#[test]
+fn two_files_of_vectors_tell_which_words_moved() {
+    let path = at("tests/fixtures/vectors/plain.bin");
+    let kernel = Kernel::trained(Arc::new(read(&path).expect("no issues")));
+    let mut other = attune_engine::vectors::read(&path, &mut |_| true).expect("vectors");
+    other.rows.row_mut(4).iter_mut().for_each(|x| *x = -*x);
+    let space = kernel.snapshot().space.expect("a space");
+    let word = space.vocabulary[4].clone();
+    let spaces = TwoSpaces::of(&space, ["old".to_owned(), "new".to_owned()], other).expect("one width");
+    assert_eq!((&spaces.most[0].word, spaces.shared), (&word, 12));
+    let row = format!("{}  {word}", number(spaces.most[0].cosine));
+    let mut panel = PanelHarness::new(kernel, SIZE, MeaningPanel::default());
+    panel.put_spaces(spaces);
+    assert!(panel.query_by_label_contains("new is turned onto old by the 12 words").is_some(), "it comes to the front");
+    assert!(panel.query_by_label("End the comparison").is_some());
+    // It is in both lists, of which all words are.
+    let first = panel.query_all_by_label(&row).next().expect("a row");
+    first.click();
+    panel.run_steps(2);
+    assert_eq!(panel.marked(), Some(0), "a row marks its point");
 }
 
 #[test]

@@ -46,6 +46,19 @@ fn rows_that_are_none_are_left_out_with_their_line() {
     assert_eq!(vectors.row_of("a"), Some(0), "a word means its first row");
 }
 
+/// They are read from several places, and gzip from beginning to end: no temporary file is written.
+#[test]
+fn archives_and_tensors_within_gzip_are_refused_in_words() {
+    let mut tensors = 2u64.to_le_bytes().to_vec();
+    tensors.extend_from_slice(b"{}");
+    for bytes in [fs::read(fixture("plain.npz")).expect("a fixture"), tensors] {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(&bytes).expect("packed");
+        let why = of(&packed.finish().expect("packed")).expect_err("refused");
+        assert!(why.contains("cannot be read from beginning to end") && why.contains("gunzip"), "{why}");
+    }
+}
+
 #[test]
 fn headers_that_lie_are_told() {
     let told = |bytes: &[u8], words: &str| {

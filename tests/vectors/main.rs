@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::vectors::answers::{Measure, ends, neighbours};
 use attune_engine::vectors::expression::Expression;
-use attune_engine::vectors::space::{compare, components, hubs, mean_cosine};
+use attune_engine::vectors::space::{compare, components, hubs, mean_cosine, shared};
 use attune_engine::vectors::{Format, Vectors, read};
 use serde_json::Value;
 
@@ -137,10 +137,21 @@ fn a_space_is_turned_onto_itself_without_a_word_moving() {
         other.rows.row_mut(row).reverse();
         other.rows.row_mut(row)[0] *= -1.0;
     }
+    let compare = |from: &Vectors, to: &Vectors| {
+        let words = from.words.iter().map(|word| &**word);
+        let shared = shared(words, |word| from.row_of(word), |word| to.row_of(word));
+        compare((&from.rows).into(), (&to.rows).into(), &shared)
+    };
     let compared = compare(&vectors, &other).expect("one width");
     assert_eq!(compared.moved.len(), 12);
     assert!(compared.moved.iter().all(|(_, _, cosine)| (cosine - 1.0).abs() < 1e-6));
+    assert!((compared.mean_cosine() - 1.0).abs() < 1e-6);
     assert!(compare(&vectors, &good("plain.npy")).is_err(), "no word is shared");
+    // One word elsewhere: it moved most, and the others stay.
+    other.rows.row_mut(4).iter_mut().for_each(|x| *x = -*x);
+    let compared = compare(&vectors, &other).expect("one width");
+    assert_eq!((compared.moved[0].0, compared.moved[0].1), (4, 4));
+    assert!(compared.moved[0].2 < 0.5 && compared.mean_cosine() < 0.99, "{:?}", compared.moved);
 }
 
 #[test]

@@ -566,8 +566,14 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
         WindowAction::BesideOwn => {
             act(bench);
             assert!(bench.world.contains_resource::<OtherModel>(), "{said}");
-            bench.world.remove_resource::<OtherModel>();
-            bench.world.resource_mut::<LatestModels>().beside = None;
+            bench.ask(WindowAction::EndBeside);
+            assert!(!bench.world.contains_resource::<OtherModel>(), "it ends");
+        }
+        WindowAction::EndBeside => {
+            bench.ask(WindowAction::BesideOwn);
+            act(bench);
+            let is_beside = bench.world.contains_resource::<OtherModel>();
+            assert!(!is_beside && bench.world.resource::<LatestModels>().beside.is_none(), "{said}");
         }
         WindowAction::Course => {
             act(bench);
@@ -718,6 +724,11 @@ fn check_stage(bench: &mut Bench, action: StageAction, which: usize, key: Shortc
             bench.press(key);
             assert_eq!(bench.focused(), Some(keys::stage_search()), "{said}");
             bench.leave_field();
+        }
+        StageAction::Lasso => {
+            bench.press(key);
+            assert!(bench.view().highlight.draws_lasso, "{said}");
+            bench.view().highlight.draws_lasso = false;
         }
         StageAction::Isolate => {
             bench.press(key);

@@ -15,6 +15,7 @@ mod random;
 mod reload;
 mod shared;
 mod sizes;
+mod spaces;
 mod stage_picture;
 mod switching;
 mod tour;

@@ -12,8 +12,10 @@ use attune::app::stage::projection::View;
 use attune::app::theme::{MARK_CONTRAST, Palette, contrast};
 use attune::app::ui_state::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};
-use attune_core::kernel::Snapshot;
 use attune_core::kernel::worker::Worker;
+use attune_core::kernel::{Kernel, Snapshot};
+use attune_engine::numerics::Matrix;
+use attune_engine::vectors::{Format, Table, write};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::stage::StageModel;
 use bevy::math::{Vec2, Vec3};
@@ -21,6 +23,8 @@ use bevy::prelude::App;
 use bevy::render::render_resource::PollType;
 use bevy::render::renderer::RenderDevice;
 use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 use crate::common::waiting::wait_for;
 
@@ -400,5 +404,50 @@ fn the_smallest_pictures_are_pictures() {
         let Some(picture) = drawn(&options) else { return };
         assert_eq!((picture.width(), picture.height()), size);
     }
+    std::fs::remove_dir_all(folder).expect("the temporary folder goes");
+}
+
+/// Words that are not found step back and stay in sight, however many there are; what is found is drawn over them.
+#[test]
+fn a_cloud_stays_in_sight_behind_what_is_searched() {
+    const WORDS: usize = 40_000;
+    let folder = folder("cloud");
+    let mut random = StdRng::seed_from_u64(2);
+    let words: Vec<Box<str>> = (0..WORDS).map(|word| format!("w{word}").into()).collect();
+    let numbers = (0..4 * WORDS).map(|_| random.random_range(-1.0f32..1.0)).collect();
+    let rows = std::borrow::Cow::Owned(Matrix::from_row_major(WORDS, 4, numbers));
+    let mut bytes = Vec::new();
+    let table = Table { words: words.into(), rows, metadata: Vec::new().into() };
+    write(&table, Format::Word2VecBinary, &mut bytes).expect("written");
+    std::fs::write(folder.join("cloud.bin"), bytes).expect("written");
+    let lesson =
+        attune_core::lesson::load::read(&folder.join("cloud.bin")).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let snapshot = Arc::new(Kernel::trained(Arc::new(lesson)).snapshot());
+    let size = (400, 300);
+    let mut rig = CameraRig::default();
+    let model = StageModel::of(&snapshot).expect("points");
+    rig.resize(whole(size));
+    rig.fit(extent(&model));
+    rig.open(true);
+    rig.advance(f32::INFINITY);
+    let seen = |text: &str, isolated| {
+        let mut view = at_time(0.0);
+        (view.highlight.search.text, view.highlight.isolated) = (text.to_owned(), isolated);
+        seen(&snapshot, view, &rig, size)
+    };
+    let (Some(all), Some(searched), Some(alone)) = (seen("", false), seen("w1234", false), seen("w1234", true)) else {
+        return;
+    };
+    let ground = *alone.get_pixel(1, 1);
+    let far = |a: &image::Rgb<u8>, b: &image::Rgb<u8>| a.0.iter().zip(b.0).map(|(a, b)| a.abs_diff(b)).max();
+    let covered = |picture: &image::RgbImage| picture.pixels().filter(|pixel| far(pixel, &ground) > Some(4)).count();
+    let (all, quiet, few) = (covered(&all), covered(&searched), covered(&alone));
+    assert!(quiet > all * 9 / 10 && few * 2 < all, "{all} pixels of all, {quiet} while searched, {few} of those found");
+    // The found ones look the same with the others and without, but at their soft edges.
+    let strong = |pixel: &&image::Rgb<u8>| far(pixel, &ground) > Some(60);
+    let kept =
+        alone.pixels().zip(searched.pixels()).filter(|(alone, searched)| strong(alone) && strong(searched)).count();
+    let found = alone.pixels().filter(strong).count();
+    assert!(found > 0 && kept * 10 >= found * 9, "{kept} of {found}");
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

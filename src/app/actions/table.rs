@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::worker::Pace;
 use attune_core::lesson::links::TextLink;
+use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Format;
 use egui::Key;
 
@@ -163,13 +164,17 @@ action_table! {
         }
         Beside {
             text: "Compare with another model …",
-            tooltip: "Another lesson or model on the same sentence: answers, attention and layers of both, side by side",
+            tooltip: "Another lesson or model on the same sentence, side by side; beside a file of vectors, another one",
             keys: &[alt(Key::B)],
-            line: New("compare with another model on the same sentence"),
+            line: New("compare with another model, or another file of vectors"),
         }
         BesideOwn {
             text: "Compare with the model that comes with attune",
             tooltip: "A small model of six layers, on the same sentence: answers, attention and layers of both, side by side",
+        }
+        EndBeside {
+            text: "End the comparison",
+            tooltip: "The stage and the panels show this model, or this file of vectors, alone again",
         }
         NewLesson {
             text: "New lesson …",
@@ -273,8 +278,12 @@ pub enum FilePurpose {
     Open,
     /// A model beside the one that is open.
     OpenBeside,
+    /// A file that was dropped on the window: one of vectors beside another, or else in place of the lesson.
+    Dropped,
     /// The lesson in another format.
     Export(Format),
+    /// The vectors of the words that are found on the stage, by a search or a lasso.
+    ExportFound(VectorFormat),
     /// The stage as PNG.
     Picture(PictureChoice),
     /// The stage as a GIF.
@@ -292,7 +301,7 @@ pub enum FilePurpose {
 impl FilePurpose {
     /// An export is written beside the window, one at a time.
     pub fn is_export(&self) -> bool {
-        matches!(self, Self::Export(_) | Self::Picture(_) | Self::Recording | Self::Work(_))
+        matches!(self, Self::Export(_) | Self::ExportFound(_) | Self::Picture(_) | Self::Recording | Self::Work(_))
     }
 }
 
@@ -326,8 +335,9 @@ pub struct PictureChoice {
 }
 
 /// Mouse gestures on the stage.
-pub const STAGE_MOUSE: [(&str, &str); 5] = [
+pub const STAGE_MOUSE: [(&str, &str); 6] = [
     ("Left-drag", "turn; turns 2D into 3D"),
+    ("Shift and left-drag", "select the points inside a line"),
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
     ("Click", "choose a token and its row of attention"),
@@ -369,6 +379,12 @@ action_table! {
             tooltip: "Show only what is found",
             keys: &[key(Key::I)],
             line: New("show only what is found or near it"),
+        }
+        Lasso {
+            text: "Lasso",
+            tooltip: "The next drag draws a line around points and selects them, as a drag with Shift does",
+            keys: &[key(Key::L)],
+            line: New("draw a lasso: isolate and export work on the points inside"),
         }
         NextQuery {
             keys: &[key(Key::Q)],

@@ -10,8 +10,10 @@ use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoM
 use attune_view::view_model::meaning::{
     LayerNeighbours, Measure, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
 };
+use attune_view::view_model::number;
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
+use attune_view::view_model::spaces::TwoSpaces;
 use egui::{
     Align, Align2, Button, CornerRadius, Grid, Label, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui,
     WidgetInfo, WidgetType, vec2,
@@ -63,8 +65,9 @@ impl Panel for MeaningPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let (neighbours, sentences) = (cx.models.get::<NeighboursModel>()?, cx.models.get::<SentencesModel>()?);
         let senses = cx.models.get::<SensesModel>()?;
-        let beside = cx.models.beside.clone();
-        self.follow_comparisons(sentences.second.is_some(), senses.is_on, beside.is_some());
+        let (beside, spaces) = (cx.models.beside.clone(), cx.models.spaces.clone());
+        let has_models = beside.is_some() || spaces.is_some();
+        self.follow_comparisons(sentences.second.is_some(), senses.is_on, has_models);
         let views = [
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
             (
@@ -73,7 +76,11 @@ impl Panel for MeaningPanel {
                 "One word in two sentences: how far apart attention moves its vectors",
             ),
             (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses part"),
-            (MeaningView::Models, "Two models", "This model and another one on the same sentence"),
+            (
+                MeaningView::Models,
+                "Two models",
+                "This model and another one on the same sentence, or two files of vectors",
+            ),
         ];
         switch_ui(ui, &mut self.view, &views);
         match self.view {
@@ -92,13 +99,18 @@ impl Panel for MeaningPanel {
                 let commands = compare_ui(ui, model.as_deref(), &sentences, &mut self.field, &mut cx.view);
                 cx.requests.commands.extend(commands);
             }
-            MeaningView::Models => match beside {
-                Some(beside) => {
-                    let models = cx.models.of_choice::<TwoModels>(&beside)?;
-                    two_models_ui(ui, &models, &mut self.models, cx.view.selection);
+            MeaningView::Models => {
+                let end = if has_models { offer_ui(ui, WindowAction::EndBeside) } else { None };
+                cx.requests.actions.extend(end.map(Action::from));
+                match (spaces, beside) {
+                    (Some(spaces), _) => two_spaces_ui(ui, &spaces, cx.view.selection, cx.view.hover),
+                    (None, Some(beside)) => {
+                        let models = cx.models.of_choice::<TwoModels>(&beside)?;
+                        two_models_ui(ui, &models, &mut self.models, cx.view.selection);
+                    }
+                    (None, None) => cx.requests.actions.extend(one_model_ui(ui).map(Action::from)),
                 }
-                None => cx.requests.actions.extend(one_model_ui(ui).map(Action::from)),
-            },
+            }
             MeaningView::Senses => {
                 let snapshot = cx.models.snapshot().filter(|_| senses.rows.is_empty());
                 let word = snapshot.and_then(|snapshot| written_at(snapshot, cx.view.selection.query));
@@ -453,15 +465,49 @@ pub struct TwoModelsUiState {
 
 /// Offers models to compare with, while there is none beside this one.
 fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
-    let words =
-        "Another model reads the same sentence, and both are shown side by side: answers, attention and layers.";
+    let words = "Another model reads the same sentence, and both are shown side by side: answers, attention and layers. \
+        Beside a file of vectors another one opens, turned onto it.";
     ui.add(Label::new(RichText::new(words).weak()).wrap());
-    let offer = |ui: &mut Ui, action: WindowAction| {
-        let row = action.row();
-        ui.add(Button::new(row.text).wrap()).on_hover_text(row.hint()).clicked().then_some(action)
-    };
-    let own = offer(ui, WindowAction::BesideOwn);
-    offer(ui, WindowAction::Beside).or(own)
+    let own = offer_ui(ui, WindowAction::BesideOwn);
+    offer_ui(ui, WindowAction::Beside).or(own)
+}
+
+/// A button for an action, which is returned when it is clicked.
+fn offer_ui(ui: &mut Ui, action: WindowAction) -> Option<WindowAction> {
+    let row = action.row();
+    ui.add(Button::new(row.text).wrap()).on_hover_text(row.hint()).clicked().then_some(action)
+}
+
+/// The words that moved most and least between two files of vectors. A row marks its point on the stage.
+fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hover: &mut Hover) {
+    let ([here, there], shared) = (&spaces.names, spaces.shared);
+    let said = format!(
+        "{there} is turned onto {here} by the {shared} words that both have. Their mean cosine after the turn is {}.",
+        number(spaces.mean_cosine)
+    );
+    ui.add(Label::new(said).wrap());
+    ui.add_space(size::GAP);
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.columns(2, |columns| {
+            let lists = [("Moved most", &spaces.most, 0), ("Moved least", &spaces.least, spaces.most.len())];
+            for (ui, (title, words, first)) in columns.iter_mut().zip(lists) {
+                ui.label(RichText::new(title).font(theme::strong(size::BODY)));
+                for (point, word) in (first..).zip(words) {
+                    let is_marked = selection.sense == Some(point);
+                    let cosine = number(word.cosine);
+                    let row = ui.selectable_label(is_marked, format!("{cosine}  {}", word.word));
+                    let hint = "The cosine of its vector here and its turned vector there. Click: mark it on the stage";
+                    let row = row.on_hover_text(hint);
+                    if row.hovered() {
+                        hover.point_at(&word.word);
+                    }
+                    if row.clicked() {
+                        selection.sense = (!is_marked).then_some(point);
+                    }
+                }
+            }
+        });
+    });
 }
 
 fn two_models_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState, selection: &Selection) {

@@ -6,8 +6,8 @@ use std::path::Path;
 use attune_core::lesson::course::{self, is_named_as_lesson};
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::pretrained::cache::is_named_as_part;
-use attune_view::export::work_file::SENSES_EXTENSION;
-use attune_view::export::work_file::{self, NAME_CHARS_MAX, is_shared};
+use attune_view::export::Format;
+use attune_view::export::work_file::{self, NAME_CHARS_MAX, SENSES_EXTENSION, is_shared};
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
 use egui::{Align2, Context, DragValue, Grid, Key, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
@@ -233,13 +233,14 @@ impl FilesUiState {
         const SENTENCES: &str = "Sentences, one a line";
         let is_model = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
         let dialog = match &purpose {
-            FilePurpose::Open => {
+            FilePurpose::Open | FilePurpose::Dropped => {
                 let kind = "Lessons, shared files, and files of models and vectors";
                 let is_known = move |path: &Path| is_model(path) || is_shared(path) || is_file_of_vectors(path);
                 pick(near, "Open a lesson, a model or vectors", kind, is_known)
             }
             FilePurpose::OpenBeside => {
-                pick(near, "Compare with another model", "Lessons, and files of models", is_model)
+                let is_known = move |path: &Path| is_model(path) || is_file_of_vectors(path);
+                pick(near, "Compare with another model", "Lessons, and files of models and vectors", is_known)
             }
             FilePurpose::ImportSenses => {
                 let is_text = |path: &Path| path.extension().is_some_and(|end| end == SENSES_EXTENSION);
@@ -252,6 +253,12 @@ impl FilesUiState {
             FilePurpose::Export(format) => {
                 let title = format!("Export as {}", format.name());
                 save(&title, &format.beside(near), format.name(), format.extension())
+            }
+            FilePurpose::ExportFound(format) => {
+                let format = Format::Vectors(*format);
+                let (name, ending) = (format.name(), format.extension());
+                let stem = near.file_stem().unwrap_or_default().to_string_lossy();
+                save("Export what is found", &near.with_file_name(format!("{stem}-found.{ending}")), name, ending)
             }
             FilePurpose::NewLesson { is_copy } => {
                 let title = if *is_copy { "Edit this lesson as a copy" } else { "New lesson" };

@@ -14,10 +14,12 @@ use attune_core::kernel::snapshot::{Progress, Snapshot, StaticSpace};
 use attune_core::lesson::starter;
 use attune_core::store::Home;
 use attune_engine::numerics::vectors::distance;
+use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::work_file::{LessonMark, SharedWork, WorkFile};
 use attune_view::export::{self, Format};
 use attune_view::view_model::pictures::{StillModel, StillPoint, nearest};
 use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::spaces::TwoSpaces;
 use bevy::prelude::*;
 use bhtsne::tSNE;
 use egui::{Align2, Context, Key, Modifiers, Pos2, ProgressBar, Rect, RichText, Sense, Ui, Vec2};
@@ -36,6 +38,7 @@ use crate::app::stage::frame::StageTab;
 use crate::app::stage::state::StageState;
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
 use crate::app::ui_state::ViewState;
+use crate::app::ui_state::search::Hit;
 use crate::app::widgets::popup::tool_window;
 use crate::app::work::job::{Export, Job};
 use crate::app::work::session::Session;
@@ -52,6 +55,22 @@ pub struct Jobs {
     editor: Option<Export>,
     map: Option<Drawing>,
     pub(super) opening: Option<Job<SharedWork>>,
+    /// Another file of vectors, which is read and turned onto the one that is open.
+    pub(super) spaces: Option<Job<TwoSpaces>>,
+}
+
+/// Shows another file of vectors once it is turned onto the one that is open.
+pub fn follow_spaces(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>, mut models: ResMut<LatestModels>) {
+    let Some(end) = jobs.spaces.as_mut().and_then(Job::poll) else { return };
+    jobs.spaces = None;
+    state.export = match end {
+        Ok(spaces) => {
+            let space = models.snapshot().and_then(|snapshot| snapshot.space.as_ref());
+            models.spaces = Some(spaces).filter(|spaces| space.is_some_and(|space| spaces.is_of(space))).map(Arc::new);
+            ExportModel::None
+        }
+        Err(why) => ExportModel::Said(Err(format!("Nothing was opened: {why}"))),
+    };
 }
 
 /// Shows how the export goes, and whether the editor has opened.
@@ -89,7 +108,7 @@ pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
 /// Opens the dialog for a file: beside the one that is open, or in the folder where the learner is.
 pub fn choose_file(world: &mut World, purpose: FilePurpose) {
     let near = match purpose {
-        FilePurpose::Open | FilePurpose::OpenBeside => Some(browsed(world)),
+        FilePurpose::Open | FilePurpose::Dropped | FilePurpose::OpenBeside => Some(browsed(world)),
         FilePurpose::NewLesson { is_copy } => Some(new_lesson(world, is_copy)),
         _ => opened_path(world),
     };
@@ -108,7 +127,10 @@ pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
     match purpose {
         FilePurpose::Open => opening::open(world, file),
         FilePurpose::OpenBeside => opening::open_beside(world, &file),
+        FilePurpose::Dropped if opening::is_second_space(world, &file) => opening::open_beside(world, &file),
+        FilePurpose::Dropped => opening::open(world, file),
         FilePurpose::Export(format) => export(world, format, file),
+        FilePurpose::ExportFound(format) => export_found(world, format, file),
         FilePurpose::Picture(choice) => save_picture(world, choice, file),
         FilePurpose::Recording => record(world, file),
         FilePurpose::Work(choice) => save_work(world, choice, file),
@@ -178,6 +200,26 @@ fn begin(world: &mut World, job: Export) {
 fn export(world: &mut World, format: Format, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let job = Export::start(snapshot, lesson, format, file, world.resource::<Setup>().waker.hook());
+    begin(world, job);
+}
+
+/// Writes the vectors of the words that are found on the stage.
+fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
+    let Some((snapshot, lesson)) = shown(world) else { return };
+    let stage = world.resource::<StageState>();
+    let Some(points) = &stage.points else { return };
+    let word = |hit: &Hit| match hit {
+        Hit::Word(word) => Some(*word),
+        Hit::Token(token) => points.tokens.get(*token)?.word,
+    };
+    let mut words: Vec<usize> = stage.emphasis.matches().iter().filter_map(word).collect();
+    words.sort_unstable();
+    words.dedup();
+    if words.is_empty() {
+        let why = "Nothing is found on the stage: search words, or draw a lasso around points (Shift and drag)";
+        return say(world, Err(why.to_owned()));
+    }
+    let job = Export::words(snapshot, lesson, words, format, file, world.resource::<Setup>().waker.hook());
     begin(world, job);
 }
 

@@ -12,11 +12,12 @@ use attune_core::lesson::course::is_lesson;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::lesson::schema::CellKind;
-use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_core::lesson::vector_files::{is_file_of_vectors, read_with_progress};
 use attune_core::lesson::{Lesson, course as lessons};
 use attune_core::store::Home;
 use attune_view::export::work_file::{SharedWork, is_shared};
 use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::spaces::TwoSpaces;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 
@@ -143,6 +144,7 @@ pub fn unsaved(world: &mut World) -> Option<String> {
 
 /// No lesson is open any more.
 pub fn close(world: &mut World) {
+    world.resource_mut::<Jobs>().spaces = None;
     world.remove_resource::<Session>();
     world.remove_resource::<LessonSource>();
     world.insert_resource(Link::default());
@@ -213,8 +215,41 @@ pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
     world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
 }
 
+/// Whether a file of vectors would be the second: one is open.
+pub fn is_second_space(world: &World, path: &Path) -> bool {
+    let snapshot = world.resource::<LatestModels>().snapshot();
+    snapshot.is_some_and(|snapshot| snapshot.lesson.static_embedding.is_whole_file()) && is_file_of_vectors(path)
+}
+
+/// Reads another file of vectors and turns it onto the one that is open.
+fn open_space(world: &mut World, path: &Path) {
+    let snapshot = world.resource::<LatestModels>().snapshot();
+    let Some((here, space)) = snapshot.and_then(|of| Some((of.lesson.title.clone(), of.space.clone()?))) else {
+        return jobs::say(world, Err("Nothing was opened: wait until the first file has been read".to_owned()));
+    };
+    let there = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (path, waker) = (path.to_owned(), world.resource::<Setup>().waker.hook());
+    let job = Job::run(0, waker, move |_| {
+        let other = read_with_progress(&path, &mut |_| {}).map_err(|why| why.to_string())?;
+        TwoSpaces::of(&space, [here, there], other)
+    });
+    world.resource_mut::<Jobs>().spaces = Some(job);
+    world.resource_mut::<WindowState>().export = ExportModel::Opening;
+    world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
+}
+
+/// Shows the model, or the file of vectors, that is open alone again.
+pub fn end_beside(world: &mut World) {
+    world.remove_resource::<OtherModel>();
+    let mut models = world.resource_mut::<LatestModels>();
+    (models.beside, models.spaces) = (None, None);
+}
+
 /// Reads the model that is put beside; the last one stays where it cannot be read.
 pub fn open_beside(world: &mut World, path: &Path) {
+    if is_second_space(world, path) {
+        return open_space(world, path);
+    }
     match attune_core::lesson::read(path) {
         Ok(lesson) => put_beside(world, Arc::new(lesson)),
         Err(issues) => {

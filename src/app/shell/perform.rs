@@ -131,6 +131,7 @@ fn effect(action: WindowAction) -> Effect {
         Do::Course => World(course::show),
         Do::Browse => World(|world| jobs::choose_file(world, FilePurpose::Open)),
         Do::Beside => World(|world| jobs::choose_file(world, FilePurpose::OpenBeside)),
+        Do::EndBeside => World(opening::end_beside),
         Do::BesideOwn => World(opening::open_own_beside),
         Do::NewLesson => World(|world| jobs::choose_file(world, FilePurpose::NewLesson { is_copy: false })),
         Do::CopyLesson => World(|world| jobs::choose_file(world, FilePurpose::NewLesson { is_copy: true })),

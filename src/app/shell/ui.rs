@@ -18,7 +18,7 @@ use super::jobs::{StillState, still_ui};
 use super::presentation::{Presentation, presentation_ui, zoom};
 use crate::app::actions::keys::follow_typing;
 use crate::app::actions::table::PictureChoice;
-use crate::app::actions::{Action, Pressed, WindowAction, pressed};
+use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, pressed};
 use crate::app::link::{LatestModels, Outbox};
 use crate::app::stage::bar::keys;
 use crate::app::stage::canvas::stage_id;
@@ -130,7 +130,9 @@ impl Screen<'_> {
             // Keys typed in a dialog must not reach the panels below.
             ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Key { .. } | Event::Text(_))));
         }
-        state.asked.extend(chosen.into_iter().chain(dropped(&ctx).map(Action::open)));
+        state
+            .asked
+            .extend(chosen.into_iter().chain(dropped(&ctx).map(|path| Action::UseFile(FilePurpose::Dropped, path))));
         let keys = window_keys(&ctx, state.is_key_sheet_open, state.presentation.is_some());
         state.asked.extend(keys.into_iter().map(Action::Row));
         // Under a dialog it would lie over its buttons.

@@ -19,7 +19,7 @@ use bevy_egui::{EguiInput, EguiPreUpdateSet, EguiPrimaryContextPass};
 use egui::{Event, Modifiers};
 
 use super::course::{self, CoursePage};
-use super::jobs::{Jobs, follow_export, follow_map};
+use super::jobs::{Jobs, follow_export, follow_map, follow_spaces};
 use super::keyboard;
 use super::opening::{self, Opening, Setup, put_beside, title, unsaved};
 use super::perform::perform;
@@ -161,7 +161,9 @@ pub fn add_systems(app: &mut App) {
         )
         .add_systems(
             Update,
-            (session::show, course::receive, follow_export, follow_map).chain().in_set(AppSystems::Follow),
+            (session::show, course::receive, follow_export, follow_map, follow_spaces)
+                .chain()
+                .in_set(AppSystems::Follow),
         )
         .add_systems(EguiPrimaryContextPass, ui::draw)
         .add_systems(

@@ -34,7 +34,7 @@ fn is_search_open(ctx: &Context, view: &PanelView) -> bool {
 /// The upper right corner of the room over the picture, as large as the bar needs.
 pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, view: &PanelView) -> Rect {
     let signs = if rig.is_flat() { Vec::new() } else { axes().map(|(_, sign)| sign).collect() };
-    let names = [StageAction::Home, StageAction::Flat].map(|action| action.row().text.to_owned());
+    let names = [StageAction::Home, StageAction::Flat, StageAction::Lasso].map(|action| action.row().text.to_owned());
     let is_open = is_search_open(ui.ctx(), view);
     let search = (!is_open).then(|| SEARCH.to_owned());
     let padding = 2.0 * ui.spacing().button_padding.x + size::GAP_TIGHT;
@@ -66,6 +66,10 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
     ui.scope_builder(UiBuilder::new().max_rect(inner).layout(Layout::right_to_left(Align::Center)), |ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         views_ui(ui, rig);
+        let lasso = StageAction::Lasso.row();
+        if toggle(ui, view.highlight.draws_lasso, lasso.text, lasso.text).on_hover_text(lasso.hint()).clicked() {
+            view.highlight.draws_lasso ^= true;
+        }
         if is_open {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| search_ui(ui, model, emphasis, rig, view));
         } else {
@@ -160,7 +164,9 @@ fn pattern_ui(ui: &mut Ui, view: &mut PanelView) {
 fn isolate_ui(ui: &mut Ui, view: &mut PanelView) {
     let isolate = StageAction::Isolate.row();
     let hint = if view.highlight.search.is_blank() {
-        isolate.hint_with("Show only the sentence, and what is near its chosen word")
+        isolate.hint_with(
+            "Show only the points in the lasso or, without one, the sentence and what is near its chosen word",
+        )
     } else {
         isolate.hint()
     };
@@ -288,6 +294,7 @@ fn perform(
         StageAction::LookAlong => controls.rig.look_along(which),
         StageAction::Flat => controls.rig.toggle_flat(),
         StageAction::Search => keys::ask(ctx, keys::stage_search()),
+        StageAction::Lasso => view.highlight.draws_lasso ^= true,
         StageAction::Isolate => view.highlight.isolated = !view.highlight.isolated,
         StageAction::NextQuery => step(view, count as isize),
         StageAction::QueryBefore => step(view, -(count as isize)),

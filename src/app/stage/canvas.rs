@@ -11,11 +11,11 @@ use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
 use attune_view::view_model::sentence_arcs::WordAt;
-use attune_view::view_model::stage::{StageModel, TokenPoint, crowd_of};
+use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint, crowd_of};
 use bevy::math::Vec2;
 use egui::{
-    CursorIcon, EventFilter, Id, PointerButton, Pos2, Rect, Response, Sense, Stroke, StrokeKind, TextureId, Ui,
-    WidgetInfo,
+    CursorIcon, EventFilter, Id, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId,
+    Ui, WidgetInfo,
 };
 
 use super::camera::CameraRig;
@@ -26,7 +26,7 @@ use super::second;
 use crate::app::theme::{self, Palette, size};
 pub use crate::app::ui_state::search::Hit;
 use crate::app::ui_state::search::{Emphasis, Visibility};
-use crate::app::ui_state::{PanelView, Walk};
+use crate::app::ui_state::{Highlight, PanelView, Walk};
 use crate::app::widgets::popup::card_beside;
 
 /// The camera, the point under the pointer in the last frame, and the points prepared for picking.
@@ -40,6 +40,8 @@ pub struct StageControls {
     /// Heights of what floats over its upper and its lower edge; the camera frames the scene between them.
     pub floating: (f32, f32),
     point_index: Option<Arc<PointIndex>>,
+    /// The line of the lasso that is being drawn.
+    lasso: Vec<Pos2>,
     /// The names and labels over the picture in the last frame.
     pub writing: Writing,
 }
@@ -99,7 +101,12 @@ pub fn picture_ui(
     };
     let free =
         Rect::from_min_size(rect.min + egui::vec2(0.0, floating.above), egui::vec2(rect.width(), controls.free().y));
-    let response = steer(ui, response, free, &mut controls.rig);
+    let enclosed = follow_lasso(ui, &response, &mut controls.lasso, view.highlight);
+    let is_lasso = view.highlight.draws_lasso || !controls.lasso.is_empty() || enclosed.is_some();
+    let response = match is_lasso {
+        true => response.on_hover_and_drag_cursor(CursorIcon::Crosshair),
+        false => steer(ui, response, free, &mut controls.rig),
+    };
     keep_keys(&response);
     let projection = controls.view();
     let point_index = controls.point_index_of(&scene);
@@ -112,10 +119,14 @@ pub fn picture_ui(
         time: view.walk.layer_time(),
         palette,
     };
+    if let Some(line) = enclosed {
+        view.highlight.enclose(projected.within(&line));
+    }
     let crowds = projected.crowds();
     crowds.iter().for_each(|(group, glow)| glow.paint(&painter, palette.group(*group)));
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
     painter.image(texture, rect, whole, theme::UNTINTED);
+    painter.add(Shape::dashed_line(&controls.lasso, Stroke::new(size::RING, palette.accent), size::GAP, size::GAP));
     let target = Target::under(&response, &projected, view.walk);
     controls.hovered = target.and_then(Target::hit);
     act(&response, target, &projected, &mut controls.rig, view);
@@ -294,6 +305,21 @@ fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Respon
     response
 }
 
+/// Draws the line of a lasso: with Shift, or where the next drag is one. Returns the line once it is closed.
+fn follow_lasso(ui: &Ui, response: &Response, line: &mut Vec<Pos2>, highlight: &mut Highlight) -> Option<Vec<Pos2>> {
+    let (is_shift, is_escape, origin) =
+        ui.input(|input| (input.modifiers.shift, input.key_pressed(Key::Escape), input.pointer.press_origin()));
+    if response.drag_started_by(PointerButton::Primary) && (is_shift || highlight.draws_lasso) {
+        *line = origin.into_iter().collect();
+    }
+    if is_escape {
+        line.clear();
+    }
+    let last = *line.last()?;
+    line.extend(response.interact_pointer_pos().filter(|at| *at != last));
+    response.drag_stopped().then(|| std::mem::take(line))
+}
+
 /// A click selects a token, a click beside every point clears; a double click focuses a point or goes home. A right-drag
 /// pans; a right-click asks where something comes from.
 fn act(
@@ -376,7 +402,15 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
 /// A token of the second sentence.
 fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    if model.sense_word.is_some() {
+    if model.second_kind == SecondKind::Spaces {
+        ui.strong(&token.text);
+        for (name, at) in [("this file", token.start), ("other file", token.end)] {
+            ui.monospace(format!("{name:12} {}", place(model, at)));
+        }
+        ui.weak("The other file is turned onto this one. Click: mark it in Meaning.");
+        return;
+    }
+    if model.second_kind != SecondKind::Sentence {
         ui.strong(&token.text);
         if let Some(sense) = token.group.and_then(|group| model.groups.get(group)) {
             ui.weak(sense);
@@ -460,8 +494,8 @@ const TOGETHER: usize = 64;
 pub struct PointIndex {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
-    /// Words that can be picked, and their coordinates in the scene, along each axis.
-    words: Vec<usize>,
+    /// Words that can be picked or enclosed, and their coordinates in the scene, along each axis.
+    pub words: Vec<usize>,
     along: [Vec<f32>; 3],
     /// Words that have names.
     pub named: Vec<Hit>,

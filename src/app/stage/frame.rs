@@ -1,5 +1,6 @@
 //! From model, time and camera to the frame that the pass draws, and the image it draws into.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::space::Basis;
@@ -147,7 +148,7 @@ fn fit(tab: &mut StageTab, model: &Arc<StageModel>, models: &LatestModels) {
         Some(_) if has_other_axes => rig.home(),
         // Nothing moves by itself here: another sentence, or an intervention that was undone.
         // Other points take the place of all.
-        Some(before) if before.sense_word.is_some() != model.sense_word.is_some() => rig.home(),
+        Some(before) if discriminant(&before.second_kind) != discriminant(&model.second_kind) => rig.home(),
         Some(before) if model.rests_after(&before) => rig.settle(),
         Some(_) => {}
     }
@@ -211,6 +212,7 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
             .into_iter()
             .chain(second::points(model, palette));
         frame.points = Arc::new(geometry::bytes(all));
+        frame.under = geometry::count_under(model, emphasis) as u32;
     }
     let floor = if same { tab.floor } else { geometry::floor(model) };
     let pair = second::chosen(model, &view.selection, &view.highlight);

@@ -74,9 +74,10 @@ static LINEAR: LazyLock<[f32; 256]> =
 
 /// The buffer's bytes.
 pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let instances = instances.into_iter();
+    let mut bytes = Vec::with_capacity(instances.size_hint().0 * size_of::<[f32; INSTANCE_FLOATS]>());
     for instance in instances {
-        instance.floats().iter().for_each(|number| bytes.extend_from_slice(&number.to_ne_bytes()));
+        bytes.extend_from_slice(instance.floats().map(f32::to_ne_bytes).as_flattened());
     }
     bytes
 }
@@ -114,13 +115,13 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     // Beside chosen words, the places that the others have left say nothing.
     let is_left = |(index, shown): &(usize, Visibility)| *shown == Visibility::Faded && model.is_in_sentence(*index);
     let colors = &word_colors(model, palette);
-    // Chosen words come last, over the others.
+    // Chosen words come last, over the others: see `count_under`.
     let of = |is_chosen: bool| {
         let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
         let words = words.filter(move |(_, shown)| emphasis.is_chosen(*shown) == is_chosen);
         words.map(move |(index, shown)| word_point(model, (index, shown), is_chosen, colors, palette))
     };
-    let words = of(false).chain(of(true));
+    let words = [of(false), of(true)];
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -130,8 +131,21 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let split = in_sight().filter(|token| token.pieces > 1);
     let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
     let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
-    let all = old.chain(words).chain(split).chain(ghosts).chain(begun).chain(tokens);
+    let [others, chosen] = words;
+    let all = others.chain(old).chain(chosen).chain(split).chain(ghosts).chain(begun).chain(tokens);
     all.filter(Instance::has_place).collect()
+}
+
+/// Words of a sheer cloud that step back behind chosen ones: the first of [`instances`], so many. Whatever is chosen is drawn
+/// over them, as none of them hides what lies behind it.
+pub fn count_under(model: &StageModel, emphasis: &Emphasis) -> usize {
+    if opacity(model) == 1.0 || !emphasis.is_searched() {
+        return 0;
+    }
+    let is_under = |(index, shown): &(usize, Visibility)| {
+        *shown == Visibility::Faded && !model.is_in_sentence(*index) && has_place(model.words[*index].at)
+    };
+    emphasis.shown_words(model).filter(is_under).count()
 }
 
 /// Whether a word is one of many that mean nothing by themselves: it has no group, or nearly all have one.
@@ -153,15 +167,17 @@ type WordColors = [[Color32; 2]; 2];
 /// The colours of words without a group, and then of those of each group: for each of very many words they would be worked
 /// out for longer than a frame.
 fn word_colors(model: &StageModel, palette: &Palette) -> Vec<WordColors> {
-    /// Through a sheer cloud that steps back so far, the chosen words are seen.
-    const STEP_BACK: f32 = 4.0;
-    let lit = opacity(model);
-    let faded = if lit < 1.0 { lit / STEP_BACK } else { lit };
+    /// How far a sheer cloud steps back into the ground, so that the chosen words over it are seen.
+    const STEP_BACK: f32 = 0.6;
+    let sheer = opacity(model);
+    let back = if sheer < 1.0 { STEP_BACK } else { 0.0 };
     let of_group = |group: Option<usize>| {
         let own = palette.word_of(group);
         let quiet = if group.is_some() { own } else { palette.dimmed(palette.word) };
-        [(Visibility::Lit, lit), (Visibility::Faded, faded)]
-            .map(|(shown, opacity)| [shade(palette, own, shown), shade(palette, quiet, shown).gamma_multiply(opacity)])
+        [(Visibility::Lit, 0.0), (Visibility::Faded, back)].map(|(shown, back)| {
+            let of = |color: Color32| shade(palette, color, shown).lerp_to_gamma(palette.stage, back);
+            [of(own), of(quiet).gamma_multiply(sheer)]
+        })
     };
     let groups = model.words.grouped().iter().filter_map(|word| model.words[*word].group).max();
     std::iter::once(None).chain((0..groups.map_or(0, |last| last + 1)).map(Some)).map(of_group).collect()
@@ -241,7 +257,8 @@ pub fn extent(model: &StageModel) -> Content {
     let tokens = tokens.flat_map(|token| [token.start, token.end]);
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
     let about: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
-    if about.is_empty() {
+    // A word alone, which no group says anything of, is one of a file's.
+    if about.is_empty() || (grouped.is_empty() && model.tokens.len() == 1 && !model.hides_table) {
         return Content::of(model.words.iter().filter_map(|word| placed(word.at)));
     }
     Content::of(about)

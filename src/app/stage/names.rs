@@ -8,7 +8,7 @@ use std::sync::Arc;
 use attune_view::explain::path::PathArrow;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::{captions, lines};
-use attune_view::view_model::stage::{AxisLabel, Goal, StageModel};
+use attune_view::view_model::stage::{AxisLabel, Goal, SecondKind, StageModel};
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
@@ -702,7 +702,11 @@ fn paint_legend(
     let ring = |shown: bool, mark, text| shown.then_some((mark, text));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
     let rings = [
-        ring(!model.tokens.is_empty() || model.sense_word.is_some(), Mark::Ring(ink), "static place"),
+        ring(
+            !model.tokens.is_empty() || matches!(model.second_kind, SecondKind::Senses(_)),
+            Mark::Ring(ink),
+            "static place",
+        ),
         ring(turned, Mark::Broken(ink, DASHES), &unedited),
         ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];

@@ -54,6 +54,8 @@ pub struct StageUniform {
 pub struct StageFrame {
     /// Bytes of the points; another `Arc` is another upload.
     pub points: Arc<Vec<u8>>,
+    /// The first of them that lie under all others, so many.
+    pub under: u32,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
     /// `None` until the stage has a size.
@@ -94,6 +96,8 @@ struct StageGpu {
     pipelines: Option<Pipelines>,
     uniform: UniformBuffer<StageUniform>,
     points: Option<Uploaded>,
+    /// [`StageFrame::under`]
+    under: u32,
     lines: Option<Uploaded>,
     depth: Option<(UVec2, TextureView)>,
     drawn: Option<(StageFrame, TextureId)>,
@@ -261,6 +265,7 @@ impl StageGpu {
         self.uniform.set(frame.uniform);
         self.uniform.write_buffer(device, queue);
         keep_uploaded(&mut self.points, &frame.points, device, queue);
+        self.under = frame.under;
         keep_uploaded(&mut self.lines, &frame.lines, device, queue);
     }
 
@@ -312,18 +317,23 @@ impl StageGpu {
                 occlusion_query_set: None,
                 multiview_mask: None,
             });
-            let is_crowd = discs.as_ref().is_some_and(|(count, _)| *count > CROWD);
-            let (first, last) = if is_crowd { (compiled.whole, None) } else { (compiled.core, Some(compiled.edge)) };
-            for (pipeline, is_of_lines) in [(Some(first), false), (Some(compiled.lines), true), (last, false)] {
-                let Some(pipeline) = pipeline else { continue };
-                pass.set_pipeline(pipeline);
-                if let Some((lines, group)) = lines.as_ref().filter(|_| is_of_lines) {
+            let count = discs.as_ref().map_or(0, |(count, _)| *count);
+            let (is_crowd, under) = (count > CROWD, self.under.min(count));
+            // The discs on both sides of the lines, which `None` stands for.
+            let draws = match is_crowd {
+                true => vec![Some((compiled.edge, 0..under)), Some((compiled.whole, under..count)), None],
+                false => vec![Some((compiled.core, 0..count)), None, Some((compiled.edge, 0..count))],
+            };
+            for draw in draws {
+                if let (Some((pipeline, range)), Some((_, group))) = (&draw, &discs) {
+                    pass.set_pipeline(pipeline);
+                    pass.set_bind_group(0, &**group, &[]);
+                    pass.draw(range.start * DISC_CORNERS..range.end * DISC_CORNERS, 0..1);
+                } else if let (None, Some((lines, group))) = (&draw, &lines) {
+                    pass.set_pipeline(compiled.lines);
                     pass.set_bind_group(0, &**group, &[]);
                     pass.set_vertex_buffer(0, *lines.buffer.slice(..));
                     pass.draw(0..LINE_CORNERS, 0..lines.count);
-                } else if let Some((count, group)) = discs.as_ref().filter(|_| !is_of_lines) {
-                    pass.set_bind_group(0, &**group, &[]);
-                    pass.draw(0..count * DISC_CORNERS, 0..1);
                 }
             }
         }

@@ -285,6 +285,15 @@ impl<'a> ProjectedScene<'a> {
         canvas::nearest(Vec2::new(pointer.x, pointer.y), candidates)
     }
 
+    /// The points that are shown within a closed line on the screen, those of the sentence first.
+    pub fn within(&self, line: &[Pos2]) -> Vec<Hit> {
+        let bounds = Rect::from_points(line);
+        let is_within =
+            |hit: &Hit| self.see(*hit).is_some_and(|point| bounds.contains(point.at) && encloses(line, point.at));
+        let words = self.point_index.words.iter().map(|word| Hit::Word(*word));
+        self.tokens().chain(words).filter(is_within).collect()
+    }
+
     /// The crowds of groups that are seen as a whole, each with its group; not those that are all over the picture.
     pub fn crowds(&self) -> Vec<(usize, Glow)> {
         /// Reach of the widest, in sides of the picture.
@@ -428,6 +437,14 @@ impl<'a> ProjectedScene<'a> {
     fn has_group(&self, word: usize) -> bool {
         self.scene.model.words.get(word).is_some_and(|word| word.group.is_some())
     }
+}
+
+/// Whether a closed line goes round a place: it crosses the way to the right an odd number of times.
+fn encloses(line: &[Pos2], at: Pos2) -> bool {
+    let ends = line.iter().zip(line.iter().cycle().skip(1));
+    let crosses =
+        |(a, b): &(&Pos2, &Pos2)| (a.y > at.y) != (b.y > at.y) && at.x < a.x + (b.x - a.x) * (at.y - a.y) / (b.y - a.y);
+    ends.filter(crosses).count() % 2 == 1
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use attune_core::kernel::snapshot::PairedWord;
 use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::{SECOND, in_numbers};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::stage::{StageModel, TokenPoint};
+use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 
@@ -40,7 +40,7 @@ pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &High
 
 /// Radius and kind of the points: discs where there are no others.
 fn shape(model: &StageModel) -> (f32, f32) {
-    if model.sense_word.is_some() { (TOKEN_RADIUS, DISC) } else { (DIAMOND_RADIUS, DIAMOND) }
+    if model.second_kind == SecondKind::Sentence { (DIAMOND_RADIUS, DIAMOND) } else { (TOKEN_RADIUS, DISC) }
 }
 
 pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
@@ -118,7 +118,7 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
 
 /// A click on a token that both sentences have looks at its two ways.
 pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
-    if model.sense_word.is_some() {
+    if model.second_kind != SecondKind::Sentence {
         view.selection.sense = (view.selection.sense != Some(position)).then_some(position);
         return;
     }
@@ -138,19 +138,20 @@ pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
     let is_at_rest = view.walk.layer_time() == 0.0;
     let named = |seen: Seen| {
         let Seen { token, at, radius, depth } = seen;
-        let is_sense = model.sense_word.is_some() && view.selection.sense == Some(token.position);
+        let is_one = model.second_kind != SecondKind::Sentence;
+        let is_sense = is_one && view.selection.sense == Some(token.position);
         let is_chosen = is_sense || pair.is_some_and(|pair| pair.second == token.position);
         if is_chosen {
             painter.circle_stroke(at, radius + size::RING_GAP, Stroke::new(size::RING, palette.accent));
         }
         // At rest all are the one word, which no sentence has turned yet.
         let is_one_point = || model.second.iter().all(|other| other.start == token.start);
-        let (word, label, group) = match &model.sense_word {
-            Some(word) if is_at_rest && is_one_point() => (word.clone(), word.clone(), None),
-            Some(_) => (token.text.clone(), token.text.clone(), token.group),
-            None => (token.text.clone(), format!("{}{SECOND}", token.label()), token.group),
+        let (word, label, group) = match &model.second_kind {
+            SecondKind::Senses(word) if is_at_rest && is_one_point() => (word.clone(), word.clone(), None),
+            SecondKind::Senses(_) | SecondKind::Spaces => (token.text.clone(), token.text.clone(), token.group),
+            SecondKind::Sentence => (token.text.clone(), format!("{}{SECOND}", token.label()), token.group),
         };
-        let is_one_of_many = model.sense_word.is_some() && !is_chosen;
+        let is_one_of_many = is_one && !is_chosen;
         Named {
             owner: NameOwner::Second(token.position),
             at,
@@ -188,7 +189,7 @@ impl<'a> SecondLine<'a> {
 
     /// `None` where nothing is compared.
     pub fn of(ui: &Ui, model: &'a StageModel, view: &PanelView, width: f32) -> Option<Self> {
-        if model.second.is_empty() || model.sense_word.is_some() {
+        if model.second.is_empty() || model.second_kind != SecondKind::Sentence {
             return None;
         }
         let (left, right) = (size::GAP_WIDE + Self::MARK, width - size::GAP_WIDE);

@@ -63,7 +63,7 @@ const SHINE: f32 = 0.14;
 // Contrast of marks with their ground, and the flare of a screen: those of theme::palette.
 const MARK_CONTRAST: f32 = 3.0;
 const FLARE: f32 = 0.05;
-// Of an edge that still covers something.
+// Of an edge that still covers something, whatever the opacity of its disc.
 const FAINTEST: f32 = 0.1;
 const HEAD_LENGTH: f32 = 10.0;
 const HEAD_SLOPE: f32 = 0.42;
@@ -192,11 +192,11 @@ fn disc_edge(disc: Disc) -> @location(0) vec4<f32> {
 // Both at once, where there are many: a soft edge then covers what is drawn later behind it.
 @fragment
 fn disc_whole(disc: Disc) -> @location(0) vec4<f32> {
-    let alpha = disc_alpha(disc) * disc.color.a;
-    if alpha <= FAINTEST {
+    let covers = disc_alpha(disc);
+    if covers <= FAINTEST {
         discard;
     }
-    return vec4<f32>(disc_color(disc), alpha);
+    return vec4<f32>(disc_color(disc), covers * disc.color.a);
 }
 
 // --- lines and arrows ---

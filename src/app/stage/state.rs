@@ -13,11 +13,13 @@ use attune_view::view_model::heads::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
 use attune_view::view_model::pieces::{WordArcs, Words};
 use attune_view::view_model::sentence_arcs::SentenceArcs;
+use attune_view::view_model::spaces::TwoSpaces;
 use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
 use bevy::prelude::*;
 
 use super::gauge::GaugeModel;
 use super::geometry::Walked;
+use super::timeline::WAY;
 use crate::app::link::LatestModels;
 use crate::app::theme::motion;
 use crate::app::ui_state::search::Emphasis;
@@ -35,6 +37,8 @@ pub struct StageState {
     is_of_words: bool,
     /// The word in several sentences, while the stage shows that.
     pub senses: Option<Arc<SensesModel>>,
+    /// Another file of vectors, while the stage shows that too.
+    pub spaces: Option<Arc<TwoSpaces>>,
     /// The layers of the walk, and the one that the points show.
     pub route: Option<Arc<RouteModel>>,
     pub shown_layer: Option<usize>,
@@ -91,13 +95,19 @@ impl StageState {
         let model = models.snapshot().and_then(|snapshot| snapshot.model.as_ref());
         let senses = model.filter(|model| model.senses.is_on).and_then(|_| models.get::<SensesModel>());
         self.senses = senses.filter(|senses| senses.is_shown());
-        self.whole = match &self.senses {
-            Some(senses) => whole.map(|whole| Arc::new(StageModel::clone(&whole).of_senses(senses))),
-            None => whole,
+        self.spaces = models.spaces.clone();
+        let space = models.snapshot().and_then(|snapshot| snapshot.space.as_deref());
+        let spaces = self.spaces.as_ref().zip(space);
+        self.whole = match (&self.senses, spaces) {
+            (Some(senses), _) => whole.map(|whole| Arc::new(StageModel::clone(&whole).of_senses(senses))),
+            (None, Some((spaces, space))) => {
+                whole.map(|whole| Arc::new(StageModel::clone(&whole).of_spaces(spaces, space)))
+            }
+            (None, None) => whole,
         };
         self.gauge = models.get::<GaugeModel>();
         let sentence = model.map(|model| &model.sentence);
-        let is_of_sentence = self.senses.is_none();
+        let is_of_sentence = self.is_of_sentence();
         self.words = sentence.filter(|_| is_of_sentence).and_then(|sentence| Words::of(sentence)).map(Arc::new);
         self.is_of_words &= self.words.is_some();
         let points = self.points_of_layer();
@@ -105,6 +115,19 @@ impl StageState {
             self.points = points;
         }
         count
+    }
+
+    /// The points are those of the sentence, with a second one or without.
+    fn is_of_sentence(&self) -> bool {
+        self.senses.is_none() && self.spaces.is_none()
+    }
+
+    /// The names of the beginning and the end of the points' ways, each with what it is.
+    pub fn ends(&self) -> [(&str, &str); 2] {
+        match self.spaces.as_deref().filter(|_| self.senses.is_none()) {
+            Some(TwoSpaces { names: [here, there], .. }) => [("this file", here), ("other file", there)],
+            None => WAY,
+        }
     }
 
     /// A word of the sentence has several pieces.
@@ -122,6 +145,9 @@ impl StageState {
     pub fn about_points(&self, selection: &Selection) -> Option<String> {
         if let Some(senses) = &self.senses {
             return Some(senses.about());
+        }
+        if let Some(spaces) = &self.spaces {
+            return Some(spaces.about());
         }
         let points = self.points.as_ref()?;
         let token = points.tokens.get(selection.query?).filter(|token| token.pieces > 1)?;
@@ -156,6 +182,7 @@ impl StageState {
         for point in &mut points.second {
             let way = match &self.senses {
                 Some(senses) => senses.way(point.position, layer),
+                None if self.spaces.is_some() => None,
                 None => route.second_way(point.position, layer),
             };
             let Some((start, end)) = way else { continue };
@@ -220,6 +247,9 @@ impl StageState {
 
     /// Follows the snapshot and the viewer's choices.
     pub fn follow(&mut self, models: &LatestModels, view: &ViewState) {
+        if self.spaces.as_ref().map(Arc::as_ptr) != models.spaces.as_ref().map(Arc::as_ptr) {
+            self.take_points(models);
+        }
         let is_of_words = self.words.is_some() && !view.highlight.pieces && !view.walk.is_walking();
         if (self.shown_layer, self.is_of_words) != (view.walk.shown_layer(), is_of_words) {
             (self.shown_layer, self.is_of_words) = (view.walk.shown_layer(), is_of_words);
@@ -236,7 +266,7 @@ impl StageState {
 
     fn follow_walk(&mut self, models: &LatestModels, view: &ViewState) {
         let Some(snapshot) = models.snapshot() else { return };
-        let Some(query) = view.selection.query.filter(|_| self.senses.is_none()) else {
+        let Some(query) = view.selection.query.filter(|_| self.is_of_sentence()) else {
             (self.walk, self.path, self.mix, self.walked) = (None, None, None, None);
             self.glide_to_path();
             return;
@@ -430,7 +460,7 @@ fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
         in_sentence: to.in_sentence.clone(),
         tokens: tokens(&from.tokens, &to.tokens, share),
         second: tokens(&from.second, &to.second, share),
-        sense_word: to.sense_word.clone(),
+        second_kind: to.second_kind.clone(),
         radius: (1.0 - share) * from.radius + share * to.radius,
         groups: to.groups.clone(),
         axes: to.axes.clone(),

@@ -3,8 +3,8 @@
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind, Ui,
-    UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Slider, Stroke,
+    StrokeKind, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use crate::app::actions::{ActionTable, WindowAction};
@@ -56,14 +56,22 @@ fn job(title: &str, place: &str, said: &str, width: f32, body: f32, palette: &Pa
     job
 }
 
+/// Names of the ends of a sentence's way, each with what it is.
+pub const WAY: [(&str, &str); 2] =
+    [("static", "Where the table puts each word"), ("contextual", "Where attention puts each token")];
+
 /// `about` is said of a word of several pieces instead of what its first piece does.
 pub fn timeline_ui(
     ui: &mut Ui,
     route: Option<&RouteModel>,
     walk: Option<&WalkModel>,
     about: Option<String>,
+    names: [(&str, &str); 2],
     view: &mut PanelView,
 ) {
+    if names != WAY {
+        return way_ui(ui, &about.unwrap_or_default(), names, view.walk);
+    }
     let area = ui.available_rect_before_wrap();
     let height = track_height(area.width(), view.walk.layers());
     let area = area.shrink2(vec2(size::GAP, size::GAP_TIGHT));
@@ -74,10 +82,8 @@ pub fn timeline_ui(
     let (middle, right) = rest.split_left_right_at_x(rest.right() - ends);
     let middle = middle.shrink2(vec2(size::GAP_WIDE, 0.0));
     track_ui(ui, middle, route, view.walk);
-    for (place, at, words, time, hint) in [
-        (left, middle.left_top(), "static", 0.0, "Where the table puts each word"),
-        (right, middle.right_top(), "contextual", 1.0, "Where attention puts each token"),
-    ] {
+    let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
+    for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
         let is_there = view.walk.place() == view.walk.end() * time;
         let end = if has_signs {
             let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));
@@ -97,6 +103,32 @@ pub fn timeline_ui(
         }
     }
     ui.scope_builder(UiBuilder::new().max_rect(said), |ui| said_ui(ui, route, walk, about, view));
+}
+
+/// The way between two places of each point, where no step of attention lies between them.
+fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
+    let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP_WIDE, size::GAP));
+    ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+        ui.add(Label::new(about).wrap());
+        ui.horizontal(|ui| {
+            let before = walk.layer_time();
+            let end = |ui: &mut Ui, walk: &mut Walk, (name, file): (&str, &str), at: f32| {
+                if ui.selectable_label(before == at, name).on_hover_text(file).clicked() {
+                    walk.glide_to(at);
+                }
+            };
+            end(ui, walk, names[0], 0.0);
+            let mut time = before;
+            let room = ui.available_width() - ENDS;
+            ui.spacing_mut().slider_width = room.max(ENDS);
+            let slider = ui.add(Slider::new(&mut time, 0.0..=1.0).show_value(false));
+            slider.widget_info(|| WidgetInfo::slider(true, f64::from(time), "Between the two files"));
+            end(ui, walk, names[1], 1.0);
+            if slider.changed() {
+                walk.set_time(time);
+            }
+        });
+    });
 }
 
 /// `layer 2 of 2, step 3 of 8`

@@ -6,6 +6,8 @@
 pub mod search;
 pub mod walk;
 
+use std::sync::Arc;
+
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
 use attune_view::explain::path::ArrowParts;
@@ -15,7 +17,7 @@ use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 
-use self::search::Search;
+use self::search::{Hit, Search};
 pub use self::walk::Walk;
 use crate::app::theme::size;
 
@@ -112,6 +114,10 @@ pub struct Highlight {
     /// Search on the stage, and which of the found points was looked at last.
     pub search: Search,
     pub looked_at: Option<usize>,
+    /// Points that a lasso encloses: they count as found while no text is searched.
+    pub enclosed: Arc<[Hit]>,
+    /// The next drag on the stage draws a lasso.
+    pub draws_lasso: bool,
     /// Only the points that were found are shown or, without a search, the sentence and what is near its query.
     pub isolated: bool,
     /// The pieces of a word stand by themselves; else they are one word.
@@ -127,6 +133,8 @@ impl Default for Highlight {
             old_ghosts: true,
             search: Search::default(),
             looked_at: None,
+            enclosed: Arc::default(),
+            draws_lasso: false,
             isolated: false,
             pieces: false,
         }
@@ -141,14 +149,21 @@ impl Highlight {
         self.shows = self.shows.wrapping_add(1);
     }
 
-    /// A search is on, or points are hidden.
+    /// A search or a lasso is on, or points are hidden.
     pub fn is_narrowed(&self) -> bool {
-        !self.search.text.is_empty() || self.isolated
+        !self.search.text.is_empty() || !self.enclosed.is_empty() || self.draws_lasso || self.isolated
     }
 
     /// Shows all points again.
     pub fn widen(&mut self) {
-        (self.search.text, self.looked_at, self.isolated) = (String::new(), None, false);
+        self.enclose(Vec::new());
+        self.isolated = false;
+    }
+
+    /// Makes the points within a lasso the ones that are found.
+    pub fn enclose(&mut self, points: Vec<Hit>) {
+        (self.search.text, self.looked_at) = (String::new(), None);
+        (self.enclosed, self.draws_lasso) = (points.into(), false);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use attune_core::kernel::snapshot::space::read_pattern;
-use attune_view::view_model::stage::{Goal, StageModel, TokenPoint};
+use attune_engine::numerics::parallel;
+use attune_view::view_model::stage::{Goal, StageModel, TokenPoint, WordPoint};
 
 use super::Highlight;
 
@@ -28,7 +29,7 @@ pub enum Hit {
 pub type SearchResult = Result<Vec<Hit>, String>;
 
 /// Whether a word matches.
-type Matcher = Box<dyn Fn(&str) -> bool>;
+type Matcher = Box<dyn Fn(&str) -> bool + Sync>;
 
 impl Search {
     pub fn is_blank(&self) -> bool {
@@ -56,11 +57,17 @@ impl Search {
     }
 }
 
-fn points(stage: &StageModel, matches: impl Fn(&str) -> bool) -> Vec<Hit> {
+fn points(stage: &StageModel, matches: impl Fn(&str) -> bool + Sync) -> Vec<Hit> {
+    /// Words that are looked through at once, on one of the machine's threads.
+    const AT_A_TIME: usize = 10_000;
     let tokens = stage.tokens.iter().filter(|token| matches(&token.text)).map(|token| Hit::Token(token.position));
-    // A word of the sentence is found where it is now.
-    let words = stage.words.iter().enumerate().filter(|(_, word)| matches(&word.text)).map(|(index, _)| index);
-    tokens.chain(words.filter(|index| !stage.is_in_sentence(*index)).map(Hit::Word)).collect()
+    let parts: Vec<(usize, &[WordPoint])> = (0..).step_by(AT_A_TIME).zip(stage.words.chunks(AT_A_TIME)).collect();
+    let words = parallel::map(&parts, parallel::available(), |(first, words)| {
+        let found = (*first..).zip(*words).filter(|(_, word)| matches(&word.text));
+        // A word of the sentence is found where it is now.
+        found.map(|(index, _)| index).filter(|index| !stage.is_in_sentence(*index)).map(Hit::Word).collect::<Vec<_>>()
+    });
+    tokens.chain(words.into_iter().flatten()).collect()
 }
 
 /// How a point is shown.
@@ -92,20 +99,24 @@ pub struct Emphasis {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ShownWords {
     most: Visibility,
-    others: BTreeMap<usize, Visibility>,
+    /// In the order of the vocabulary.
+    others: Vec<(usize, Visibility)>,
 }
 
 impl ShownWords {
     fn of(most: Visibility, words: impl Iterator<Item = usize>, show: impl Fn(usize) -> Visibility) -> Self {
         let shown = words.map(|word| (word, show(word)));
-        Self { most, others: shown.filter(|(_, shown)| *shown != most).collect() }
+        let mut others: Vec<(usize, Visibility)> = shown.filter(|(_, shown)| *shown != most).collect();
+        others.sort_unstable_by_key(|(word, _)| *word);
+        others.dedup_by_key(|(word, _)| *word);
+        Self { most, others }
     }
 }
 
 impl Emphasis {
     /// The emphasis of what is lit or looked for; `near` are the words near the query.
     pub fn of(stage: &StageModel, highlight: &Highlight, near: &[&str]) -> Emphasis {
-        let found = highlight.search.find(stage);
+        let found = highlight.found(stage);
         let rule = highlight.rule(near);
         let show = |word: usize| {
             let of_word = |rule: &Rule| {
@@ -121,17 +132,27 @@ impl Emphasis {
             let near = near.iter().flat_map(|text| stage.words.find(text)).copied();
             ShownWords::of(Visibility::Hidden, stage.in_sentence.iter().copied().chain(is_found).chain(near), show)
         } else if let Some(Ok(hits)) = &found {
-            let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
-            let of_hit = |hit: &Hit| if let Hit::Word(word) = hit { Some(*word) } else { None };
-            let in_sentence = stage.in_sentence.iter().copied().filter(|word| show(*word) == Visibility::Lit);
-            ShownWords::of(most, hits.iter().filter_map(of_hit).chain(in_sentence), |_| Visibility::Lit)
+            let of_hit = |hit: &Hit| match hit {
+                Hit::Word(word) => Some(*word),
+                // The static place of a word of the sentence.
+                Hit::Token(token) => stage.tokens.get(*token)?.word,
+            };
+            let is_kept = |word: &usize| !highlight.has_lasso() && show(*word) == Visibility::Lit;
+            let in_sentence = stage.in_sentence.iter().copied().filter(is_kept);
+            ShownWords::of(highlight.other(), hits.iter().filter_map(of_hit).chain(in_sentence), |_| Visibility::Lit)
         } else if rule.is_some() {
-            let most = if highlight.isolated { Visibility::Hidden } else { Visibility::Faded };
-            ShownWords::of(most, 0..stage.words.len(), show)
+            ShownWords::of(highlight.other(), 0..stage.words.len(), show)
         } else {
             ShownWords::default()
         };
         let (is_isolated, tokens) = match &rule {
+            _ if highlight.has_lasso() => {
+                let hits: HashSet<&Hit> = highlight.enclosed.iter().collect();
+                let is_hit = |token: &TokenPoint| hits.contains(&Hit::Token(token.position));
+                let other = highlight.other();
+                let shown = stage.tokens.iter().map(|token| if is_hit(token) { Visibility::Lit } else { other });
+                (highlight.isolated, shown.collect())
+            }
             Some(rule) => {
                 let tokens = stage.tokens.iter().map(|token| rule(&token.text, token.group.is_some(), true));
                 (highlight.isolated, tokens.collect())
@@ -188,13 +209,14 @@ impl Emphasis {
     }
 
     pub fn word(&self, index: usize) -> Visibility {
-        self.words.others.get(&index).copied().unwrap_or(self.words.most)
+        let ShownWords { most, others } = &self.words;
+        others.binary_search_by_key(&index, |(word, _)| *word).map_or(*most, |at| others[at].1)
     }
 
     /// The words that are not hidden and how each is shown, in the order of the vocabulary.
     pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = (usize, Visibility)> + 'a> {
         let ShownWords { most, others } = &self.words;
-        let mut rest = others.iter().map(|(word, shown)| (*word, *shown)).peekable();
+        let mut rest = others.iter().copied().peekable();
         if *most == Visibility::Hidden {
             return Box::new(rest);
         }
@@ -233,6 +255,27 @@ impl Emphasis {
 type Rule<'a> = Box<dyn Fn(&str, bool, bool) -> Visibility + 'a>;
 
 impl Highlight {
+    /// The points that are looked for by a text, or else those within a lasso.
+    fn found(&self, stage: &StageModel) -> Option<SearchResult> {
+        // Another training may have left fewer.
+        let is_there = |hit: &&Hit| match hit {
+            Hit::Word(word) => *word < stage.words.len(),
+            Hit::Token(token) => *token < stage.tokens.len(),
+        };
+        let enclosed = || Ok(self.enclosed.iter().filter(is_there).copied().collect());
+        self.search.find(stage).or_else(|| self.has_lasso().then(enclosed))
+    }
+
+    /// A lasso says what is found.
+    fn has_lasso(&self) -> bool {
+        self.search.is_blank() && !self.enclosed.is_empty()
+    }
+
+    /// How the points are shown that are not found.
+    fn other(&self) -> Visibility {
+        if self.isolated { Visibility::Hidden } else { Visibility::Faded }
+    }
+
     /// From a word, and whether it has a group and is in the sentence, to how it is shown; none: all are lit.
     fn rule<'a>(&'a self, near: &'a [&'a str]) -> Option<Rule<'a>> {
         let lit = move |word: &str, is_grouped: bool| {
@@ -245,7 +288,7 @@ impl Highlight {
         };
         // While a pattern is being written, nothing changes.
         let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
-        let other = if self.isolated { Visibility::Hidden } else { Visibility::Faded };
+        let other = self.other();
         match matches {
             Some(matches) => Some(Box::new(move |word, _, _| if matches(word) { Visibility::Lit } else { other })),
             None if self.isolated && self.search.is_blank() => {
@@ -265,7 +308,6 @@ impl Highlight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use attune_view::view_model::stage::{StageModel, TokenPoint, WordPoint};
 
     fn stage() -> StageModel {
         let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };
@@ -278,7 +320,7 @@ mod tests {
             in_sentence: [0, 2].into(),
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
             second: Vec::new(),
-            sense_word: None,
+            second_kind: Default::default(),
             shared: Vec::new(),
             ghosts: Vec::new(),
             origin: "trained",

@@ -13,6 +13,7 @@ use std::thread;
 
 use attune_core::kernel::snapshot::{Progress, Snapshot};
 use attune_core::lesson::issue::printable;
+use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::file::{ExportFault, ExportTarget, Format, obstacle};
 use attune_view::export::page::Page;
 use attune_view::export::vectors::at_sentence;
@@ -201,6 +202,22 @@ impl Export {
     ) -> Self {
         Self::run(count(&snapshot, format), waker, move |drawn| {
             write(&snapshot, &lesson, format, &target, || drawn.one()).map_err(|fault| fault.to_string())
+        })
+    }
+
+    /// Writes the vectors of some words. `waker` as in [`Job::run`].
+    pub fn words(
+        snapshot: Arc<Snapshot>,
+        lesson: PathBuf,
+        words: Vec<usize>,
+        format: VectorFormat,
+        target: PathBuf,
+        waker: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::run(0, waker, move |_| {
+            let target = ExportTarget::new(&lesson, Format::Vectors(format), &target);
+            let written = target.and_then(|target| target.write_words(format, &snapshot, &words));
+            written.map(|written| written.to_string()).map_err(|fault| fault.to_string())
         })
     }
 

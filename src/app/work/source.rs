@@ -41,6 +41,8 @@ pub struct ReadLesson {
 #[derive(Resource)]
 pub struct LessonSource {
     news: Mutex<Receiver<SourceNews>>,
+    /// News that came before the source was there.
+    early: Mutex<Option<SourceNews>>,
     waker: Waker,
     /// The watch ends when it is gone.
     _watched: Arc<()>,
@@ -49,6 +51,8 @@ pub struct LessonSource {
 /// File that was read again on another thread.
 enum SourceNews {
     Lesson(Result<ReadLesson, Issues>),
+    /// The first rows of a large file of vectors, while the rest is read.
+    First(Arc<Lesson>),
     /// Glossary of the lesson's folder; `None` where there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
     /// The lessons before and after this one.
@@ -69,12 +73,15 @@ impl LessonSource {
         let waits = waker.clone();
         std::thread::spawn(move || {
             // Nobody receives when the source is gone: then the watch ends.
-            let _ = sender.send(SourceNews::Lesson(read(&path, seed)));
-            waker.wake();
+            let send = |news| {
+                let _ = sender.send(news);
+                waker.wake();
+            };
+            send(SourceNews::Lesson(read(&path, seed, &mut |first| send(SourceNews::First(Arc::new(first))))));
             watch(file, seed, &is_watched, &sender, &waker);
         });
-        let first = first(&news);
-        (LessonSource { news: Mutex::new(news), waker: waits, _watched: watched }, first)
+        let (early, first) = first(&news);
+        (LessonSource { news: Mutex::new(news), early: Mutex::new(early), waker: waits, _watched: watched }, first)
     }
 
     /// A kernel on its own thread: as it was left, or training by itself.
@@ -99,18 +106,18 @@ impl LessonSource {
 }
 
 /// The lesson as it is read first; no issue where it comes later, as a large file of vectors is read.
-fn first(news: &Receiver<SourceNews>) -> Result<ReadLesson, Issues> {
+fn first(news: &Receiver<SourceNews>) -> (Option<SourceNews>, Result<ReadLesson, Issues>) {
     loop {
         match news.recv_timeout(LOOK) {
-            Ok(SourceNews::Lesson(read)) => return read,
+            Ok(SourceNews::Lesson(read)) => return (None, read),
             Err(RecvTimeoutError::Timeout) if vector_files::progress().is_none() => {}
-            Ok(SourceNews::Glossary(_) | SourceNews::Around(_)) | Err(_) => return Err(Vec::new()),
+            early => return (early.ok(), Err(Vec::new())),
         }
     }
 }
 
-fn read(path: &Path, seed: Option<u64>) -> Result<ReadLesson, Issues> {
-    match load::read_with_text(path) {
+fn read(path: &Path, seed: Option<u64>, first: &mut dyn FnMut(Lesson)) -> Result<ReadLesson, Issues> {
+    match load::read_showing(path, first) {
         Ok((lesson, text)) => {
             let mark = text.map(|text| LessonMark::of(&lesson.id, &lesson.title, &text));
             Ok(ReadLesson { lesson: Arc::new(Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }), mark })
@@ -145,7 +152,7 @@ fn watch(mut file: WatchedFile, seed: Option<u64>, source: &Weak<()>, news: &Sen
     while source.strong_count() > 0 {
         std::thread::sleep(EVERY);
         if file.has_changed() && file.is_there() {
-            send(SourceNews::Lesson(read(&path, seed)));
+            send(SourceNews::Lesson(read(&path, seed, &mut |_| {})));
         }
         if terms.has_changed() {
             send(SourceNews::Glossary(read_glossary(&path)));
@@ -164,13 +171,19 @@ pub fn reload(
 ) {
     let (Some(source), Some(mut session)) = (source, session) else { return };
     let Ok(news) = source.news.lock() else { return };
-    let mut saved = None;
-    for read in news.try_iter() {
+    let (mut saved, mut first) = (None, None);
+    let early = source.early.lock().ok().and_then(|mut early| early.take());
+    for read in early.into_iter().chain(news.try_iter()) {
         match read {
             SourceNews::Lesson(read) => saved = Some(read),
+            SourceNews::First(lesson) => first = Some(lesson),
             SourceNews::Glossary(read) => workspace.0.set_glossary(read),
             SourceNews::Around(around) => workspace.0.set_around(around),
         }
+    }
+    // No work is kept on it: that waits for the whole file.
+    if let Some(lesson) = first.filter(|_| saved.is_none() && link.0.is_none()) {
+        link.0 = Some(source.start(lesson, None));
     }
     let Some(read) = saved else { return };
     workspace.0.lesson_saved();

@@ -30,7 +30,14 @@ fn has_come_to_attention(workspace: &Workspace) -> bool {
 }
 
 fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
-    timeline_ui(ui, scene.route.as_deref(), scene.walk.as_deref(), scene.about_points(view.selection), view);
+    timeline_ui(
+        ui,
+        scene.route.as_deref(),
+        scene.walk.as_deref(),
+        scene.about_points(view.selection),
+        scene.ends(),
+        view,
+    );
 }
 
 /// The parts of the stage that are drawn.

@@ -2,6 +2,7 @@
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::{HistorySnapshot, Snapshot};
+use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Format;
 use attune_view::view_model::sentences::SentencesModel;
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
@@ -167,6 +168,14 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
                 let words = format!("{} (.{})", format.name(), format.extension());
                 let about = "The notebook as it is now, with your work in it";
                 entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::Export(format)));
+            }
+        });
+        SubMenuButton::from_button(Button::new("Export what is found as").right_text("▸")).ui(ui, |ui| {
+            for format in VectorFormat::ALL {
+                let about = "The vectors of the words that a search or a lasso on the stage finds";
+                let words = Format::Vectors(format);
+                let words = format!("{} (.{})", words.name(), words.extension());
+                entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::ExportFound(format)));
             }
         });
         let mut row = |ui: &mut Ui, action: WindowAction| {

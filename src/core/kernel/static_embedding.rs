@@ -25,9 +25,7 @@ use crate::kernel::cache::StepCache;
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::space::{
-    Basis, ScaleNorm, SharedScale, StaticSpace, alphabetic, index_of, rows_of, squares,
-};
+use crate::kernel::snapshot::space::{Basis, ScaleNorm, SharedScale, StaticSpace, index_of, rows_of, squares};
 use crate::kernel::training::Training;
 use crate::kernel::training::trainer::Trainer;
 use crate::lesson::corpus::{self, vocabulary as corpus_vocabulary};
@@ -213,7 +211,7 @@ impl SpaceTrainer {
         let mut space = StaticSpace {
             vocabulary: self.vocabulary.clone(),
             squares: squares(&vectors),
-            alphabetic: alphabetic(&self.vocabulary),
+            by_alphabet: OnceLock::new(),
             spread: is_whole.then(|| Arc::new(Spread::of(&vectors.widened()))),
             vectors,
             scale,

@@ -53,12 +53,21 @@ pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
 /// # Errors
 /// As [`read`].
 pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
+    read_showing(path, &mut |_| {})
+}
+
+/// Reads a lesson and its text as [`read_with_text`] does; `first` is given the first rows of a large file of vectors while
+/// the rest is read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
         ModelPath::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
         ModelPath::Lesson(_) | ModelPath::Folder(_) if is_file_of_vectors(path) => {
-            return Ok((of_vectors(path, &file)?, None));
+            return Ok((of_vectors(path, &file, first)?, None));
         }
         ModelPath::Lesson(_) | ModelPath::Folder(_) => {}
         ModelPath::Name(name) => {
@@ -78,8 +87,8 @@ fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
 }
 
 /// The lesson of a file of vectors.
-fn of_vectors(path: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
-    lesson_of(path).map_err(|stopped| match stopped {
+fn of_vectors(path: &Path, file: &str, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, Vec<LessonIssue>> {
+    lesson_of(path, first).map_err(|stopped| match stopped {
         LoadStopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
         LoadStopped::Cancelled => vec![LessonIssue::of_file(file, "reading was stopped", A_LESSON)],
     })
@@ -101,7 +110,10 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     }
     let issues = Issues::new(file_name, text);
     let tree = tree::read(&issues);
-    let lesson = tree.as_ref().and_then(|tree| record(Node::new(tree, &issues), &["Lesson"], read_parts));
+    let folder = Path::new(file_name).parent().map(Path::to_owned);
+    let lesson = tree
+        .as_ref()
+        .and_then(|tree| record(Node::new(tree, &issues), &["Lesson"], |record| read_parts(record, folder)));
     match lesson {
         Some(lesson) if issues.is_empty() => Ok(lesson),
         _ => {
@@ -120,7 +132,7 @@ pub(super) fn without_mark(text: &str) -> &str {
 }
 
 /// The parts in the order in which they need each other, which need not be the order of the file.
-fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
+fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson> {
     fields! { record;
         id: id;
         title: line;
@@ -139,8 +151,9 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
         let on_model = read_on_a_model(record);
         let (id, title, summary) = (id?, title?, summary?);
         let (number, minutes, builds_on, chapter, seed) = (number?, minutes?, builds_on?, chapter?, seed?);
-        return Some(Lesson { id, title, summary, number, minutes, builds_on, chapter, seed, ..on_model? });
+        return Some(Lesson { id, title, folder, summary, number, minutes, builds_on, chapter, seed, ..on_model? });
     }
+    let folder = Some(folder);
 
     let is_of_file = record.given("static_embedding").is_some_and(is_file);
     let embedding = record.take("static_embedding", read_embedding);
@@ -186,6 +199,7 @@ fn read_parts(record: &mut Record<'_>) -> Option<Lesson> {
     complete!(Lesson {
         id,
         title,
+        folder,
         summary,
         number,
         minutes,

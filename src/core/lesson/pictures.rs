@@ -132,7 +132,7 @@ impl PictureFolder {
         if self.found.len() >= FILES_MAX {
             return Err(format!("a lesson shows {FILES_MAX} pictures at most"));
         }
-        let found = resolve(self.path.as_deref(), path).and_then(measure).and_then(|picture| self.admit(picture));
+        let found = within(self.path.as_deref(), path).and_then(measure).and_then(|picture| self.admit(picture));
         self.found.insert(path.to_owned(), found.clone());
         found
     }
@@ -148,12 +148,15 @@ impl PictureFolder {
     }
 }
 
-/// The file that `path` means, if it lies within `folder` with every link followed.
-fn resolve(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
+/// The file that `path` means, if it lies within a lesson's folder with every link followed.
+///
+/// # Errors
+/// In words, if it does not, or there is none.
+pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
     let folder = folder.ok_or("this lesson has no folder")?;
     // Addresses have it, and the names of drives and streams.
     if path.contains(':') {
-        return Err("pictures come from the lesson's folder, not from the network".to_owned());
+        return Err("files come from the lesson's folder, not from the network".to_owned());
     }
     let outside = || "outside the lesson's folder".to_owned();
     let is_plain = |component| matches!(component, Component::Normal(_) | Component::CurDir);

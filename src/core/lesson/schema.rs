@@ -3,6 +3,7 @@
 
 pub use super::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
@@ -22,6 +23,8 @@ use super::recipe::Switches;
 pub struct Lesson {
     pub id: String,
     pub title: String,
+    /// The folder of its file, whose files of vectors code cells read.
+    pub folder: Option<PathBuf>,
     /// One line on the subject.
     pub summary: Option<String>,
     /// Its place in the course; lessons without one stand behind the others.

@@ -107,6 +107,7 @@ impl Lesson {
         Self {
             id: file_id("model", &model.name),
             title: model.name.clone(),
+            folder: None,
             summary: Some(model.about()),
             number: None,
             minutes: None,

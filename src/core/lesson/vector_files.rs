@@ -9,28 +9,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::LoadStopped;
-use attune_engine::vectors::{Column, Vectors, read, tensors};
+use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
 
 use super::cells::{Cell, CellKind};
 use super::course::is_named_as_lesson;
 use super::limits::{GROUPS_MAX, TOKENS_MAX};
 use super::panels::PanelName;
+use super::pictures::within;
 use super::recipe::Switches;
 use super::schema::{Corpus, GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
 use super::starter::{ABOUT, file_id, plain};
 
 /// Bytes of a file that tell whether it has vectors.
 const HEAD_BYTES: u64 = 1 << 12;
-/// First bytes of files that are not text: NumPy's two formats and gzip.
-const MAGIC: [&[u8]; 3] = [b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"];
+/// First bytes of files that are not text: NumPy's two formats, gzip, and pickles, which are refused by name.
+const MAGIC: [&[u8]; 4] = [b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x80"];
+/// The entry of the projector's config that names its tables.
+const CONFIG: &[u8] = b"\"embeddings\"";
 
-/// Whether a file has vectors and is no lesson, by its first bytes: a line of text is a word and numbers.
+/// Whether a file has vectors and is no lesson, by its first bytes: a line of text is a word and numbers. The vectors may be
+/// damaged.
 pub fn is_file_of_vectors(path: &Path) -> bool {
     let is_of_model = is_named_as_part(path) && path.with_file_name("config.json").is_file();
     if is_named_as_lesson(path) || is_of_model || !path.is_file() {
@@ -40,11 +45,18 @@ pub fn is_file_of_vectors(path: &Path) -> bool {
     if File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_err() {
         return false;
     }
+    let is_config = head.starts_with(b"{") && head.windows(CONFIG.len()).any(|part| part == CONFIG);
+    is_config || is_row(&head) || tensors::is_header(&head) || MAGIC.iter().any(|magic| head.starts_with(magic))
+}
+
+/// Whether the first line has a number after its word, which may have blanks in it. The end of a long line is not there.
+fn is_row(head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let second = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(1);
-    let is_number =
-        second.and_then(|field| str::from_utf8(field).ok()).is_some_and(|field| field.parse::<f32>().is_ok());
-    is_number || tensors::is_header(&head) || MAGIC.iter().any(|magic| head.starts_with(magic))
+    let is_cut = line.len() == head.len();
+    let fields: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).skip(1).collect();
+    let is_number = |field: &&[u8]| str::from_utf8(field).is_ok_and(|field| field.parse::<f32>().is_ok());
+    let last = fields.len().saturating_sub(1 + usize::from(is_cut && fields.len() > 1));
+    fields.first().is_some_and(is_number) || fields.get(last).is_some_and(is_number)
 }
 
 /// Bytes of the file that is being read, and of all of it; 0 while none is.
@@ -57,10 +69,15 @@ pub fn progress() -> Option<(u64, u64)> {
     (length > 0).then(|| (READ.load(Ordering::Relaxed) >> 20, length >> 20))
 }
 
-fn read_with_progress(path: &Path) -> Result<Vectors, LoadStopped> {
+/// Reads a file of vectors; [`progress`] tells how far it is, and `watch` hears of the rows.
+///
+/// # Errors
+/// If it has no vectors or cannot be read.
+pub fn read_with_progress(path: &Path, watch: &mut dyn FnMut(&Progress<'_>)) -> Result<Vectors, LoadStopped> {
     let vectors = read(path, &mut |progress| {
         READ.store(progress.bytes, Ordering::Relaxed);
         LENGTH.store(progress.length.max(progress.bytes), Ordering::Relaxed);
+        watch(&progress);
         true
     });
     LENGTH.store(0, Ordering::Relaxed);
@@ -71,41 +88,119 @@ fn read_with_progress(path: &Path) -> Result<Vectors, LoadStopped> {
 #[derive(PartialEq)]
 struct Stamp(PathBuf, u64, Option<SystemTime>);
 
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let data = fs::metadata(&path).ok()?;
+        Some(Self(path, data.len(), data.modified().ok()))
+    }
+}
+
 /// Files that lessons still use.
-static KNOWN: Mutex<Vec<(Stamp, Weak<Vectors>)>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Known> = Mutex::new(Vec::new());
+
+type Known = Vec<(Stamp, Weak<Vectors>)>;
+
+fn found(known: &Known, stamp: &Stamp) -> Option<Arc<Vectors>> {
+    known.iter().find(|(of, _)| of == stamp)?.1.upgrade()
+}
 
 /// Reads a file of vectors; one that a lesson uses and that has not changed is not read again.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
 pub fn open(path: &Path) -> Result<Arc<Vectors>, LoadStopped> {
-    let stamp = || {
-        let data = fs::metadata(path).ok()?;
-        Some(Stamp(path.to_owned(), data.len(), data.modified().ok()))
-    };
-    let before = stamp();
+    let before = Stamp::of(path);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.retain(|(_, vectors)| vectors.strong_count() > 0);
-    let is_known = |(of, _): &&(Stamp, Weak<Vectors>)| Some(of) == before.as_ref();
-    if let Some(vectors) = known.iter().find(is_known).and_then(|(_, vectors)| vectors.upgrade()) {
+    if let Some(vectors) = before.as_ref().and_then(|stamp| found(&known, stamp)) {
         return Ok(vectors);
     }
-    let vectors = Arc::new(read_with_progress(path)?);
+    let vectors = Arc::new(read_with_progress(path, &mut |_| {})?);
     known.extend(before.map(|stamp| (stamp, Arc::downgrade(&vectors))));
     Ok(vectors)
 }
 
-/// Reads the lesson that opens on a file of vectors: all of its words, and attention with nothing to learn.
+/// The largest file that a code cell reads, and the numbers that it may have.
+const CELL_FILE_BYTES_MAX: u64 = 64 << 20;
+const CELL_NUMBERS_MAX: usize = 16 << 20;
+
+/// The file that a cell read last: the next cell does not read it again.
+static LAST: Mutex<Option<(Stamp, Arc<Vectors>)>> = Mutex::new(None);
+
+/// Reads a file of a lesson's folder for a code cell.
+///
+/// # Errors
+/// In words for the learner, if there is none, it is too large, or it has no vectors.
+pub fn open_for_code(folder: Option<&Path>, name: &str) -> Result<Arc<Vectors>, String> {
+    let path = within(folder, name)?;
+    let stamp = Stamp::of(&path).ok_or("the file cannot be read")?;
+    let lesson_has = KNOWN.try_lock().ok().and_then(|known| found(&known, &stamp));
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(vectors) = lesson_has.or_else(|| Some(last.as_ref().filter(|(of, _)| *of == stamp)?.1.clone())) {
+        return Ok(vectors);
+    }
+    let too_large = format!(
+        "more than {} MB or {} million numbers: a cell reads smaller files, and a lesson takes words from any with \
+         static_embedding: File(\"…\")",
+        CELL_FILE_BYTES_MAX >> 20,
+        CELL_NUMBERS_MAX >> 20
+    );
+    if stamp.1 > CELL_FILE_BYTES_MAX {
+        return Err(too_large);
+    }
+    let read = read(&path, &mut |progress| progress.numbers.len() <= CELL_NUMBERS_MAX);
+    let vectors = Arc::new(read.map_err(|stopped| match stopped {
+        LoadStopped::Refused(refusal) => refusal.to_string(),
+        LoadStopped::Cancelled => too_large,
+    })?);
+    *last = Some((stamp, vectors.clone()));
+    Ok(vectors)
+}
+
+/// Files so large are shown before they are read.
+const SHOWN_EARLY_BYTES: u64 = 32 << 20;
+
+/// Reads the lesson that opens on a file of vectors: all of its words, and attention with nothing to learn. Of a large file,
+/// `first` is given a lesson of the first rows while the rest is read.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
-pub fn lesson_of(path: &Path) -> Result<Lesson, LoadStopped> {
+pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, LoadStopped> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(of_vectors(&name, read_with_progress(path)?))
+    let folder = path.parent().map(Path::to_owned);
+    let mut is_shown = false;
+    let vectors = read_with_progress(path, &mut |progress| {
+        // Words that a table beside the file names are not known yet.
+        let has_words = progress.words.first().is_some_and(|word| **word != *"0");
+        let is_large = progress.length >= SHOWN_EARLY_BYTES && progress.bytes < progress.length / 2;
+        if has_words && is_large && !std::mem::replace(&mut is_shown, true) {
+            first(Lesson { folder: folder.clone(), ..of_first(&name, progress) });
+        }
+    })?;
+    Ok(Lesson { folder, ..of_vectors(&name, vectors) })
+}
+
+/// The lesson of a file's first rows.
+fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
+    let (count, width) = (progress.words.len(), progress.width);
+    let about = format!("The first {count} vectors of {width} numbers, while the rest of the file is read");
+    let cell = text(format!("# {}\n\n{about}.", plain(name)));
+    let rows = Matrix::from_row_major(count, width, progress.numbers.to_vec());
+    of_space(name, about, cell, progress.words.to_vec(), rows)
 }
 
 fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
-    let width = vectors.width();
+    let about = about(&vectors);
+    let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
+    let groups = coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column));
+    let cell = text(notes(name, &about, &vectors, coloured_by));
+    Lesson { groups, ..of_space(name, about, cell, vectors.words, vectors.rows) }
+}
+
+/// A lesson that has all words of a file, and one cell.
+fn of_space(name: &str, about: String, cell: Cell, words: Vec<Box<str>>, rows: Matrix<f32>) -> Lesson {
+    let width = rows.cols();
     // A word alone stays where it is; several are mixed by how alike they are.
     let attention = AttentionConfig { scale: true, ..AttentionConfig::parameter_free(width) };
     let architecture = Architecture {
@@ -113,17 +208,16 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
         readout_bias: false,
         ..Architecture::of_attention(attention, Positions::None, TOKENS_MAX)
     };
-    let about = about(&vectors);
-    let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
     Lesson {
         id: file_id("vectors", name),
+        folder: None,
         title: name.to_owned(),
         number: None,
         minutes: None,
         builds_on: Vec::new(),
         chapter: None,
         seed: 0,
-        groups: coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column)),
+        groups: Vec::new(),
         axes: Vec::new(),
         corpus: Corpus::default(),
         switches: Switches::default(),
@@ -131,15 +225,15 @@ fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
             architecture,
             Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
         ),
-        sentences: vec![vec![first_word(&vectors).to_owned()]],
+        sentences: vec![vec![first_word(&words).to_owned()]],
         probes: Vec::new(),
         panels: vec![PanelName::Meaning, PanelName::Axes],
-        cells: vec![notes(name, &about, &vectors, coloured_by)],
+        cells: vec![cell],
         claims: Vec::new(),
         summary: Some(about),
         static_embedding: StaticEmbedding::Given(GivenVectors {
-            words: vectors.words.into_iter().map(String::from).collect(),
-            vectors: Arc::new(vectors.rows.into()),
+            words: words.into_iter().map(String::from).collect(),
+            vectors: Arc::new(rows.into()),
             source: GivenSource::WholeFile,
         }),
     }
@@ -176,22 +270,26 @@ fn about(vectors: &Vectors) -> String {
 }
 
 /// The word on the stage at the start: in most files words are in the order of their frequency, after signs.
-fn first_word(vectors: &Vectors) -> &str {
+fn first_word(words: &[Box<str>]) -> &str {
     /// Letters of a word that means something.
     const LETTERS: usize = 4;
     let is_plain = |word: &&str| word.chars().all(char::is_alphabetic) && word.chars().count() >= LETTERS;
-    let words = || vectors.words.iter().map(|word| &**word);
+    let words = || words.iter().map(|word| &**word);
     words().find(is_plain).or_else(|| words().next()).unwrap_or_default()
 }
 
-fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> Cell {
+fn text(markdown: String) -> Cell {
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+}
+
+fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> String {
     let mended = vectors.report.lines();
     let mended: String = match &mended[..] {
         [] => "Every row was read as it is.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
     let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
-    let markdown = format!(
+    format!(
         "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} \
          Type a word above the stage to see where it is; several words are mixed by plain attention, \
          softmax(X Xᵀ / √d) X.\n\n\
@@ -199,6 +297,5 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
          - *Search* finds words as you type, and regular expressions\n\
          - [Axes](attune:panel/Axes) lets you lay axes between words that you choose",
         plain(name),
-    );
-    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+    )
 }

@@ -51,6 +51,11 @@ impl Fault {
         Self { hint: Some(shortened(hint.into())), ..self }
     }
 
+    /// The fault as one of a function, which it names.
+    pub fn of(self, function: &str) -> Self {
+        Self { message: shortened(format!("{function}: {}", self.message)), ..self }
+    }
+
     pub fn at(self, place: Option<LineColumn>) -> Self {
         Self { place: self.place.or(place), ..self }
     }

@@ -1,5 +1,5 @@
 //! The functions that ask the model: `forward` runs it on a sentence that a cell gives, as a value that cells read;
-//! `vectors` and `neighbours` read the static vectors of any words.
+//! `vectors` and `neighbours` read the static vectors of any words, or those of a file beside the lesson.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +9,11 @@ use rhai::{Array, Dynamic, Engine, INT, ImmutableString, NativeCallContext};
 use super::budget::{Budget, RANKED_MAX};
 use super::fault::Fault;
 use super::functions::{Answer, at_call, count};
-use super::tensor::Tensor;
+use super::tensor::{Axis, Tensor};
 use super::value::{Ranking, type_name};
+use crate::vectors::answers::{Measure, neighbours};
+use crate::vectors::expression::Expression;
+use crate::vectors::{Vectors, unknown};
 
 /// A model that code runs. What it does is a function of its arguments.
 pub trait Forward: Send + Sync {
@@ -26,6 +29,12 @@ pub trait Forward: Send + Sync {
     /// # Errors
     /// In words for the learner, if a word has none.
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault>;
+
+    /// The vectors of a file in the lesson's folder.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is none, it is too large, or it has no vectors.
+    fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault>;
 
     /// The words nearest to an expression such as `king - man + woman`, by cosine and without its own words. `charge` is
     /// told the multiplications before they are done.
@@ -78,6 +87,7 @@ pub const NEIGHBOURS: &str = "neighbours";
 /// Registers the functions, and the reading of what `forward` returns.
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     register_forward(engine, budget, model);
+    register_files(engine, budget, model);
     let (paid, of) = (budget.clone(), model.cloned());
     engine.register_fn(VECTORS, move |context: NativeCallContext, list: Array| -> Answer<Dynamic> {
         let read = || {
@@ -95,6 +105,63 @@ pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&Runn
         });
         at_call(found.map(|found| Ranking(found.into())), &context)
     });
+}
+
+/// Registers the functions of a file beside the lesson: all rows of a small one, rows of some words, and words near others.
+fn register_files(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
+    let (paid, of) = (budget.clone(), model.cloned());
+    engine.register_fn(VECTORS, move |context: NativeCallContext, name: ImmutableString| {
+        at_call(file(VECTORS, of.as_ref(), &name).and_then(|file| rows(&file, None, &paid)), &context)
+    });
+    let (paid, of) = (budget.clone(), model.cloned());
+    engine.register_fn(VECTORS, move |context: NativeCallContext, name: ImmutableString, list: Array| {
+        let read = || rows(&*file(VECTORS, of.as_ref(), &name)?, Some(words(&list)?), &paid);
+        at_call(read(), &context)
+    });
+    let (budget, of) = (budget.clone(), model.cloned());
+    engine.register_fn(
+        NEIGHBOURS,
+        move |context: NativeCallContext, name: ImmutableString, expression: ImmutableString, n: INT| {
+            let find = || {
+                let (file, count) = (file(NEIGHBOURS, of.as_ref(), &name)?, count(NEIGHBOURS, n)?.min(RANKED_MAX));
+                let expression = Expression::parse(&expression, &file);
+                let expression = expression.map_err(|why| Fault::new(format!("{NEIGHBOURS}: {why}")))?;
+                budget.work((file.len() * file.width()) as u64)?;
+                let to = expression.direction(&file);
+                let found = neighbours(&file, &to, Measure::Cosine, count, &expression.rows());
+                let named = found.iter().map(|near| (file.words[near.row].to_string(), f64::from(near.value)));
+                Ok(Ranking(named.collect::<Vec<_>>().into()))
+            };
+            at_call(find(), &context)
+        },
+    );
+}
+
+fn file(function: &str, model: Option<&RunnableModel>, name: &str) -> Result<Arc<Vectors>, Fault> {
+    asked(function, model)?.file(name).map_err(|fault| fault.of(function))
+}
+
+/// Rows of a file as a tensor: those of some words, or all.
+fn rows(file: &Vectors, words: Option<Vec<String>>, budget: &Budget) -> Result<Dynamic, Fault> {
+    let count = words.as_ref().map_or(file.len(), Vec::len);
+    budget.pay(count.saturating_mul(file.width())).map_err(|fault| match words {
+        None => fault.hint("read the rows of some words, as in vectors(\"glove.txt\", [\"king\", \"queen\"])"),
+        Some(_) => fault,
+    })?;
+    let row =
+        |word: &String| file.row_of(word).ok_or_else(|| Fault::new(format!("{VECTORS}: {}", unknown(word, file))));
+    let (labels, numbers): (Vec<String>, Vec<f64>) = match words {
+        None => {
+            let numbers = file.rows.flat().iter().map(|x| f64::from(*x));
+            (file.words.iter().map(|word| word.to_string()).collect(), numbers.collect())
+        }
+        Some(words) => {
+            let found: Vec<usize> = words.iter().map(row).collect::<Result<_, _>>()?;
+            let numbers = found.into_iter().flat_map(|row| file.rows.row(row)).map(|x| f64::from(*x));
+            (words, numbers.collect())
+        }
+    };
+    Ok(Tensor::dynamic(vec![Axis::labelled(labels.into()), Axis::plain(file.width())], numbers))
 }
 
 fn asked<'m>(function: &str, model: Option<&'m RunnableModel>) -> Result<&'m dyn Forward, Fault> {

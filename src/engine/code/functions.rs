@@ -610,8 +610,8 @@ pub const REFERENCE: &[Help] = help! {
     "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most similar to a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
     "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops and reports the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
     "forward", "forward(\"sentence\", [heads])", "", "Runs the model on a sentence, without the heads in the list, if one is given; its tensors are read by their names. Heads count from 0, through all layers.", "forward(\"the cat\").A[0]";
-    "vectors", "vectors([\"word\", …])", "", "The static vectors of words, a row for each: any words of the lesson, or of the file of vectors that it reads.", "vectors([\"the\"])";
-    "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine and without the words themselves.", "neighbours(\"the\", 2)";
+    "vectors", "vectors([\"word\", …])", "", "The static vectors of words, a row for each: any words of the lesson, or of the file of vectors that it reads. Before the list there may be the name of a file of vectors in the lesson's folder; the name alone reads all of its rows.", "vectors([\"the\"])";
+    "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine and without the words themselves. Before the expression there may be the name of a file of vectors in the lesson's folder.", "neighbours(\"the\", 2)";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y, names)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";

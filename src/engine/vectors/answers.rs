@@ -62,19 +62,27 @@ const ROWS_FOR_A_THREAD: usize = 4096;
 const SMALL: f32 = 1e-30;
 
 fn cosines(rows: &[f32], to: &[f32], scores: &mut [f32]) {
-    let mut squares = vec![0.0; scores.len()];
-    let own = length(to);
-    dispatch(Products { rows, to, dots: &mut *scores, squares: &mut squares });
-    for (at, (score, square)) in scores.iter_mut().zip(squares).enumerate() {
-        let is_plain = (SMALL..SMALL.recip()).contains(&square) && own > f64::from(SMALL.sqrt()) && score.is_finite();
-        *score = match is_plain {
-            true => (f64::from(*score) / (f64::from(square).sqrt() * own)) as f32,
-            false => cosine(&rows[at * to.len()..(at + 1) * to.len()], to),
-        };
+    let own = length(to) as f32;
+    let has_length = own > SMALL.sqrt() && own < SMALL.sqrt().recip();
+    let mut squares = [0.0; ROWS_AT_ONCE];
+    for (rows, scores) in rows.chunks(ROWS_AT_ONCE * to.len()).zip(scores.chunks_mut(ROWS_AT_ONCE)) {
+        let squares = &mut squares[..scores.len()];
+        dispatch(Products { rows, to, dots: scores, squares });
+        let is_plain = |square: &f32| (SMALL..SMALL.recip()).contains(square);
+        if has_length && squares.iter().fold(true, |all, square| all & is_plain(square)) {
+            scores.iter_mut().zip(&*squares).for_each(|(score, square)| *score /= square.sqrt() * own);
+            continue;
+        }
+        for (row, score) in rows.chunks_exact(to.len()).zip(scores) {
+            *score = cosine(row, to);
+        }
     }
 }
 
-/// `x · to` and `x · x` of each row `x`, which is read once.
+/// Rows whose products are divided by their lengths while these are in a cache.
+const ROWS_AT_ONCE: usize = 1024;
+
+/// `x · to` and `x · x` of each row `x`, which is read once, one row after the other as memory gives them fastest.
 struct Products<'a> {
     rows: &'a [f32],
     to: &'a [f32],
@@ -82,53 +90,39 @@ struct Products<'a> {
     squares: &'a mut [f32],
 }
 
+/// Sums of one row that run side by side: one alone waits for itself at every step.
+const SUMS: usize = 4;
+
 impl Work<f32> for Products<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Simd<f32>>(self, simd: V) {
-        let width = self.to.len();
-        let (rows, rest) = self.rows.split_at(self.dots.len() / BLOCK * BLOCK * width);
-        let (dots, dots_rest) = self.dots.as_chunks_mut::<BLOCK>();
-        let (squares, squares_rest) = self.squares.as_chunks_mut::<BLOCK>();
-        for ((rows, dots), squares) in rows.chunks_exact(BLOCK * width).zip(dots).zip(squares) {
-            products(simd, rows, self.to, dots, squares);
-        }
-        for ((row, dot), square) in rest.chunks_exact(width).zip(dots_rest).zip(squares_rest) {
-            products(simd, row, self.to, std::array::from_mut(dot), std::array::from_mut(square));
-        }
-    }
-}
-
-/// Rows whose sums run side by side: the sum of one row alone waits for itself at every step.
-const BLOCK: usize = 4;
-
-#[inline(always)]
-fn products<const N: usize, V: Simd<f32>>(
-    simd: V,
-    rows: &[f32],
-    to: &[f32],
-    dots: &mut [f32; N],
-    squares: &mut [f32; N],
-) {
-    let width = to.len();
-    let whole = width / LANES * LANES;
-    let mut sums = [[simd.splat(0.0); 2]; N];
-    for (at, to) in (0..whole).step_by(LANES).zip(to.as_chunks::<LANES>().0) {
-        let to = simd.load(to);
-        for (row, [dot, square]) in sums.iter_mut().enumerate() {
-            let Some(x) = rows[row * width + at..].first_chunk() else { continue };
-            let x = simd.load(x);
-            *dot = simd.mul_add(x, to, *dot);
-            *square = simd.mul_add(x, x, *square);
-        }
-    }
-    for (row, [dot, square]) in sums.into_iter().enumerate() {
-        (dots[row], squares[row]) = (simd.sum(dot), simd.sum(square));
-        for at in whole..width {
-            let x = rows[row * width + at];
-            dots[row] += x * to[at];
-            squares[row] += x * x;
+        let (to, to_rest) = self.to.as_chunks::<LANES>();
+        for ((row, dot), square) in self.rows.chunks_exact(self.to.len()).zip(self.dots).zip(self.squares) {
+            let (lanes, rest) = row.as_chunks::<LANES>();
+            let (mut dots, mut squares) = ([simd.splat(0.0); SUMS], [simd.splat(0.0); SUMS]);
+            let ((many, few), (to_many, to_few)) = (lanes.as_chunks::<SUMS>(), to.as_chunks::<SUMS>());
+            for (xs, tos) in many.iter().zip(to_many) {
+                for at in 0..SUMS {
+                    let x = simd.load(&xs[at]);
+                    dots[at] = simd.mul_add(x, simd.load(&tos[at]), dots[at]);
+                    squares[at] = simd.mul_add(x, x, squares[at]);
+                }
+            }
+            for (x, to) in few.iter().zip(to_few) {
+                let x = simd.load(x);
+                dots[0] = simd.mul_add(x, simd.load(to), dots[0]);
+                squares[0] = simd.mul_add(x, x, squares[0]);
+            }
+            let [a, b, c, d] = dots;
+            *dot = simd.sum(simd.add(simd.add(a, b), simd.add(c, d)));
+            let [a, b, c, d] = squares;
+            *square = simd.sum(simd.add(simd.add(a, b), simd.add(c, d)));
+            for (x, to) in rest.iter().zip(to_rest) {
+                *dot += x * to;
+                *square += x * x;
+            }
         }
     }
 }

@@ -7,10 +7,11 @@ use faer::{Accum, Mat, Par};
 use super::Vectors;
 use super::answers::{Measure, neighbours};
 use super::expression::length;
-use crate::numerics::Matrix;
 use crate::numerics::alignment::turn_of;
 use crate::numerics::shares::Spread;
+use crate::numerics::table::TableRef;
 use crate::numerics::vectors::dot;
+use crate::numerics::{Matrix, parallel};
 
 /// Pairs of words whose directions are in double precision at once.
 const BLOCK: usize = 4096;
@@ -87,19 +88,34 @@ pub struct Compared {
     pub moved: Vec<(usize, usize, f64)>,
 }
 
-/// Turns one space onto another by the words that both have.
+impl Compared {
+    /// The mean cosine of the shared words, after the turn.
+    pub fn mean_cosine(&self) -> f64 {
+        self.moved.iter().map(|moved| moved.2).sum::<f64>() / self.moved.len() as f64
+    }
+}
+
+/// Rows of the words that two spaces share, in the order of the first. A word means its first row.
+pub fn shared<'w>(
+    words: impl Iterator<Item = &'w str>,
+    row_of: impl Fn(&str) -> Option<usize>,
+    other_row_of: impl Fn(&str) -> Option<usize>,
+) -> Vec<(usize, usize)> {
+    let firsts = words.enumerate().filter(|(row, word)| row_of(word) == Some(*row));
+    firsts.filter_map(|(row, word)| Some((row, other_row_of(word)?))).collect()
+}
+
+/// Turns one space onto another by the [`shared`] words.
 ///
 /// # Errors
-/// If the widths differ, too few words are shared, or the numbers allow no turn.
-pub fn compare(from: &Vectors, to: &Vectors) -> Result<Compared, String> {
-    let width = from.width();
-    if width != to.width() {
-        return Err(format!("vectors of {width} and of {} numbers; expected two spaces of one width", to.width()));
+/// If the widths differ, no word is shared, or the numbers allow no turn.
+pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usize)]) -> Result<Compared, String> {
+    let width = from.cols();
+    if width != to.cols() {
+        return Err(format!("vectors of {width} and of {} numbers; expected two spaces of one width", to.cols()));
     }
-    let firsts = from.words.iter().enumerate().filter(|(row, word)| from.row_of(word) == Some(*row));
-    let shared = firsts.filter_map(|(row, word)| Some((row, to.row_of(word)?)));
-    let shared: Vec<(usize, usize)> =
-        shared.filter(|&(a, b)| length(from.rows.row(a)) > 0.0 && length(to.rows.row(b)) > 0.0).collect();
+    let has_direction = |pair: &&(usize, usize)| length(&from.row(pair.0)) > 0.0 && length(&to.row(pair.1)) > 0.0;
+    let shared: Vec<(usize, usize)> = shared.iter().filter(has_direction).copied().collect();
     if shared.is_empty() {
         return Err("no word is in both; expected two spaces of one language".to_owned());
     }
@@ -112,24 +128,25 @@ pub fn compare(from: &Vectors, to: &Vectors) -> Result<Compared, String> {
         matmul(products.as_mut(), Accum::Add, a.view().transpose(), b.view(), 1.0, Par::Seq);
     }
     let turn = turn_of(&products).ok_or("the products of both spaces have no singular values")?;
-    let mut moved = Vec::with_capacity(shared.len());
-    for pairs in shared.chunks(BLOCK) {
+    let blocks: Vec<&[(usize, usize)]> = shared.chunks(BLOCK).collect();
+    let moved = parallel::map(&blocks, parallel::available(), |pairs| {
         let (a, b) = both(pairs);
         let turned = Matrix::copied((a.view() * &turn).as_ref());
-        moved.extend(pairs.iter().enumerate().map(|(i, &(p, q))| (p, q, dot(turned.row(i), b.row(i)))));
-    }
-    let turn = Matrix::copied(turn.as_ref());
+        let cosine = |(i, &(p, q)): (usize, &(usize, usize))| (p, q, dot(turned.row(i), b.row(i)));
+        pairs.iter().enumerate().map(cosine).collect::<Vec<_>>()
+    });
+    let mut moved = moved.concat();
     moved.sort_by(|x, y| x.2.total_cmp(&y.2));
-    Ok(Compared { turn, moved })
+    Ok(Compared { turn: Matrix::copied(turn.as_ref()), moved })
 }
 
 /// Rows as vectors of length 1.
-fn directions(vectors: &Vectors, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<f64> {
-    let count = rows.len();
-    let unit = |row: usize| {
-        let row = vectors.rows.row(row);
-        let length = length(row);
-        row.iter().map(move |x| f64::from(*x) / length)
-    };
-    Matrix::from_row_major(count, vectors.width(), rows.flat_map(unit).collect())
+fn directions(table: TableRef<'_, f32>, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<f64> {
+    let mut unit = Matrix::zeros(rows.len(), table.cols());
+    for (at, row) in rows.enumerate() {
+        let row = table.row(row);
+        let length = length(&row);
+        unit.row_mut(at).iter_mut().zip(&*row).for_each(|(unit, x)| *unit = f64::from(*x) / length);
+    }
+    unit
 }

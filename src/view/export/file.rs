@@ -170,6 +170,20 @@ impl ExportTarget {
         self.write_table(to, &vectors::of(snapshot, rows).map_err(unfit)?)
     }
 
+    /// Writes the static vectors of some words of a lesson.
+    ///
+    /// # Errors
+    /// As [`Self::write_table`].
+    pub fn write_words(
+        &self,
+        to: VectorFormat,
+        snapshot: &Snapshot,
+        words: &[usize],
+    ) -> Result<WrittenFiles, ExportFault> {
+        let unfit = |error| ExportFault::Vectors { lesson: self.lesson.clone(), error };
+        self.write_table(to, &vectors::of_words(snapshot, words).map_err(unfit)?)
+    }
+
     /// Writes a table of vectors, with what the format has beside it.
     ///
     /// # Errors

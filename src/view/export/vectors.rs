@@ -40,6 +40,19 @@ const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "gr
 /// # Errors
 /// If there is no model yet.
 pub fn of(snapshot: &Snapshot, rows: TableRows) -> io::Result<Table<'static>> {
+    let count = snapshot.space.as_ref().map_or(0, |space| space.vocabulary.len());
+    table(snapshot, rows, 0..count)
+}
+
+/// The table of some words alone, by their static vectors.
+///
+/// # Errors
+/// As [`of`].
+pub fn of_words(snapshot: &Snapshot, words: &[usize]) -> io::Result<Table<'static>> {
+    table(snapshot, TableRows::Static, words.iter().copied())
+}
+
+fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize>) -> io::Result<Table<'static>> {
     let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model yet"));
     };
@@ -47,7 +60,8 @@ pub fn of(snapshot: &Snapshot, rows: TableRows) -> io::Result<Table<'static>> {
     let group = |word: usize| space.group_of[word].map_or("", |group| snapshot.lesson.groups[group].name.as_str());
     let mut written = Written { space, group: &group, numbers: Vec::new(), columns };
     if matches!(rows, TableRows::Static | TableRows::Both) {
-        for (word, text) in space.vocabulary.iter().enumerate() {
+        for word in words {
+            let text = &space.vocabulary[word];
             written.row(&space.vectors.row(word), [text, text, "static", "", "", group(word)], false);
         }
     }

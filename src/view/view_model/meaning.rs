@@ -21,7 +21,7 @@ use attune_engine::vectors::expression::Expression;
 
 use super::heads::HeadLabels;
 use super::pieces::Words;
-use super::stage::{StageModel, TokenPoint};
+use super::stage::{SecondKind, StageModel, TokenPoint};
 use super::{Model, number};
 use crate::explain::reader::EntryReader;
 
@@ -616,7 +616,7 @@ impl StageModel {
         self.tokens.clear();
         self.shared.clear();
         self.ghosts.clear();
-        self.sense_word = Some(senses.word.clone());
+        self.second_kind = SecondKind::Senses(senses.word.clone());
         self.shares.tokens = senses.shares.clone();
         self
     }

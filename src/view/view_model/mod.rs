@@ -20,6 +20,7 @@ pub mod saved_view;
 pub mod sentence_arcs;
 pub mod sentences;
 pub mod slides;
+pub mod spaces;
 pub mod stage;
 pub mod tensors;
 pub mod training;
@@ -30,6 +31,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::kernel::snapshot::Snapshot;
+
+use self::spaces::TwoSpaces;
 
 /// The words with a capital letter.
 pub fn capitalised(words: &str) -> String {
@@ -115,6 +118,8 @@ pub struct Models {
     snapshot: Option<Arc<Snapshot>>,
     /// Another model beside it, as far as it is.
     pub beside: Option<ModelBeside>,
+    /// Another file of vectors beside the one that is shown.
+    pub spaces: Option<Arc<TwoSpaces>>,
     /// Counts snapshots, so that a model tells whether it is of this one.
     shown: u64,
     made: Mutex<HashMap<TypeId, Made>>,
@@ -136,6 +141,8 @@ impl Models {
 
     /// Makes `snapshot` the one whose models are asked for.
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
+        let is_of = |spaces: &Arc<TwoSpaces>| snapshot.space.as_ref().is_some_and(|space| spaces.is_of(space));
+        self.spaces = self.spaces.take().filter(is_of);
         self.snapshot = Some(snapshot);
         self.shown += 1;
         // A model that nobody asked for any more would keep an old snapshot alive.

@@ -28,10 +28,9 @@ pub struct StageModel {
     pub in_sentence: BTreeSet<usize>,
     /// The current sentence, each token on its way from static to contextual.
     pub tokens: Vec<TokenPoint>,
-    /// The sentence that is compared with it; or one word in several sentences, in place of both.
+    /// Points beside the sentence, or in place of it: see [`SecondKind`].
     pub second: Vec<TokenPoint>,
-    /// That word.
-    pub sense_word: Option<String>,
+    pub second_kind: SecondKind,
     /// Words of both, the least similar after attention first.
     pub shared: Vec<PairedWord>,
     /// Names of the lesson's groups, in the order of their colours.
@@ -56,6 +55,18 @@ pub struct StageModel {
     pub note: Option<String>,
     /// The scale of the picture, fixed for the lesson: of one with words of its own, the radius that holds them all.
     pub radius: f32,
+}
+
+/// The meaning of the points beside those of the sentence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum SecondKind {
+    /// A second sentence, which is compared with the first.
+    #[default]
+    Sentence,
+    /// This word in several sentences, in place of both.
+    Senses(String),
+    /// Words on their way to another space, in place of the sentence.
+    Spaces,
 }
 
 /// The place where a token should end. Minus the gradient of the loss, half the squared distance, is the way there.
@@ -273,7 +284,7 @@ impl StageModel {
             in_sentence,
             tokens: sentence.map_or_else(Vec::new, |sentence| token_points(space, sentence)),
             second: second.map_or_else(Vec::new, |second| token_points(space, &second.other)),
-            sense_word: None,
+            second_kind: SecondKind::Sentence,
             shared: second.map_or_else(Vec::new, Pair::least_alike_first),
             groups: snapshot.lesson.groups.iter().map(|group| group.name.clone()).collect(),
             axes: AxisLabel::all(space),
@@ -379,8 +390,8 @@ struct Table {
     lost: Vec<usize>,
     /// How far the farthest word is from the origin.
     reach: f32,
-    /// The words by the alphabet.
-    alphabetic: OnceLock<Arc<[usize]>>,
+    /// The words by the alphabet, where they are of no space, which has them.
+    by_alphabet: OnceLock<Box<[usize]>>,
     /// The space that they are of.
     space: Option<Arc<StaticSpace>>,
 }
@@ -399,8 +410,7 @@ impl WordTable {
         let is_lost = |word: &usize| !words[*word].at.iter().all(|x| x.is_finite());
         let lost = (0..words.len()).filter(is_lost).collect();
         let reach = reach(words.iter().map(|word| word.at));
-        let alphabetic = space.as_ref().map_or_else(OnceLock::new, |space| space.alphabetic.clone().into());
-        Self(Arc::new(Table { words, grouped, lost, reach, alphabetic, space }))
+        Self(Arc::new(Table { words, grouped, lost, reach, by_alphabet: OnceLock::new(), space }))
     }
 
     pub fn is_of(&self, space: &Arc<StaticSpace>) -> bool {
@@ -429,11 +439,14 @@ impl WordTable {
 
     /// The words of a text.
     pub fn find(&self, text: &str) -> &[usize] {
-        let alphabetic = self.0.alphabetic.get_or_init(|| {
-            let mut words: Vec<usize> = (0..self.len()).collect();
-            words.sort_by(|&a, &b| self[a].text.cmp(&self[b].text));
-            words.into()
-        });
+        let own = || -> &[usize] {
+            self.0.by_alphabet.get_or_init(|| {
+                let mut words: Box<[usize]> = (0..self.len()).collect();
+                words.sort_by(|&a, &b| self[a].text.cmp(&self[b].text));
+                words
+            })
+        };
+        let alphabetic = self.0.space.as_ref().map_or_else(own, |space| space.alphabetic());
         let rest = &alphabetic[alphabetic.partition_point(|&word| *self[word].text < *text)..];
         &rest[..rest.partition_point(|&word| self[word].text == text)]
     }

@@ -6,6 +6,7 @@ use attune_engine::code::budget::RUN_PRODUCTS_MAX;
 use attune_engine::code::{
     Axis, Charge, CodePass, Fault, Forward, Output, PassTensors, RunnableModel, Scope, Tensor, run,
 };
+use attune_engine::vectors::Vectors;
 
 use super::{cell, fault, number, words};
 
@@ -29,6 +30,10 @@ impl Forward for Counter {
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault> {
         let axes = vec![Axis::labelled(words.into()), Axis::plain(2)];
         Ok(Tensor::new(axes, vec![words.len() as f64; 2 * words.len()]))
+    }
+
+    fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault> {
+        Err(Fault::new(format!("{name:?}: there is no such file")))
     }
 
     fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault> {
@@ -78,6 +83,9 @@ fn static_vectors_are_asked_for_by_their_words() {
     assert!(fault("vectors([1])").starts_with("1:1: vectors: i64 is not a word; give a list of words"));
     let found = run("neighbours(\"the\", 2)", &Scope::default()).fault.expect("no model").to_string();
     assert_eq!(found, "1:1: neighbours: there is no model here yet");
+    for (code, function) in [("vectors(\"x\")", "vectors"), ("neighbours(\"x\", \"the\", 2)", "neighbours")] {
+        assert_eq!(fault(code), format!("1:1: {function}: \"x\": there is no such file"));
+    }
 }
 
 #[test]

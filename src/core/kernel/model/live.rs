@@ -33,6 +33,7 @@ use crate::kernel::static_embedding::Rewriter;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::Lesson;
 use crate::lesson::schema::{GivenSource, GivenVectors, StaticEmbedding};
+use crate::lesson::vector_files::open_for_code;
 
 /// Counts the changes of what code reads.
 #[derive(Default)]
@@ -370,6 +371,14 @@ impl Forward for Runner {
         let found = self.table().gathered(rows.into_iter());
         let axes = vec![Axis::labelled(words.into()), Axis::plain(found.cols())];
         Ok(Tensor::new(axes, found.flat().iter().map(|&x| f64::from(x)).collect()))
+    }
+
+    fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault> {
+        open_for_code(self.lesson.folder.as_deref(), name).map_err(|why| {
+            let fault = Fault::new(format!("{name:?}: {why}"));
+            let is_word = self.row_of(name).is_some();
+            if is_word { fault.hint(format!("for the word, write vectors([{name:?}])")) } else { fault }
+        })
     }
 
     fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault> {

@@ -32,8 +32,8 @@ use crate::lesson::text::tokenize;
 pub struct StaticSpace {
     /// Row order of `vectors`.
     pub vocabulary: Arc<[String]>,
-    /// Rows of the vocabulary by the alphabet; of equal words the first row first.
-    pub alphabetic: Arc<[usize]>,
+    /// Rows of the vocabulary by the alphabet, once they were asked for: see [`Self::alphabetic`].
+    pub by_alphabet: OnceLock<Box<[usize]>>,
     /// `E` (V, D), the table that the model reads: where it trains the table, the rows with the weights in use.
     pub vectors: Arc<Table<f32>>,
     /// `‖e‖²` of each row.
@@ -107,10 +107,20 @@ impl StaticSpace {
         })
     }
 
+    /// Rows of the vocabulary by the alphabet; of equal words the first row first.
+    pub fn alphabetic(&self) -> &[usize] {
+        self.by_alphabet.get_or_init(|| {
+            let mut rows: Box<[usize]> = (0..self.vocabulary.len()).collect();
+            rows.sort_by(|&a, &b| self.vocabulary[a].cmp(&self.vocabulary[b]));
+            rows
+        })
+    }
+
     /// Rows of the words that begin so, by the alphabet.
     pub fn beginning(&self, begin: &str) -> &[usize] {
-        let from = self.alphabetic.partition_point(|&row| *self.vocabulary[row] < *begin);
-        let rest = &self.alphabetic[from..];
+        let alphabetic = self.alphabetic();
+        let from = alphabetic.partition_point(|&row| *self.vocabulary[row] < *begin);
+        let rest = &alphabetic[from..];
         &rest[..rest.partition_point(|&row| self.vocabulary[row].starts_with(begin))]
     }
 
@@ -280,13 +290,6 @@ impl Axis {
 /// The first row of each word.
 pub fn index_of(vocabulary: &[String]) -> HashMap<&str, usize> {
     vocabulary.iter().enumerate().rev().map(|(row, word)| (word.as_str(), row)).collect()
-}
-
-/// Rows of a vocabulary by the alphabet.
-pub fn alphabetic(vocabulary: &[String]) -> Arc<[usize]> {
-    let mut rows: Vec<usize> = (0..vocabulary.len()).collect();
-    rows.sort_by(|&a, &b| vocabulary[a].cmp(&vocabulary[b]));
-    rows.into()
 }
 
 /// The rows of a sentence's words; `None` if one is unknown.

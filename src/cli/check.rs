@@ -128,7 +128,7 @@ fn run_all<'s>(
     let start = |thread: usize| {
         let (tell, told) = sync_channel(1);
         let mut own = lessons.iter().skip(thread).step_by(threads);
-        scope.spawn(move || own.try_for_each(|path| tell.send(run(path, how, common))));
+        scope.spawn(move || own.all(|path| tell.send(run(path, how, common)).is_ok()));
         told
     };
     let told: Vec<Receiver<_>> = (0..threads).map(start).collect();

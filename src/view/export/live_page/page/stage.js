@@ -199,11 +199,20 @@ const Stage = (() => {
       context.globalAlpha = 1;
     }
 
-    /** The names of the goals' arrows, at the middle of each. */
+    /** The names of the goals' arrows: to the right of the middle of each, and not on it. */
     function goalNames(project) {
       const arrived = goals().filter(({ time }) => time === 1);
-      const named = arrived.map(({ from, to, label }) => ({ ...project(between(from, to, 0.5)), label, color: Colors.of("error"), radius: 0, priority: 0 }));
-      return named.filter((mark) => mark.x !== undefined);
+      return arrived.flatMap(({ from, to, label }) => {
+        const [a, b] = [project(from), project(to)];
+        const length = a && b && Math.hypot(b.x - a.x, b.y - a.y);
+        if (!length) return [];
+        const side = b.y > a.y ? -1 : 1;
+        const [right, down] = [((a.y - b.y) / length) * side, ((b.x - a.x) / length) * side];
+        const half = widthOf(label) / 2;
+        const away = half * right + (LINE_HEIGHT / 2) * Math.abs(down) + ARROW_HEAD;
+        const [x, y] = [(a.x + b.x) / 2 + right * away - half - LABEL_GAP, (a.y + b.y) / 2 + down * away];
+        return [{ x, y, depth: 0, radius: 0, label, color: Colors.of("error"), priority: 0 }];
+      });
     }
 
     /** The walk of the chosen word: lines to its keys, then what each adds, tip to tail. */

@@ -32,7 +32,7 @@ const CARD: &str = r"
     };
 ";
 
-/// The numbers of a step's card, line by line; that of a hidden word is null in JSON.
+/// The numbers of a step's card, line by line.
 fn lines(walk: &WalkModel, step: Step) -> Vec<Vec<f32>> {
     let rows = |quantities: &[Quantity]| {
         let of = |quantity: &Quantity| walk.by_key(step, *quantity).to_vec();
@@ -53,10 +53,13 @@ fn lines(walk: &WalkModel, step: Step) -> Vec<Vec<f32>> {
             lines
         }
         Step::Softmax => rows(&[Quantity::Weight]),
-        Step::Mix => walk.carried.iter().map(|carried| carried.value.values.clone()).chain(rows(&[Quantity::Mix])).collect(),
+        Step::Mix => {
+            walk.carried.iter().map(|carried| carried.value.values.clone()).chain(rows(&[Quantity::Mix])).collect()
+        }
         Step::Output => [walk.by_key(Step::Mix, Quantity::Mix).to_vec()].into_iter().chain(added()).collect(),
         Step::Contextual => {
-            let [before, after] = [Quantity::Input, Quantity::Output].map(|quantity| walk.by_key(step, quantity).to_vec());
+            let [before, after] =
+                [Quantity::Input, Quantity::Output].map(|quantity| walk.by_key(step, quantity).to_vec());
             [before].into_iter().chain(added()).chain([after]).collect()
         }
     }
@@ -94,14 +97,14 @@ fn ways() -> Vec<(&'static str, Vec<Command>, (usize, Option<usize>))> {
     ]
 }
 
-fn changed(kernel: &mut Kernel, commands: &[Command]) -> std::sync::Arc<Snapshot> {
+fn changed(kernel: &mut Kernel, commands: &[Command]) -> Snapshot {
     for command in commands {
         kernel.apply(command.clone());
     }
     kernel.settle();
     let snapshot = kernel.snapshot();
     assert_eq!(snapshot.notice, None);
-    snapshot.into()
+    snapshot
 }
 
 #[test]

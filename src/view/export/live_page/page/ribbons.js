@@ -3,10 +3,8 @@
 "use strict";
 
 const Ribbons = (() => {
-  /** Cells of a ribbon, the first ones of more numbers; the most that have their numbers in them. */
-  const [CELLS, NUMBERED] = [128, 6];
-  /** Values, and heads, that have a ribbon. */
-  const LARGEST = 3;
+  /** Cells of a ribbon at most, cells that still have their numbers in them, and values or heads that have a ribbon. */
+  const [CELLS, NUMBERED, LARGEST] = [128, 6, 3];
 
   const number = (x, digits = 2) => x.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
   const largest = (values) => Math.max(Number.MIN_VALUE, ...values.filter(Number.isFinite).map(Math.abs));
@@ -56,20 +54,26 @@ const Ribbons = (() => {
         const near = scores.map((score, key) => score - scaled[key]);
         const biased = head.step.config.distances == null ? [] : [["scaled", scaled], ["+ distance", near]];
         const rows = [["q · k", products], ...biased, ["score", scores]];
-        const most = largest(products);
-        return [rows.map(([letter, values]) => bars(letter, values, keys, most, values[j])), `A bar for each word; on the right, the number for “${keys[j]}”`];
+        const lines = rows.map(([letter, values]) => bars(letter, values, keys, largest(products), values[j]));
+        return [lines, `A bar for each word; on the right, the number for “${keys[j]}”`];
       },
       () => [[{ form: "shares", letter: "weight", values: weights, words: keys }], "All weights: together 1"],
       () => {
         const carried = order(weights).filter((key) => weights[key] > 0).slice(0, LARGEST);
-        const values = carried.map((key) => ({ ...ofValue(key, false), letter: `${number(weights[key])} v ${keys[key]}`, times: weights[key] }));
-        return [[...values, ofMix()], carried.length < keys.length ? "The largest terms; the mix is the sum of all terms" : "Their sum is the mix"];
+        const letter = (key) => `${number(weights[key])} v ${keys[key]}`;
+        const values = carried.map((key) => ({ ...ofValue(key, false), letter: letter(key), times: weights[key] }));
+        const isPart = carried.length < keys.length;
+        return [[...values, ofMix()], isPart ? "The largest terms; the mix is the sum of all terms" : "Their sum is the mix"];
       },
       () => {
         const heads = added(state, head, i);
-        return heads.length === 0 ? null : [[ofMix(false), ...heads], `${head.mix.cols} numbers of the mix become ${heads[0].values.length} that are added`];
+        const said = () => `${head.mix.cols} numbers of the mix become ${heads[0].values.length} that are added`;
+        return heads.length === 0 ? null : [[ofMix(false), ...heads], said()];
       },
-      () => [[ofBlock("x", head.step.input, false), ...added(state, head, i), ofBlock("y", head.step.output)], "What goes in, what is added, what goes on"],
+      () => {
+        const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
+        return [[before, ...added(state, head, i), after], "What goes in, what is added, what goes on"];
+      },
     ];
     return steps[at]();
   }
@@ -82,8 +86,8 @@ const Ribbons = (() => {
     cells.forEach((cell, at) => {
       const x = values[at] * times;
       const fill = Colors.cell(hue, Math.abs(x) / most);
-      const isHollow = x < 0;
-      Object.assign(cell.style, { borderColor: fill, backgroundColor: isHollow ? "" : fill, color: isHollow ? "" : Colors.inkOn(fill) });
+      const [backgroundColor, color] = x < 0 ? ["", ""] : [fill, Colors.inkOn(fill)];
+      Object.assign(cell.style, { borderColor: fill, backgroundColor, color });
       cell.textContent = values.length <= NUMBERED ? number(x) : "";
       cell.title = `${label}[${at}] = ${number(values[at], 4)}`;
     });
@@ -113,7 +117,8 @@ const Ribbons = (() => {
       name.style.color = row.hue ? `var(--${row.hue})` : "";
       frame.style.setProperty("--count", cells.length);
       frame.append(...cells);
-      found.append(...(row.form === "shares" ? [] : [name]), frame, ...(row.form === "bars" ? [element("output", "", number(row.sum))] : []));
+      found.append(name, frame);
+      if (row.form === "bars") found.append(element("output", "", number(row.sum)));
       if (row.form) measure(cells, row);
       else paint(cells, row, 1);
       root.append(found);
@@ -141,13 +146,8 @@ const Ribbons = (() => {
 
     state.actions.on("pass", show);
     state.actions.on("view", show);
-    return {
-      /** Draws once more after the theme has changed. */
-      redraw() {
-        build();
-        show();
-      },
-    };
+    // After the theme has changed, all is drawn once more.
+    return { redraw: () => [build, show].forEach((draw) => draw()) };
   }
 
   return { create };

@@ -10,6 +10,7 @@ mod markup;
 mod numbers;
 mod pages;
 mod pictures;
+mod ribbons;
 mod senses;
 mod site;
 mod states;

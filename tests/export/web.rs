@@ -29,12 +29,12 @@ const TOLERANCE: f64 = 1e-5;
 const WIDE_TOLERANCE: f64 = 1e-4;
 /// The same where six layers follow each other and scores are not scaled.
 const DEEP_TOLERANCE: f64 = 5e-4;
-const SIZE: (u32, u32) = (1280, 800);
-const TELEPHONE: (u32, u32) = (360, 740);
+pub const SIZE: (u32, u32) = (1280, 800);
+pub const TELEPHONE: (u32, u32) = (360, 740);
 /// The numbers of a page, which its address asks for.
 const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
 
-fn as_web(snapshot: &Snapshot) -> String {
+pub fn as_web(snapshot: &Snapshot) -> String {
     text(|to| {
         assert!(live_page::write(snapshot, None, &Pictures::default(), None, to).expect("it is written"), "it is live")
     })

@@ -45,6 +45,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/camera.js"),
     include_str!("page/colors.js"),
     include_str!("page/stage.js"),
+    include_str!("page/ribbons.js"),
     include_str!("page/sentence.js"),
     include_str!("page/attention.js"),
     include_str!("page/provenance.js"),
@@ -319,6 +320,7 @@ enum KindData<'a> {
         time: f32,
         plays: usize,
         lines: &'a [(String, String)],
+        goals: &'a [(String, String)],
     },
     Slider {
         bind: BindData,
@@ -364,8 +366,8 @@ impl<'a> KindData<'a> {
     /// `None` of a cell with which the scripts have nothing to do.
     fn of(kind: &'a CellKind) -> Option<Self> {
         match kind {
-            CellKind::Stage { caption, sentence, words, time, plays, lines, goals: _ } => {
-                Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays, lines })
+            CellKind::Stage { caption, sentence, words, time, plays, lines, goals } => {
+                Some(Self::Stage { caption, sentence: *sentence, words, time: *time, plays: *plays, lines, goals })
             }
             CellKind::Slider(Slider { caption, bind, range, step, start: _ }) => {
                 Some(Self::Slider { bind: BindData::of(bind), caption, range: *range, step: *step })

@@ -19,7 +19,7 @@ const Cells = (() => {
     const isSame = isShown(cell, state);
     state.isOwn = false;
     actions.look({ lit: cell.words });
-    actions.show(isSame ? state.words : words, cell.words, cell.lines);
+    actions.show(isSame ? state.words : words, cell);
     if (cell.plays > 0) actions.look({ isWalked: false, time: 0 });
     stage.glideToTime(cell.time, cell.plays > 0 ? 2 : undefined);
   }

@@ -14,7 +14,7 @@ const Colors = (() => {
   function refresh() {
     const style = getComputedStyle(document.documentElement);
     const value = (name) => style.getPropertyValue(`--${name}`).trim();
-    const names = ["stage", "raised", "ink", "ink-soft", "ink-faint", "word", "grid", "axis", "accent", "negative", "positive", "line"];
+    const names = ["stage", "raised", "ink", "ink-soft", "ink-faint", "word", "grid", "axis", "accent", "negative", "positive", "line", "surface", "error", "query", "key", "value"];
     [readable, fainter] = [{}, {}];
     found = Object.fromEntries(names.map((name) => [name, value(name)]));
     for (let i = 0; i < GROUPS; i++) found[`group-${i}`] = value(`group-${i}`);
@@ -37,6 +37,10 @@ const Colors = (() => {
 
   /** A weight in [0, 1]: from the surface to the head's hue. */
   const weight = (index, share) => mix(found.raised, head(index), Math.pow(Math.min(Math.max(share, 0), 1), SPREAD));
+
+  /** A cell of a vector, the fuller the larger its number's share of the largest, in [0, 1]; it is seen at 0 too. */
+  const FAINTEST = 0.12;
+  const cell = (name, share) => mix(found.surface, found[name], FAINTEST + (1 - FAINTEST) * Math.min(share, 1));
 
   /** A number in [−1, 1]: purple through the surface to green. */
   const diverging = (x) => mix(found.raised, x < 0 ? found.negative : found.positive, Math.min(Math.abs(x), 1));
@@ -67,5 +71,5 @@ const Colors = (() => {
   const TOWARDS_STAGE = 0.45;
   const faint = (color) => fainter[color] || (fainter[color] = mix(color, found.stage, TOWARDS_STAGE));
 
-  return { refresh, of, word, token, head, weight, diverging, inkOn, legible, faint };
+  return { HEADS, refresh, of, word, token, head, weight, cell, diverging, inkOn, legible, faint };
 })();

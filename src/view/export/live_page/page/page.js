@@ -68,8 +68,7 @@
       const place = actions.placeNow();
       line.value = place;
       stops.forEach((mark, at) => mark.classList.toggle("reached", place >= at));
-      const layer = Math.min(Math.floor(Math.ceil(place) / State.STEPS.length), state.model.blocks.length - 1);
-      const step = Math.min(Math.ceil(place) - layer * State.STEPS.length, State.LAST);
+      const { layer, step } = actions.walked();
       const title = state.data.heads.find(({ block }) => block === layer).title.replace(/,? ?[Hh]ead \d+$/, "");
       const said = state.isWalked
         ? `${title ? `${title}: ` : ""}step ${step + 1} of ${State.STEPS.length}, ${State.STEPS[step]}`
@@ -252,13 +251,14 @@
     const weights = Weights.create($("panel-weights"), state);
     const showAnswers = answers(state);
     timeline(state, stage);
+    const ribbons = Ribbons.create($("lab-ribbons"), state);
     const own = change(state, say);
     const showNumbers = numbers(state, stage);
     const cells = Cells.create(state, stage, say);
     Prose.create(document.querySelector("main"), state);
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
     const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
-    redraws.push(stage.redraw, sentence.look, attention.build, weights.show);
+    redraws.push(stage.redraw, sentence.look, attention.build, weights.show, ribbons.redraw);
     document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
     $("stage-flat").addEventListener("click", stage.flat);
     $("stage-home").addEventListener("click", stage.home);

@@ -176,6 +176,45 @@ const Stage = (() => {
       }
     }
 
+    /** Minus the gradient of each goal's loss, half the squared distance, at the word's contextual point: the way to the goal. */
+    function goals() {
+      // They come as the words arrive.
+      const time = Math.max(actions.placeNow() - actions.end + 1, 0);
+      const found = state.goals.map(([from, to]) => {
+        const token = time > 0 && scene.tokens.find(({ word }) => data.vocabulary[word] === from);
+        if (!token) return null;
+        const goal = data.rowOf.get(to);
+        const [y, wanted] = [Engine.row(state.pass.output, token.position), Engine.row(model.statics, goal)];
+        const loss = y.reduce((total, x, d) => total + (x - wanted[d]) ** 2, 0) / 2;
+        return { from: token.end, to: words[goal].at, label: `−∂L/∂y, L = ${loss.toFixed(2)}`, time };
+      });
+      return found.filter(Boolean);
+    }
+
+    function goalArrows(project) {
+      for (const { from, to, time } of goals()) {
+        context.globalAlpha = time;
+        arrowLine(project, from, to, Colors.of("error"), 2.2);
+      }
+      context.globalAlpha = 1;
+    }
+
+    /** The names of the goals' arrows: to the right of the middle of each, and not on it. */
+    function goalNames(project) {
+      const arrived = goals().filter(({ time }) => time === 1);
+      return arrived.flatMap(({ from, to, label }) => {
+        const [a, b] = [project(from), project(to)];
+        const length = a && b && Math.hypot(b.x - a.x, b.y - a.y);
+        if (!length) return [];
+        const side = b.y > a.y ? -1 : 1;
+        const [right, down] = [((a.y - b.y) / length) * side, ((b.x - a.x) / length) * side];
+        const half = widthOf(label) / 2;
+        const away = half * right + (LINE_HEIGHT / 2) * Math.abs(down) + ARROW_HEAD;
+        const [x, y] = [(a.x + b.x) / 2 + right * away - half - LABEL_GAP, (a.y + b.y) / 2 + down * away];
+        return [{ x, y, depth: 0, radius: 0, label, color: Colors.of("error"), priority: 0 }];
+      });
+    }
+
     /** The walk of the chosen word: lines to its keys, then what each adds, tip to tail. */
     function walk(project) {
       if (!state.isWalked) return;
@@ -356,9 +395,10 @@ const Stage = (() => {
         arrowLine(project, token.start, placeOf(token), Colors.token(token.group), 2);
       }
       walk(project);
+      goalArrows(project);
       drawn = marks(project);
       drawn.forEach(paint);
-      names(drawn, project);
+      names([...goalNames(project), ...drawn], project);
     }
 
     function request() {
@@ -558,7 +598,7 @@ const Stage = (() => {
         const at = ({ x, y }) => [x, y];
         const tokens = drawn.filter((mark) => mark.position !== undefined).sort((a, b) => a.position - b.position);
         const table = drawn.filter((mark) => mark.position === undefined && !mark.isDashed).sort((a, b) => a.word - b.word);
-        return { width: size.width, height: size.height, tokens: tokens.map(at), words: table.map(at) };
+        return { width: size.width, height: size.height, tokens: tokens.map(at), words: table.map(at), goals: goals().map(({ label }) => label) };
       },
     };
   }

@@ -51,6 +51,8 @@ const State = (() => {
       lit: [],
       /** Pairs of words between which it draws lines. */
       lines: [],
+      /** Pairs of a word of the sentence and the word at whose vector it should end. */
+      goals: [],
       /** `{ side, position }` of a token, or `{ word }` of the vocabulary. */
       hovered: null,
       pass: null,
@@ -107,12 +109,10 @@ const State = (() => {
         return (model.blocks.length - 1) * STEPS.length + LAST;
       },
       /** Shows a sentence; frozen weights, a mask drawn by hand, removed edges and a patch belong to the one before. */
-      show(words, lit = [], lines = []) {
+      show(words, { words: lit = [], lines = [], goals = [] } = {}) {
         const { heads, mask } = state.changes;
         const isOther = words !== state.words;
-        state.words = words;
-        state.lit = lit;
-        state.lines = lines;
+        Object.assign(state, { words, lit, lines, goals });
         if (heads && isOther) state.changes.heads = heads.map((mode) => (mode.Frozen ? "Live" : mode));
         if (isOther) Object.assign(state.changes, { edges: null, patch: null });
         if (Array.isArray(mask) && isOther) state.changes.mask = null;
@@ -177,6 +177,13 @@ const State = (() => {
       walkTo(place) {
         actions.look({ isWalked: true, place: Math.min(Math.max(place, 0), actions.end) });
       },
+      /** The layer and the step that the walk is at or on its way to, and how much of the step is there. */
+      walked() {
+        const layer = Math.min(Math.floor(Math.ceil(state.place) / STEPS.length), model.blocks.length - 1);
+        const at = state.place - layer * STEPS.length;
+        const step = Math.ceil(at);
+        return { layer, step, grown: at - step + 1 };
+      },
       /** The place on the time line, whichever way the points go. */
       placeNow() {
         if (state.isWalked) return state.place;
@@ -184,7 +191,7 @@ const State = (() => {
       },
     };
     const first = data.cells.find((cell) => cell.kind === "stage");
-    actions.show(state.words, first ? first.words : []);
+    actions.show(state.words, first);
     return Object.assign(state, { actions });
   }
 

@@ -1,0 +1,154 @@
+// The numbers of the walk's step as ribbons of cells, as the program's stage has them: a cell is filled where its number is
+// positive and hollow where it is negative, the fuller the larger. What a step makes grows while the walk is on its way to it.
+"use strict";
+
+const Ribbons = (() => {
+  /** Cells of a ribbon at most, cells that still have their numbers in them, and values or heads that have a ribbon. */
+  const [CELLS, NUMBERED, LARGEST] = [128, 6, 3];
+
+  const number = (x, digits = 2) => x.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
+  const largest = (values) => Math.max(Number.MIN_VALUE, ...values.filter(Number.isFinite).map(Math.abs));
+  /** Places of the numbers, the largest first. */
+  const order = (values) => [...values.keys()].sort((a, b) => values[b] - values[a]);
+
+  const vector = (letter, label, values, hue, isMade = true) => ({ letter, label, values: Array.from(values), hue, isMade, times: 1 });
+  const bars = (letter, values, words, most, sum) => ({ form: "bars", letter, values, words, most, sum });
+
+  /** What the heads of a layer add to a query, the chosen one first, then the longest. */
+  function added(state, { step, own }, i) {
+    const all = step.heads.map((head) => {
+      const terms = Array.from({ length: head.weights.cols }, (_, j) => Engine.contribution(head, i, j));
+      return terms.reduce((total, term) => total.map((x, d) => x + term[d]));
+    });
+    const lengths = all.map((x) => Math.sqrt(Engine.dot(x, x)));
+    const ranks = lengths.map((length, h) => (h === own ? Infinity : length));
+    const title = (h) => state.data.heads[step.firstHead + h].title.toLowerCase();
+    const shown = order(ranks).filter((h) => lengths[h] > 0).slice(0, LARGEST);
+    return shown.map((h) => vector(`+ head ${h + 1}`, title(h), all[h], `head-${h % Colors.HEADS}`));
+  }
+
+  /** The lines of a step, and the words below them; null of a step that has nothing to show. */
+  function card(state, at) {
+    const head = state.pass.heads[state.head];
+    const i = Math.min(state.query, head.weights.rows - 1);
+    const [query, keys] = [state.actions.queriesOf(state.head)[i], state.actions.keysOf(state.head)];
+    const [weights, scores] = [head.weights, head.scores].map((matrix) => Array.from(Engine.row(matrix, i)));
+    const j = state.key !== null && state.key < keys.length ? state.key : order(weights)[0];
+    const [q, k] = [Engine.row(head.query, i), Engine.row(head.key, j)];
+    const products = keys.map((_, key) => Engine.dot(q, Engine.row(head.key, key)));
+    const ofQuery = (isMade) => vector(`q ${query}`, `q(${query})`, q, "query", isMade);
+    const ofKey = (isMade) => vector(`k ${keys[j]}`, `k(${keys[j]})`, k, "key", isMade);
+    const ofValue = (key, isMade) => vector(`v ${keys[key]}`, `v(${keys[key]})`, Engine.row(head.value, key), "value", isMade);
+    const ofMix = (isMade) => vector("mix", `mix(${query})`, Engine.row(head.mix, i), "value", isMade);
+    const ofBlock = (letter, matrix, isMade) => vector(`${letter} ${query}`, `${letter}(${query})`, Engine.row(matrix, i), "ink-soft", isMade);
+    const steps = [
+      () => null,
+      () => [[ofQuery(), ofKey(), ofValue(j)], "A cell is a number; hollow: negative"],
+      () => {
+        const terms = Array.from(q, (x, d) => x * k[d]);
+        const sum = bars("q · k", terms, [...terms.keys()], largest(terms), products[j]);
+        return [[ofQuery(false), ofKey(false), sum], `${terms.length} products, and their sum`];
+      },
+      () => {
+        const scaled = products.map((x) => x / (head.divisor * head.temperature));
+        const near = scores.map((score, key) => score - scaled[key]);
+        const biased = head.step.config.distances == null ? [] : [["scaled", scaled], ["+ distance", near]];
+        const rows = [["q · k", products], ...biased, ["score", scores]];
+        const lines = rows.map(([letter, values]) => bars(letter, values, keys, largest(products), values[j]));
+        return [lines, `A bar for each word; on the right, the number for “${keys[j]}”`];
+      },
+      () => [[{ form: "shares", letter: "weight", values: weights, words: keys }], "All weights: together 1"],
+      () => {
+        const carried = order(weights).filter((key) => weights[key] > 0).slice(0, LARGEST);
+        const letter = (key) => `${number(weights[key])} v ${keys[key]}`;
+        const values = carried.map((key) => ({ ...ofValue(key, false), letter: letter(key), times: weights[key] }));
+        const isPart = carried.length < keys.length;
+        return [[...values, ofMix()], isPart ? "The largest terms; the mix is the sum of all terms" : "Their sum is the mix"];
+      },
+      () => {
+        const heads = added(state, head, i);
+        const said = () => `${head.mix.cols} numbers of the mix become ${heads[0].values.length} that are added`;
+        return heads.length === 0 ? null : [[ofMix(false), ...heads], said()];
+      },
+      () => {
+        const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
+        return [[before, ...added(state, head, i), after], "What goes in, what is added, what goes on"];
+      },
+    ];
+    return steps[at]();
+  }
+
+  const element = (name, className = "", text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+
+  /** Fills a vector's cells, each with its number times a share. */
+  function paint(cells, { values, label, hue }, times) {
+    const most = largest(values);
+    cells.forEach((cell, at) => {
+      const x = values[at] * times;
+      const fill = Colors.cell(hue, Math.abs(x) / most);
+      const [backgroundColor, color] = x < 0 ? ["", ""] : [fill, Colors.inkOn(fill)];
+      Object.assign(cell.style, { borderColor: fill, backgroundColor, color });
+      cell.textContent = values.length <= NUMBERED ? number(x) : "";
+      cell.title = `${label}[${at}] = ${number(values[at], 4)}`;
+    });
+  }
+
+  /** Bars about a line, as high as their share of the largest, or weights side by side, as wide as they are. */
+  function measure(cells, { form, letter, values, words, most = 1 }) {
+    cells.forEach((cell, at) => {
+      const x = values[at];
+      cell.title = `${letter}, ${words[at]}: ${number(x, 4)}`;
+      cell.classList.toggle("negative", x < 0);
+      cell.style.setProperty("--share", Number.isFinite(x) ? Math.min(Math.abs(x) / most, 1) : 0);
+      if (form === "bars") return;
+      const fill = Colors.cell("query", x);
+      Object.assign(cell.style, { backgroundColor: fill, color: Colors.inkOn(fill) });
+      cell.append(element("span", "", words[at]));
+    });
+  }
+
+  function create(root, state) {
+    let shown = [];
+
+    function line(row) {
+      const found = element("div", row.isMade ? "ribbon made" : "ribbon");
+      const [name, frame] = [element("b", "", row.letter), element("span", row.form || "cells")];
+      const cells = row.values.slice(0, CELLS).map(() => element("i"));
+      name.style.color = row.hue ? `var(--${row.hue})` : "";
+      frame.style.setProperty("--count", cells.length);
+      frame.append(...cells);
+      found.append(name, frame);
+      if (row.form === "bars") found.append(element("output", "", number(row.sum)));
+      if (row.form) measure(cells, row);
+      else paint(cells, row, 1);
+      root.append(found);
+      return { row, cells };
+    }
+
+    function build() {
+      const { step } = state.actions.walked();
+      const found = state.isWalked ? card(state, step) : null;
+      root.hidden = !found;
+      root.replaceChildren();
+      shown = found ? found[0].map(line) : [];
+      if (found) root.append(element("p", "said", found[1]));
+      root.setAttribute("aria-label", found ? `${State.STEPS[step]}: ${found[1]}` : "");
+    }
+
+    const seen = () => [state.pass, state.isWalked, state.isWalked && state.actions.walked().step, state.head, state.query, state.key];
+    const follow = State.whenChanged(seen, build);
+    function show() {
+      follow();
+      const { grown } = state.actions.walked();
+      root.style.setProperty("--grown", grown);
+      shown.filter(({ row }) => row.times < 1).forEach(({ row, cells }) => paint(cells, row, 1 + (row.times - 1) * grown));
+    }
+
+    state.actions.on("pass", show);
+    state.actions.on("view", show);
+    // After the theme has changed, all is drawn once more.
+    return { redraw: () => [build, show].forEach((draw) => draw()) };
+  }
+
+  return { create };
+})();

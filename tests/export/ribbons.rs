@@ -1,0 +1,173 @@
+//! The card of a walk's step on the live page, and the arrow to a goal: their numbers are the program's, whatever is changed.
+
+use attune_core::kernel::command::{InterventionCommand, WeightCommand};
+use attune_core::kernel::{Command, Kernel, Snapshot};
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::quantity::Quantity;
+use attune_view::explain::walk::{Focus, Step, WalkModel};
+use attune_view::view_model::stage::StageModel;
+use serde_json::Value;
+
+use crate::common::chromium::ask;
+use crate::common::lessons::{APPLE, lesson};
+use crate::web::{SIZE, TELEPHONE, as_web};
+
+/// Half of the last digit that a cell's title has, and what single precision rounds away.
+const TOLERANCE: f32 = 1e-4;
+
+/// The card as it stands: its words, the numbers of its lines, and its place on the page. `other` in the address chooses
+/// another word, head and key.
+const CARD: &str = r"
+    if (document.location.hash.includes('other')) document.querySelectorAll('.map')[1].querySelector('[data-at=\'4,1\']').click();
+    const card = document.querySelector('#lab-ribbons');
+    const number = (title) => Number(/[-−]?([\d.]+|∞)$/.exec(title)[0].replace('−', '-').replace('∞', 'Infinity'));
+    return {
+        query: [...document.querySelectorAll('#lab-sentence button')].findIndex((found) => found.ariaPressed === 'true'),
+        said: card.hidden ? null : card.ariaLabel,
+        grown: card.style.getPropertyValue('--grown'),
+        lines: [...card.querySelectorAll('.ribbon')].map((line) => [...line.querySelectorAll('i')].map((cell) => number(cell.title))),
+        isBelow: card.hidden || card.getBoundingClientRect().top >= document.querySelector('#lab-stage').getBoundingClientRect().bottom,
+        beyond: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    };
+";
+
+/// The numbers of a step's card, line by line.
+fn lines(walk: &WalkModel, step: Step) -> Vec<Vec<f32>> {
+    let rows = |quantities: &[Quantity]| {
+        let of = |quantity: &Quantity| walk.by_key(step, *quantity).to_vec();
+        quantities.iter().map(of).collect::<Vec<_>>()
+    };
+    let added = || walk.added.iter().map(|added| added.row.values.clone());
+    match step {
+        Step::Embed => Vec::new(),
+        Step::Project => rows(&[Quantity::Query, Quantity::Key, Quantity::Value]),
+        Step::Score => {
+            let mut lines = rows(&[Quantity::Query, Quantity::Key]);
+            lines.push(lines[0].iter().zip(&lines[1]).map(|(q, k)| q * k).collect());
+            lines
+        }
+        Step::Scale => {
+            let mut lines = rows(&[Quantity::Product, Quantity::DistanceBias, Quantity::Score]);
+            lines.insert(1, lines[2].iter().zip(&lines[1]).map(|(score, bias)| score - bias).collect());
+            lines
+        }
+        Step::Softmax => rows(&[Quantity::Weight]),
+        Step::Mix => {
+            walk.carried.iter().map(|carried| carried.value.values.clone()).chain(rows(&[Quantity::Mix])).collect()
+        }
+        Step::Output => [walk.by_key(Step::Mix, Quantity::Mix).to_vec()].into_iter().chain(added()).collect(),
+        Step::Contextual => {
+            let [before, after] =
+                [Quantity::Input, Quantity::Output].map(|quantity| walk.by_key(step, quantity).to_vec());
+            [before].into_iter().chain(added()).chain([after]).collect()
+        }
+    }
+}
+
+#[track_caller]
+fn check(address: &str, answer: &Value, walk: &WalkModel, step: Step) {
+    let found = answer["lines"].as_array().unwrap_or_else(|| panic!("{address}: {answer}"));
+    let expected = lines(walk, step);
+    assert_eq!(found.len(), expected.len(), "{address}: {answer}");
+    for (line, expected) in found.iter().zip(expected) {
+        let line = line.as_array().expect("numbers");
+        assert!(!expected.is_empty() && line.len() == expected.len(), "{address}: {line:?}");
+        for (number, expected) in line.iter().zip(&expected) {
+            let number = number.as_f64().map_or(f32::NEG_INFINITY, |number| number as f32);
+            let is_close = number == *expected || (number - expected).abs() <= TOLERANCE * expected.abs().max(1.0);
+            assert!(is_close, "{address}: {number} in the page and {expected} in the walk");
+        }
+    }
+}
+
+/// Ways that a reader changes what the card shows: in the page's address, as commands, and the head and key that are looked at.
+fn ways() -> Vec<(&'static str, Vec<Command>, (usize, Option<usize>))> {
+    let weight = |name, value| {
+        let tensor = TensorId::from(name);
+        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 3, value })
+    };
+    let intervene = Command::Interventions;
+    vec![
+        ("", Vec::new(), (0, None)),
+        ("&W_Q[0,3]=1.5", vec![weight(TensorName::QueryWeights, 1.5)], (0, None)),
+        ("&W_V[0,3]=-2&other", vec![weight(TensorName::ValueWeights, -2.0)], (1, Some(1))),
+        ("&temperature=0.4&other", vec![intervene(InterventionCommand::SetTemperature(Some(0.4)))], (1, Some(1))),
+        ("&off=1", vec![intervene(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off })], (0, None)),
+    ]
+}
+
+fn changed(kernel: &mut Kernel, commands: &[Command]) -> Snapshot {
+    for command in commands {
+        kernel.apply(command.clone());
+    }
+    kernel.settle();
+    let snapshot = kernel.snapshot();
+    assert_eq!(snapshot.notice, None);
+    snapshot
+}
+
+#[test]
+fn the_card_of_each_step_has_the_numbers_of_the_program_and_follows_every_change() {
+    let trained = Kernel::trained(lesson(APPLE));
+    let page = as_web(&trained.snapshot());
+    let of_way = |(way, ..): &(&str, _, _)| Step::ALL.map(|step| format!("apple.html#walk={}{way}", step.index()));
+    let addresses: Vec<String> = ways().iter().flat_map(of_way).collect();
+    let Some(answers) = ask(&[("apple.html", &page)], &addresses, CARD, TELEPHONE) else { return };
+    let mut answers = addresses.iter().zip(&answers);
+    for (_, commands, (head, key)) in ways() {
+        let snapshot = changed(&mut trained.copy(trained.snapshot().lesson), &commands);
+        for (step, (address, answer)) in Step::ALL.into_iter().zip(answers.by_ref()) {
+            let query = answer["query"].as_u64().unwrap_or_else(|| panic!("{address}: {answer}")) as usize;
+            let walk = WalkModel::of(&snapshot, Focus { query, head, key }).expect("a walk");
+            check(address, answer, &walk, step);
+            assert!(answer["isBelow"] == true && answer["beyond"] == 0, "{address}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn the_card_says_in_words_what_it_shows_and_grows_on_the_way_to_a_step() {
+    let page = as_web(&Kernel::trained(lesson(APPLE)).snapshot());
+    let cards = [
+        ("time=1", None, None),
+        ("walk=0", None, None),
+        ("walk=1", Some("Q K V: A cell is a number; hollow: negative"), Some("1")),
+        ("walk=1.25", Some("scores: 16 products, and their sum"), Some("0.25")),
+        ("walk=4", Some("softmax: All weights: together 1"), Some("1")),
+        ("walk=6.5", Some("contextual: What goes in, what is added, what goes on"), Some("0.5")),
+    ];
+    let addresses = cards.map(|(way, ..)| format!("apple.html#{way}"));
+    let Some(answers) = ask(&[("apple.html", &page)], &addresses, CARD, SIZE) else { return };
+    for ((way, said, grown), answer) in cards.into_iter().zip(&answers) {
+        assert_eq!(answer["said"].as_str(), said, "{way}");
+        assert!(grown.is_none() || answer["grown"].as_str() == grown, "{way}: {answer}");
+    }
+}
+
+/// The loss beside the arrow is that of the program, with the trained weights and with a changed one.
+#[test]
+fn the_arrow_to_a_goal_has_the_loss_of_the_program() {
+    let trained = Kernel::trained(lesson(include_str!("../../lessons/gradient.ron")));
+    let page = as_web(&trained.snapshot());
+    let tensor = TensorId::from(TensorName::QueryWeights);
+    let turned = Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 4.0 });
+    let ways = [("&time=1", vec![]), ("&time=1&W_Q[0,0]=4", vec![turned]), ("&walk=7", vec![])];
+    let early = ["&time=0", "&walk=6"];
+    let addresses: Vec<String> =
+        ways.iter().map(|(way, _)| *way).chain(early).map(|way| format!("gradient.html#numbers{way}")).collect();
+    let goals = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent).canvas.goals;";
+    let Some(answers) = ask(&[("gradient.html", &page)], &addresses, goals, SIZE) else { return };
+    let mut answers = answers.iter();
+    let mut losses = Vec::new();
+    for ((way, commands), answer) in ways.iter().zip(answers.by_ref()) {
+        let snapshot = changed(&mut trained.copy(trained.snapshot().lesson), commands);
+        let stage = StageModel::of(&snapshot).expect("a stage");
+        let cell = &snapshot.notebook.cells[0].cell;
+        let [goal] = stage.goals_of(&cell.kind, &snapshot)[..] else { panic!("one goal") };
+        losses.push(format!("{:.2}", goal.loss));
+        assert_eq!(*answer, serde_json::json!([format!("−∂L/∂y, L = {:.2}", goal.loss)]), "{way}");
+    }
+    assert_ne!(losses[0], losses[1], "the weight counts");
+    assert!(answers.all(|answer| *answer == serde_json::json!([])), "no arrow before the word is there");
+}

@@ -81,19 +81,29 @@ fn check(address: &str, answer: &Value, walk: &WalkModel, step: Step) {
     }
 }
 
-/// Ways that a reader changes what the card shows: in the page's address, as commands, and the head and key that are looked at.
-fn ways() -> Vec<(&'static str, Vec<Command>, (usize, Option<usize>))> {
+/// A way that a reader changes what the card shows: in the page's address, and as commands.
+struct Way {
+    address: &'static str,
+    commands: Vec<Command>,
+    /// The head and the key that the address looks at.
+    head: usize,
+    key: Option<usize>,
+}
+
+fn ways() -> Vec<Way> {
     let weight = |name, value| {
         let tensor = TensorId::from(name);
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 3, value })
+        vec![Command::Weights(WeightCommand::Set { tensor, row: 0, col: 3, value })]
     };
-    let intervene = Command::Interventions;
+    let intervened = |command| vec![Command::Interventions(command)];
+    let plain = |address, commands| Way { address, commands, head: 0, key: None };
+    let other = |address, commands| Way { address, commands, head: 1, key: Some(1) };
     vec![
-        ("", Vec::new(), (0, None)),
-        ("&W_Q[0,3]=1.5", vec![weight(TensorName::QueryWeights, 1.5)], (0, None)),
-        ("&W_V[0,3]=-2&other", vec![weight(TensorName::ValueWeights, -2.0)], (1, Some(1))),
-        ("&temperature=0.4&other", vec![intervene(InterventionCommand::SetTemperature(Some(0.4)))], (1, Some(1))),
-        ("&off=1", vec![intervene(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off })], (0, None)),
+        plain("", Vec::new()),
+        plain("&W_Q[0,3]=1.5", weight(TensorName::QueryWeights, 1.5)),
+        other("&W_V[0,3]=-2&other", weight(TensorName::ValueWeights, -2.0)),
+        other("&temperature=0.4&other", intervened(InterventionCommand::SetTemperature(Some(0.4)))),
+        plain("&off=1", intervened(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off })),
     ]
 }
 
@@ -111,11 +121,11 @@ fn changed(kernel: &mut Kernel, commands: &[Command]) -> Snapshot {
 fn the_card_of_each_step_has_the_numbers_of_the_program_and_follows_every_change() {
     let trained = Kernel::trained(lesson(APPLE));
     let page = as_web(&trained.snapshot());
-    let of_way = |(way, ..): &(&str, _, _)| Step::ALL.map(|step| format!("apple.html#walk={}{way}", step.index()));
+    let of_way = |way: &Way| Step::ALL.map(|step| format!("apple.html#walk={}{}", step.index(), way.address));
     let addresses: Vec<String> = ways().iter().flat_map(of_way).collect();
     let Some(answers) = ask(&[("apple.html", &page)], &addresses, CARD, TELEPHONE) else { return };
     let mut answers = addresses.iter().zip(&answers);
-    for (_, commands, (head, key)) in ways() {
+    for Way { commands, head, key, .. } in ways() {
         let snapshot = changed(&mut trained.copy(trained.snapshot().lesson), &commands);
         for (step, (address, answer)) in Step::ALL.into_iter().zip(answers.by_ref()) {
             let query = answer["query"].as_u64().unwrap_or_else(|| panic!("{address}: {answer}")) as usize;

@@ -122,6 +122,7 @@ fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
             let room = ui.available_width() - ENDS;
             ui.spacing_mut().slider_width = room.max(ENDS);
             let slider = ui.add(Slider::new(&mut time, 0.0..=1.0).show_value(false));
+            let slider = slider.on_hover_text("Moves each word from its place in one file to its place in the other");
             slider.widget_info(|| WidgetInfo::slider(true, f64::from(time), "Between the two files"));
             end(ui, walk, names[1], 1.0);
             if slider.changed() {

@@ -168,7 +168,7 @@ fn what_is_deep_does_not_overflow_the_stack() {
 fn nothing_is_left_out_in_silence() {
     let run = cell("for i in 0..1000 { print(i); }");
     assert_eq!(run.outputs.len(), budget::OUTPUTS_MAX);
-    assert!(run.fault.is_some_and(|fault| fault.message.contains("shows more than 200 things")));
+    assert!(run.fault.is_some_and(|fault| fault.message.contains("shows more than 200 outputs")));
 }
 
 #[test]

@@ -181,6 +181,12 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Comma
 
 fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
     const WIDTH: f32 = 58.0;
+    /// With its arrow and its margins.
+    const ROOM: f32 = 100.0;
+    // A chooser does not wrap by itself.
+    if ui.available_size_before_wrap().x < ROOM {
+        ui.end_row();
+    }
     let words = |pace: Pace| pace.map_or("fastest".to_owned(), |pace| format!("{pace} / s"));
     let chooser = ComboBox::from_id_salt("pace").width(WIDTH).selected_text(words(*pace)).show_ui(ui, |ui| {
         for choice in PACES {
@@ -427,9 +433,8 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
     let mut commands = Vec::new();
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let (switches, sliders): (Vec<_>, Vec<_>) = model.sliders.iter().partition(|slider| slider.switch().is_some());
-        ui.horizontal_wrapped(|ui| {
-            commands.extend(switches.into_iter().filter_map(|switch| lesson_switch_ui(ui, switch)))
-        });
+        // One below the other: in a row, the words of a box break where the panel ends.
+        commands.extend(switches.into_iter().filter_map(|switch| lesson_switch_ui(ui, switch)));
         commands.extend(sliders.into_iter().filter_map(|slider| slider_ui(ui, slider, palette)));
         ui.add_space(size::GAP_TIGHT);
         retrain_progress_ui(ui, model, palette);

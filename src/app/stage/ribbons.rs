@@ -192,8 +192,13 @@ impl<'a> Ribbons<'a> {
         let word = self.walk.queries.get(self.walk.focus.query)?;
         let row =
             |quantity, letter: &str| Some(Line::vector(self.row(quantity)?, format!("{letter} {word}"), Hue::Plain));
-        let rows = [row(Quantity::Input, "x")].into_iter().flatten().chain(self.added());
-        Some((rows.chain(row(Quantity::Output, "y")).collect(), "What goes in, what is added, what goes on".to_owned()))
+        let before = row(Quantity::Input, "x").filter(|_| self.walk.has_residual);
+        let rows = before.into_iter().chain(self.added()).chain(row(Quantity::Output, "y")).collect();
+        let said = match self.walk.has_residual {
+            true => "What goes in, what is added, what goes on",
+            false => "What the heads bring is what goes on",
+        };
+        Some((rows, said.to_owned()))
     }
 
     /// The place at an edge of the room over the picture that covers the least of the points, each of which counts so much;

@@ -281,6 +281,8 @@ fn dock_style(ui: &Ui, palette: &Palette) -> Style {
     style.separator.color_hovered = palette.accent;
     style.separator.color_dragged = palette.accent;
     style.tab_bar.bg_fill = palette.surface;
+    // The ids of two bars are the same where a panel is in a window of its own.
+    style.tab_bar.show_scroll_bar_on_overflow = false;
     style.tab_bar.height = size::TAB_HEIGHT;
     style.tab_bar.hline_color = palette.line;
     style.tab_bar.corner_radius = CornerRadius::ZERO;

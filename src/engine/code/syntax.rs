@@ -1,4 +1,4 @@
-//! Extensions of Rhai's grammar: `A[i, j]` and `A[.., j]`. Tokens are exchanged as the parser reads them, so
+//! Extensions of Rhai's grammar: `A[i, j]` and `A[.., j]`, and Python's `and` and `or`. Tokens are exchanged as the parser reads them, so
 //! that places in messages stay those of the learner's text.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +30,8 @@ struct Brackets {
     begins_index: bool,
     /// The last token is followed by the end of a range, or by nothing.
     ends_range: bool,
+    /// The last token ends an operand, so that an operator may follow.
+    ends_operand: bool,
 }
 
 impl ParserProgress {
@@ -74,11 +76,16 @@ impl Brackets {
             }
             Token::IntegerConstant(INT::MAX) if in_index && self.ends_range => Token::IntegerConstant(LARGEST_END),
             Token::ExclusiveRange if begins => Token::Identifier(Box::new(WHOLE.into())),
+            Token::Identifier(ref name) if self.ends_operand && **name == "and" => Token::And,
+            Token::Identifier(ref name) if self.ends_operand && **name == "or" => Token::Or,
             token => token,
         };
         self.ends_range = matches!(token, Token::ExclusiveRange);
         self.ends_value =
             matches!(token, Token::Identifier(_) | Token::RightBracket | Token::RightParen | Token::StringConstant(_));
+        let is_constant =
+            matches!(token, Token::IntegerConstant(_) | Token::FloatConstant(_) | Token::True | Token::False);
+        self.ends_operand = self.ends_value || is_constant;
         token
     }
 }

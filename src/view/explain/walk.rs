@@ -206,6 +206,8 @@ pub struct WalkModel {
     pub carried: Vec<Carried>,
     /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
+    /// They are added to the query's vector, and do not replace it.
+    pub has_residual: bool,
     pub steps: Vec<StepModel>,
 }
 
@@ -242,6 +244,7 @@ impl WalkModel {
             steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
             carried: walked.carried(),
             added: walked.added(),
+            has_residual: parts.config.residual,
             source: if key_side == Side::Source { walked.source() } else { Vec::new() },
             query_side: Side::of_source(is_of_source),
             key_side,

@@ -250,7 +250,10 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let likeliest = &model.sentence.answers.likeliest;
     let objective = &model.made_of.model.objective;
-    if !model.made_of.static_embedding.guesses_words() {
+    let made_of = &model.made_of;
+    // Of a model that has learned nothing, no word is an answer.
+    let has_learned = made_of.model.steps > 0 || made_of.static_embedding.is_pretrained();
+    if !has_learned || !made_of.static_embedding.guesses_words() {
         return None;
     }
     let answer =

@@ -610,6 +610,7 @@ impl LiveCellModel {
         let shown = words(expression, Some(value));
         let plain = LiveWord { words: shown, tensors: value.tensors.clone(), ..waiting(expression) };
         match &value.value {
+            Err(fault) if value.awaits_run => LiveWord { notes: vec![failed(fault)], ..plain },
             Err(fault) => LiveWord { standing: LiveStanding::Failed, notes: vec![failed(fault)], ..plain },
             Ok(content) => {
                 let differing = self.differing(expression, value, speaks_of);
@@ -681,7 +682,7 @@ fn failed(fault: &Fault) -> String {
 
 /// An expression's value as the text shows it.
 fn words(expression: &LiveExpression, value: Option<&LiveValue>) -> String {
-    match value.map(|value| &value.value) {
+    match value.filter(|value| !value.awaits_run).map(|value| &value.value) {
         None => "…".to_owned(),
         Some(Ok(value)) => written(expression, value),
         Some(Err(fault)) => format!("⚠ {}: {}", shorten(&expression.source), shorten(&fault.message)),

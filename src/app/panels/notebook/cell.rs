@@ -403,6 +403,7 @@ fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFram
     } else {
         write_ui(ui, cell, index, frame);
     }
+    frame.places.result = Some(ui.cursor().top());
     ran_ui(ui, cell);
 }
 

@@ -243,9 +243,6 @@ impl NotebookFrame<'_, '_> {
             ui.memory_mut(|memory| memory.stop_text_input());
             self.state.drafts.leave(&checked.cell);
             go_on(self, index);
-            if let Some(follow) = &mut self.state.follow {
-                follow.after = Some(checked.cell);
-            }
         } else if cell.is_exercise() {
             self.state.judged = Some(checked.cell);
         } else {
@@ -362,14 +359,14 @@ impl Checked {
 pub(super) struct CellHeights {
     /// The upper edge of its buttons or choices: what is above them may grow when they are clicked.
     pub controls: Option<f32>,
-    /// The upper edge of the verdict on its answer.
-    pub verdict: Option<f32>,
+    /// The upper edge of what its last run showed, or of the verdict on its answer.
+    pub result: Option<f32>,
 }
 
 /// A cell that is kept in sight while it, or what stands above it, grows.
 pub struct Follow {
     pub id: CellId,
-    /// The cell above, whose verdict stays in sight too where there is room for both.
+    /// The cell above, whose result stays in sight too as far as there is room for both.
     pub after: Option<CellId>,
     /// Keeps the end of a cell that is too high in sight, and not its beginning.
     pub is_end: bool,

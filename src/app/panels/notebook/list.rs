@@ -35,7 +35,7 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     if frame.state.follow.is_some() || frame.state.judged.is_some() {
         (frame.state.held, frame.state.below) = (None, None);
     }
-    let mut verdict = None;
+    let mut result = None;
     let height = leave_room(ui, ui.available_rect_before_wrap());
     let list = ScrollArea::vertical().max_height(height).id_salt(salt).auto_shrink([false, false]).show_viewport(
         ui,
@@ -50,7 +50,7 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
                 let is_wanted = frame.state.focus.as_ref() == Some(id) || is_followed(frame, id) != (false, false);
                 let height = if is_near || is_wanted {
                     let place = Rect::from_min_size(pos2(origin.x, origin.y + y), vec2(width, f32::INFINITY));
-                    near_cell_ui(ui, cell, index, frame, place, sight, &mut verdict)
+                    near_cell_ui(ui, cell, index, frame, place, sight, &mut result)
                 } else {
                     height
                 };
@@ -70,8 +70,8 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     below_ui(ui, list.inner_rect, frame);
 }
 
-/// A cell that is in sight or near it. Returns its height. `verdict` is the place of the verdict of the cell before the one that
-/// is followed.
+/// A cell that is in sight or near it. Returns its height. `result` is the place of the result of the cell before the one that is
+/// followed.
 fn near_cell_ui(
     ui: &mut Ui,
     cell: &CellModel,
@@ -79,7 +79,7 @@ fn near_cell_ui(
     frame: &mut NotebookFrame,
     place: Rect,
     sight: Rect,
-    verdict: &mut Option<f32>,
+    result: &mut Option<f32>,
 ) -> f32 {
     let id = cell.id();
     let (is_followed, is_before) = is_followed(frame, id);
@@ -92,10 +92,10 @@ fn near_cell_ui(
         below.measure(id, rect, &frame.places);
     }
     if is_before {
-        *verdict = frame.places.verdict;
+        *result = frame.places.result;
     }
     if is_followed {
-        follow(ui, rect, *verdict, sight, &mut frame.state.follow);
+        follow(ui, rect, *result, sight, &mut frame.state.follow);
     }
     frame.state.heights.insert(id.clone(), rect.height());
     rect.height()
@@ -118,16 +118,16 @@ fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut NotebookFrame) ->
     frame.state.way_on_height
 }
 
-/// Scrolls to a cell; to the verdict above it too, from `verdict` on, where that leaves room for the cell's beginning.
-fn follow(ui: &Ui, cell: Rect, verdict: Option<f32>, sight: Rect, state: &mut Option<Follow>) {
+/// Scrolls to a cell; to the result above it too, which begins at `result`, as far as that leaves room for the cell's
+/// beginning.
+fn follow(ui: &Ui, cell: Rect, result: Option<f32>, sight: Rect, state: &mut Option<Follow>) {
     let is_scrolled = ui.input(|input| input.smooth_scroll_delta() != Vec2::ZERO);
     let Some(follow) = state.as_mut().filter(|follow| follow.frames > 0 && !is_scrolled) else {
         *state = None;
         return;
     };
     follow.frames -= 1;
-    let leaves_room = |top: &f32| cell.top() + SEEN - top <= sight.height();
-    let top = verdict.filter(leaves_room).unwrap_or(cell.top());
+    let top = result.map_or(cell.top(), |top| top.max(cell.top() + SEEN - sight.height()));
     let cell = Rect::from_min_max(pos2(cell.left(), top), cell.max).expand(size::GAP);
     let excess = (cell.height() - sight.height()).max(0.0);
     let (above, below) = if follow.is_end { (excess, 0.0) } else { (0.0, excess) };
@@ -198,7 +198,7 @@ impl Below {
     /// Measures it where its cell is drawn.
     pub fn measure(&mut self, cell: &CellId, rect: Rect, places: &CellHeights) {
         if self.cell == *cell {
-            let verdict = places.verdict.filter(|_| self.is_verdict);
+            let verdict = places.result.filter(|_| self.is_verdict);
             self.bottom = verdict.map_or(rect.bottom(), |top| top + size::CELL_MAX);
         }
     }

@@ -36,7 +36,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         }
         return;
     }
-    frame.places.verdict = Some(ui.cursor().top());
+    frame.places.result = Some(ui.cursor().top());
     if let Some(run) = &cell.shown.run {
         let words = right.map_or("", |right| verdict_words(cell, chosen, right));
         ui.label(RichText::new(words).size(size::READING));
@@ -100,7 +100,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     frame.places.controls = Some(ui.cursor().top());
     ui.horizontal_wrapped(|ui| exercise_buttons_ui(ui, cell, exercise, frame));
     let verdict = ui.scope(|ui| verdict_ui(ui, cell, exercise, frame)).response.rect;
-    frame.places.verdict = Some(verdict.top());
+    frame.places.result = Some(verdict.top());
     if frame.state.judged.take_if(|judged| judged == cell.id()).is_some() {
         ui.scroll_to_rect(verdict.expand(size::GAP), None);
     }

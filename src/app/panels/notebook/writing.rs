@@ -125,10 +125,13 @@ fn enter(frame: &mut NotebookFrame, cell: &CellModel, edge: CaretEdge) {
     frame.reveal(id);
 }
 
-/// Goes to the next cell; after the last one, to a new one.
+/// Goes to the next cell, and keeps the result of this one in sight; after the last one, to a new one.
 pub fn go_on(frame: &mut NotebookFrame, index: usize) {
     if index + 1 < frame.model.open_cells().len() || frame.model.closed_gate.is_some() {
         frame.step(1);
+        if let Some(follow) = &mut frame.state.follow {
+            follow.after = Some(frame.model.cells[index].id().clone());
+        }
     } else if let Some(last) = frame.model.cells.last() {
         let id = last.id().clone();
         frame.insert(&id, OwnKind::Code, false, true);

@@ -617,6 +617,12 @@ pub fn standings<'a>(
         let run = runs.get(&cell.id);
         let (status, is_up_to_date) = match (run, analyses.get(&cell.id)) {
             (None, _) => (CellStatus::New, false),
+            // A prediction is about the model as it was when the answer was given.
+            (Some(run), Some(analysis))
+                if cell.is_given_prediction() && run.shown.verdict.is_some() && run.shown.text == analysis.text =>
+            {
+                (CellStatus::Fresh, true)
+            }
             (Some(run), Some(analysis)) => {
                 let is_clean = !cell.is_code();
                 let is_up_to_date = !run.shown.is_from_before

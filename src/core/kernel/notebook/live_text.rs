@@ -49,6 +49,8 @@ impl Default for Spoken {
 pub struct LiveValue {
     pub source: Arc<str>,
     pub value: Result<Value, Fault>,
+    /// There is no value until the learner runs a cell above.
+    pub awaits_run: bool,
     /// The value in the model as the lesson has it, once it was evaluated there.
     pub own: Option<Value>,
     /// Live tensors that it reads.
@@ -336,7 +338,9 @@ impl Notebook {
         for (i, (source, names)) in text.texts.expressions.iter().enumerate() {
             let no_sentence = || (Err(Fault::new("there is no such sentence")), false);
             let (value, is_elsewhere) = found.values.remove(&i).unwrap_or_else(no_sentence);
-            let value = value.map_err(|fault| self.not_run(text.cell, names).unwrap_or(fault));
+            let not_run = value.as_ref().err().and_then(|_| self.not_run(text.cell, names));
+            let awaits_run = not_run.is_some();
+            let value = not_run.map_or(value, Err);
             let reads = |name: &String| names.as_ref().is_ok_and(|names| names.reads.contains(name));
             let read: Vec<&(String, NameSource)> = text.sources.iter().filter(|(name, _)| reads(name)).collect();
             let follows = self.followed_by(read.iter().copied());
@@ -349,7 +353,8 @@ impl Notebook {
             };
             let entry = if value.is_ok() { self.entry(source, &text.from_cells, model) } else { None };
             let tensors = self.live.iter().filter(|live| reads(&live.name)).map(|live| live.name.clone()).collect();
-            values.push(LiveValue { source: source.clone(), value, own, tensors, cells, follows, entry, is_elsewhere });
+            let source = source.clone();
+            values.push(LiveValue { source, value, awaits_run, own, tensors, cells, follows, entry, is_elsewhere });
         }
         values
     }

@@ -72,7 +72,9 @@ const Ribbons = (() => {
       },
       () => {
         const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
-        return [[before, ...added(state, head, i), after], "What goes in, what is added, what goes on"];
+        const { residual } = head.step.config;
+        const said = residual ? "What goes in, what is added, what goes on" : "What the heads bring is what goes on";
+        return [[...(residual ? [before] : []), ...added(state, head, i), after], said];
       },
     ];
     return steps[at]();

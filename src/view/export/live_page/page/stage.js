@@ -58,6 +58,7 @@ const Stage = (() => {
     let scene = null;
     let pose = null;
     let isTouched = false;
+    let isFramedForWalk = false;
     let isFlat = false;
     let size = { width: 0, height: 0, ratio: 1 };
     let frame = 0;
@@ -95,15 +96,21 @@ const Stage = (() => {
       const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
       // Pretrained models send their first token far away between the layers.
       const isFar = (token, stop) => data.pieces && token.position === 0 && stop > 0 && stop < blocks;
-      const certain = [...named, ...tokens.flatMap((token) => token.stops.filter((_, stop) => !isFar(token, stop)))];
-      const content = certain.length > 0 ? certain : words.map((word) => word.at);
-      scene = { tokens, inSentence, sources, content };
+      const framed = (stops) => {
+        const certain = [...named, ...tokens.flatMap(stops)];
+        return certain.length > 0 ? certain : words.map((word) => word.at);
+      };
+      const atRest = framed((token) => [token.start, token.end]);
+      const walked = framed((token) => token.stops.filter((_, stop) => !isFar(token, stop)));
+      scene = { tokens, inSentence, sources, atRest, walked };
       if (!isTouched) goHome();
       request();
     }
 
+    /** The camera shows what is at rest or, while layers are walked through, all places on the way. */
     function goHome() {
-      pose = Camera.home(scene.content, size.width / Math.max(size.height, 1), isFlat);
+      isFramedForWalk = state.isWalked;
+      pose = Camera.home(state.isWalked ? scene.walked : scene.atRest, size.width / Math.max(size.height, 1), isFlat);
     }
 
     /** The layer that is walked through, and where a token is at the present time. */
@@ -408,6 +415,7 @@ const Stage = (() => {
     function step() {
       frame = 0;
       if (glide) advance();
+      if (!isTouched && state.isWalked !== isFramedForWalk) goHome();
       draw();
     }
 

@@ -9,7 +9,7 @@ use egui::{
 };
 
 use super::controls::copy_button;
-use super::heat::{Heat, paint_slanted, reach};
+use super::heat::{Heat, paint_slanted, reach, width_of};
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::led_by_arrows;
 
@@ -53,11 +53,17 @@ pub fn table_ui(ui: &mut Ui, table: &TableModel) -> Option<[usize; 3]> {
 }
 
 fn caption_ui(ui: &mut Ui, table: &TableModel, title: &str) {
+    const COPY: f32 = 44.0;
     ui.horizontal(|ui| {
+        let font = theme::mono(size::SMALL);
         if !title.is_empty() {
-            ui.add(Label::new(RichText::new(title).font(theme::strong(size::BODY))).truncate());
+            let beside = COPY + width_of(ui, &table.shape(), font.clone()) + 2.0 * ui.spacing().item_spacing.x;
+            ui.scope(|ui| {
+                ui.set_max_width((ui.available_width() - beside).max(0.0));
+                ui.add(Label::new(RichText::new(title).font(theme::strong(size::BODY))).truncate());
+            });
         }
-        let shape = ui.weak(RichText::new(table.shape()).font(theme::mono(size::SMALL)));
+        let shape = ui.weak(RichText::new(table.shape()).font(font));
         shape.on_hover_text("Entries of each axis");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let what = if title.is_empty() { "the table".to_owned() } else { format!("the table {title}") };

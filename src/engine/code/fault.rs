@@ -113,6 +113,10 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
         EvalAltResult::ErrorStackOverflow(_) => {
             Fault::new("functions call each other too deeply").hint("does one call itself forever?")
         }
+        EvalAltResult::ErrorIndexingType(what, _) if what.starts_with("()") => {
+            Fault::new("there is nothing here to take an entry of")
+                .hint("a function gives back its last line, if that line has no semicolon")
+        }
         EvalAltResult::ErrorParsing(kind, _) => parsing(kind, scope),
         other => Fault::new(without_place(&other)),
     };

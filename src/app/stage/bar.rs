@@ -13,8 +13,8 @@ use super::projection::place;
 use super::sentence::strip_id;
 use crate::app::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
 use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::PanelView;
 use crate::app::ui_state::search::{Emphasis, Hit, SearchResult};
+use crate::app::ui_state::{Highlight, PanelView, Selection, Walk};
 use crate::app::widgets::heat::width_of;
 
 /// Longest search, in letters.
@@ -25,17 +25,17 @@ const BESIDE: f32 = 136.0;
 const COUNT: f32 = 62.0;
 
 /// The search is open while something is searched or hidden, or the keyboard is there.
-fn is_search_open(ctx: &Context, view: &PanelView) -> bool {
+fn is_search_open(ctx: &Context, highlight: &Highlight) -> bool {
     let field = keys::stage_search();
     let has_keyboard = ctx.memory(|memory| memory.focused()) == Some(field) || keys::is_asked(ctx, field);
-    has_keyboard || view.highlight.is_narrowed() || !view.highlight.search.text.is_empty()
+    has_keyboard || highlight.is_narrowed() || !highlight.search.text.is_empty()
 }
 
 /// The upper right corner of the room over the picture, as large as the bar needs.
-pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, view: &PanelView) -> Rect {
+pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, highlight: &Highlight) -> Rect {
     let signs = if rig.is_flat() { Vec::new() } else { axes().map(|(_, sign)| sign).collect() };
     let names = [StageAction::Home, StageAction::Flat, StageAction::Lasso].map(|action| action.row().text.to_owned());
-    let is_open = is_search_open(ui.ctx(), view);
+    let is_open = is_search_open(ui.ctx(), highlight);
     let search = (!is_open).then(|| SEARCH.to_owned());
     let padding = 2.0 * ui.spacing().button_padding.x + size::GAP_TIGHT;
     let button = |name: &String| width_of(ui, name, theme::plain(size::BODY)) + padding;
@@ -58,7 +58,7 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
     ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(HIDES));
     let (row, below) = area.split_top_bottom_at_y(area.top() + size::VIEW_BAR);
     let inner = row.shrink2(egui::vec2(size::GAP_TIGHT, 0.0));
-    let is_open = is_search_open(ui.ctx(), view);
+    let is_open = is_search_open(ui.ctx(), view.highlight);
     if !is_open && !ui.rect_contains_pointer(area) {
         // Quiet until the pointer comes.
         ui.visuals_mut().override_text_color = Some(palette.ink_faint);
@@ -124,22 +124,22 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
     // With less room the count goes: the picture shows what was found.
     let with_count = room - COUNT >= size::SEARCH_MIN;
     let width = (if with_count { room - COUNT } else { room }).clamp(size::SEARCH_MIN, size::SEARCH);
-    let field = field_ui(ui, width, view);
+    let field = field_ui(ui, width, view.highlight);
     if field.changed() {
         view.highlight.looked_at = None;
     }
     let lost = |key| field.lost_focus() && ui.input(|input| input.key_pressed(key));
     if lost(Key::Enter) {
         let back = ui.input(|input| input.modifiers.shift);
-        look_at_next(model, emphasis, if back { -1 } else { 1 }, rig, view);
+        look_at_next(model, emphasis, if back { -1 } else { 1 }, rig, view.walk, view.highlight);
         field.request_focus();
     } else if lost(Key::Escape) {
         view.clear();
         ui.memory_mut(|memory| memory.request_focus(stage_id()));
     }
-    pattern_ui(ui, view);
+    pattern_ui(ui, view.highlight);
     let count = emphasis.found.as_ref().map(|found| count(found, view.highlight.looked_at));
-    isolate_ui(ui, view);
+    isolate_ui(ui, view.highlight);
     if view.highlight.is_narrowed() {
         let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
         if named(clear, "Clear").on_hover_text(StageAction::Clear.row().hint()).clicked() {
@@ -152,32 +152,32 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
 }
 
 /// The switch between words and a regular expression.
-fn pattern_ui(ui: &mut Ui, view: &mut PanelView) {
-    let pattern = toggle(ui, view.highlight.search.is_pattern, ".*", "Regular expression");
+fn pattern_ui(ui: &mut Ui, highlight: &mut Highlight) {
+    let pattern = toggle(ui, highlight.search.is_pattern, ".*", "Regular expression");
     if pattern.on_hover_text("The search text is a regular expression: ^b, ing$, cat|dog").clicked() {
-        view.highlight.search.is_pattern = !view.highlight.search.is_pattern;
-        view.highlight.looked_at = None;
+        highlight.search.is_pattern = !highlight.search.is_pattern;
+        highlight.looked_at = None;
     }
 }
 
 /// The switch that shows only what was found.
-fn isolate_ui(ui: &mut Ui, view: &mut PanelView) {
+fn isolate_ui(ui: &mut Ui, highlight: &mut Highlight) {
     let isolate = StageAction::Isolate.row();
-    let hint = if view.highlight.search.is_blank() {
+    let hint = if highlight.search.is_blank() {
         isolate.hint_with(
             "Show only the points in the lasso or, without one, the sentence and what is near its chosen word",
         )
     } else {
         isolate.hint()
     };
-    if toggle(ui, view.highlight.isolated, isolate.text, isolate.text).on_hover_text(hint).clicked() {
-        view.highlight.isolated = !view.highlight.isolated;
+    if toggle(ui, highlight.isolated, isolate.text, isolate.text).on_hover_text(hint).clicked() {
+        highlight.isolated = !highlight.isolated;
     }
 }
 
-fn field_ui(ui: &mut Ui, width: f32, view: &mut PanelView) -> Response {
+fn field_ui(ui: &mut Ui, width: f32, highlight: &mut Highlight) -> Response {
     let search = StageAction::Search.row();
-    let field = TextEdit::singleline(&mut view.highlight.search.text)
+    let field = TextEdit::singleline(&mut highlight.search.text)
         .id(keys::stage_search())
         .hint_text(search.text)
         .char_limit(TEXT_MAX)
@@ -186,7 +186,7 @@ fn field_ui(ui: &mut Ui, width: f32, view: &mut PanelView) -> Response {
         .desired_width(width);
     let response = ui.add(field);
     response.widget_info(|| {
-        let info = WidgetInfo::text_edit(true, &view.highlight.search.text, &view.highlight.search.text, "");
+        let info = WidgetInfo::text_edit(true, &highlight.search.text, &highlight.search.text, "");
         WidgetInfo { label: Some(search.text.to_owned()), ..info }
     });
     keys::take(ui.ctx(), response.id);
@@ -276,7 +276,7 @@ fn perform(
     let step = |view: &mut PanelView, steps: isize| {
         let tokens = model.map_or(&[][..], |model| &model.tokens).iter();
         let places: Vec<usize> = tokens.filter(|token| !token.is_part).map(|token| token.position).collect();
-        choose(view, &places, steps);
+        choose(view.selection, &places, steps);
     };
     match action {
         // The camera goes where the arrow points.
@@ -313,26 +313,33 @@ pub fn leave(ctx: &Context, area: Rect) {
 }
 
 /// The word the given number of places on, round and round.
-fn choose(view: &mut PanelView, places: &[usize], steps: isize) {
+fn choose(selection: &mut Selection, places: &[usize], steps: isize) {
     if places.is_empty() {
         return;
     }
-    let chosen = view.selection.query.and_then(|query| places.iter().position(|place| *place == query));
+    let chosen = selection.query.and_then(|query| places.iter().position(|place| *place == query));
     let from = chosen.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
     let to = (from + steps).rem_euclid(places.len() as isize) as usize;
-    view.selection.choose_query(Some(places[to]));
+    selection.choose_query(Some(places[to]));
 }
 
 /// Looks at the next point that was found, or the one before.
-fn look_at_next(model: &StageModel, emphasis: &Emphasis, steps: isize, rig: &mut CameraRig, view: &mut PanelView) {
+fn look_at_next(
+    model: &StageModel,
+    emphasis: &Emphasis,
+    steps: isize,
+    rig: &mut CameraRig,
+    walk: &Walk,
+    highlight: &mut Highlight,
+) {
     let found = emphasis.matches();
     if found.is_empty() {
         return;
     }
-    let from = view.highlight.looked_at.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
+    let from = highlight.looked_at.map_or(if steps > 0 { -1 } else { 0 }, |at| at as isize);
     let at = (from + steps).rem_euclid(found.len() as isize) as usize;
-    view.highlight.looked_at = Some(at);
-    if let Some(place) = place(model, found[at], view.walk.layer_time()) {
+    highlight.looked_at = Some(at);
+    if let Some(place) = place(model, found[at], walk.layer_time()) {
         rig.focus(place);
     }
 }

@@ -351,7 +351,7 @@ fn act(
         match target {
             Some(Target::Point(Hit::Token(position))) => view.selection.choose_query(Some(position)),
             Some(Target::Point(Hit::Word(_))) => {}
-            Some(Target::Second(position)) => second::choose(model, position, view),
+            Some(Target::Second(position)) => second::choose(model, position, view.selection),
             Some(Target::Arrow(arrow)) => arrow.entry.into_iter().for_each(|entry| view.trail.open(entry)),
             None => view.selection.choose_query(None),
         }

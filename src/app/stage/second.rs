@@ -117,16 +117,16 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
 }
 
 /// A click on a token that both sentences have looks at its two ways.
-pub fn choose(model: &StageModel, position: usize, view: &mut PanelView) {
+pub fn choose(model: &StageModel, position: usize, selection: &mut Selection) {
     if model.second_kind != SecondKind::Sentence {
-        view.selection.sense = (view.selection.sense != Some(position)).then_some(position);
+        selection.sense = (selection.sense != Some(position)).then_some(position);
         return;
     }
-    view.selection.second = Some(position);
+    selection.second = Some(position);
     let shared = model.shared.iter().filter(|pair| pair.second == position);
     // Of several the one that is looked at already.
-    let first = shared.clone().find(|pair| Some(pair.first) == view.selection.query).or_else(|| shared.clone().next());
-    view.selection.query = first.map_or(view.selection.query, |pair| Some(pair.first));
+    let first = shared.clone().find(|pair| Some(pair.first) == selection.query).or_else(|| shared.clone().next());
+    selection.query = first.map_or(selection.query, |pair| Some(pair.first));
 }
 
 /// Marks the point that is looked at. Returns the points of the second sentence for their names.
@@ -188,7 +188,13 @@ impl<'a> SecondLine<'a> {
     const MARK: f32 = size::LEGEND + size::GAP;
 
     /// `None` where nothing is compared.
-    pub fn of(ui: &Ui, model: &'a StageModel, view: &PanelView, width: f32) -> Option<Self> {
+    pub fn of(
+        ui: &Ui,
+        model: &'a StageModel,
+        selection: &Selection,
+        highlight: &Highlight,
+        width: f32,
+    ) -> Option<Self> {
         if model.second.is_empty() || model.second_kind != SecondKind::Sentence {
             return None;
         }
@@ -204,7 +210,7 @@ impl<'a> SecondLine<'a> {
             (rect, token)
         };
         let words: Vec<(Rect, &TokenPoint)> = model.second.iter().map(place).collect();
-        let said = said(model, chosen(model, view.selection, view.highlight));
+        let said = said(model, chosen(model, selection, highlight));
         let height = words.last().map_or(0.0, |(rect, _)| rect.bottom()) + Self::ROW;
         Some(Self { model, words, said, size: egui::vec2(width, height) })
     }
@@ -238,7 +244,7 @@ impl<'a> SecondLine<'a> {
                 view.hover.point_at(&token.text);
             }
             if response.on_hover_text("Compare its path with that in the first sentence").clicked() {
-                choose(self.model, token.position, view);
+                choose(self.model, token.position, view.selection);
             }
         }
         let foot = area.with_min_y(area.bottom() - Self::ROW).shrink2(egui::vec2(size::GAP_WIDE, 0.0));

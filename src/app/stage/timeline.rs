@@ -10,7 +10,7 @@ use egui::{
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::walk::{LAST, STEPS};
-use crate::app::ui_state::{PanelView, Walk};
+use crate::app::ui_state::{PanelView, Selection, Walk};
 
 /// Height of the row with the track, and of one whose stops are signs with their names.
 const TRACK_HEIGHT: f32 = 26.0;
@@ -102,7 +102,7 @@ pub fn timeline_ui(
             }
         }
     }
-    ui.scope_builder(UiBuilder::new().max_rect(said), |ui| said_ui(ui, route, walk, about, view));
+    ui.scope_builder(UiBuilder::new().max_rect(said), |ui| said_ui(ui, route, walk, about, view.selection, view.walk));
 }
 
 /// The way between two places of each point, where no step of attention lies between them.
@@ -399,33 +399,34 @@ fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
 fn said_ui(
     ui: &mut Ui,
     route: Option<&RouteModel>,
-    walk: Option<&WalkModel>,
+    model: Option<&WalkModel>,
     about: Option<String>,
-    view: &mut PanelView,
+    selection: &Selection,
+    walk: &mut Walk,
 ) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let next = next_ui(view.walk);
-    let step = view.walk.step();
-    let passed = view.walk.passed_layers().filter(|_| !view.walk.is_walking() && view.walk.layers() > 1);
+    let next = next_ui(walk);
+    let step = walk.step();
+    let passed = walk.passed_layers().filter(|_| !walk.is_walking() && walk.layers() > 1);
     let (title, place) = match passed {
         Some(passed) => (passed_said(route, passed.round() as usize), String::new()),
         // A line ends after a comma, not within `step 8 of 8`.
         None => {
             // Points that go straight pass no layer: what is said is of the chosen head's.
-            let of_head = || route.and_then(|route| route.layer_of(view.selection.head));
-            let layer = Some(view.walk.layer()).filter(|_| view.walk.is_walking()).or_else(of_head).unwrap_or(0);
+            let of_head = || route.and_then(|route| route.layer_of(selection.head));
+            let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
             let place = place_said(route, layer, step);
             (step.name().to_owned(), format!("{} ", place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ")))
         }
     };
     let hint = "Click a word, and Space follows it step by step.";
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
-    let of_step = walk.filter(|_| passed != Some(0.0)).map_or(hint, |walk| &walk.step(step).said);
+    let of_step = model.filter(|_| passed != Some(0.0)).map_or(hint, |model| &model.step(step).said);
     let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);
     let job = |wide: f32, body: f32| job(&title, &place, said, wide, body, palette);
     ui.horizontal_top(|ui| {
         if next(ui) {
-            view.walk.step_on();
+            walk.step_on();
         }
         let room = ui.available_size();
         let fits = |job: &LayoutJob| ui.fonts_mut(|fonts| fonts.layout_job(job.clone()).size().y) <= room.y;

@@ -184,7 +184,7 @@ impl<'a> Over<'a> {
             (gauge, rect)
         });
         let model = scene.points.as_ref();
-        let second = model.and_then(|model| SecondLine::of(ui, model, view, area.width()));
+        let second = model.and_then(|model| SecondLine::of(ui, model, view.selection, view.highlight, area.width()));
         over.second = second.map(|line| {
             let rect = take(line.height());
             (line, rect)
@@ -197,7 +197,7 @@ impl<'a> Over<'a> {
         let bottom = over.walk.map_or(area.bottom(), |walk| walk.top());
         if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
-            over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view));
+            over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view.highlight));
             over.ribbons = step.and_then(|(walk, step)| {
                 let ribbons = Ribbons::of(walk, step, room.height())?;
                 let rect = ribbons.place(room, &side.seen(area, walk, view))?;

@@ -244,7 +244,7 @@ impl Panel for Second {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let model = cx.models.get::<StageModel>()?;
         let area = ui.available_rect_before_wrap();
-        let line = SecondLine::of(ui, &model, &cx.view, area.width())?;
+        let line = SecondLine::of(ui, &model, cx.view.selection, cx.view.highlight, area.width())?;
         let rect = Rect::from_min_size(area.min, Vec2::new(area.width(), line.height()));
         ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| line.ui(ui, &mut cx.view));
         Some(())

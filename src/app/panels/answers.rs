@@ -594,7 +594,10 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     ui.horizontal_wrapped(|ui| {
         ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Always the likeliest word");
         ui.selectable_value(&mut plan.draws, true, "drawn").on_hover_text("Each word drawn by its probability");
-        if plan.draws {
+    });
+    // A slider does not wrap: it has a row of its own.
+    if plan.draws {
+        ui.horizontal(|ui| {
             let label = ui.label("τ");
             let slider = Slider::new(&mut plan.temperature, TEMPERATURE.0..=TEMPERATURE.1).logarithmic(true);
             let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
@@ -603,9 +606,7 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
                 "Sampling temperature: logits are divided by it. A low temperature nearly always draws the likeliest \
                  word, a high one nearly any word",
             );
-        }
-    });
-    if plan.draws {
+        });
         limits_ui(ui, plan);
     }
     ui.horizontal(|ui| {

@@ -426,19 +426,19 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     ui.horizontal(|ui| {
         ui.label("the vector of");
         source_word_ui(ui, patch, state, &mut from);
-        match query {
-            Some(query) => {
-                ui.label(format!("for {}", model.tokens[query]));
-                let tip = "Activation patching: copies the second sentence's vector at this layer to the chosen word; this \
+    });
+    ui.horizontal_wrapped(|ui| match query {
+        Some(query) => {
+            ui.label(format!("for {}", model.tokens[query]));
+            let tip = "Activation patching: copies the second sentence's vector at this layer to the chosen word; this \
                            layer and all later ones are computed again";
-                if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
-                    command = Some(patch.command(state.layer, query, from));
-                }
+            if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
+                command = Some(patch.command(state.layer, query, from));
             }
-            None => {
-                let button = ui.add_enabled(false, Button::new("Patch"));
-                button.on_disabled_hover_text("Choose a word above: its vector is replaced");
-            }
+        }
+        None => {
+            let button = ui.add_enabled(false, Button::new("Patch"));
+            button.on_disabled_hover_text("Choose a word above: its vector is replaced");
         }
     });
     command

@@ -32,6 +32,8 @@ pub struct AnswersModel {
     pub rows: Vec<AnswerRow>,
     /// The rows are those of the tokens.
     pub is_by_token: bool,
+    /// The row that is shown where no word is chosen: of a hidden word, or the last.
+    asked: usize,
     pub writing: AnswersWriting,
     groups: ClassGroups,
 }
@@ -164,21 +166,24 @@ impl AnswersModel {
                 .collect(),
         });
         let rows = rows.collect();
+        let asked = hiding_piece(&model.made_of)
+            .and_then(|piece| model.sentence.tokens.iter().position(|token| token.text == piece));
         let said = (0..answers.likeliest.len()).filter_map(|row| said(model, row)).collect();
         Some(Self {
             said,
             question: question(&model.made_of),
             rows,
             is_by_token,
+            asked: asked.filter(|_| is_by_token).unwrap_or(answers.likeliest.len().saturating_sub(1)),
             writing: writing(model, objective),
             groups,
         })
     }
 
-    /// The row of a word that is chosen, the last where none is; or the only one.
+    /// The row of a word that is chosen, or else of a hidden word, or else the last; or the only one.
     pub fn row_number(&self, query: Option<usize>) -> usize {
         let last = self.rows.len().saturating_sub(1);
-        if self.is_by_token { query.unwrap_or(last).min(last) } else { 0 }
+        if self.is_by_token { query.unwrap_or(self.asked).min(last) } else { 0 }
     }
 
     pub fn row_of(&self, query: Option<usize>) -> Option<&AnswerRow> {

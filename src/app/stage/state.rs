@@ -231,10 +231,12 @@ impl StageState {
         let before = self.followed.filter(|before| before.word == word && before.layer == walk.layer());
         let is_in_layer = walk.is_walking() || walk.shown_layer().is_some();
         let is_elsewhere = is_in_layer && of_head != walk.layer();
+        // The layers between choose no other head.
+        let is_on_its_way = selection.is_head_chosen && walk.is_gliding();
         if selection.is_head_chosen && is_elsewhere && before.is_some_and(|before| before.head != selection.head) {
             // A head of another layer was chosen: the walk goes there.
             walk.walk_to_layer(of_head);
-        } else if is_elsewhere || (!selection.is_head_chosen && before.is_none()) {
+        } else if (is_elsewhere && !is_on_its_way) || (!selection.is_head_chosen && before.is_none()) {
             selection.follow_head(route.head(walk.layer(), word).unwrap_or(0));
         }
         self.followed = Some(Followed { layer: walk.layer(), word, head: selection.head });

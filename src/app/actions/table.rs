@@ -487,7 +487,7 @@ action_table! {
         Reset { text: "Reset to the lesson's" }
         Functions {
             text: "Functions",
-            tooltip: "Every function of code cells, with its equation",
+            tooltip: "Every function for code cells, with its equation",
             keys: &[key(Key::F)],
             line: New("the functions of code cells"),
         }

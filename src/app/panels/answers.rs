@@ -593,7 +593,8 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     let mut command = None;
     ui.horizontal_wrapped(|ui| {
         ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Always the likeliest word");
-        ui.selectable_value(&mut plan.draws, true, "drawn").on_hover_text("Each word drawn by its probability");
+        ui.selectable_value(&mut plan.draws, true, "drawn")
+            .on_hover_text("Each word drawn according to its probability");
     });
     // A slider does not wrap: it has a row of its own.
     if plan.draws {

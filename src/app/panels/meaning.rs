@@ -75,7 +75,7 @@ impl Panel for MeaningPanel {
                 "Two sentences",
                 "One word in two sentences: how far apart attention moves its vectors",
             ),
-            (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses part"),
+            (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses separate"),
             (
                 MeaningView::Models,
                 "Two models",

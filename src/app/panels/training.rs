@@ -93,10 +93,10 @@ fn training_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel) -> Ve
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let top = ui.cursor().top();
         progress_ui(ui, model, palette);
-        commands.extend(controls_ui(ui, model, &mut state.pace));
+        commands.extend(controls_ui(ui, model));
         commands.extend(look_ui(ui, model));
         let left = height - (ui.cursor().top() - top) - BELOW;
-        commands.extend(curve_ui(ui, model, &mut state.curve, left));
+        commands.extend(curve_ui(ui, model, state, left));
         commands.extend(rate_ui(ui, model));
         ui.add(egui::Label::new(RichText::new(&model.checkpoints).small().color(palette.ink_soft)).truncate())
             .on_hover_text("Looking back at a step shows the model exactly as it was then");
@@ -149,7 +149,7 @@ fn share(done: usize, of: usize) -> f32 {
     done as f32 / of.max(1) as f32
 }
 
-fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Command> {
+fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
     let mut commands = Vec::new();
     let ready = !model.stage.is_before_model();
     let can_step = matches!(model.stage, TrainingStage::Playing | TrainingStage::Paused | TrainingStage::Stopped);
@@ -174,19 +174,12 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel, pace: &mut Pace) -> Vec<Comma
         if reset.on_hover_text("Back to the same initialisation, at step 0").clicked() {
             commands.push(Command::Training(TrainingCommand::Reset));
         }
-        pace_ui(ui, pace);
     });
     commands
 }
 
 fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
     const WIDTH: f32 = 58.0;
-    /// With its arrow and its margins.
-    const ROOM: f32 = 100.0;
-    // A chooser does not wrap by itself.
-    if ui.available_size_before_wrap().x < ROOM {
-        ui.end_row();
-    }
     let words = |pace: Pace| pace.map_or("fastest".to_owned(), |pace| format!("{pace} / s"));
     let chooser = ComboBox::from_id_salt("pace").width(WIDTH).selected_text(words(*pace)).show_ui(ui, |ui| {
         for choice in PACES {
@@ -326,8 +319,12 @@ impl CurveUiState {
     }
 }
 
-fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState, height: f32) -> Option<Command> {
-    chooser_ui(ui, model, state);
+fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, height: f32) -> Option<Command> {
+    ui.horizontal(|ui| {
+        chooser_ui(ui, model, &mut state.curve);
+        pace_ui(ui, &mut state.pace);
+    });
+    let state = &mut state.curve;
     state.keep_points(&model.log);
     let palette = Palette::of(ui.visuals().dark_mode);
     let log = state.log;
@@ -366,22 +363,17 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
     if matches!(state.curve, Curve::Tensor(place) if place >= model.tensors.len()) {
         state.curve = Curve::Loss;
     }
-    ui.horizontal(|ui| {
-        let curves = [Curve::Loss, Curve::Gradient].into_iter().chain((0..model.tensors.len()).map(Curve::Tensor));
-        let chooser =
-            ComboBox::from_id_salt("curve").selected_text(state.curve.name(&model.tensors)).show_ui(ui, |ui| {
-                for curve in curves {
-                    ui.selectable_value(&mut state.curve, curve, curve.name(&model.tensors));
-                }
-            });
-        chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
-        let tip = "Loss in nats, with a line at the loss of a random guess; or the L2 norm of the gradient, of all \
-                   tensors or of one";
-        chooser.response.on_hover_text(tip);
-        checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
-        ui.weak("drag to look back")
-            .on_hover_text("Or [ and ], or the arrow keys on the curve; with Shift by ten steps");
+    let curves = [Curve::Loss, Curve::Gradient].into_iter().chain((0..model.tensors.len()).map(Curve::Tensor));
+    let chooser = ComboBox::from_id_salt("curve").selected_text(state.curve.name(&model.tensors)).show_ui(ui, |ui| {
+        for curve in curves {
+            ui.selectable_value(&mut state.curve, curve, curve.name(&model.tensors));
+        }
     });
+    chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
+    let tip = "Loss in nats, with a line at the loss of a random guess; or the L2 norm of the gradient, of all \
+               tensors or of one";
+    chooser.response.on_hover_text(tip);
+    checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
 }
 
 /// The step that the pointer or the arrow keys lead to; under the pointer, its number.

@@ -455,7 +455,7 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
             (
                 Tool::Paint,
                 "Paint",
-                "Drag over the map: every entry under the brush changes, and one undo takes it back",
+                "Drag over the map: every entry under the brush changes, and one undo reverts the stroke",
             ),
             (Tool::Shake, "Shake", "Add a little random noise to the whole tensor"),
         ];

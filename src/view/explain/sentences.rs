@@ -44,7 +44,7 @@ sentences! {
     no_word() = "There is no word here yet: the static vector is zero.";
     comes_from_below(query, width) =
         "{query} comes out of the layer below with {width} numbers, which are the input here.";
-    position() = "A fixed wave: sine and cosine of the position, slower from entry to entry.";
+    position() = "A fixed wave: sine and cosine of the position, slower with each pair.";
 
     // Queries, keys and values.
     nothing_learned(width) =
@@ -58,7 +58,7 @@ sentences! {
 
     // Scores.
     places_turn() =
-        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. The positions of the two words have turned the hands, so what a pair adds depends on how far apart the words are.";
+        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. The positions of the two words have turned the hands, so what a clock adds depends on how far apart the words are.";
     held_below(cap) = "The model limits scores to between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
     meets(key, product) =
         "The query meets each key: their entries are multiplied in pairs, and the products are added. With {key} the sum is {product}.";

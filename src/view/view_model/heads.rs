@@ -509,7 +509,7 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
         ),
         HeadMeasure::Induction => (
             "induction",
-            "The share of its weights on the token after an earlier copy of this one: what came next last time",
+            "The share of its weights on the token that came next after an earlier copy of the current token",
             "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α",
             LENS,
         ),

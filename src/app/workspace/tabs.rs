@@ -72,6 +72,11 @@ impl TabViewer for Tabs<'_> {
         name(*tab, self.unseen.contains(&tab.title()))
     }
 
+    /// The cross of those in front alone: the others keep the room for their names.
+    fn is_closeable(&self, tab: &PanelId) -> bool {
+        can_close(*tab) && self.fronts.contains(tab)
+    }
+
     /// The window closes it when all is drawn, and lays the others out.
     fn on_close(&mut self, tab: &mut PanelId) -> OnCloseResponse {
         self.closed = Some(*tab);
@@ -84,8 +89,7 @@ impl TabViewer for Tabs<'_> {
         let is_new = self.unseen.contains(&title);
         let said = if is_new { format!("{title} panel, new") } else { format!("{title} panel") };
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_front, &said));
-        // The cross of those in front alone: the others keep the room for their names.
-        if can_close(*tab) && self.fronts.contains(tab) {
+        if self.is_closeable(tab) {
             // The cross is drawn by the dock, which does not name it.
             response.ctx.accesskit_node_builder(response.id.with("close-button"), |node| {
                 node.set_label(format!("Close the {title} panel"));

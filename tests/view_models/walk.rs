@@ -194,7 +194,7 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
     let fed = "\\operatorname{FFN}(\\operatorname{Norm}(a_i))";
     let expected = format!("a_i = \\Delta_i, \\quad y_i = {fed} = a_i + ({fed} - a_i)");
     assert_eq!(equation, expected);
-    assert!(said.contains("takes its place"), "{said}");
+    assert!(said.contains("replaces its vector"), "{said}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn the_steps_are_said_with_their_numbers() {
             "Subtract the largest score, 1.000, exponentiate, and divide by the total, 2.368. The weights sum to 1; largest first: “the” 0.422, “sat” 0.422, “cat” 0.155.",
             "Multiply each value by its weight, and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
             "The outputs of the heads are concatenated: head 1 brings “the” a vector of length 1.447.",
-            "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983). At this position the model answers “sat” (probability 0.67).",
+            "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983).",
         ]
     );
 }

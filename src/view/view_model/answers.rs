@@ -13,6 +13,7 @@ use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, 
 use attune_core::lesson::Lesson;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
+use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::generate::{NextWordChoice, RowsRead, Sampling};
 use attune_engine::numerics::model::{Architecture, Pooling};
@@ -255,10 +256,9 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let likeliest = &model.sentence.answers.likeliest;
     let objective = &model.made_of.model.objective;
-    let made_of = &model.made_of;
-    // Of a model that has learned nothing, no word is an answer.
-    let has_learned = made_of.model.steps > 0 || made_of.static_embedding.is_pretrained();
-    if !has_learned || !made_of.static_embedding.guesses_words() {
+    // Where nothing can be learned, no word is an answer.
+    let learns = |block: &BlockConfig| block.attention.projected || block.feed_forward.is_some();
+    if !model.architecture.blocks.iter().any(learns) || !model.made_of.static_embedding.guesses_words() {
         return None;
     }
     let answer =

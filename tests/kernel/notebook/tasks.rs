@@ -234,7 +234,7 @@ fn kernel_temperature(kernel: &Kernel) -> f64 {
 }
 
 #[test]
-fn the_model_is_asked_again_when_it_has_changed() {
+fn a_prediction_is_about_the_model_as_it_was_when_the_answer_was_given() {
     let text = NOTEBOOK.replacen("shape(A)[0] - 1", "if temperature < 1 { 0 } else { 1 }", 1);
     let mut kernel = lessons::kernel(&text);
     cell(&mut kernel, "guess", CellCommand::Choose(1));
@@ -243,7 +243,8 @@ fn the_model_is_asked_again_when_it_has_changed() {
     cell(&mut kernel, "guess", CellCommand::Reveal);
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))));
-    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
+    assert_eq!(found(&kernel, "guess").status, CellStatus::Fresh);
     cell(&mut kernel, "guess", CellCommand::Reset);
     assert!(found(&kernel, "guess").run.is_none());
     apply(&mut kernel, Command::Undo);

@@ -53,11 +53,11 @@ fn share<S: Scalar>(example: WordStep) -> S {
 /// ```
 /// use attune_engine::numerics::Matrix;
 /// use attune_engine::numerics::reference::word2vec::loss;
-/// use attune_engine::numerics::word2vec::Example;
+/// use attune_engine::numerics::word2vec::WordStep;
 ///
 /// // Vectors of zeros know nothing: each of the two guesses is a coin's.
 /// let zeros = Matrix::<f64>::zeros(3, 4);
-/// let example = Example { inputs: &[0], mean: false, targets: &[1, 2] };
+/// let example = WordStep { inputs: &[0], mean: false, targets: &[1, 2] };
 /// assert!((loss(&zeros, &zeros, example) - 2.0 * 2f64.ln()).abs() < 1e-12);
 /// ```
 pub fn loss<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: WordStep) -> S {

@@ -379,7 +379,7 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     const WORDS: f32 = 0.42;
     let palette = Palette::of(ui.visuals().dark_mode);
     let split = model.lessons.iter().find_map(|row| match &row.picture {
-        Some(CardPicture::Sketch(sketch)) if sketch.splits() => Some(sketch),
+        Some(CardPicture::Sketch(sketch)) if sketch.splits() => Some((sketch, &*row.summary)),
         _ => None,
     });
     let words = |ui: &mut Ui, state: &mut HomeUiState| {
@@ -389,7 +389,7 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
         ui.add_space(size::GAP_WIDE);
         model.next.as_ref().and_then(|next| next_ui(ui, next, state))
     };
-    let Some(split) = split.filter(|_| ui.available_width() >= BESIDE) else { return words(ui, state) };
+    let Some((split, about)) = split.filter(|_| ui.available_width() >= BESIDE) else { return words(ui, state) };
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
     let (left, right) = rect.split_left_right_at_x(rect.left() + rect.width() * WORDS);
     let now = ui.input(|input| input.time);
@@ -407,7 +407,10 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
         ui.ctx().request_repaint();
     }
     ui.painter().rect_filled(right, CornerRadius::same(size::RADIUS), palette.stage);
-    sketch_ui(ui, split, right, time);
+    let (picture, caption) = right.split_top_bottom_at_y(right.bottom() - size::GAP_WIDE - size::READING);
+    sketch_ui(ui, split, picture, time);
+    let font = theme::plain(size::READING);
+    ui.painter_at(right).text(caption.center_top(), Align2::CENTER_TOP, about, font, palette.ink_soft);
     let inner = left.shrink2(vec2(0.0, HEIGHT / 5.0)).with_max_x(left.right() - size::GAP_WIDE);
     // A child that takes no room of its own: the picture has it.
     let action = words(&mut ui.new_child(UiBuilder::new().max_rect(inner)), state);

@@ -149,7 +149,7 @@ pub static LIGHT: Palette = Palette {
     warn: hex(0x855605),
     error: hex(0xab3026),
     word: hex(0x857d71),
-    grid: hex(0xeae6dd),
+    grid: hex(0xdcd7cc),
     axis: hex(0xc6bfb2),
     shadow: hex(0xc9c2b4),
     negative: hex(0x7548b5),

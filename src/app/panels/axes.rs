@@ -32,7 +32,7 @@ impl Panel for AxesPanel {
 
 fn axes_ui(ui: &mut Ui, model: &AxesModel, orders: &AxisOrders, state: &mut AxesPanel, requests: &mut Requests) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.horizontal(|ui| basis_ui(ui, model, requests));
+    ui.horizontal_wrapped(|ui| basis_ui(ui, model, requests));
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         for warning in &model.warnings {

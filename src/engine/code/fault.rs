@@ -115,7 +115,7 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
         }
         EvalAltResult::ErrorIndexingType(what, _) if what.starts_with("()") => {
             Fault::new("there is nothing here to take an entry of")
-                .hint("a function gives back its last line, if that line has no semicolon")
+                .hint("a function gives back the value of its last line; a loop or a `let` has none")
         }
         EvalAltResult::ErrorParsing(kind, _) => parsing(kind, scope),
         other => Fault::new(without_place(&other)),

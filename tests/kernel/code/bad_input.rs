@@ -23,6 +23,10 @@ fn mistakes_are_said_in_words() {
             "s = E",
             "1:1: there is no variable `s` here; make a new variable with `let s = …`; a cell sees only the cells above it",
         ),
+        (
+            "fn none(x) { let y = x; } none(1)[0]",
+            "1:34: there is nothing here to take an entry of; a function gives back the value of its last line; a loop or a `let` has none",
+        ),
         ("Q = E;", "1:1: `Q` cannot be changed: it follows from X and W_Q"),
         ("Q[0, 0, 0] = 1.0;", "1:2: `Q` cannot be changed: it follows from X and W_Q"),
         ("E[\"bnak\"]", "1:2: \"bnak\" is not among the words here; did you mean \"bank\"?"),

@@ -52,6 +52,15 @@ fn a_number_can_be_written_too() {
     assert_eq!(run.written[0].as_number(), Some(0.5));
 }
 
+/// As in Python; where an operand begins, they are names like any other.
+#[test]
+fn and_and_or_are_operators_between_operands() {
+    let is = |condition: &str| number(&format!("let x = 2; if {condition} {{ 1.0 }} else {{ 0.0 }}")) == 1.0;
+    assert!(is("x > 1 and x < 3 or false") && is("x == 0 or (x) == 2") && is("E[0, 0] == E[0, 0] and true"));
+    assert!(!is("x > 1 and x > 3") && !is("x == 0 or x == 1"));
+    assert_eq!(number("let or = 3.0; or"), 3.0);
+}
+
 #[test]
 fn lists_calls_and_blocks_keep_their_commas() {
     assert_eq!(number("let l = [1, 2, 3]; l[1] + [4, 5][0]"), 6.0);

@@ -92,14 +92,13 @@ fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Res
         let mut runs = run_all(scope, &lessons, how, common);
         let mut lessons = lessons.iter().peekable();
         for path in paths {
-            let checked = if lessons.next_if_eq(&&path).is_some() {
-                runs.next().unwrap_or_else(|| run(path, how, common)).and_then(|ran| round.judge(path, ran)).map(Some)
-            } else if is_glossary_file(path) {
-                Ok(Some(round.glossaries.check(path)))
-            } else if is_file_of_vectors(path) {
-                vectors::check(path, common).map(|()| None)
-            } else {
-                run(path, how, common).and_then(|ran| round.judge(path, ran)).map(Some)
+            let checked = match lessons.next_if_eq(&&path).and_then(|_| runs.next()) {
+                None if is_glossary_file(path) => Ok(Some(round.glossaries.check(path))),
+                None if is_file_of_vectors(path) => vectors::check(path, common).map(|()| None),
+                ahead => {
+                    let ran = ahead.unwrap_or_else(|| run(path, how, common));
+                    ran.and_then(|ran| round.judge(path, ran)).map(Some)
+                }
             };
             match checked {
                 Ok(line) => line.into_iter().try_for_each(print::line)?,

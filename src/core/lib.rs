@@ -5,10 +5,12 @@
 //! | [`lesson`] | RON text -> checked values, every issue with its place | [`lesson::schema`] |
 //! | [`kernel`] | the running lesson: commands in, snapshots out | [`kernel::command`] |
 //! | [`store`] | where the learner's work is kept: values in files | [`store`] |
+//! | [`pattern`] | regular expressions that a learner writes: bounded, in linear time | |
 //! | [`whole_file`] | files written as a whole or not at all | |
 
 pub mod kernel;
 pub mod lesson;
+pub mod pattern;
 pub mod store;
 pub mod whole_file;
 

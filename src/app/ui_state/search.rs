@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use attune_core::kernel::snapshot::space::read_pattern;
+use attune_core::pattern;
 use attune_engine::numerics::parallel;
 use attune_view::view_model::stage::{Goal, StageModel, TokenPoint, WordPoint};
 
@@ -44,7 +44,7 @@ impl Search {
     fn matcher(&self) -> Result<Matcher, String> {
         let text = self.text.trim();
         if self.is_pattern {
-            let pattern = read_pattern(text)?;
+            let pattern = pattern::read(text)?;
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();

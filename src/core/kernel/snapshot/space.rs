@@ -20,12 +20,12 @@ use attune_engine::numerics::projection::{AXES, Lens, LensProjection, Projection
 use attune_engine::numerics::shares::{Shares, Spread};
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid, dot};
-use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::lesson::text::tokenize;
+use crate::pattern;
 
 /// The vocabulary with its static vectors and the one basis of all pictures.
 #[derive(Clone, Debug)]
@@ -328,7 +328,7 @@ impl WordGroup {
 }
 
 fn matches(pattern: &str, vocabulary: &[String]) -> Result<Vec<usize>, String> {
-    let regex = read_pattern(pattern);
+    let regex = pattern::read(pattern);
     let regex = regex.map_err(|why| format!("/{}/ is not a regular expression: {why}", shorten(pattern)))?;
     let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| regex.is_match(&vocabulary[row])).collect();
     if pattern.is_empty() || words.is_empty() {
@@ -427,34 +427,4 @@ pub struct Neighbour {
     pub cosine: f32,
     /// `‖a − b‖`
     pub distance: f32,
-}
-
-/// The most that a pattern may need when it is made ready, in bytes, and its deepest nesting.
-const PATTERN_BYTES: usize = 1 << 20;
-const PATTERN_DEPTH: u32 = 50;
-
-/// A regular expression that a learner writes: bounded, and in time linear in what it reads. Upper and lower case are the same.
-///
-/// # Errors
-/// In words for the learner, in a line: what is wrong, and where.
-pub fn read_pattern(text: &str) -> Result<Regex, String> {
-    let built =
-        RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();
-    built.map_err(|error| match error {
-        regex::Error::Syntax(said) => in_a_line(&said),
-        regex::Error::CompiledTooBig(_) => "it repeats too much".to_owned(),
-        other => other.to_string(),
-    })
-}
-
-/// The library draws a sign under the fault and says what it is in the last line.
-fn in_a_line(said: &str) -> String {
-    const INDENT: usize = 4;
-    let why = said.lines().last().unwrap_or(said).trim_start_matches("error: ");
-    let sign = said.lines().find(|line| line.trim_start().starts_with('^'));
-    let place = sign.and_then(|line| line.chars().position(|sign| sign == '^')).and_then(|at| at.checked_sub(INDENT));
-    match place {
-        Some(place) => format!("{why}, at character {}", place + 1),
-        None => why.to_owned(),
-    }
 }

@@ -1,0 +1,33 @@
+//! Regular expressions that a learner writes: bounded, in time linear in what they read, and their faults in a line.
+
+use regex::{Regex, RegexBuilder};
+
+/// The most that a pattern may need when it is made ready, in bytes, and its deepest nesting.
+const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_DEPTH: u32 = 50;
+
+/// Upper and lower case are the same.
+///
+/// # Errors
+/// In words for the learner: what is wrong, and where.
+pub fn read(text: &str) -> Result<Regex, String> {
+    let built =
+        RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();
+    built.map_err(|error| match error {
+        regex::Error::Syntax(said) => in_a_line(&said),
+        regex::Error::CompiledTooBig(_) => "it repeats too much".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// The library draws a sign under the fault and says what it is in the last line.
+fn in_a_line(said: &str) -> String {
+    const INDENT: usize = 4;
+    let why = said.lines().last().unwrap_or(said).trim_start_matches("error: ");
+    let sign = said.lines().find(|line| line.trim_start().starts_with('^'));
+    let place = sign.and_then(|line| line.chars().position(|sign| sign == '^')).and_then(|at| at.checked_sub(INDENT));
+    match place {
+        Some(place) => format!("{why}, at character {}", place + 1),
+        None => why.to_owned(),
+    }
+}

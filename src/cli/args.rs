@@ -25,29 +25,31 @@ use super::CliFault;
 /// A workspace for learning self-attention: train tiny models or open BERT and GPT-2, watch words move, and change every
 /// weight.
 ///
-/// To begin: `attune` opens the course, and `attune new my_lesson.ron` writes a commented lesson to start from. Exit
-/// codes: 0 done, 1 the lesson has issues or the output cannot be written, 2 wrong usage, 3 no display or GPU, 70 attune
-/// has crashed, 130 Ctrl-C ended `check --watch`.
+/// To begin, run `attune`, which opens the course; or run `attune new my_lesson.ron`, which writes a commented lesson to
+/// start from.
+///
+/// Exit codes: 0 (done), 1 (the lesson has issues, or the output cannot be written), 2 (the command line is wrong), 3
+/// (there is no display or GPU), 70 (attune has crashed), 130 (Ctrl-C ended `check --watch`).
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
     #[command(subcommand)]
     pub action: Option<CliCommand>,
 
-    /// The lesson to open, by its file or its name in the course; or the folder or name of a pretrained model. A file that
-    /// was shared or handed in, such as apple-shared.attune, opens as a copy. If none is given, the course opens: the
-    /// lessons of the folder `lessons`, here or above, or else the built-in lessons.
+    /// The lesson to open, by its file or its name in the course; or a pretrained model, by its folder or name. A file that
+    /// was shared or handed in, such as apple-shared.attune, opens as a copy. If no lesson is given, the course opens: the
+    /// lessons of the folder `lessons` in the current folder or in one above it, or else the built-in lessons.
     pub lesson: Option<PathBuf>,
 
     #[command(flatten)]
     pub of: OfLesson,
 
-    /// Another lesson or model to compare with on the same sentence, by its file, folder or name: see Two models in the
-    /// panel Meaning.
+    /// Another lesson or model, by its file, folder or name, to compare with the first on the same sentence. The view "Two
+    /// models" of the panel "Meaning" shows the comparison.
     #[arg(long, value_name = "LESSON")]
     pub beside: Option<PathBuf>,
 
-    /// The look of the window.
+    /// The colours of the window.
     #[arg(long, value_enum)]
     pub theme: Option<ThemeArg>,
 
@@ -61,18 +63,18 @@ pub struct Args {
 
 #[derive(Debug, clap::Args)]
 pub struct OfLesson {
-    /// The lesson of a file that was shared or handed in, if it is neither beside that file nor in the course.
+    /// The lesson of a file that was shared or handed in, if the lesson is neither beside that file nor in the course.
     #[arg(long = "lesson", value_name = "LESSON")]
     pub path: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Common {
-    /// The seed of every random draw, instead of the lesson's own.
+    /// The seed of all random draws, instead of the lesson's own seed.
     #[arg(long, global = true, value_parser = seed, allow_hyphen_values = true)]
     pub seed: Option<u64>,
 
-    /// The folder for the learner's work, instead of the platform's own.
+    /// The folder for the learner's work, instead of the usual folder of the platform.
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
@@ -96,76 +98,79 @@ impl Common {
 pub enum CliCommand {
     /// Train lessons and verify their claims, without a window.
     Check {
-        /// The lessons, by their files or names, such as lessons/*.ron; a glossary among them is checked as a
-        /// glossary. Or models, by folder or name: their files with SHA-256, tensors and tokenizer, a self-test, and,
-        /// for known models, the published numbers. Or files of word vectors: their size, and what was repaired. If
-        /// none is given, the course. A given sentence is also run through each lesson or model.
+        /// The lessons to check, by their files or names, such as lessons/*.ron; if none is given, all lessons of the
+        /// course. Glossaries, pretrained models (by their folders or names) and files of word vectors can be checked
+        /// too. For a model, attune prints the SHA-256 of its files, checks its tensors and its tokenizer, runs a
+        /// self-test and, if the model is a known one, compares its results with the published numbers. For a file of
+        /// word vectors, attune prints the size and what was repaired. If a sentence is given, it is also run through
+        /// each lesson or model.
         lessons: Vec<PathBuf>,
         #[command(flatten)]
         sentence: SentenceArgs,
         #[command(flatten)]
         options: CheckOptions,
     },
-    /// Print every tensor of a sentence's forward pass, or words of a file of vectors, as one JSON object.
+    /// Print all tensors of a sentence's forward pass, or the vectors of words in a file of vectors, as one JSON object.
     ///
-    /// src/view/export/trace.md describes its keys and how heads and blocks are counted.
+    /// src/view/export/trace.md describes the keys of the object, and how heads and blocks are counted.
     Trace {
-        /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name;
-        /// or, with --words, a file of vectors.
+        /// The lesson, by its file or its name in the course, which is trained first; or a pretrained model, by its folder
+        /// or name; or, with --words, a file of vectors.
         lesson: PathBuf,
         #[command(flatten)]
         sentence: SentenceArgs,
         #[command(flatten)]
         what_if: WhatIfArgs,
-        /// Words of a file of vectors, or of a model's table, such as king,queen: their vectors, lengths, cosines and
-        /// neighbours.
+        /// Words of a file of vectors or of a model's table, such as king,queen. Their vectors, lengths, cosines and
+        /// neighbours are printed.
         #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = PASS)]
         words: Option<Vec<String>>,
     },
     /// Write a small, working, commented lesson to start from, or a copy of another lesson.
     New {
-        /// The file to write, such as my_lesson.ron; an existing file is left alone.
+        /// The file to write, such as my_lesson.ron; an existing file is not replaced.
         lesson: PathBuf,
         /// A lesson to copy, by its file or its name in the course, such as apple.
         #[arg(long, value_name = "LESSON")]
         from: Option<PathBuf>,
     },
-    /// Draw a lesson to a file, without a display: a picture (PNG) or an animation (GIF, APNG).
+    /// Draw a lesson as a picture (PNG) or an animation (GIF, APNG), without a display.
     Render(RenderArgs),
-    /// Grade the files that learners handed in, by the lesson's own checks.
+    /// Grade the files that learners handed in, with the lesson's own checks.
     ///
-    /// If a submission cannot be read, it is named, the others are graded, and the exit code is 1.
+    /// If a submission cannot be read, attune names it, grades the others, and exits with code 1.
     Grade(GradeArgs),
-    /// Print the words nearest to a word or an expression, among the vectors of a file.
+    /// Print the words of a file of vectors that are nearest to a word or an expression.
     ///
-    /// Reads word2vec (binary and text), fastText's .vec, GloVe, the projector's TSV and .npy, each also with gzip; .npz and
-    /// safetensors; and the word table of a model's folder.
+    /// The file may have one of these formats: word2vec (binary and text), fastText's .vec, GloVe, the Embedding Projector's
+    /// TSV, and .npy, each of them also compressed with gzip; .npz; and safetensors. The word table of a model's folder can
+    /// be read too.
     Neighbours(NeighboursArgs),
-    /// Turn the vectors of one file onto those of another by the words that both have, and print the words that moved most
-    /// and least.
+    /// Turn the vectors of one file onto those of another, using the words that both files have, and print the words that
+    /// moved most and least.
     ///
-    /// The turn is orthogonal Procrustes over the directions of all shared words. A word's cosine is that of its turned vector
-    /// with its vector in the other file.
+    /// The turn is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is printed for
+    /// a word is that between its turned vector and its vector in the other file.
     Compare(CompareArgs),
     /// Print the licences of the program, its fonts and its libraries.
     Licences,
     /// Print the manual page, for `man -l -` or for a folder of manual pages.
     Manual,
-    /// Print the command completions for a shell.
+    /// Print a script that completes attune's commands in a shell.
     Completions {
         /// The shell to complete for.
         shell: Shell,
     },
-    /// Write a lesson, trained and with the outputs of its cells, as a file for another program.
+    /// Train a lesson, run its cells, and write it as a file for another program.
     ///
-    /// ipynb: a Jupyter notebook. html: one page that needs nothing else. web: the same page with the model in
-    /// it, for any browser: the stage can be turned, and words, weights and heads can be changed. md: Markdown, with
-    /// its pictures in the folder NAME_files beside it. checkpoint: the model as a folder of BERT's or GPT-2's shape, for
+    /// ipynb: a Jupyter notebook. html: one page that needs no other file. web: the same page with the working model in
+    /// it, for any browser; the stage can be turned, and words, weights and heads can be changed. md: Markdown, with the
+    /// pictures in a folder NAME_files beside the file. checkpoint: the model as a folder in the form of BERT or GPT-2, for
     /// the transformers library and for attune itself.
     ///
-    /// Vectors: word2vec (binary), word2vec-text (fastText's .vec too), glove, npy, npz, safetensors, and tsv for
-    /// projector.tensorflow.org. Beside npy, safetensors and tsv, NAME_metadata.tsv names each row. They come from a lesson
-    /// (see --vectors), from a model's table, or from a file of vectors in another format.
+    /// The formats for vectors are word2vec (binary), word2vec-text (also fastText's .vec), glove, npy, npz, safetensors,
+    /// and tsv for projector.tensorflow.org. For npy, safetensors and tsv, a second file, NAME_metadata.tsv, names each row.
+    /// The vectors come from a lesson (see --vectors), from a model's table, or from a file of vectors in another format.
     Export(ExportArgs),
 }
 
@@ -174,10 +179,11 @@ const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch"
 
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
-    /// A sentence in place of the first one: words of the lesson's vocabulary, or any text for a model.
+    /// A sentence to use instead of the lesson's first sentence: words of the lesson's vocabulary, or any text for a
+    /// pretrained model.
     #[arg(long, allow_hyphen_values = true)]
     pub sentence: Option<String>,
-    /// The same, as rows of the vocabulary (the token ids of a model), such as 2,45,311.
+    /// The sentence to use instead, given as row indices of the vocabulary (a model's token ids), such as 2,45,311.
     #[arg(long, value_delimiter = ',', conflicts_with = "sentence")]
     pub ids: Option<Vec<usize>>,
 }
@@ -187,10 +193,11 @@ pub struct CheckOptions {
     /// Print the measured value of every claim, not only of those that fail.
     #[arg(long, short)]
     pub verbose: bool,
-    /// How long the cells, texts and exercises of one lesson may take together, without its training.
+    /// How many seconds the cells, texts and exercises of one lesson may take together, not counting its training.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
-    /// Check a lesson again whenever it is saved, and all lessons when their glossary is, until Ctrl-C (exit code 130).
+    /// Check a lesson again whenever it is saved, and all lessons whenever their glossary is saved, until Ctrl-C ends the
+    /// command (exit code 130).
     #[arg(long, short)]
     pub watch: bool,
 }
@@ -200,66 +207,70 @@ const WITHIN: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
-    /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name; or
-    /// a file that was shared, drawn as it was on the screen.
+    /// The lesson, by its file or its name in the course, which is trained first; or a pretrained model, by its folder or
+    /// name; or a file that was shared, which is drawn as it was on the screen.
     pub lesson: PathBuf,
     #[command(flatten)]
     pub of: OfLesson,
-    /// The file to write: a picture if the name ends in .png; an animation for .gif, .apng, and .png with --play.
+    /// The file to write. If its name ends in .png, it is a picture, or with --play an animation; if its name ends in .gif or
+    /// .apng, it is an animation.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// The sequence that an animation plays; without this option, split.
+    /// The sequence that an animation plays; if this option is not given, it plays "split".
     #[arg(long, value_enum)]
     pub play: Option<PlayArg>,
-    /// How many seconds an animation plays until it begins again, at most 60; without it, as long as it needs.
+    /// How many seconds an animation plays before it starts again, at most 60; if this option is not given, the length
+    /// depends on the sequence.
     #[arg(long, value_parser = seconds)]
     pub seconds: Option<f32>,
-    /// The stage cell to draw; without it, the lesson's first sentence.
+    /// The id of the stage cell to draw; if this option is not given, the lesson's first sentence is drawn.
     #[arg(long, value_name = "ID", conflicts_with_all = ["sentence", "ids"])]
     pub cell: Option<String>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
-    /// From 0, static, to 1, contextual; without it, the cell's own, or 1.
+    /// The time to draw, from 0 (static) to 1 (contextual); if this option is not given, the time of the cell, or else 1.
     #[arg(long, value_parser = time, allow_hyphen_values = true)]
     pub time: Option<f32>,
-    /// The size of the picture, in pixels; without it, 1280x720, or the size of the stage that was shared.
+    /// The size of the picture, in pixels; if this option is not given, 1280x720, or the size of the stage that was shared.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
-    /// Draw the whole window, not the stage alone: with the panels that the lesson begins with, or those that are open
-    /// when a learner comes to the cell.
+    /// Draw the whole window instead of only the stage, with the panels that are open at the start of the lesson or, with
+    /// --cell, with those that are open when a learner reaches the cell.
     #[arg(long)]
     pub workspace: bool,
     /// Leave the background transparent.
     #[arg(long, conflicts_with = "workspace")]
     pub transparent: bool,
-    /// The look of the picture.
+    /// The colours of the picture.
     #[arg(long, value_enum, default_value = "light")]
     pub theme: ThemeArg,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// The lesson, by its file or its name in the course, trained first; or a pretrained model, by its folder or name; or
-    /// a file of vectors.
+    /// The lesson, by its file or its name in the course, which is trained first; or a pretrained model, by its folder or
+    /// name; or a file of vectors.
     #[arg(required_unless_present = "course")]
     pub lesson: Option<PathBuf>,
-    /// Instead of a lesson: the whole course, as a folder of live pages with a front page; only with --to web.
+    /// Write the whole course instead of one lesson, as a folder of live pages with a front page. The format must be web.
     #[arg(long, conflicts_with = "lesson")]
     pub course: bool,
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: ExportTo,
-    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint or a course, a new folder.
+    /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint or a course, the new folder to
+    /// write.
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// The vectors to write: static, those of all words; contextual, those of each word of each sentence after the last
-    /// layer; layers, those before the first layer and after each layer. Without it, word2vec and GloVe get the static
-    /// vectors, and the other formats also get both vectors of each word of each sentence.
+    /// The vectors to write. static: those of all words in the vocabulary; contextual: those of each word of each sentence
+    /// after the last layer; layers: those of each word of each sentence before the first layer and after each layer. If
+    /// this option is not given, word2vec and GloVe get the static vectors; the other formats get these, and also the static
+    /// and the contextual vector of each word of each sentence.
     #[arg(long, value_enum, value_name = "VECTORS")]
     pub vectors: Option<RowsArg>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
-    /// How long the cells may take together; cells that have not run by then are exported without outputs.
+    /// How many seconds the cells may take together; cells that have not run by then are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
 }
@@ -274,27 +285,27 @@ pub struct NeighboursArgs {
     /// How many words to print.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub count: usize,
-    /// Measure by distance instead of cosine.
+    /// Find the nearest words by Euclidean distance instead of by cosine.
     #[arg(long)]
     pub distance: bool,
-    /// Let the words of the expression be answers too.
+    /// Print the words of the expression too, if they are among the nearest.
     #[arg(long)]
     pub with_words: bool,
-    /// Print one JSON object.
+    /// Print the result as one JSON object.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The file of vectors that is turned, or a model's folder.
+    /// The file of vectors to turn, or a model's folder.
     pub file: PathBuf,
-    /// The file, or folder, that it is turned onto; its vectors have the same width.
+    /// The file or folder onto whose vectors the first file is turned; its vectors must have the same width.
     pub other: PathBuf,
-    /// How many words to print that moved most, and how many that moved least.
+    /// How many of the words that moved most to print, and how many of those that moved least.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub count: usize,
-    /// Print one JSON object.
+    /// Print the result as one JSON object.
     #[arg(long)]
     pub json: bool,
 }
@@ -306,7 +317,8 @@ pub struct GradeArgs {
     /// The submissions: files that learners handed in, such as submissions/*.attune.
     #[arg(required = true)]
     pub submissions: Vec<PathBuf>,
-    /// tsv: a line for each task of each submission. html: a page that shows which mistakes are common.
+    /// The format of the output. tsv: a table with a line for each task of each submission; html: a page that shows which
+    /// mistakes are common.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "tsv")]
     pub to: GradeFormat,
     /// The file to write, instead of standard output.
@@ -383,11 +395,11 @@ impl ThemeArg {
 /// The sequence that an animation plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlayArg {
-    /// From static to contextual, and back.
+    /// The words move from their static to their contextual points, and back.
     Split,
-    /// The steps of attention, for the lesson's word.
+    /// The steps of attention, for the word that the lesson is about.
     Walk,
-    /// Training, from its first step to its last.
+    /// The training, from its first step to its last.
     Training,
     /// One turn of the camera around the scene.
     Orbit,
@@ -398,15 +410,15 @@ const PLAYS_MAX: f32 = 60.0;
 
 fn seconds(text: &str) -> Result<f32, String> {
     let seconds = text.parse().ok().filter(|seconds| (1.0..=PLAYS_MAX).contains(seconds));
-    seconds.ok_or_else(|| format!("expected seconds from 1 to {PLAYS_MAX}"))
+    seconds.ok_or_else(|| format!("expected a number of seconds from 1 to {PLAYS_MAX}"))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
     let wrong = || {
         let (least, most, millions) = (SIDES.start(), SIDES.end(), PIXELS_MAX / 1_000_000);
         format!(
-            "expected WIDTHxHEIGHT in pixels, each from {least} to {most} and together at most {millions} million, such as \
-             1280x720"
+            "expected WIDTHxHEIGHT in pixels, such as 1280x720, with {least} to {most} pixels on each side and at most \
+             {millions} million pixels in all"
         )
     };
     let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
@@ -421,7 +433,7 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn time(text: &str) -> Result<f32, String> {
     let time = text.parse().ok().filter(|time| (0.0..=1.0).contains(time));
-    time.ok_or_else(|| "expected a number from 0, static, to 1, contextual".to_owned())
+    time.ok_or_else(|| "expected a number from 0 (static) to 1 (contextual)".to_owned())
 }
 
 impl SentenceArgs {
@@ -453,19 +465,21 @@ impl SentenceArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
-    /// Change a head, such as 2.3=off for head 3 of layer 2, or several with commas: off, mean, uniform, or a number by
-    /// which its output is multiplied. The layers of a source come first.
+    /// Change a head: 2.3=off, for example, sets head 3 of layer 2 to off. The setting is off, mean, uniform, or a number by
+    /// which the head's output is multiplied. Separate several changes by commas. If the model has a source, the layers of
+    /// the source are counted first.
     #[arg(long, value_name = "LAYER.HEAD=SETTING", value_delimiter = ',', allow_hyphen_values = true, value_parser = head_change)]
     pub head: Vec<(HeadAt, HeadMode<f32>)>,
-    /// Remove a head's attention from one token to another, such as 2.3:5-1 from the fifth token to the first, or
-    /// several with commas. The rest of the row is rescaled to sum to 1; a row with nothing left is 0.
+    /// Remove a head's attention from one token to another: 2.3:5-1, for example, removes the attention of head 3 of layer 2
+    /// from the fifth token to the first. Separate several changes by commas. The rest of the row is rescaled to sum to 1; if
+    /// nothing is left in the row, all its weights are 0.
     #[arg(long, value_name = "LAYER.HEAD:QUERY-KEY", value_delimiter = ',', allow_hyphen_values = true, value_parser = removed_edge)]
     pub without: Vec<(HeadAt, (usize, usize))>,
-    /// Patch in a vector of the second sentence, such as 2:5=4: before layer 2, the fifth token gets the vector of the second
-    /// sentence's fourth token (activation patching).
+    /// Replace the vector of a token by one of the second sentence (activation patching). With 2:5=4, for example, the fifth
+    /// token gets the vector that the second sentence's fourth token has before layer 2.
     #[arg(long, value_name = "LAYER:TOKEN=FROM", requires = "second", allow_hyphen_values = true, value_parser = patch)]
     pub patch: Option<Patch<f32>>,
-    /// The sentence that a patch is taken from.
+    /// The second sentence, from which the vector of --patch is taken.
     #[arg(long, value_name = "SENTENCE", requires = "patch", allow_hyphen_values = true)]
     pub second: Option<String>,
     /// Divide attention scores by this number, instead of the temperature of the lesson or model.
@@ -527,12 +541,12 @@ impl HeadAt {
     fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
         let layers = model.architecture.numbered_blocks().count();
         if self.layer >= layers {
-            return Err(format!("there is no layer {}: the model has {layers}", self.layer.saturating_add(1)));
+            return Err(format!("there is no layer {}; the last layer is {layers}", self.layer.saturating_add(1)));
         }
         let heads = model.architecture.heads_of(self.layer);
         let found = heads.clone().nth(self.head);
         found.ok_or_else(|| {
-            format!("there is no head {} in layer {}: it has {}", self.head + 1, self.layer + 1, heads.len())
+            format!("there is no head {} in layer {}; the last is head {}", self.head + 1, self.layer + 1, heads.len())
         })
     }
 }

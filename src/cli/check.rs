@@ -28,6 +28,7 @@ use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::code::{LineColumn, Output};
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{ModelFindings, examine};
+use attune_view::export::grades::counted;
 
 use super::args::{CheckOptions, Common, SentenceArgs};
 use super::{CliFault, print, say, training, vectors};
@@ -51,7 +52,7 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFa
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
     let mut files: Vec<WatchedFile> = files.map(WatchedFile::new).collect();
     let (mut due, mut ids) = (lessons.to_vec(), Ids::default());
-    let mut why = "every file; a file is checked again when it is saved, Ctrl-C ends".to_owned();
+    let mut why = "every file; a file is checked again whenever it is saved, until you press Ctrl-C".to_owned();
     for number in 1_u64.. {
         print::line(format_args!("round {number}: {why}"))?;
         match round(&due, how, common, &mut ids) {
@@ -331,7 +332,8 @@ fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> S
     let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
     if let Some(absent) = absent {
         let ids: Vec<&str> = lesson.claims.iter().map(|claim| &*claim.id).collect();
-        let claims = if ids.is_empty() { "no claims".to_owned() } else { format!("skipped: {}", ids.join(", ")) };
+        let claims =
+            if ids.is_empty() { "no claims".to_owned() } else { format!("claims skipped: {}", ids.join(", ")) };
         return format!("{file}: read but not run, {cells}; {claims}; {}", printable(absent));
     }
     let claims = match claims {
@@ -357,8 +359,8 @@ fn unopened_panels(lesson: &Lesson) -> impl Iterator<Item = Problem> {
     closed_panels(lesson).into_iter().map(|(cell, panel)| {
         let panel = panel.title();
         let words = format!(
-            "its text names the panel {panel}, which no cell so far opens; add opens: [{panel:?}] to this cell or an \
-             earlier one, or write a link: [{panel}](attune:panel/{panel})"
+            "its text names the panel {panel}, which neither this cell nor an earlier one opens; add opens: [{panel:?}] to \
+             one of them, or write a link: [{panel}](attune:panel/{panel})"
         );
         Problem { cell: cell.to_owned(), words, at: Spot::Words(format!("*{panel}*").into()) }
     })
@@ -386,9 +388,9 @@ fn ran(snapshot: &Snapshot) -> String {
     let ids = ids.map(|ids| ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","));
     let ids = ids.map_or_else(String::new, |ids| format!(" (ids {ids})"));
     format!(
-        "the sentence {:?}: {} tokens, {}{ids}; all numbers finite",
+        "the sentence {:?}: {}, {}{ids}; all numbers are finite",
         model.sentence.written(),
-        tokens.len(),
+        counted(tokens.len(), "token", "tokens"),
         read.join(" ")
     )
 }
@@ -433,7 +435,7 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
     let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
     let place = training::place(path, &["builds_on"]);
     Some(format!(
-        "{place}: builds_on: no lesson beside it has the id {first:?}; expected lessons of this course{near}\n"
+        "{place}: builds_on: no lesson in the same folder has the id {first:?}; expected lessons of this course{near}\n"
     ))
 }
 

@@ -107,7 +107,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFa
 /// Trains the lesson and writes its model.
 fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if let Some(option) = request.sentence.option() {
-        return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model, and no sentence")));
+        return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model and no sentences")));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let target = Checkpoint::new(&lesson, &request.output).map_err(|why| match why {
@@ -150,7 +150,7 @@ fn run_from_top(kernel: &mut Kernel, time: Duration, warnings: &Warnings) -> Sna
     if is_late && !left.is_empty() {
         let (seconds, ids) = (time.as_secs(), left.join(", "));
         warnings.say(format_args!(
-            "not run: {ids}; all cells together took more than {seconds} s; raise the limit with --within SECONDS"
+            "not run: {ids}, because all cells together took more than {seconds} s; raise the limit with --within SECONDS"
         ));
     }
     let stale = Arc::make_mut(&mut snapshot.notebook).cells.iter_mut().filter(|cell| cell.status == CellStatus::Stale);
@@ -182,10 +182,10 @@ impl Warnings {
 
 #[cfg(not(feature = "app"))]
 fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &Warnings) -> Pictures {
-    let why = "This build of attune draws no pictures of the stage.";
+    let why = "This build of attune cannot draw the stage.";
     if attune_view::export::page::Page::stages(snapshot).next().is_some() {
         warnings.say(
-            "this build draws no pictures, so stage cells are described in words; build with the default features",
+            "this build cannot draw, so stage cells are described in words; to draw them, build with the default features",
         );
     }
     Pictures::of_lesson(path, why)
@@ -200,7 +200,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
     let Drawn { pictures, fault } = job::draw_stages(snapshot, path, format, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
-        warnings.say(format_args!("stage cells are described in words: {fault}"));
+        warnings.say(format_args!("stage cells are described in words, because they cannot be drawn: {fault}"));
     }
     pictures
 }
@@ -208,7 +208,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CliFault> {
     if is_file_of_vectors(path) {
-        return Err(CliFault::usage("trace: a file of vectors needs names of words: --words king,queen"));
+        return Err(CliFault::usage("trace: for a file of vectors, name the words to trace: --words king,queen"));
     }
     let lesson = super::lessons::read(path, common.seed)?;
     let shows = sentence.command(&lesson)?;
@@ -231,15 +231,15 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
 fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if request.to != ExportTo::File(Format::Web) {
-        return Err(CliFault::usage("--course: a course is exported as a site of live pages: use --to web"));
+        return Err(CliFault::usage("--course: a course is always exported as a site of live pages; use --to web"));
     }
     if let Some(option) = request.sentence.option() {
-        return Err(CliFault::usage(format_args!("{option}: each lesson of a course has sentences of its own")));
+        return Err(CliFault::usage(format_args!("{option}: each lesson of a course keeps its own sentences")));
     }
     let folder = lessons::folder(common)?;
     let files = course::list(&folder);
     let Some(first) = files.first() else {
-        return Err(CliFault::usage(format_args!("no lessons in {}", folder.display())));
+        return Err(CliFault::usage(format_args!("there are no lessons in {}", folder.display())));
     };
     let glossary = glossary::beside(&first.path).and_then(|file| glossary::read(&file).ok());
     let mut site = Site::new(&request.output, &files, glossary).map_err(site_fault)?;

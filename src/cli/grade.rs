@@ -19,7 +19,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
         let shown = printable(&request.lesson.display().to_string());
-        return Err(CliFault::Lesson(format!("{shown}: it has no tasks, so there is nothing to grade\n")));
+        return Err(CliFault::Lesson(format!("{shown}: the lesson has no tasks, so there is nothing to grade\n")));
     }
     // A model's folder has no tasks.
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
@@ -59,14 +59,14 @@ fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Comm
     }
     let works = counted(class.works.len(), "submission", "submissions");
     let tasks = counted(class.tasks.len(), "task", "tasks");
-    print::line(format_args!("{shown}: {works}, {tasks} each"))
+    print::line(format_args!("{shown}: {works}, with {tasks} each"))
 }
 
 /// Refuses to write the table over a work.
 fn spare(file: &Path, works: &[PathBuf]) -> Result<(), CliFault> {
     match works.iter().any(|work| is_same(file, work)) {
         true => Err(CliFault::output(format_args!(
-            "{} is one of the submissions: choose another name",
+            "{} is one of the submissions; choose another name for the output",
             printable(&file.display().to_string())
         ))),
         false => Ok(()),
@@ -83,7 +83,7 @@ fn write(to: GradeFormat, class: &Class<'_>, out: &mut dyn io::Write) -> io::Res
 fn graded(path: &Path, mark: &LessonMark, grader: &Grader) -> Result<GradedWork, String> {
     let WorkFile { lesson, name, minutes, work, .. } = WorkFile::read(path).map_err(|why| why.to_string())?;
     if lesson.id != mark.id {
-        return Err(format!("it is a submission for the lesson {:?}, not for {:?}", shorten(&lesson.id), mark.id));
+        return Err(format!("this is a submission for the lesson {:?}, not for {:?}", shorten(&lesson.id), mark.id));
     }
     Ok(GradedWork {
         file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

@@ -22,12 +22,12 @@ pub fn folder(common: &Common) -> Result<PathBuf, CliFault> {
 /// The course of the program, in a folder of the learner's data.
 fn of_program(common: &Common) -> Result<PathBuf, CliFault> {
     let home = common.home().ok_or_else(|| {
-        CliFault::usage("attune does not know where to put the course: HOME is not set; name a folder with --state DIR")
+        CliFault::usage("attune cannot store the course, because HOME is not set; name a folder with --state DIR")
     })?;
     built_in::put_into(&home.built_in()).map_err(|why| {
         let folder = home.root().display();
         CliFault::output(format_args!(
-            "the course cannot be put into {folder}: {why}; give another folder with --state DIR"
+            "the course cannot be written to {folder}: {why}; name another folder with --state DIR"
         ))
     })
 }
@@ -37,7 +37,7 @@ fn files(common: &Common) -> Result<Vec<PathBuf>, CliFault> {
     let folder = folder(common)?;
     let files = course::files(&folder);
     match files.is_empty() {
-        true => Err(CliFault::usage(format_args!("no lessons in {}", folder.display()))),
+        true => Err(CliFault::usage(format_args!("there are no lessons in {}", folder.display()))),
         false => Ok(files),
     }
 }
@@ -99,14 +99,14 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
     if is_shared(path) {
         let file = printable(&path.display().to_string());
         return Err(CliFault::Lesson(format!(
-            "{file}: this file was shared or handed in and is not a lesson; attune, attune render and attune grade \
-             read it\n"
+            "{file}: this file was shared or handed in and is not a lesson; open it with attune, draw it with attune \
+             render, or grade it with attune grade\n"
         )));
     }
     let (lesson, text) = load::read_with_text(path).map_err(|issues| CliFault::lesson(&issues))?;
     if let Some(why) = lesson.why_no_sentence() {
         let file = printable(&path.display().to_string());
-        print::warning(format_args!("{file}: {}; give others with --ids", printable(&why)));
+        print::warning(format_args!("{file}: {}; you can give other ids with --ids", printable(&why)));
     }
     Ok((Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }, text))
 }
@@ -142,7 +142,9 @@ pub fn shared(path: &Path, of: &OfLesson, common: &Common) -> Result<Option<Shar
 
 #[cfg(not(feature = "app"))]
 fn show(_: Option<PathBuf>, _: Option<SharedWork>, _: &Args) -> Result<(), CliFault> {
-    Err(CliFault::screen("this build has no window; build with the default features, or use check, trace or --help"))
+    Err(CliFault::screen(
+        "this build has no window; build attune with the default features, or use a command; see --help",
+    ))
 }
 
 #[cfg(feature = "app")]

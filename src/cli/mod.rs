@@ -112,7 +112,7 @@ fn misplaced_option(error: &mut clap::Error) -> Option<String> {
     let name = option.strip_prefix("--")?;
     let has = |command: &clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some(name));
     let command = grammar();
-    let window = has(&command).then(|| "of the window: attune LESSON".to_owned());
+    let window = has(&command).then(|| "of attune LESSON, which opens the window".to_owned());
     let others = command.get_subcommands().filter(|command| has(command));
     let owners: Vec<String> =
         window.into_iter().chain(others.map(|command| format!("of attune {}", command.get_name()))).collect();
@@ -138,7 +138,7 @@ fn mistyped_command() -> Option<String> {
 fn lesson_and_command(args: &Args) -> CliFault {
     let lesson = args.lesson.as_deref().unwrap_or(Path::new("")).display();
     CliFault::usage(format_args!(
-        "{lesson:?} comes before a command: give a lesson to open or a command, not both; see --help"
+        "{lesson:?} comes before a command: give either a lesson to open or a command, but not both; see --help"
     ))
 }
 

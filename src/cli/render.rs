@@ -10,7 +10,7 @@ pub use drawn::render;
 
 #[cfg(not(feature = "app"))]
 pub fn render(_: &RenderArgs, _: &Common) -> Result<(), CliFault> {
-    Err(CliFault::screen("this build draws no pictures; build with the default features"))
+    Err(CliFault::screen("this build cannot draw; build attune with the default features"))
 }
 
 #[cfg(feature = "app")]
@@ -44,7 +44,7 @@ mod drawn {
         let (kernel, options) = match lessons::shared(&request.lesson, &request.of, common)? {
             Some(_) if form.is_some() => {
                 return Err(CliFault::usage(
-                    "--output: what was shared is drawn as it was on the screen, as a PNG file",
+                    "--output: a shared file is drawn as a still picture: name a PNG file, and leave out --play",
                 ));
             }
             Some(shared) => (None, of_shared(request, shared, common)?),
@@ -86,7 +86,7 @@ mod drawn {
             "png" => return Ok(None),
             _ => {
                 return Err(CliFault::usage(format_args!(
-                    "--output: {} is not the name of a PNG file, such as apple.png, nor of an animation, such as \
+                    "--output: {} is neither the name of a picture, such as apple.png, nor that of an animation, such as \
                      apple.gif or apple.apng",
                     printable(&request.output.display().to_string())
                 )));
@@ -102,7 +102,7 @@ mod drawn {
             return Err(CliFault::usage("--transparent: an animation always has a background"));
         }
         if request.time.is_some() && matches!(play, Play::Split | Play::Walk) {
-            return Err(CliFault::usage("--time: the split and the walk go through all times"));
+            return Err(CliFault::usage("--time: the animations \"split\" and \"walk\" go through all times"));
         }
         Ok(Some((form, play)))
     }
@@ -131,7 +131,7 @@ mod drawn {
     fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), CliFault> {
         let lesson = lessons::read(&request.lesson, common.seed)?;
         if request.play == Some(PlayArg::Training) && lesson.model.steps == 0 {
-            return Err(CliFault::usage("--play: the lesson has no steps of training"));
+            return Err(CliFault::usage("--play: the lesson has no training steps"));
         }
         let shows = request.sentence.command(&lesson)?;
         let (sentence, time) = match &request.cell {
@@ -159,8 +159,8 @@ mod drawn {
             let known: Vec<&str> = stages().map(|(known, _)| known).collect();
             let hint =
                 nearest(id, known.iter().copied()).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-            let known = known.join(", ");
-            CliFault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; it has {known}{hint}"))
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            CliFault::usage(format_args!("--cell: the lesson has no stage cell {id:?}; its stage cells: {known}{hint}"))
         })
     }
 
@@ -169,7 +169,9 @@ mod drawn {
         let given =
             [request.cell.as_ref().map(|_| "--cell"), request.time.map(|_| "--time"), request.sentence.option()];
         if let Some(option) = given.into_iter().flatten().next() {
-            return Err(CliFault::usage(format_args!("{option}: what was shared is drawn as it was on the screen")));
+            return Err(CliFault::usage(format_args!(
+                "{option}: a shared file is always drawn as it was on the screen"
+            )));
         }
         let lesson = lessons::read(&shared.lesson, common.seed.or(shared.content.work.seed))?;
         let version = shared.is_of_another_version.then_some(OTHER_VERSION.to_owned());

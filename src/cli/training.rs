@@ -138,7 +138,7 @@ pub fn overflow_of(snapshot: &Snapshot, file: &Path) -> Option<String> {
 fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
     let has_weights = !lesson.model.weights.is_empty() && !first.is_some_and(ActivationId::is_input);
     match &lesson.static_embedding {
-        _ if has_weights => (&["model", "weights"], "its initial weights are too large".to_owned()),
+        _ if has_weights => (&["model", "weights"], "the model's initial weights are too large".to_owned()),
         StaticEmbedding::Given(_) => (&["static_embedding"], "the given vectors are too large".to_owned()),
         StaticEmbedding::Word2Vec(_) => (&["static_embedding"], "the static vectors are too large".to_owned()),
         StaticEmbedding::Pretrained(_) => (&[], "the model's own numbers are too large".to_owned()),

@@ -32,7 +32,9 @@ fn a_lesson_about_a_well_known_model_is_read_without_it() {
     };
     let (code, said) = check("openai-community/gpt2");
     assert_eq!(code, Some(0), "{said}");
-    for words in ["read but not run, 2 cells; skipped: next, seen;", "548 MB", "hf download openai-community/gpt2"] {
+    for words in
+        ["read but not run, 2 cells; claims skipped: next, seen;", "548 MB", "hf download openai-community/gpt2"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
     // A head that the model does not have is found without it.

@@ -74,8 +74,8 @@ fn wrong_usage_exits_with_2() {
     check(&["trace", SMALL, "--sentence", "the stne sank"], 2, "did you mean \"stone\"?");
     check(&["trace", SMALL, "--sentence", ""], 2, "no words");
     check(&["render", SMALL, "-o", "x.png", "--size", "0x0"], 2, "1280x720");
-    check(&["render", SMALL, "-o", "x.png", "--size", "8192x8192"], 2, "together at most 20 million");
-    check(&["render", SMALL, "-o", "x.png", "--time", "1.5"], 2, "from 0, static, to 1, contextual");
+    check(&["render", SMALL, "-o", "x.png", "--size", "8192x8192"], 2, "at most 20 million pixels in all");
+    check(&["render", SMALL, "-o", "x.png", "--time", "1.5"], 2, "from 0 (static) to 1 (contextual)");
     check(&["render", SMALL, "-o", "x.bmp"], 2, "such as apple.gif");
     check(&["render", SMALL, "-o", "x.gif", "--play", "walks"], 2, "walk");
     check(&["render", SMALL, "-o", "x.gif", "--seconds", "61"], 2, "from 1 to 60");
@@ -131,7 +131,7 @@ fn a_closed_pipe_is_no_fault() {
 
 #[test]
 fn help_and_version_are_answers() {
-    check(&["--help"], 0, "Exit codes: 0 done");
+    check(&["--help"], 0, "Exit codes: 0 (done)");
     check(&["--version"], 0, env!("CARGO_PKG_VERSION"));
 }
 
@@ -151,7 +151,10 @@ fn every_argument_has_its_help() {
 #[test]
 fn an_option_of_another_command_is_said_to_be_that() {
     let said = stderr(&attune(&["check", SMALL, "--theme", "dark"]));
-    assert!(said.contains("hint: --theme is an option of the window: attune LESSON, and of attune render"), "{said}");
+    assert!(
+        said.contains("hint: --theme is an option of attune LESSON, which opens the window, and of attune render"),
+        "{said}"
+    );
     assert!(!said.contains("tip:"), "{said}");
     assert!(
         stderr(&attune(&["check", SMALL, "--verbos"])).contains("--verbose"),

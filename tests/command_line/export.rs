@@ -41,8 +41,7 @@ fn cells_that_take_too_long_together_are_left_out_with_words() {
     let [lesson, file] = [&lesson, &file].map(|path| path.to_str().unwrap());
     let (code, said) = export(&[lesson, "--to", "md", "-o", file, "--within", "1"]);
     assert_eq!(code, Some(0), "{said}");
-    let words =
-        "not run: \"next\", \"last\"; all cells together took more than 1 s; raise the limit with --within SECONDS";
+    let words = "not run: \"next\", \"last\", because all cells together took more than 1 s; raise the limit with --within SECONDS";
     assert!(said.contains(words), "{said}");
     let page = fs::read_to_string(file).unwrap();
     assert!(page.contains("6 * 7") && !page.contains("42") && page.contains("a.pad(9999"), "{page}");

@@ -95,7 +95,7 @@ fn a_forward_pass_that_overflows_is_an_issue() {
     check(
         &file,
         "FILE:4:85: Q[0] of the sentence \"one two\" has an entry that is not finite; \
-         its initial weights are too large",
+         the model's initial weights are too large",
     );
     // Only the second sentence has the word.
     let far = PLAIN.replace("[1, 1]", "[0, 3e38]");

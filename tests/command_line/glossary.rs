@@ -116,8 +116,8 @@ fn a_text_names_panels_that_are_open() {
     assert_eq!(code, Some(1), "{said}");
     assert!(
         said.contains(
-            "D/small.ron:29:45: cell \"intro\": its text names the panel Weights, which no cell so far opens; \
-             add opens: [\"Weights\"] to this cell or an earlier one, or write a link: [Weights](attune:panel/Weights)"
+            "D/small.ron:29:45: cell \"intro\": its text names the panel Weights, which neither this cell nor an earlier \
+             one opens; add opens: [\"Weights\"] to one of them, or write a link: [Weights](attune:panel/Weights)"
         ),
         "{said}"
     );
@@ -138,8 +138,7 @@ fn a_lesson_of_the_course_builds_on_lessons_of_the_course() {
     }
     let (code, said) = course.check(&["lessons/small.ron"]);
     assert_eq!(code, Some(1), "{said}");
-    let issue =
-        "builds_on: no lesson beside it has the id \"wrods\"; expected lessons of this course; did you mean \"words\"?";
+    let issue = "builds_on: no lesson in the same folder has the id \"wrods\"; expected lessons of this course; did you mean \"words\"?";
     assert!(said.contains(issue), "{said}");
     assert_eq!(course.check(&["lessons/good.ron"]).0, Some(0));
     // One that is passed on by itself may build on any.

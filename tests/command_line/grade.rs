@@ -126,7 +126,7 @@ fn a_lesson_without_tasks_has_nothing_to_grade() {
     let work = class.work("Ada", Vec::new());
     let file = class.hand_in("ada.attune", &work.text()).display().to_string();
     let (code, said) = said(&["grade", "tests/fixtures/small.ron", &file]);
-    assert!(code == Some(1) && said.contains("it has no tasks, so there is nothing to grade"), "{said}");
+    assert!(code == Some(1) && said.contains("the lesson has no tasks, so there is nothing to grade"), "{said}");
 }
 
 /// The words of a fault may be the learner's; the lesson's feedback alone is Markdown.

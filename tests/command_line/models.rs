@@ -37,7 +37,7 @@ fn a_sentence_that_is_given_is_run_too() {
     let path = folder.0.display().to_string();
     let (code, text) = said(&["check", &path, "--ids", "2,45,311"]);
     assert!(code == Some(0) && text.contains("3 tokens, "), "{text}");
-    assert!(text.contains("(ids 2,45,311); all numbers finite"), "{text}");
+    assert!(text.contains("(ids 2,45,311); all numbers are finite"), "{text}");
     let (code, text) = said(&["check", &path, "--ids", "2,600"]);
     assert!(
         code == Some(2) && text.contains("--ids: there is no token 600: the model has those from 0 to 599"),

@@ -102,7 +102,7 @@ fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
     for (args, says) in [
         (&["--words", "kin"][..], "did you mean `king`"),
         (&["--words", "king", "--sentence", "king"], "cannot be used with"),
-        (&[], "a file of vectors needs names of words: --words king,queen"),
+        (&[], "for a file of vectors, name the words to trace: --words king,queen"),
     ] {
         let (code, text) = said(&[&["trace", &path], args].concat());
         assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");

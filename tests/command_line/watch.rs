@@ -43,7 +43,7 @@ fn each_save_is_a_round_of_its_own_and_half_a_file_is_none() {
     let out = lines(running.0.stdout.take().expect("a pipe"));
     let faults = lines(running.0.stderr.take().expect("a pipe"));
     let next = |from: &Receiver<String>| from.recv_timeout(PATIENCE).expect("a line");
-    assert_eq!(next(&out), "round 1: every file; a file is checked again when it is saved, Ctrl-C ends");
+    assert_eq!(next(&out), "round 1: every file; a file is checked again whenever it is saved, until you press Ctrl-C");
     for file in [&one, &two] {
         assert!(next(&out).starts_with(&format!("{file}: ok, ")));
     }

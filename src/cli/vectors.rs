@@ -11,6 +11,7 @@ use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::space::{compare, shared};
 use attune_engine::vectors::{Vectors, read, unknown};
+use attune_view::export::grades::counted;
 use attune_view::export::vectors::TableRows;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
@@ -55,12 +56,10 @@ pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     for line in report.lines() {
         print::line(format_args!("{file}: {}", printable(&line)))?;
     }
-    let (count, width) = (vectors.len(), vectors.width());
+    let (count, width) = (counted(vectors.len(), "vector", "vectors"), vectors.width());
     let (kind, format) = (printable(&vectors.kind), vectors.format);
-    let left_out = report.left_out();
-    print::line(format_args!(
-        "{file}: ok, {count} vectors of {width} numbers ({format}, {kind}); {left_out} rows left out"
-    ))
+    let left_out = counted(report.left_out(), "row", "rows");
+    print::line(format_args!("{file}: ok, {count} of {width} numbers ({format}, {kind}); {left_out} left out"))
 }
 
 /// Prints the words nearest to an expression.

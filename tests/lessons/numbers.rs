@@ -21,7 +21,7 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
     ("dot_product", &["0.9", "0.15"], "the bound of a task, and a temperature that its last hint names"),
     ("gradient", &["0.1", "0.5"], "the learning rate that a task sets, and a given vector"),
     ("induction", &["1.8"], "the loss at a step of training, where the text says so"),
-    ("induction", &["0.2", "2.3"], "the bounds of a task and of a prediction"),
+    ("induction", &["2.3"], "the bound of a prediction"),
     ("it", &["0.1", "0.0", "0.2", "0.3", "0.6", "0.5", "0.4", "0.7", "0.9", "0.8"], "keys and values made by hand"),
     ("it", &["0.05", "0.60", "0.02", "0.03", "0.20", "0.08"], "as published, drawn and not computed"),
     ("it", &["0.70", "1.01", "0.598", "0.518", "0.432"], "as published, drawn and not computed"),

@@ -261,7 +261,7 @@ fn the_panel_says_what_each_axis_is_and_warns_where_little_is_shown() {
     assert_eq!(model.rows[2].meaning, "From the centre of stone (1 word) to that of seal, duck (2 words)");
     assert_eq!(model.rows[2].chosen, Some(("stone".to_owned(), "seal, duck".to_owned())));
     assert!(model.is_changed && model.can_refit);
-    let skewed = "The chosen axes are not at right angles: distances in the picture are distorted.";
+    let skewed = "The chosen axes are not at right angles, so distances in the picture are distorted.";
     assert!(model.warnings.iter().any(|warning| warning == skewed));
     let [plane, space] = model.together.expect("the words vary");
     assert!(0.0 <= plane && plane <= space && space <= 1.0);

@@ -123,7 +123,7 @@ fn heads_say_where_they_are() {
         let model = HeadsModel::of(&with(form, &[])).expect("a model");
         model.heads.iter().map(|row| model.place(row.head)).collect::<Vec<_>>()
     };
-    assert_eq!(places("parameter_free"), ["Entries 0–2 of each word: its query, key and value"]);
+    assert_eq!(places("parameter_free"), ["Entries 0–2 of each word's vector, which are its query, key and value"]);
     assert_eq!(places("next_word")[3], "Columns 6–11 of W_Q⁽²⁾ and W_K⁽²⁾, 6–11 of W_V⁽²⁾; rows 6–11 of W_O⁽²⁾");
 }
 

@@ -319,5 +319,5 @@ fn changes_and_what_they_do_to_the_answers_are_said() {
     assert!(said.contains("Layer 1, head 2 adds its mean over the sentence."), "{said}");
     assert!(said.contains("2 attention weights are removed."), "{said}");
     let first = &model(&kernel).sentence.tokens[1].text.clone();
-    assert!(said.contains(&format!("Before layer 3, “{first}” has the vector of “")), "{said}");
+    assert!(said.contains(&format!("Before layer 3, the vector of “{first}” is replaced by that of “")), "{said}");
 }

@@ -105,7 +105,10 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     let kept = format!("{count} kept in {megabytes:.1} MB");
     match steps[..] {
         [first, second, ..] if second - first > 1 => {
-            format!("{kept}, one in every {}; the steps between are trained again, bit for bit", second - first)
+            format!(
+                "{kept}, one in every {}; the steps in between are trained again when needed, bit for bit",
+                second - first
+            )
         }
         _ => kept,
     }
@@ -158,7 +161,7 @@ fn status(training: &TrainingSnapshot) -> String {
         } else {
             format!("step {}, on the way to {}", look.step, look.target)
         };
-        return format!("a look back at {step}; training is at {latest}");
+        return format!("looking back at {step}; training is at step {latest}");
     }
     match training.stopped {
         None => "training".to_owned(),

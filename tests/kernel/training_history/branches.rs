@@ -107,7 +107,7 @@ fn playing_goes_on_from_the_latest_step() {
     assert!(!training.playing && training.progress.done > 100 && training.step_shown() == 3);
     let said = TrainingModel::of(&kernel.snapshot());
     let done = kernel.steps_done();
-    assert_eq!((said.shown, said.status), (Some(3), format!("a look back at step 3; training is at {done}")));
+    assert_eq!((said.shown, said.status), (Some(3), format!("looking back at step 3; training is at step {done}")));
 }
 
 #[test]

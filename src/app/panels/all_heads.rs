@@ -81,11 +81,11 @@ fn all_heads_ui(
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let words = measure_words(state.measure);
-        let said = format!("{}: {} ({}).", words.meaning, words.formula, words.source);
+        let said = format!("{}. {} ({}).", words.meaning, words.formula, words.source);
         ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
         if let Some(said) = selection.reading.said() {
-            let note = format!("{said}. The measures use the weights themselves, with all sinks.");
+            let note = format!("{said}. The measures are computed from the weights themselves, including all sinks.");
             ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
         }
         sinks_ui(ui, &heads.sinks);
@@ -126,7 +126,10 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, selecti
             }
         });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Measure of the heads"));
-        chooser.response.on_hover_text("The measure that marks and sorts the heads (M in the grid: the next)");
+        chooser.response.on_hover_text(
+            "The measure that marks and sorts the heads (in the grid, M chooses the next \
+            one)",
+        );
         let orders = [
             (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
             (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),

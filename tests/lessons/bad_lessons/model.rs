@@ -250,7 +250,8 @@ fn objectives() {
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, keep: 1",
-        "a.ron:19:53: keep: every output gives an answer, so none is left to keep at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
+        "a.ron:19:53: keep: every output gives an answer, so there is no output that could be kept at its word; \
+         expected MaskedWord, Label with pool: Last, or readout: Linear",
     );
     check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");
     check("MaskedWord(rate: 0.3)", r#"MaskedWord(rate: 0.3, stand_ins: ["apple"])"#, "no issues");

@@ -275,8 +275,8 @@ fn no_weights(folder: &Path) -> Refusal {
     const PICKLED: &str = "pytorch_model.bin";
     let expected = format!("{WEIGHTS} or {INDEX}");
     if folder.join(PICKLED).exists() {
-        let advice = "files of PyTorch can run programs when they are read, and attune reads none: \
-                      open the model in transformers and save it again with save_pretrained";
+        let advice = "PyTorch's files can run programs when they are read, so attune does not read them; open the \
+            model in transformers and save it again with save_pretrained";
         return Refusal::new(format!("{PICKLED} only"), expected, advice);
     }
     Refusal::new("no weights in the folder", expected, "download the whole folder")

@@ -545,7 +545,7 @@ impl ShardIndex {
         }
         if let Some((tensor, file)) = tensors.iter().find(|(_, file)| !is_beside(file)) {
             let found = format!("the file {}", quoted(file));
-            let advice = "do not trust this folder: an index has no reason to name other places";
+            let advice = "do not trust this folder, because an index has no reason to name files elsewhere";
             return Err(
                 Refusal::new(found, "the name of a .safetensors file beside the index", advice).of_tensor(tensor)
             );

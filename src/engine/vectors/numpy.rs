@@ -95,7 +95,7 @@ impl Header {
     /// Rows, width and numbers of a table of vectors.
     fn table(&self) -> Result<(u64, usize, Numbers), Refusal> {
         if self.kind.contains('O') {
-            let advice = "in NumPy, save numbers alone: np.save(\"NAME.npy\", array.astype(\"float32\"))";
+            let advice = "in NumPy, save only numbers: np.save(\"NAME.npy\", array.astype(\"float32\"))";
             let found = "pickled Python objects, which can run any program when they are loaded";
             return Err(Refusal::new(found, KINDS, advice));
         }

@@ -146,7 +146,7 @@ fn what_a_cell_may_not_write_is_said() {
         ("temperature = -1.0;", "a temperature must be from 0.01 to 100, not -1"),
         (
             "fn f() { W_Q } f()",
-            "there is no variable `W_Q` here; a function sees only its parameters: pass `W_Q` to it as one",
+            "there is no variable `W_Q` here; a function sees only its parameters; pass `W_Q` to it as a parameter",
         ),
     ];
     let before = kernel.snapshot().model.expect("a model").parameters;

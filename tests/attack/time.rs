@@ -90,7 +90,7 @@ fn texts_take_seconds_together_and_a_check_ends() {
     let words: Vec<&str> = problems.iter().map(|problem| problem.words.as_str()).collect();
     assert_eq!(
         words,
-        ["not checked (and cells below that were not checked: 29), because all cells together took more than 0 s; \
+        ["not checked (nor were the 29 cells below), because all cells together took more than 0 s; \
             raise the limit with --within SECONDS"]
     );
 }

@@ -134,7 +134,7 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     types(&mut bench, " zzzzzz the");
     press(&mut bench, Key::Enter);
     assert!(says(&bench, "“zzzzzz” is not a word of this lesson."), "what cannot be read is not done");
-    assert!(says(&bench, "Choose a word in place of zzzzzz above, or press ↑ to leave it out."));
+    assert!(says(&bench, "Above, choose a word in place of zzzzzz, or press ↑ to leave it out."));
     press(&mut bench, Key::ArrowUp);
     assert_eq!(shown(&bench), "the stone sank while the");
     types(&mut bench, " stne");

@@ -67,7 +67,7 @@ fn turned_pairs_are_clocks_that_add_up_to_the_product() {
     }
     assert_eq!(panel.view().walk.step(), Step::Score);
     assert!(
-        panel.query_all_by_label_contains("Because of the words' positions, they are turned").count()
+        panel.query_all_by_label_contains("Because of the words' positions, the two hands are turned").count()
             == step.clocks.len()
     );
 }

@@ -44,7 +44,7 @@ action_table! {
         }
         CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
         OriginBefore {
-            tooltip: "Back to the previous number",
+            tooltip: "Goes back to the previous number",
             keys: &[alt(Key::ArrowLeft)],
             line: Mentioned,
         }

@@ -159,7 +159,7 @@ fn strongest_ui(ui: &mut Ui, heads: &AllHeads, measure: HeadMeasure, count: usiz
             let response = ui.small_button(format!("{} {number}", place(heads, head)));
             let said = head.say(measure);
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Open {said}")));
-            if response.on_hover_text(format!("{said}. Click: open it in Attention")).clicked() {
+            if response.on_hover_text(format!("{said}. Click to open the head in Attention")).clicked() {
                 opened = Some(head.head);
             }
         }
@@ -381,7 +381,7 @@ impl Marks {
 fn card_ui(ui: &mut Ui, head: &HeadSummary) {
     ui.strong(&head.title);
     head.lines().iter().for_each(|line| _ = ui.label(line));
-    ui.weak("Click: open it in Attention.");
+    ui.weak("Click to open the head in Attention.");
 }
 
 /// The map of a head, out of the texture of its layer.

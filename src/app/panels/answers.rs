@@ -145,7 +145,7 @@ fn row_ui(
     if let Some(answer) = under {
         ask_on(&response, answer.entry, trail);
     }
-    let more = if model.is_by_token { " Click: choose the word." } else { "" };
+    let more = if model.is_by_token { " Click to choose the word." } else { "" };
     response.on_hover_ui_at_pointer(|ui| {
         match under {
             Some(answer) => ui.label(format!("{}: {:.4}", answer.name, answer.probability)),
@@ -477,7 +477,7 @@ fn cells_ui(
             ui.label(format!("At {}", words.labels[word]));
             let layer = columns[word].as_ref().map(|column| &column.layers[layer]);
             layer.into_iter().for_each(|layer| layer_answers_ui(ui, layer));
-            ui.weak("Click: choose the word.");
+            ui.weak("Click to choose the word.");
         });
     }
 }

@@ -535,7 +535,7 @@ fn hover_and_click(
         if let Some(sink) = model.sinks.at(key).filter(|_| !map.keys_are_source) {
             ui.weak(sink.about());
         }
-        ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
+        ui.weak(format!("Click to follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
 
@@ -654,7 +654,7 @@ fn pair_ui(response: Response, model: &AttentionMaps, line: &WeightLine, view: &
         if let Some(shown) = model.say_shown(line.map.head, line.query, line.key, reading) {
             ui.label(shown);
         }
-        ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
+        ui.weak(format!("Click to follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
 

@@ -69,7 +69,7 @@ impl Panel for MeaningPanel {
         let has_models = beside.is_some() || spaces.is_some();
         self.follow_comparisons(sentences.second.is_some(), senses.is_on, has_models);
         let views = [
-            (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
+            (MeaningView::Neighbours, "Neighbours", "The words near one word, before and after attention"),
             (
                 MeaningView::Sentences,
                 "Two sentences",
@@ -504,8 +504,8 @@ fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hov
                     let is_marked = selection.sense == Some(point);
                     let cosine = number(word.cosine);
                     let row = ui.selectable_label(is_marked, format!("{cosine}  {}", word.word));
-                    let hint = "The cosine between the word's vector here and its rotated vector there. Click: mark \
-                        it on the stage";
+                    let hint = "The cosine between the word's vector here and its rotated vector there. Click to \
+                        mark the word on the stage";
                     let row = row.on_hover_text(hint);
                     if row.hovered() {
                         hover.point_at(&word.word);

@@ -176,8 +176,8 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
             painter.text(below, Align2::CENTER_BOTTOM, &added, theme::mono(size::SMALL), palette.ink);
             let [first, second] = clock.entries;
             let said = format!(
-                "Entries {first} and {second} of the query and the key. Because of the words' positions, they are \
-                 turned {:.2} radians apart. They add {added} to q · k.",
+                "Entries {first} and {second} of the query and the key. Because of the words' positions, the two \
+                 hands are turned {:.2} radians apart. These entries add {added} to q · k.",
                 clock.apart.abs()
             );
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
@@ -437,7 +437,7 @@ impl Line<'_> {
             response.on_hover_ui_at_pointer(|ui| {
                 ui.monospace(said);
                 if is_by_key {
-                    ui.weak(format!("Click: work through this key. {ASK_HINT}"));
+                    ui.weak(format!("Click to work through this key. {ASK_HINT}"));
                 } else {
                     ui.weak(HINT);
                 }

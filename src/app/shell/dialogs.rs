@@ -242,7 +242,7 @@ impl FilesUiState {
     /// Lets the learner choose a file. `near` is the folder to begin in where one is opened, and for a new lesson the file
     /// that is proposed; else it is the lesson, beside which a file by its name is proposed.
     pub fn choose(&mut self, purpose: FilePurpose, near: &Path) {
-        const SENTENCES: &str = "Sentences, one a line";
+        const SENTENCES: &str = "Sentences, one per line";
         let is_model = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
         let dialog = match &purpose {
             FilePurpose::Open | FilePurpose::Dropped => {

@@ -325,7 +325,10 @@ fn senses(world: &World) -> Option<Arc<SenseList>> {
 fn import_senses(world: &mut World, file: &Path) {
     let Some(list) = senses(world) else { return };
     let read = export::work_file::read_senses(file).map(|sentences| {
-        let told = format!("{} sentences were read from {}", sentences.len(), file.display());
+        let told = match sentences.len() {
+            1 => format!("1 sentence was read from {}", file.display()),
+            count => format!("{count} sentences were read from {}", file.display()),
+        };
         let list = SenseList { word: list.word.clone(), sentences };
         world.resource_mut::<Outbox>().commands.push(Command::Senses(SenseCommand::Replace(list)));
         told

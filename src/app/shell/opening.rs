@@ -283,7 +283,7 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         TextLink::Head(head) => {
             let heads = snapshot.model.as_ref().ok_or_else(not_yet)?.architecture.heads();
             let head = head.checked_sub(1).filter(|head| *head < heads);
-            let head = head.ok_or_else(|| format!("There is no such head: the model has {heads}."))?;
+            let head = head.ok_or_else(|| format!("There is no such head; the number of heads is {heads}."))?;
             world.resource_mut::<ViewState>().selection.choose_head(head);
         }
         TextLink::Attention(head) => {

@@ -349,7 +349,7 @@ fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
 fn refusal(reading: &SentenceReading) -> String {
     match reading.first_fault().map(|word| &reading.words[word]) {
         Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {
-            format!("Choose a word in place of {} above, or press ↑ to leave it out.", shortened(text))
+            format!("Above, choose a word in place of {}, or press ↑ to leave it out.", shortened(text))
         }
         Some(_) => "Finish the last word.".to_owned(),
         None if reading.count == 0 => "Write at least one word.".to_owned(),

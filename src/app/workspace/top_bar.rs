@@ -211,7 +211,7 @@ fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Acti
                 let closes = can_close(*panel);
                 let words = panel.title();
                 let response = ui.add_enabled_ui(closes, |ui| checkbox_ui(ui, &mut checked, words)).inner;
-                let hint = if closes { about(*panel) } else { format!("{}. It stays open.", about(*panel)) };
+                let hint = if closes { about(*panel) } else { format!("{}. This panel stays open.", about(*panel)) };
                 let response = response.on_hover_text(&hint).on_disabled_hover_text(&hint);
                 if response.changed() {
                     chosen = Some(Action::Row(Pressed { which: place, ..Pressed::once(WindowAction::TogglePanel) }));

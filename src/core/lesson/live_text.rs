@@ -132,7 +132,7 @@ impl<'a> LiveText<'a> {
             self.flaws.push(Flaw {
                 at: expression.at.clone(),
                 words: "an expression in an address or in the name of a picture".to_owned(),
-                expected: "one in the text",
+                expected: "an expression in the text",
             });
         }
         Self { markdown: Cow::Owned(markdown), expressions: kept, flaws: self.flaws }

@@ -128,7 +128,7 @@ fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Opti
     if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
         record
             .place_of("positions")
-            .issue(format!("positions: rotary positions turn pairs of columns, and keys are {key_width} wide"))
+            .issue(format!("positions: rotary positions rotate pairs of columns, but keys are only {key_width} wide"))
             .expected("a larger fraction, or wider keys");
     }
 }

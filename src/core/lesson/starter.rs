@@ -238,8 +238,8 @@ fn why_no_sentence(model: &ModelFolder) -> String {
         "it has pieces neither for common English words nor for those of its own vocabulary".to_owned()
     };
     format!(
-        "the tokenizer of {} makes no sentence that the model can read, because {why}; therefore the model begins \
-         with token ids",
+        "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the model \
+         begins with token ids",
         model.name
     )
 }

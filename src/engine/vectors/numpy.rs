@@ -172,7 +172,7 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
     }
     if builder.seen() < rows {
         let seen = builder.seen();
-        builder.report.notes.push(format!("the header says {rows} rows, and the file ends after {seen}"));
+        builder.report.notes.push(format!("the header says {rows} rows, but the file ends after {seen}"));
     } else if !source.peek(1)?.is_empty() {
         builder.report.notes.push(format!("bytes are left from byte {} on, after the {rows} rows", source.passed()));
     }

@@ -62,9 +62,9 @@ sentences! {
 
     // Scores.
     places_turn() =
-        "Each clock shows one pair of entries: the query's as a coloured hand, the key's as a grey one. The position \
-         of each word has turned its hand, so what a clock adds to the product depends on how far apart the two \
-         words are.";
+        "Each clock shows one pair of entries, with a coloured hand for the query and a grey hand for the key. Each \
+         word's position has turned the word's hand, so what a clock adds to the product depends on how far apart \
+         the two words are.";
     held_below(cap) = "The model keeps each score s between −{cap} and {cap} by replacing it with {cap} · tanh(s / \
         {cap}).";
     meets(key, product) =

@@ -294,7 +294,7 @@ pub fn read_senses(file: &Path) -> Result<Vec<SenseSentence>, String> {
     if bytes.len() as u64 > SENSES_BYTES_MAX {
         return Err(format!("{name} is not a list of sentences: it has more than {} MiB", SENSES_BYTES_MAX >> 20));
     }
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text: save it as UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text; save the file as UTF-8"))?;
     read_sentences(&text).map_err(|why| format!("{name}: {why}"))
 }
 

@@ -472,7 +472,7 @@ impl FoldModel {
                  value, for all heads at once."
                     .to_owned()
             }
-            Step::Project => "Q, K and V are X itself: nothing is learned here.".to_owned(),
+            Step::Project => "Q, K and V are X itself, because nothing is learned here.".to_owned(),
             Step::Score => format!("{columns} In {each}, Q Kᵀ has the dot product of every query with every key."),
             Step::Scale if self.attention.distances.is_some() => format!(
                 "The products are scaled, {each} adds a number that depends on the distance from query to key, and \
@@ -502,9 +502,9 @@ impl FoldModel {
                 let does = |part: BlockPart| parts.iter().any(|moves| moves.part == part);
                 let behind = match (does(BlockPart::Shift), does(BlockPart::FeedForward)) {
                     (false, false) => "",
-                    (true, false) => ", then the norm",
-                    (false, true) => ", then the feed-forward layer",
-                    (true, true) => ", then the norms and the feed-forward layer",
+                    (true, false) => ", followed by the norm",
+                    (false, true) => ", followed by the feed-forward layer",
+                    (true, true) => ", followed by the norms and the feed-forward layer",
                 };
                 format!("Y is the sum of {own}, drawn tip to tail{behind}.")
             }

@@ -106,7 +106,7 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     match steps[..] {
         [first, second, ..] if second - first > 1 => {
             format!(
-                "{kept}, one in every {}; the steps in between are trained again when needed, bit for bit",
+                "{kept}, one in every {}; when needed, the steps in between are trained again, bit for bit",
                 second - first
             )
         }
@@ -176,7 +176,7 @@ fn status(training: &TrainingSnapshot) -> String {
 fn rule_words(rule: StopRule) -> String {
     match rule {
         StopRule::LossBelow(limit) => format!("the loss is below {limit}"),
-        StopRule::GradientBelow(limit) => format!("the gradient is shorter than {limit}"),
+        StopRule::GradientBelow(limit) => format!("the norm of the gradient is below {limit}"),
         StopRule::Plateau { steps, by } => {
             format!("over the last {steps} steps the loss has not fallen by {by}")
         }

@@ -220,7 +220,7 @@ fn cells_that_run() {
         ),
         (
             r#"Gate(id: "a", needs: ["intro"])"#,
-            r#"a.ron:27:31: needs: no prediction or exercise "intro" is above; expected the id of one above this gate"#,
+            r#"a.ron:27:31: needs: no prediction or exercise "intro" is above; expected the id of a prediction or exercise above this gate"#,
         ),
     ];
     let found: Vec<(&str, String)> = cases.iter().map(|(cell, _)| (*cell, issues(cell))).collect();

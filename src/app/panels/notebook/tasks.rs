@@ -29,7 +29,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if !is_locked && right.is_none() {
         let words = if cell.shown.reads_model { "Lock it in and ask the model" } else { "Lock it in" };
         let lock = ui.add_enabled(chosen.is_some(), Button::new(words));
-        let lock = lock.on_hover_text("Fixes your answer and shows the live numbers");
+        let lock = lock.on_hover_text("Locks in your answer and shows the live numbers");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
             frame.ask(cell.id(), CellCommand::Reveal);
             frame.state.below = Some(Below::end(cell.id(), "Show the answer"));
@@ -233,7 +233,7 @@ pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Noteboo
     card_ui(ui, |ui| {
         let caption = if caption.is_empty() { "Finish the tasks above to continue." } else { caption };
         ui.label(RichText::new(caption).size(size::READING));
-        ui.label(RichText::new("The rest of the lesson opens when they are done.").color(palette.ink_soft));
+        ui.label(RichText::new("The rest of the lesson opens when these tasks are done.").color(palette.ink_soft));
         if button(ui, true, "Go on anyway", "Skips the tasks for now; you can do them later", cell) {
             frame.ask(cell.id(), CellCommand::Skip);
         }

@@ -45,7 +45,10 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
             let forms = [format!("{done} of {of} done"), format!("{done}/{of}")].map(laid);
             let fits = forms.into_iter().find(|galley| galley.size().x <= ui.available_width());
             if let Some(galley) = fits.filter(|_| of > 0) {
-                ui.label(galley).on_hover_text(format!("{done} of {of} predictions given and exercises passed"));
+                ui.label(galley).on_hover_text(format!(
+                    "{done} of {of} tasks done: predictions made and exercises \
+                    passed"
+                ));
             }
         });
     });

@@ -335,7 +335,7 @@ impl<'a> Strip<'a> {
         }
         ground.clone().on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| {
             ui.label(self.model.say(arc));
-            ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
+            ui.weak(format!("Click to follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
         });
     }
 

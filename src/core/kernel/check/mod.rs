@@ -50,7 +50,8 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
             let seconds = time.as_secs();
             let more = match lesson.cells.len() - done - 1 {
                 0 => String::new(),
-                below => format!(" (and cells below that were not checked: {below})"),
+                1 => " (nor was the cell below)".to_owned(),
+                below => format!(" (nor were the {below} cells below)"),
             };
             let words = format!(
                 "not checked{more}, because all cells together took more than {seconds} s; raise the limit with \

@@ -430,7 +430,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     let strongest = findings.heads.as_ref().and_then(|found| found.found.named.first());
     let senses = findings.parting.as_ref().map(|_| {
         "**Try another word.** In *Senses* in [Meaning](attune:panel/Meaning), write a word with two senses and four \
-         sentences with it. After which layer is the nearest sentence to each one a sentence with the same sense?"
+         sentences with it. After which layer does the nearest other sentence always have the same sense?"
             .to_owned()
     });
     let always = [

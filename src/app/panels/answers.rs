@@ -704,10 +704,7 @@ fn rows_ui(ui: &mut Ui, written: &WrittenText) {
         1 => " There is no room for the first row.".to_owned(),
         count => format!(" There is no room for the first {count} rows."),
     };
-    let words = format!(
-        "There is one line for each new word. Filled cells are rows that were computed, outlined \
-        cells are rows that were kept.{left_out}"
-    );
+    let words = format!("Each line is for one new word; filled rows were computed, outlined rows were kept.{left_out}");
     ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
 }
 

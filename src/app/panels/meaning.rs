@@ -625,14 +625,10 @@ fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
         ui.painter().rect_stroke(heat.cell_rect(state.cursor.0, state.cursor.1), 0.0, stroke, egui::StrokeKind::Inside);
     }
     let under = response.hover_pos().and_then(|at| heat.at(at));
+    let [here, other] = &model.names;
     let response = response.on_hover_text_at_pointer(match under {
         Some(cell) => said(cell),
-        None => {
-            format!(
-                "Rows: layers of {}. Columns: layers of {}. Layer 0 is the embeddings",
-                model.names[0], model.names[1]
-            )
-        }
+        None => format!("Rows: layers of {here}. Columns: layers of {other}. Layer 0 is the embeddings"),
     });
     ui.weak(if response.has_focus() { said(state.cursor) } else { model.said.clone().unwrap_or_default() });
     ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());

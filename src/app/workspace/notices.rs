@@ -400,11 +400,8 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
             ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
                 for (index, row) in shown.iter().enumerate() {
                     ui.horizontal(|ui| {
-                        if ui
-                            .button("Go back")
-                            .on_hover_text(format!("Goes back to your work of {}", row.when))
-                            .clicked()
-                        {
+                        let hint = format!("Goes back to your work of {}", row.when);
+                        if ui.button("Go back").on_hover_text(hint).clicked() {
                             action = Some(Action::GoBack(index));
                         }
                         ui.label(&row.when);

@@ -176,7 +176,7 @@ impl AttentionMaps {
         }
     }
 
-    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds 0.4130`.
+    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a vector of length 0.4130`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
         let map = &self.heads[head];
         format!(

@@ -96,7 +96,7 @@ impl TrainingModel {
     }
 }
 
-/// Such as `76 steps kept in 1.2 MB, one in every 8; the steps between are trained again, bit for bit`.
+/// Such as `76 steps kept in 1.2 MB, one in every 8; when needed, the steps in between are trained again, bit for bit`.
 fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;

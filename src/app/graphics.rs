@@ -143,7 +143,7 @@ fn handle(error: &RenderError, world: &mut World, _: &mut World) -> RenderErrorP
 
 fn words(error: &RenderError) -> String {
     let kind = match error.ty {
-        ErrorType::DeviceLost => "the graphics device was lost, again and again",
+        ErrorType::DeviceLost => "the graphics device was lost repeatedly",
         ErrorType::OutOfMemory => "the graphics device has no memory left",
         ErrorType::Internal | ErrorType::Validation => "the graphics device refused to draw",
     };

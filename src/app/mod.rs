@@ -66,10 +66,9 @@ impl fmt::Display for AppFault {
         match self {
             AppFault::NoDisplay(why) => write!(
                 f,
-                "no display: {why}\n\
-                 help: start attune in a desktop session (DISPLAY or WAYLAND_DISPLAY must be set), or on a display of its own:\n\
-                 \x20     xvfb-run -a attune LESSON        (Debian: apt-get install xvfb)\n\
-                 help: `attune render LESSON -o picture.png` and `attune check LESSON` need no display"
+                "no display: {why}\nhelp: start attune in a desktop session (DISPLAY or WAYLAND_DISPLAY must be \
+                 set), or on a virtual display:\n\x20     xvfb-run -a attune LESSON        (Debian: apt-get install \
+                 xvfb)\nhelp: `attune render LESSON -o picture.png` and `attune check LESSON` need no display"
             ),
             AppFault::NoGpu(why) => write!(
                 f,

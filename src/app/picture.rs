@@ -130,7 +130,7 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
 /// An app without a window that shows what the options say.
 pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
     if options.snapshot.space.is_none() {
-        return Err(AppFault::NothingToDraw("the static vectors of the lesson are not trained".to_owned()));
+        return Err(AppFault::NothingToDraw("the static vectors of the lesson have not been trained".to_owned()));
     }
     let view = view_of(options)?;
     let mut app = open(options.size, options.dark, options.workspace)?;
@@ -381,7 +381,7 @@ fn words(models: &Models, view: &ViewState) -> Option<(String, String)> {
 /// The step of training that is shown.
 fn step_of_training(models: &Models) -> Option<String> {
     let training = &models.snapshot()?.model.as_ref()?.training;
-    Some(format!("step {} of {} of training", training.step_shown(), training.progress.done))
+    Some(format!("training step {} of {}", training.step_shown(), training.progress.done))
 }
 
 /// Height of both, one below the other.

@@ -10,8 +10,9 @@ use crate::{code, fault, plot, run, shown, with_cells, write};
 const BYTES_MAX: usize = 1 << 30;
 
 const MEMORY: &str = "this cell takes more than 320 MB of memory; does something grow in a loop?";
-const KEPT: &str = "the cells would keep more than 512 MB; make less, or clear the outputs of other cells";
-const TEXT: &str = "a list that takes more than 131072 bytes to write cannot be made a text; write parts of it";
+const KEPT: &str = "the cells would keep more than 512 MB; keep less, or clear the outputs of other cells";
+const TEXT: &str = "a list that takes more than 131072 bytes to write cannot be made into a text; write only parts \
+    of the list";
 const SHOWN: &str = "this cell shows more than 200 outputs, or 8388608 bytes; show less";
 
 /// A text of 130 kB, and a list that names it 9999 times.

@@ -33,7 +33,8 @@ fn cells_that_run_by_themselves_take_seconds_together() {
     let (mut kernel, taken) = taken(|| with_cells(&cells));
     println!("{taken}: eight plots that never end");
     assert!(taken.time < GUARD, "{taken}");
-    let said = "not run: the cells that run by themselves take more than 7 s together; select it and press Shift+Enter to run it";
+    let said = "not run, because the cells that run automatically take more than 7 s together; select the cell and \
+        press Shift+Enter to run it";
     let late = fault(&shown(&kernel, 0));
     assert!(
         late.starts_with("1:") && late.ends_with(": this cell takes longer than 4 s; does a loop never end?"),
@@ -79,13 +80,18 @@ fn texts_take_seconds_together_and_a_check_ends() {
         live.faults().next().map(|(_, fault)| fault.to_string()).unwrap_or_default()
     };
     assert!(said(0).contains("takes longer than 1 s"), "{}", said(0));
-    assert!(said(9).starts_with("not computed: the numbers in the texts take more than 3 s together"), "{}", said(9));
+    assert!(
+        said(9).starts_with("not computed, because the numbers in the texts take more than 3 s together"),
+        "{}",
+        said(9)
+    );
     let (problems, checked) = taken(|| rehearse(&mut kernel, Duration::ZERO));
     println!("{checked}: a check without time");
     let words: Vec<&str> = problems.iter().map(|problem| problem.words.as_str()).collect();
     assert_eq!(
         words,
-        ["not checked, nor 29 below: all cells together took more than 0 s; raise the limit with --within SECONDS"]
+        ["not checked (nor were the 29 cells below), because all cells together took more than 0 s; \
+            raise the limit with --within SECONDS"]
     );
 }
 

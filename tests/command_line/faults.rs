@@ -130,7 +130,7 @@ fn training_that_diverges_names_the_tensor_and_the_place() {
 fn static_vectors_that_learn_nothing_are_an_issue() {
     let nothing = "SkipGram(dim: 4, epochs: 50,\n subsample: 1e-300)";
     let file = File::new("nothing", &lesson(nothing, "objective: MaskedWord, steps: 0", ""));
-    check(&file, "FILE:4:13: the static vectors learnt nothing: a subsample of 1e-300 leaves too few words");
+    check(&file, "FILE:4:13: the static vectors learned nothing, because a subsample of 1e-300 leaves too few words");
 }
 
 #[test]

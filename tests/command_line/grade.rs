@@ -217,7 +217,7 @@ fn a_name_without_end_is_refused_in_words() {
     let (code, said) = class.grade(&["--to", "html"]);
     assert!(code == Some(1) && said.len() < 200_000, "{code:?}: {} bytes", said.len());
     assert!(
-        said.contains("long.attune: not graded: its name has 1000000 characters, and a name has at most 100"),
+        said.contains("long.attune: not graded: the name in it has 1000000 characters, but a name has at most 100"),
         "{said}"
     );
     assert!(said.contains(&"é".repeat(100)), "{said}");

@@ -40,7 +40,7 @@ fn a_sentence_that_is_given_is_run_too() {
     assert!(text.contains("(ids 2,45,311); all numbers are finite"), "{text}");
     let (code, text) = said(&["check", &path, "--ids", "2,600"]);
     assert!(
-        code == Some(2) && text.contains("--ids: there is no token 600: the model has those from 0 to 599"),
+        code == Some(2) && text.contains("--ids: there is no token 600; the model has tokens from 0 to 599"),
         "{text}"
     );
     // The special tokens that the tokenizer adds are there too.
@@ -95,7 +95,7 @@ fn every_command_says_why_and_runs() {
     let small = [8, 2, 2, 8, 512, 20];
     for (sizes, tokenizer, why) in [
         (small, without_words(), "it has pieces neither for common English words nor for those of its own"),
-        ([8, 2, 2, 8, 2, 20], adding(3), "it adds 3 pieces to every text, and the model reads at most 2"),
+        ([8, 2, 2, 8, 2, 20], adding(3), "it adds 3 pieces to every text, but the model reads at most 2"),
     ] {
         let folder = zeros(&shape(sizes), Some(&tokenizer));
         let model = folder.0.display().to_string();

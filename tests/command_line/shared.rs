@@ -116,7 +116,7 @@ fn bad_files_are_refused_with_words() {
     for (name, text, why) in [
         ("cut", text[..text.len() / 2].to_owned(), "it is incomplete"),
         ("empty", String::new(), "it is incomplete"),
-        ("future", text.replacen("\"attune\": 2", "\"attune\": 99", 1), "it is of version 99"),
+        ("future", text.replacen("\"attune\": 2", "\"attune\": 99", 1), "it has format version 99"),
         ("text", "Dear teacher, \u{1b}[31mlook.".to_owned(), "it is not a file that attune wrote"),
         ("deep", "[".repeat(100_000), "it is not a file that attune wrote"),
         ("view", text.replacen("\"distance\": 2.0", "\"distance\": \"far\"", 1), "it is not a file that attune wrote"),

@@ -17,7 +17,7 @@ fn a_page_says_what_the_notebook_says() {
         "cannot multiply (17, 6) by (17, 6)",
         "<polyline",
         "much = 1</code>",
-        "The stage: “the seal sank while a duck swam” at the contextual vectors, with seal highlighted",
+        "The stage: “the seal sank while a duck swam” with the contextual vectors, with seal highlighted",
         "No one drew it.",
         "<figcaption>The same word</figcaption>",
         "<summary>Hint 2 of 2</summary>",

@@ -142,10 +142,10 @@ fn the_card_says_in_words_what_it_shows_and_grows_on_the_way_to_a_step() {
     let cards = [
         ("time=1", None, None),
         ("walk=0", None, None),
-        ("walk=1", Some("Q K V: A cell is a number; hollow: negative"), Some("1")),
+        ("walk=1", Some("Q K V: Each cell is a number; hollow cells are negative"), Some("1")),
         ("walk=1.25", Some("scores: 16 products, and their sum"), Some("0.25")),
-        ("walk=4", Some("softmax: All weights: together 1"), Some("1")),
-        ("walk=6.5", Some("contextual: What goes in, what is added, what goes on"), Some("0.5")),
+        ("walk=4", Some("softmax: The weights sum to 1"), Some("1")),
+        ("walk=6.5", Some("contextual: The input, what is added to it, and the output"), Some("0.5")),
     ];
     let addresses = cards.map(|(way, ..)| format!("apple.html#{way}"));
     let Some(answers) = ask(&[("apple.html", &page)], &addresses, CARD, SIZE) else { return };

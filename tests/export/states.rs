@@ -14,7 +14,7 @@ use attune_view::view_model::notebook::NotebookModel;
 use crate::common::lessons;
 use crate::{NOTEBOOK, apply, as_html, as_ipynb, as_md, cell, run};
 
-const STALE: &str = "This code, or what it depends on, has changed since it ran.";
+const STALE: &str = "This cell, or something that it depends on, has changed since it ran.";
 
 fn lesson() -> Arc<Lesson> {
     lessons::lesson(NOTEBOOK)
@@ -61,7 +61,7 @@ fn a_training_that_is_under_way_is_told() {
         kernel.advance();
     }
     let step = kernel.snapshot().model.expect("it is there").training.step_shown();
-    check(&kernel.snapshot(), &[&format!("The model is the one at step {step} of 20 of its training")], &[]);
+    check(&kernel.snapshot(), &[&format!("The model is shown as it was after step {step} of 20 of its training")], &[]);
 }
 
 #[test]
@@ -114,9 +114,9 @@ fn a_stale_answer_says_so_too() {
 fn cells_that_run_or_wait_say_so() {
     let snapshot = run(NOTEBOOK).snapshot();
     let again = with(snapshot.clone(), "double", |shown| shown.status = CellStatus::Waiting);
-    check(&again, &["It was running again; these outputs are from before."], &[]);
+    check(&again, &["This cell was running again; the outputs are from the run before."], &[]);
     let first = with(snapshot, "double", |shown| (shown.status, shown.run) = (CellStatus::Waiting, None));
-    check(&first, &["It was still running."], &["from before"]);
+    check(&first, &["This cell was still running."], &["run before"]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_is_from_an_earlier_session_says_so() {
         let run = Arc::make_mut(shown.run.as_mut().expect("it ran"));
         (run.is_from_before, shown.status) = (true, CellStatus::Stale);
     });
-    check(&snapshot, &["It has not run in this session yet."], &[]);
+    check(&snapshot, &["This cell has not run in this session yet."], &[]);
 }
 
 #[test]

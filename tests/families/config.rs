@@ -135,7 +135,10 @@ fn bert_with_act(name: &str) -> String {
 
 #[test]
 fn families_that_are_not_known_are_refused_by_name() {
-    refused(r#"{"model_type":"rwkv"}"#, &["the model_type `rwkv`", "bert, gpt2, distilbert", "families only"]);
+    refused(
+        r#"{"model_type":"rwkv"}"#,
+        &["the model_type `rwkv`", "bert, gpt2, distilbert", "only models of these families"],
+    );
     refused(r#"{"model_type":"gpt_oss"}"#, &["the model_type `gpt_oss`", "attention sinks", "experts"]);
     refused(r#"{"model_type":"qwen3_next"}"#, &["linear attention"]);
     refused(r#"{"model_type":7}"#, &["a model_type that is not text"]);

@@ -123,10 +123,14 @@ fn what_names_no_axis_is_said() {
     let mut kernel = with(&[]);
     let before = stage(&kernel);
     let cases = [
-        (axis(Axis::X, "", "animal"), "a group has no words: name a group of the lesson, write words, or a /pattern/"),
+        (
+            axis(Axis::X, "", "animal"),
+            "a group has no words; name a group of the lesson, or write words or a \
+            /pattern/",
+        ),
         (
             axis(Axis::X, "!?", "animal"),
-            "\"!?\" names no word: name a group of the lesson, write words, or a /pattern/",
+            "\"!?\" names no word; name a group of the lesson, or write words or a /pattern/",
         ),
         (
             axis(Axis::X, "minerals", "animal"),
@@ -136,7 +140,7 @@ fn what_names_no_axis_is_said() {
         (axis(Axis::X, "//", "animal"), "no word of the 17 matches //"),
         (
             axis(Axis::X, "stone, iron", "mineral"),
-            "from \"stone, iron\" to \"mineral\" there is no direction: they have the same centre",
+            "there is no direction from \"stone, iron\" to \"mineral\", because they have the same centre",
         ),
     ];
     for (command, notice) in cases {
@@ -165,9 +169,15 @@ fn vectors_of_few_dimensions_are_seen_as_they_are() {
     assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
     kernel.apply(Command::Axes(AxisCommand::Refit));
     let notice = kernel.snapshot().notice;
-    assert_eq!(notice.as_deref(), Some("the vectors have 2 dimensions: the picture shows them as they are"));
+    assert_eq!(notice.as_deref(), Some("the vectors have 2 dimensions, so the picture already shows them as they are"));
     kernel.apply(axis(Axis::Z, "a", "b"));
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is no axis Z: the vectors have 2 dimensions"));
+    assert_eq!(
+        kernel.snapshot().notice.as_deref(),
+        Some(
+            "there is no axis Z, because the vectors have only 2 \
+        dimensions"
+        )
+    );
     assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
     let model = AxesModel::of(&kernel.snapshot()).expect("a space");
     assert_eq!(model.together, Some([1.0, 1.0]));
@@ -261,7 +271,7 @@ fn the_panel_says_what_each_axis_is_and_warns_where_little_is_shown() {
     assert_eq!(model.rows[2].meaning, "From the centre of stone (1 word) to that of seal, duck (2 words)");
     assert_eq!(model.rows[2].chosen, Some(("stone".to_owned(), "seal, duck".to_owned())));
     assert!(model.is_changed && model.can_refit);
-    let skewed = "The chosen axes are not at right angles: distances in the picture are distorted.";
+    let skewed = "The chosen axes are not at right angles, so distances in the picture are distorted.";
     assert!(model.warnings.iter().any(|warning| warning == skewed));
     let [plane, space] = model.together.expect("the words vary");
     assert!(0.0 <= plane && plane <= space && space <= 1.0);

@@ -186,7 +186,7 @@ fn undo_of_a_choice_leaves_the_training_alone() {
     let done = kernel.steps_done();
     let parameters = kernel.snapshot().model.expect("a model").parameters;
     for (label, index, heads) in
-        [("head 2 alone", Some(1), [true, true]), ("choice of the sentence", Some(0), [true, true])]
+        [("only head 2 on", Some(1), [true, true]), ("choice of the sentence", Some(0), [true, true])]
     {
         assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
         kernel.apply(Command::Undo);
@@ -352,10 +352,10 @@ fn what_cannot_be_done_is_said() {
             Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.of_block(usize::MAX))),
             "the model has no W_Q⁽¹⁸⁴⁴⁶⁷⁴⁴⁰⁷³⁷⁰⁹⁵⁵¹⁶¹⁵⁾",
         ),
-        (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN: a weight is a finite number"),
-        (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf: a weight is a finite number"),
-        (Command::Sentence(SentenceCommand::Select(9)), "there is no sentence 10: the lesson has 2"),
-        (Command::Interventions(InterventionCommand::Solo(Some(2))), "there is no head 3: the model has 2"),
+        (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN, because a weight must be a finite number"),
+        (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf, because a weight must be a finite number"),
+        (Command::Sentence(SentenceCommand::Select(9)), "there is no sentence 10; the lesson has 2"),
+        (Command::Interventions(InterventionCommand::Solo(Some(2))), "there is no head 3; the model has 2"),
         (Command::Sentence(SentenceCommand::Set("  ".to_owned())), "the sentence has no words"),
         (
             Command::Sentence(SentenceCommand::Set("the stne sank".to_owned())),
@@ -363,7 +363,7 @@ fn what_cannot_be_done_is_said() {
         ),
         (
             Command::Sentence(SentenceCommand::Set("the ".repeat(999))),
-            "the sentence has 999 words: the model reads at most 12",
+            "the sentence has 999 words, but the model reads at most 12",
         ),
         (Command::Undo, "there is nothing to undo"),
     ];

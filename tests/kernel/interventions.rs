@@ -27,7 +27,7 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "temperature 0.1"),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "scale off"),
         (TOGGLE, "mask"),
-        (Command::Interventions(InterventionCommand::Solo(Some(1))), "head 2 alone"),
+        (Command::Interventions(InterventionCommand::Solo(Some(1))), "only head 2 on"),
     ];
     for (command, label) in commands {
         let mut kernel = kernel();
@@ -83,7 +83,7 @@ fn the_gain_of_a_head_multiplies_its_mix_and_its_arrows_and_nothing_else() {
     assert_eq!(model(&kernel).interventions.heads[0], HeadMode::Live);
     kernel.apply(head(0, HeadMode::Gain(f32::NAN)));
     let notice = kernel.snapshot().notice.expect("it cannot be");
-    assert!(notice.contains("a head's gain is from 0 to 4"), "{notice}");
+    assert!(notice.contains("a head's gain must be from 0 to 4"), "{notice}");
 }
 
 #[test]
@@ -157,27 +157,27 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
     let mut kernel = kernel();
     let (before, history) = (model(&kernel), kernel.snapshot().history);
     let cases = [
-        (head(2, HeadMode::Frozen(None)), "there is no head 3: the model has 2"),
-        (head(usize::MAX - 1, HeadMode::Off), "there is no head 18446744073709551615: the model has 2"),
+        (head(2, HeadMode::Frozen(None)), "there is no head 3; the model has 2"),
+        (head(usize::MAX - 1, HeadMode::Off), "there is no head 18446744073709551615; the model has 2"),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(0.0))),
-            "a temperature is from 0.01 to 100, not 0",
+            "a temperature must be from 0.01 to 100, not 0",
         ),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(f64::NAN))),
-            "a temperature is from 0.01 to 100, not NaN",
+            "a temperature must be from 0.01 to 100, not NaN",
         ),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(1e9))),
-            "a temperature is from 0.01 to 100, not 1000000000",
+            "a temperature must be from 0.01 to 100, not 1000000000",
         ),
         (
             Command::Interventions(InterventionCommand::ToggleMask { query: 7, key: 0 }),
-            "the sentence has 7 tokens: there is no pair 8, 1",
+            "the sentence has 7 tokens, so there is no pair 8, 1",
         ),
         (
             Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 7 }),
-            "the sentence has 7 tokens: there is no pair 1, 8",
+            "the sentence has 7 tokens, so there is no pair 1, 8",
         ),
     ];
     for (command, notice) in cases {

@@ -29,7 +29,7 @@ fn nothing_is_under_way_after_a_fault() {
     let last = snapshot.after_fault();
     assert_eq!(last.retraining, None);
     assert!(last.revision > snapshot.revision && !last.model.expect("a model").training.playing);
-    assert!(last.notice.is_some_and(|words| words.contains("fault of attune itself")));
+    assert!(last.notice.is_some_and(|words| words.contains("fault in attune itself")));
 }
 
 #[test]

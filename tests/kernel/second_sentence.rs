@@ -103,7 +103,10 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     let pair = &model.pairs[0];
     assert_eq!(
         pair.said,
-        format!("{} and {} start as one vector; attention moves them apart.", pair.labels[0], pair.labels[1])
+        format!(
+            "{} and {} start with the same vector, and attention moves them apart.",
+            pair.labels[0], pair.labels[1]
+        )
     );
     assert!(pair.near.iter().all(|near| near.len() == 5 && near.iter().all(|near| near.word != pair.word)));
 
@@ -111,7 +114,7 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     assert!(none.pairs.is_empty() && none.none.is_some() && none.chosen(None, None, &[]).is_none());
     let same = compare("the seal swam while the seal sank");
     let itself = same.pairs.iter().find(|pair| pair.paired.first == 2).expect("swam");
-    assert!(itself.said.ends_with("stay one vector."), "{}", itself.said);
+    assert!(itself.said.ends_with("the same vector and keep it."), "{}", itself.said);
 }
 
 #[test]

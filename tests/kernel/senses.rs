@@ -200,7 +200,7 @@ fn two_senses_part_on_the_way_through_the_model() {
     assert!(of(SenseCurve::Within, last) > of(SenseCurve::Between, last) + 0.1, "{:?}", model.layers);
     assert_eq!(of(SenseCurve::Nearest, last), 1.0, "{:?}", model.layers);
     let said = model.said.as_deref().expect("a sentence");
-    assert!(said.starts_with(&format!("The senses part most after layer {last}: ")), "{said}");
+    assert!(said.starts_with(&format!("The senses are furthest apart after layer {last}: ")), "{said}");
     assert_eq!(model.waits_for, None);
     // On the stage: all at one place, then behind each layer where they are.
     let stage = StageModel::of(&kernel.snapshot()).expect("a stage").of_senses(&model);

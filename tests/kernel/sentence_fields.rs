@@ -39,11 +39,15 @@ fn words_are_known_or_not_as_they_are_typed() {
     check("the se", "the (se…: seal)", Some(("“se” is not yet a word of this lesson.", true)));
     check("the se sank", "the [se: ] sank", Some(("“se” is not a word of this lesson.", false)));
     check("the stne", "the [stne: stone sank the]", Some(("“stne” is not a word of this lesson.", false)));
-    check("zzzzzz qqqqqq", "[zzzzzz: ] [qqqqqq: ]", Some(("2 words are not in this lesson.", false)));
-    let empty = Some(("Write words of this lesson: they are shown as you type.", true));
+    check("zzzzzz qqqqqq", "[zzzzzz: ] [qqqqqq: ]", Some(("2 of the words are not words of this lesson.", false)));
+    let empty = Some(("Write words of this lesson. They are shown here as you type.", true));
     check("", "", empty);
     check(" …! \t\n", "", empty);
-    check("ｓｅａｌ 林檎 the", "[ｓｅａｌ: ] [林檎: ] the", Some(("2 words are not in this lesson.", false)));
+    check(
+        "ｓｅａｌ 林檎 the",
+        "[ｓｅａｌ: ] [林檎: ] the",
+        Some(("2 of the words are not words of this lesson.", false)),
+    );
     let long = "w".repeat(1900);
     let reading = read(&long);
     assert!(reading.fault.expect("no word").words.chars().count() < 80);
@@ -62,7 +66,11 @@ fn a_word_like_no_other_is_answered_with_words_that_share_its_letters() {
 fn too_many_words_are_said_with_the_limit() {
     let text = "seal ".repeat(14);
     let reading = read(&text);
-    assert_eq!(reading.fault.as_ref().expect("too many").words, "14 words: the model reads at most 12.");
+    assert_eq!(
+        reading.fault.as_ref().expect("too many").words,
+        "The sentence has 14 words, but the model reads at \
+        most 12."
+    );
     assert_eq!(reading.words.iter().filter(|word| word.kind == WordKind::TooMany).count(), 2);
     assert_eq!(read(&reading.cut(&text)).fault, None);
     let pasted = read(&"seal ".repeat(CHARS_MAX));

@@ -110,8 +110,8 @@ fn the_caption_says_what_is_shown_where_there_is_little_room_too() {
     let all = captions(&shown, true);
     assert_eq!(
         all[0],
-        "2D shows 22\u{a0}% of the words' variance, 30\u{a0}% of the outputs' and >99\u{a0}% of the moves: points that look near may \
-         be far apart. The numbers are exact."
+        "2D shows 22\u{a0}% of the words' variance, 30\u{a0}% of the outputs' and >99\u{a0}% of the moves, so points \
+         that look close may be far apart. The numbers are exact."
     );
     for text in &all {
         assert!(

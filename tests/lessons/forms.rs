@@ -123,7 +123,7 @@ fn heads_say_where_they_are() {
         let model = HeadsModel::of(&with(form, &[])).expect("a model");
         model.heads.iter().map(|row| model.place(row.head)).collect::<Vec<_>>()
     };
-    assert_eq!(places("parameter_free"), ["Entries 0–2 of each word: its query, key and value"]);
+    assert_eq!(places("parameter_free"), ["Entries 0–2 of each word's vector, which are its query, key and value"]);
     assert_eq!(places("next_word")[3], "Columns 6–11 of W_Q⁽²⁾ and W_K⁽²⁾, 6–11 of W_V⁽²⁾; rows 6–11 of W_O⁽²⁾");
 }
 
@@ -201,15 +201,15 @@ fn what_cannot_be_written_is_said() {
     let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
     let sampled = |temperature| generate(1, NextWordChoice::sampled(temperature));
     let trained = |to| format!("the model writes nothing after a sentence: it was trained to {to}");
-    let whole = trained("give one answer to the whole of it");
+    let whole = trained("give one answer to the whole sentence");
     assert_eq!(notice("label", generate(1, NextWordChoice::Greedy)), Some(whole));
     assert_eq!(notice("custom_mask", generate(1, NextWordChoice::Greedy)), Some(trained("fill in hidden words")));
     for count in [0, 65, usize::MAX] {
-        let words = format!("from 1 to 64 words are written at once, not {count}");
+        let words = format!("from 1 to 64 words can be written at once, not {count}");
         assert_eq!(notice("next_word", generate(count, NextWordChoice::Greedy)), Some(words));
     }
     for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let words = format!("a temperature is from 0.01 to 100, not {temperature}");
+        let words = format!("a temperature must be from 0.01 to 100, not {temperature}");
         assert_eq!(notice("next_word", sampled(temperature)), Some(words));
     }
 }
@@ -240,7 +240,7 @@ fn a_word_alone_has_a_label_where_its_vector_is_given() {
 #[test]
 fn nothing_to_learn_is_nothing_to_train() {
     let snapshot = with("parameter_free", &[Command::Training(TrainingCommand::Play)]);
-    assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training: its steps are 0"));
+    assert_eq!(snapshot.notice.as_deref(), Some("the lesson asks for no training, because its steps are 0"));
     let model = snapshot.model.expect("a model");
     let names: Vec<String> = model.parameters.specs().iter().map(|spec| spec.id.to_string()).collect();
     assert_eq!(names, ["b_logits"], "the readout's bias is all there is");

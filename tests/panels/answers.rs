@@ -28,7 +28,7 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     panel.run_steps(3);
     assert_eq!(panel.view().trail.entry(), Some(first.answers[0].entry));
     click(&mut panel, "Write on");
-    assert!(panel.query_by_label("Always the likeliest word.").is_some());
+    assert!(panel.query_by_label("Each new word is the likeliest one.").is_some());
 }
 
 #[test]
@@ -56,8 +56,7 @@ fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
         panic!("nothing is written")
     };
     assert_eq!((sampling.temperature, sampling.top_k, sampling.top_p), (1.0, Some(10), Some(0.9)));
-    let said = "Each word drawn, at temperature 1, among the 10 likeliest, among the likeliest that have 0.9 of the \
-                probability together.";
+    let said = "Each new word is drawn at random (temperature 1, top-k 10, top-p 0.9).";
     assert!(panel.query_by_label(said).is_some());
     click(&mut panel, "top-k");
     click(&mut panel, "Write on");
@@ -82,7 +81,7 @@ fn rows_that_do_not_change_are_seen() {
     let AnswersWriting::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
     let tokens = panel.snapshot().model.expect("a model").sentence.tokens.len();
     assert_eq!((written.rows[0].computed, written.rows[0].kept), (tokens, 0));
-    assert!(written.rows_label.starts_with(&format!("For the first new word each layer computed {tokens} rows")));
+    assert!(written.rows_label.starts_with(&format!("For the first new word, each layer computed {tokens} rows")));
     assert!(panel.query_all_by_label(&written.rows_label).count() > 0, "{}", written.rows_label);
 }
 
@@ -94,7 +93,7 @@ fn words_that_were_asked_for_come_into_sight() {
     panel.run_steps(3);
     click(&mut panel, "Write on");
     panel.run_steps(3);
-    let said = panel.get_by_label("Always the likeliest word.").rect();
+    let said = panel.get_by_label("Each new word is the likeliest one.").rect();
     assert!(said.top() > 0.0 && said.bottom() < 240.0, "{said}");
 }
 
@@ -107,7 +106,7 @@ fn each_layer_and_each_head_say_what_they_have_to_do_with_the_answer() {
     for layer in &lens.layers {
         assert!(panel.query_by_label(&layer.said).is_some(), "{}", layer.said);
     }
-    assert!(panel.query_by_label_contains("treat what they seem to answer with caution").is_some());
+    assert!(panel.query_by_label_contains("treat their apparent answers with caution").is_some());
     // A word for each layer and place, chosen by the mouse and by keys.
     let table = |panel: &PanelHarness<AnswersPanel>, words: &str| {
         panel.query_by_label_contains(&format!("Logit lens of all words: at {words}")).is_some()
@@ -144,5 +143,5 @@ fn an_answer_without_terms_says_why() {
     assert!(panel.query_by_label_contains("This model's readout has a nonlinear layer").is_some());
     let mut panel = PanelHarness::new(form("label"), SIZE, AnswersPanel::default());
     click(&mut panel, "Layer by layer");
-    assert!(panel.query_by_label_contains("This model gives no answer for each single word").is_some());
+    assert!(panel.query_by_label_contains("This model does not give an answer for each word").is_some());
 }

@@ -203,7 +203,7 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
 fn attention_is_seen_as_lines_by_head_and_copied() {
     let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), AttentionPanel::default());
     let text = panel.model::<AttentionMaps>().tsv(&[1], Reading::default());
-    click(&mut panel, "Show head 2 alone");
+    click(&mut panel, "Show only head 2");
     assert!(panel.query_by_label("Weights of head 1").is_none());
     let before = panel.get_by_label("Weights of head 2").rect().width();
     click(&mut panel, "Larger cells");

@@ -97,8 +97,8 @@ fn the_dialog_says_what_is_shared_and_esc_closes_it() {
         let (inner, mut is_open) = (asked.clone(), true);
         let size = Vec2::new(600.0, 400.0);
         let mut harness = dressed(size, move |ui| inner.borrow_mut().extend(share_ui(ui.ctx(), &mut is_open)));
-        assert!(harness.query_by_label_contains("In it: your answers").is_some());
-        assert!(harness.query_by_label_contains("Not in it: your name").is_some());
+        assert!(harness.query_by_label_contains("The file contains your answers").is_some());
+        assert!(harness.query_by_label_contains("It does not contain your name").is_some());
         match key {
             Some(key) => harness.key_press(key),
             None => click(&mut harness, "Choose a file …"),

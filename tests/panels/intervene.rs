@@ -23,7 +23,7 @@ const ALL_SETTINGS: &str = "all settings of a head";
 fn every_intervention_is_a_control() {
     let mut panel = PanelHarness::new(small(), SIZE, IntervenePanel::default());
     click(&mut panel, ALL_SETTINGS);
-    for label in ["Head 1 uniform", "Head 2 off", "Head 1 alone", "Mask: causal", "Mask: only itself"] {
+    for label in ["Head 1 uniform", "Head 2 off", "Head 1 solo", "Mask: causal", "Mask: only itself"] {
         click(&mut panel, label);
     }
     click(&mut panel, "divide by √d_k");
@@ -95,7 +95,7 @@ fn the_changes_are_told_with_the_unchanged_beside_them() {
     let mut kernel = small();
     kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))));
     let mut panel = PanelHarness::new(kernel, SIZE, IntervenePanel::default());
-    assert!(panel.query_by_label_contains("Temperature 0.1 instead of 1.").is_some());
+    assert!(panel.query_by_label_contains("The temperature is 0.1 instead of 1.").is_some());
     assert!(panel.query_by_label_contains(" moved most, by ").is_some());
     panel.get_all_by_label("seal").next().expect("the word").click();
     panel.run_steps(3);
@@ -120,7 +120,7 @@ fn a_head_is_taken_out_of_the_sum_or_left_alone_in_it() {
     assert_eq!(enabled(&panel), [true, false]);
     click(&mut panel, "Head 2 live");
     assert_eq!(enabled(&panel), [true, true]);
-    click(&mut panel, "Head 1 alone");
+    click(&mut panel, "Head 1 solo");
     assert_eq!(enabled(&panel), [true, false]);
     let alone = Command::Interventions(InterventionCommand::Solo(Some(0)));
     assert_eq!(panel.commands(), [set(1, HeadMode::Off), set(1, HeadMode::Live), alone]);
@@ -149,7 +149,7 @@ fn an_edge_is_taken_out_and_put_back_by_its_box() {
     panel.get_all_by_label("seal").next().expect("the word").click();
     panel.run_steps(3);
     let tokens = panel.snapshot().model.expect("a model").sentence.tokens.clone();
-    let name = format!("Head 1 looks from {} at {}", tokens[1].text, tokens[2].text);
+    let name = format!("Head 1: {} looks at {}", tokens[1].text, tokens[2].text);
     let edges =
         |panel: &PanelHarness<IntervenePanel>| panel.snapshot().model.expect("a model").interventions.edges.len();
     panel.view_mut().selection.choose_head(0);
@@ -178,7 +178,7 @@ fn a_vector_of_the_second_sentence_is_put_in_and_taken_out() {
     assert_ne!(from, 0);
     let place = Patch { block: 0, position: 1, from, vector: None };
     assert_eq!(panel.take_commands(), [Command::Interventions(InterventionCommand::SetPatch(Some(place)))]);
-    assert!(panel.query_by_label_contains("in the second sentence, as it was when copied").is_some());
+    assert!(panel.query_by_label_contains("in the second sentence, as it was when you copied it").is_some());
     click(&mut panel, "Remove patch");
     assert!(panel.snapshot().model.expect("a model").interventions.patch.is_none());
 }

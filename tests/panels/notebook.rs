@@ -416,13 +416,13 @@ fn a_text_too_long_to_keep_says_so_and_is_not_run() {
     bench.press(Modifiers::COMMAND, Key::A);
     bench.harness.event(egui::Event::Paste(format!("7 // {}", "x".repeat(100_000))));
     bench.harness.run_steps(6);
-    assert!(bench.harness.query_by_label_contains("Not kept").is_some());
+    assert!(bench.harness.query_by_label_contains("This text is not kept").is_some());
     bench.press(Modifiers::COMMAND, Key::Enter);
     assert_eq!(bench.outputs("double"), []);
     bench.press(Modifiers::COMMAND, Key::A);
     bench.harness.event(egui::Event::Paste("7".to_owned()));
     bench.harness.run_steps(6);
-    assert!(bench.harness.query_by_label_contains("Not kept").is_none());
+    assert!(bench.harness.query_by_label_contains("This text is not kept").is_none());
     bench.press(Modifiers::COMMAND, Key::Enter);
     assert_eq!(bench.outputs("double"), [Output::Number(7.0)]);
 }
@@ -578,7 +578,7 @@ fn letters_are_commands_only_of_a_cell_that_keys_led_to() {
     }
     assert_eq!(bench.ids(), lesson);
     assert!(!bench.cells()[1].cell.is_folded && !bench.cells()[1].cell.is_text());
-    assert!(bench.has("Enter to write; Esc for the keys of the notebook"));
+    assert!(bench.has("Press Enter to write, or Esc to use the keys of the notebook"));
     bench.key(Key::Escape);
     bench.key(Key::B);
     assert_eq!(bench.ids().len(), lesson.len() + 1);

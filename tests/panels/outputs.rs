@@ -157,7 +157,7 @@ fn the_other_kinds_have_names() {
     for label in ["some text", "river 0.900", "money -0.200", "Plot of a line: loss", "loss", "It has no entries."] {
         assert!(harness.query_by_label(label).is_some(), "{label}");
     }
-    assert!(harness.query_by_label("A point is not finite and is left out.").is_some());
+    assert!(harness.query_by_label("One point is not finite and is left out.").is_some());
     assert_eq!(copied(&mut harness, "Copy the list"), "river\t0.9\nmoney\t-0.2\n");
 }
 

@@ -213,8 +213,8 @@ fn a_formula_without_a_brace_is_words_with_a_mark() {
     assert_eq!(
         marked,
         [
-            ("$x^{y$", Ink::Plain, tip("No formula: a { has no } after it")),
-            ("$$a}$$", Ink::Plain, tip("No formula: a } has no { before it")),
+            ("$x^{y$", Ink::Plain, tip("Not a formula, because a { has no } after it")),
+            ("$$a}$$", Ink::Plain, tip("Not a formula, because a } has no { before it")),
         ]
     );
 }

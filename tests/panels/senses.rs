@@ -39,7 +39,7 @@ fn the_lesson_s_sentences_are_shown_with_their_scores() {
     assert_eq!(list(&panel).sentences.len(), 20);
     assert!(panel.snapshot().model.expect("a model").senses.is_on);
     assert!(panel.query_by_label("Layer of the senses").is_some());
-    assert!(panel.query_by_label_contains("The senses part most after layer 1: ").is_some());
+    assert!(panel.query_by_label_contains("The senses are furthest apart after layer 1: ").is_some());
     click(&mut panel, "Refit axes");
     assert_eq!(panel.take_commands().pop(), Some(Command::Axes(AxisCommand::Refit)));
     panel.view_mut().walk.set_time(0.0);

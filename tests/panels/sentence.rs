@@ -134,7 +134,7 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     types(&mut bench, " zzzzzz the");
     press(&mut bench, Key::Enter);
     assert!(says(&bench, "“zzzzzz” is not a word of this lesson."), "what cannot be read is not done");
-    assert!(says(&bench, "Choose a word for zzzzzz above, or press ↑ to leave it out."));
+    assert!(says(&bench, "Above, choose a word in place of zzzzzz, or press ↑ to leave it out."));
     press(&mut bench, Key::ArrowUp);
     assert_eq!(shown(&bench), "the stone sank while the");
     types(&mut bench, " stne");
@@ -172,7 +172,7 @@ fn more_words_than_the_model_reads_are_said_and_cut_by_choice() {
     bench.event(Event::Paste("Seal, the\nduck! ".repeat(5000)));
     bench.run_steps(3);
     assert_eq!(shown(&bench), BEGIN);
-    assert!(says(&bench, "The field takes 2000 characters: the rest is cut off."));
+    assert!(says(&bench, "The field takes at most 2000 characters; the rest is cut off."));
     click(&mut bench, "Keep the first 12");
     assert_eq!(shown(&bench), "seal the duck ".repeat(4).trim());
 }

@@ -66,7 +66,10 @@ fn turned_pairs_are_clocks_that_add_up_to_the_product() {
         click(&mut panel, "Step forward");
     }
     assert_eq!(panel.view().walk.step(), Step::Score);
-    assert!(panel.query_all_by_label_contains("their positions turn them").count() == step.clocks.len());
+    assert!(
+        panel.query_all_by_label_contains("Because of the words' positions, the two hands are turned").count()
+            == step.clocks.len()
+    );
 }
 
 const SIZE: Vec2 = Vec2::new(420.0, 640.0);

@@ -60,7 +60,10 @@ fn two_files_of_vectors_tell_which_words_moved() {
     let row = format!("{}  {word}", number(spaces.most[0].cosine));
     let mut panel = PanelHarness::new(kernel, SIZE, MeaningPanel::default());
     panel.put_spaces(spaces);
-    assert!(panel.query_by_label_contains("new is turned onto old by the 12 words").is_some(), "it comes to the front");
+    assert!(
+        panel.query_by_label_contains("new is rotated to match old as closely as possible on the 12 words").is_some(),
+        "it comes to the front"
+    );
     assert!(panel.query_by_label("End the comparison").is_some());
     // It is in both lists, of which all words are.
     let first = panel.query_all_by_label(&row).next().expect("a row");
@@ -76,12 +79,12 @@ fn the_map_of_layers_is_read_by_keys() {
     let at = |panel: &PanelHarness<MeaningPanel>, cell: &str| {
         panel.query_by_label(&format!("How similar the layers are. {cell}: 1.00")).is_some()
     };
-    assert!(at(&panel, "Layer 0 here, layer 0 beside it"));
+    assert!(at(&panel, "Layer 0 of this model, layer 0 of the other"));
     panel.get_by_label_contains("How similar the layers are").focus();
     panel.run_steps(2);
     for key in [Key::ArrowRight, Key::ArrowDown] {
         panel.key_press(key);
         panel.run_steps(2);
     }
-    assert!(at(&panel, "Layer 1 here, layer 1 beside it"), "a model is like itself");
+    assert!(at(&panel, "Layer 1 of this model, layer 1 of the other"), "a model is like itself");
 }

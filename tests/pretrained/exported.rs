@@ -195,7 +195,8 @@ fn forms_that_no_folder_holds_are_refused_by_name() {
         (decoder("readout: Transformed"), "readout: found Transformed; expected Tied or Linear, as in GPT-2's shape"),
         (
             text("label"),
-            "objective: found Label; expected MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for",
+            "objective: found Label; expected MaskedWord or NextWord, the objectives of models with BERT's or \
+             GPT-2's shape",
         ),
     ];
     for (text, expected) in cases {

@@ -254,7 +254,7 @@ fn saved_ones_that_no_longer_fit_are_left_out_with_words() {
     let lines: Vec<&str> = report.lines().collect();
     assert_eq!(lines.len(), 3, "{report}");
     assert!(lines[..2].iter().all(|line| line.starts_with("The removal of an edge is left out: ")), "{report}");
-    let why = format!("its vector of {} numbers is not one of {width} finite numbers", width - 1);
+    let why = format!("its vector of {} numbers must be a vector of {width} finite numbers", width - 1);
     assert_eq!(lines[2], format!("The patch is left out: {why}."));
     assert_eq!((model(&again).interventions.edges.len(), &model(&again).interventions.patch), (2, &None));
 }
@@ -301,14 +301,14 @@ fn places_that_are_not_there_are_refused_with_words() {
     assert!(said.contains(&format!("the second sentence has {others} tokens")), "{said}");
     let said = refused(patch(0, pieces, 0));
     assert!(said.contains(&format!("the sentence has {pieces} tokens")), "{said}");
-    assert!(refused(patch(3, 0, 0)).contains("there is no such layer: the sentence goes through 1 to 3"));
+    assert!(refused(patch(3, 0, 0)).contains("there is no such layer; the sentence goes through layers 1 to 3"));
     assert!(refused(edge(9, 0, 0)).contains("there is no head 10"));
     assert!(refused(edge(0, pieces, 0)).contains("has no weight"));
     assert!(refused(edge(0, 1, 2)).contains("the mask already hides this word"));
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
     kernel.apply(Command::Interventions(patch(0, 0, 0)));
     let said = kernel.snapshot().notice.expect("words");
-    assert!(said.contains("there is no second sentence to take a vector from"), "{said}");
+    assert!(said.contains("there is no second sentence from which to take a vector"), "{said}");
 }
 
 #[test]
@@ -319,5 +319,5 @@ fn changes_and_what_they_do_to_the_answers_are_said() {
     assert!(said.contains("Layer 1, head 2 adds its mean over the sentence."), "{said}");
     assert!(said.contains("2 attention weights are removed."), "{said}");
     let first = &model(&kernel).sentence.tokens[1].text.clone();
-    assert!(said.contains(&format!("Before layer 3, “{first}” has the vector of “")), "{said}");
+    assert!(said.contains(&format!("Before layer 3, the vector of “{first}” is replaced by that of “")), "{said}");
 }

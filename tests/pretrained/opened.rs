@@ -147,8 +147,8 @@ fn what_cannot_be_read_is_said_and_the_sentence_stays() {
     let long = "word ".repeat(20_000);
     for (text, said) in [
         ("   ", "the sentence has no words"),
-        (&*"apple ".repeat(200), "pieces: the model reads at most 40"),
-        (&long, "bytes: at most 65536 are read"),
+        (&*"apple ".repeat(200), "pieces, but the model reads at most 40"),
+        (&long, "bytes; at most 65536 are read"),
     ] {
         let before = model(&kernel).sentence.written();
         let notice = ask(&mut kernel, SentenceCommand::Set(text.to_owned())).unwrap_or_default();

@@ -202,7 +202,7 @@ fn both_are_read_as_text() {
     assert!(answers.windows(2).all(|pair| pair[0].1 >= pair[1].1), "{answers:?}");
 
     let from = AttributionModel::of(&snapshot, (None, None)).expect("a model").expect("a sum");
-    assert_eq!(from.title, "What adds up to the logit of “four” at “three” (direct logit attribution).");
+    assert_eq!(from.title, "The terms that add up to the logit of “four” at “three” (direct logit attribution).");
     let labels: Vec<&str> = from.layers.iter().map(|share| share.label.as_str()).collect();
     assert_eq!(labels, ["the word and its position", "layer 1", "layer 2", "the readout"]);
     let sum: f32 = from.layers.iter().map(|share| share.value).sum();

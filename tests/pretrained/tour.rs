@@ -138,18 +138,18 @@ fn known_heads(snapshot: &Snapshot) -> (Vec<(String, f64, f64)>, usize) {
 
 #[track_caller]
 fn check_heads(text: Option<&str>, kernel: &mut Kernel, tour: &Snapshot) {
-    let shown = section(tour, "Where its attention goes");
+    let shown = section(tour, "Where the attention goes");
     let (expected, others) = text.map_or_else(Default::default, |text| known_heads(&on_stage(kernel, text)));
     assert_eq!(shown.is_some(), !expected.is_empty());
     let Some(shown) = shown else { return };
     let rows: Vec<&str> = shown.cell.text.lines().filter(|line| line.starts_with("| [layer")).collect();
     assert_eq!(rows.len(), expected.len());
     let has_copies = rows.iter().any(|row| KINDS[2..].iter().any(|kind| row.contains(kind)));
-    assert_eq!(shown.cell.text.contains("no head gives that much to an earlier copy"), !has_copies);
+    assert_eq!(shown.cell.text.contains("no head gives that much weight to an earlier copy"), !has_copies);
     let others = match others {
-        0 => "Every head of the model does one".to_owned(),
-        1 => "One head of the model does none".to_owned(),
-        others => format!("{others} heads of the model do none"),
+        0 => "Every head of the model shows one".to_owned(),
+        1 => "One head of the model shows none".to_owned(),
+        others => format!("{others} heads of the model show none"),
     };
     assert!(shown.cell.text.contains(&others), "{others}: {}", shown.cell.text);
     for ((row, number), (begin, even, mean)) in rows.into_iter().zip(numbers(&shown)).zip(expected) {
@@ -298,7 +298,7 @@ fn check_answer(kernel: &mut Kernel, tour: &Snapshot) {
             best = Some((probability, answer, other.map_or(0, |last| last + 1)));
         }
     }
-    let shown = section(tour, "What it answers");
+    let shown = section(tour, "What the model answers");
     assert_eq!(shown.is_some(), best.is_some());
     let (Some(shown), Some((probability, answer, layer))) = (shown, best) else { return };
     let text = &shown.cell.text;
@@ -306,8 +306,8 @@ fn check_answer(kernel: &mut Kernel, tour: &Snapshot) {
     let layers = model(tour).architecture.blocks.len();
     let from = match layer {
         0 => "before the first layer".to_owned(),
-        layer if layer == layers => "Only the last layer".to_owned(),
-        layer => format!("from layer {layer} on"),
+        layer if layer == layers => "becomes the likeliest answer only in the last layer".to_owned(),
+        layer => format!("From layer {layer} of {layers} on"),
     };
     assert!(text.contains(&format!("*{answer}*")) && text.contains(&from), "{text}: {answer}, {from}");
 }
@@ -341,11 +341,11 @@ fn check(folder: &Path) -> Vec<String> {
 fn every_section_on_the_shipped_model_is_recomputed_by_plain_sums() {
     // It has no sink. It read one sentence at a time, so that its senses are those of four texts.
     let expected = [
-        "## What it is made of",
+        "## What the model is made of",
         "## What context changes",
-        "## Where its attention goes",
+        "## Where the attention goes",
         "## One word, two senses",
-        "## What it answers",
+        "## What the model answers",
         "## Try it",
     ];
     assert_eq!(check(&at("lessons/depth")), expected);
@@ -385,7 +385,7 @@ fn a_section_whose_claim_fails_is_left_out() {
         let with_texts = check(&with_tokenizer(name).join(""));
         let with_ids = check(&fixture(name));
         for headings in [with_texts, with_ids] {
-            assert_eq!(headings.first().map(String::as_str), Some("## What it is made of"), "{name}");
+            assert_eq!(headings.first().map(String::as_str), Some("## What the model is made of"), "{name}");
             assert_eq!(headings.last().map(String::as_str), Some("## Try it"), "{name}");
             assert!(!headings.contains(&"## One word, two senses".to_owned()), "{name}");
         }
@@ -399,7 +399,7 @@ fn depth() -> Arc<Lesson> {
 #[test]
 fn lessons_are_linked_by_their_titles() {
     let tour = toured(&depth()).snapshot();
-    let parts = section(&tour, "What it is made of").expect("parts").cell.text.clone();
+    let parts = section(&tour, "What the model is made of").expect("parts").cell.text.clone();
     let links: Vec<(&str, &str)> = parts
         .split("| [")
         .skip(1)
@@ -424,10 +424,10 @@ fn the_title_is_the_model_s_name_and_the_first_cell_stays() {
 #[test]
 fn numbers_stay_those_of_their_sentence_and_follow_the_weights() {
     let mut kernel = toured(&depth());
-    let before = section(&kernel.snapshot(), "Where its attention goes").expect("heads");
+    let before = section(&kernel.snapshot(), "Where the attention goes").expect("heads");
     let snapshot = on_stage(&mut kernel, "we sat on the bank.");
     kernel.settle();
-    let after = section(&kernel.snapshot(), "Where its attention goes").expect("heads");
+    let after = section(&kernel.snapshot(), "Where the attention goes").expect("heads");
     assert_eq!(numbers(&before), numbers(&after));
     assert!(model(&snapshot).sentence.index.is_none());
     let tensor = TensorName::QueryWeights.of_block(0);
@@ -435,7 +435,7 @@ fn numbers_stay_those_of_their_sentence_and_follow_the_weights() {
         kernel.apply(Command::Weights(WeightCommand::Set { tensor, row, col: 0, value: 30.0 }));
     }
     kernel.settle();
-    let changed = section(&kernel.snapshot(), "Where its attention goes").expect("heads");
+    let changed = section(&kernel.snapshot(), "Where the attention goes").expect("heads");
     assert_ne!(numbers(&changed), numbers(&after));
 }
 

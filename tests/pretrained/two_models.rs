@@ -76,7 +76,11 @@ fn two_tokenizers_are_compared_by_words() {
     assert_eq!(both.words.len(), 5, "{:?}", both.words);
     assert_eq!((both.similarity.len(), both.similarity[0].len()), (4, 4), "embeddings and three layers each");
     assert!(both.similarity.iter().flatten().all(|alike| alike.is_some_and(|alike| (0.0..=1.0).contains(&alike))));
-    assert!(both.said.as_deref().is_some_and(|said| said.starts_with("Most similar are layer ")), "{:?}", both.said);
+    assert!(
+        both.said.as_deref().is_some_and(|said| said.starts_with("The most similar layers are layer ")),
+        "{:?}",
+        both.said
+    );
     let labels: Vec<&str> = both.words.iter().map(|word| word.label.as_str()).collect();
     for picture in &both.pictures {
         assert_eq!(picture.moves.iter().map(|way| way.label.as_str()).collect::<Vec<_>>(), labels, "words, not pieces");

@@ -82,7 +82,7 @@ fn words_of_an_array_are_in_a_file_beside_it() {
     let found = read_in(&folder, "a.npy", &array);
     assert_eq!((&*found.words[0], &*found.words[1]), ("x", "1"));
     assert_eq!(found.report.unnamed.places, [Place::Row(1), Place::Row(2)]);
-    assert!(found.report.notes[0].contains("the metadata has 2 rows, and the vectors have 3"));
+    assert!(found.report.notes[0].contains("the metadata has 2 rows, but the vectors have 3"));
 }
 
 #[test]

@@ -66,8 +66,8 @@ fn headers_that_lie_are_told() {
         let lines = vectors.report.lines().join("\n");
         assert!(lines.contains(words), "{lines}");
     };
-    told(b"9 2\na 1 2\nb 3 4\n", "the header says 9 words, and the file has 2 lines");
-    told(b"2 3\na 1 2\nb 3 4\n", "the header says 3 numbers a word, and the lines have 2");
+    told(b"9 2\na 1 2\nb 3 4\n", "the header says 9 words, but the file has 2 lines");
+    told(b"2 3\na 1 2\nb 3 4\n", "the header says 3 numbers per word, but the lines have 2");
     let rows: [(&[u8], [f32; 3]); 2] = [(b"a", [1.0, 2.0, 3.0]), (b"b", [4.0, 5.0, 6.0])];
     told(&binary("18446744073709551615 3\n", &rows), "the file ends at byte");
     told(&binary("1 3\n", &rows), "bytes are left from byte");
@@ -152,7 +152,7 @@ fn rows_of_other_lengths_among_many_are_told_with_their_lines() {
     let vectors = of(text.as_bytes()).expect("most are rows");
     assert_eq!(vectors.report.malformed.places, [122, 203, 305].map(Place::Line));
     assert_eq!((vectors.len(), vectors.row_of("5 words and then numbers")), (301, Some(201)));
-    assert!(vectors.report.notes[0].contains("the header says 300 words, and the file has 304 lines"));
+    assert!(vectors.report.notes[0].contains("the header says 300 words, but the file has 304 lines"));
 }
 
 #[test]

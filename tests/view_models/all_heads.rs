@@ -47,7 +47,7 @@ fn heads_are_measured_ranked_and_said() {
         assert!((head.measure(HeadMeasure::Duplicate).unwrap() - copies / weights.rows() as f32).abs() < 1e-6);
         assert_eq!(head.measure(HeadMeasure::Added), None, "nothing is added to a lesson's words");
         assert_eq!(head.say(HeadMeasure::Previous), format!("{}: previous token {found:.2}", head.title));
-        assert_eq!(head.say(HeadMeasure::Added), format!("{}: special tokens none here", head.title));
+        assert_eq!(head.say(HeadMeasure::Added), format!("{}: special tokens (none in this sentence)", head.title));
     }
     for measure in HeadMeasure::ALL {
         let values =
@@ -114,6 +114,6 @@ fn arcs_of_what_is_added_are_as_thick_as_they_are_long() {
         assert_eq!(arc.added, Some(length));
         assert!((arc.weight - length / longest).abs() < 1e-6);
     }
-    assert!(arcs.summary(&shown).starts_with("seal takes most from "), "{}", arcs.summary(&shown));
-    assert!(arcs.say(&found[0]).contains(" takes from "), "{}", arcs.say(&found[0]));
+    assert!(arcs.summary(&shown).starts_with("seal receives most from "), "{}", arcs.summary(&shown));
+    assert!(arcs.say(&found[0]).contains(" receives from "), "{}", arcs.say(&found[0]));
 }

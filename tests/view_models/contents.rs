@@ -72,7 +72,8 @@ fn rows_of_attention_sum_to_one_and_are_said_in_words() {
     let said = attention.say(1, 0, 2);
     let (weight, length) = (attention.heads[1].cells.weight(0, 2), attention.heads[1].cells.length(0, 2));
     let expected = format!(
-        "the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2, which adds {length:.4}"
+        "the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2, which adds a vector of \
+         length {length:.4}"
     );
     assert_eq!(said, expected);
     let sentence = &snapshot.model.as_ref().expect("a model").sentence;

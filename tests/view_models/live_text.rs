@@ -127,7 +127,7 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     assert_eq!(now[1], format!("{:.3} (retrained)", length(&kernel)), "the plot runs by itself");
     assert!(now[0].ends_with(" (retrained)") && now[0] != own[0], "{now:?}");
     assert_eq!(now[2], format!("{} (older result)", own[2]), "the learner's cell waits");
-    assert!(words(&kernel)[2].notes[0].contains("The cell code has not run"), "{:?}", words(&kernel)[2]);
+    assert!(words(&kernel)[2].notes[0].contains("Cell code has not run"), "{:?}", words(&kernel)[2]);
     assert_eq!(now[3], "3");
     assert!(kernel.snapshot().notebook.cells[2].is_stale());
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));

@@ -254,7 +254,7 @@ fn what_the_learner_changed_is_said_as_the_reason() {
     let head = |head, mode| Command::Interventions(InterventionCommand::SetHead { head, mode });
     let holes = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
     let cases = [
-        (head(0, HeadMode::Uniform), Quantity::Weight.of_head(0, [0, 1]), "all words equally"),
+        (head(0, HeadMode::Uniform), Quantity::Weight.of_head(0, [0, 1]), "the same weight"),
         (head(0, HeadMode::Frozen(None)), Quantity::Weight.of_head(0, [0, 1]), "is frozen"),
         (head(0, HeadMode::Off), Quantity::Mix.of_head(0, [0, 0]), "Head 1 is off"),
         (head(0, HeadMode::Gain(2.5)), Quantity::Mix.of_head(0, [0, 0]), "output of head 1 is multiplied by 2.5"),
@@ -271,7 +271,7 @@ fn what_the_learner_changed_is_said_as_the_reason() {
         (
             Command::Interventions(InterventionCommand::SetMask(Some(holes.clone()))),
             Quantity::Weight.of_head(0, [0, 1]),
-            "your mask hides it",
+            "your mask hides",
         ),
         (
             Command::Interventions(InterventionCommand::SetMask(Some(holes))),

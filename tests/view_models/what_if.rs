@@ -68,7 +68,11 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
     let model = what_if(&kernel);
     assert!(model.said.is_empty() && effects(&model).iter().all(|effect| effect.moved == 0.0));
     let commands = [
-        (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "Temperature 0.1 instead of 1."),
+        (
+            Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))),
+            "The temperature is 0.1 instead of \
+            1.",
+        ),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "Scores are not divided by √3."),
         (
             Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Uniform }),
@@ -76,7 +80,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
         ),
         (
             Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
-            "One pair is hidden that is normally seen.",
+            "One pair is normally seen but now hidden.",
         ),
         (
             Command::Weights(WeightCommand::Set {

@@ -225,7 +225,7 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
     let bad = file.with_file_name("bad.attune");
     for (text, why) in [
         (text[..text.len() / 2].to_owned(), "it is incomplete"),
-        (text.replacen("\"attune\": 2", "\"attune\": 99", 1), "it is of version 99"),
+        (text.replacen("\"attune\": 2", "\"attune\": 99", 1), "it has format version 99"),
         (text.replacen("\"id\": \"", "\"id\": \"../", 1), "neither in the same folder nor in the course"),
     ] {
         fs::write(&bad, text).expect("a file");

@@ -82,7 +82,7 @@ fn what_is_found_on_the_stage_is_a_file_of_vectors() {
         world.resource::<WindowState>().export.clone()
     };
     let ExportModel::Said(Err(why)) = written(&mut world) else { panic!("nothing is found") };
-    assert!(why.contains("search words, or draw a lasso"), "{why}");
+    assert!(why.contains("Search for words, or draw a lasso"), "{why}");
     world.resource_mut::<ViewState>().highlight.search.text = "king".to_owned();
     until(&mut world, "the search", |world| world.resource::<StageState>().emphasis.is_searched());
     let ExportModel::Written(_) = written(&mut world) else { panic!("it is written") };

@@ -15,14 +15,21 @@ use super::action_table;
 use super::keys::{Pressed, alt, ctrl, ctrl_shift, key, shift, twice};
 
 /// Mouse gestures that work everywhere.
-pub const MOUSE: [(&str, &str); 1] = [("Right-click", "where a number, a cell, an arrow or a point comes from")];
+pub const MOUSE: [(&str, &str); 1] = [("Right-click", "see where a number, a cell, an arrow or a point comes from")];
 
 action_table! {
     /// An action of the window or of the lesson in it.
     WindowAction {
-        StepOn { tooltip: "Step forward", keys: &[key(Key::Space)], line: New("next step of the walk in attention") }
+        StepOn {
+            tooltip: "Step forward",
+            keys: &[key(Key::Space)],
+            line: New("next step of the walk through attention"),
+        }
         StepBack { tooltip: "Step back", keys: &[shift(Key::Space)], line: New("previous step of the walk") }
-        Origin { keys: &[key(Key::W)], line: New("where the weight of the chosen words comes from; Esc closes") }
+        Origin {
+            keys: &[key(Key::W)],
+            line: New("see where the weight between the chosen words comes from; Esc closes"),
+        }
         ReadAdded {
             text: "lengths",
             tooltip: "Shows the length of what each word adds, ‖α V W_O‖, instead of its weight α",
@@ -37,7 +44,7 @@ action_table! {
         }
         CloseOrigin { tooltip: "Close", keys: &[key(Key::Escape)], line: Mentioned }
         OriginBefore {
-            tooltip: "Back to the previous number",
+            tooltip: "Goes back to the previous number",
             keys: &[alt(Key::ArrowLeft)],
             line: Mentioned,
         }
@@ -45,7 +52,7 @@ action_table! {
             text: "Next layer",
             tooltip: "Moves the words to where they are after the next layer",
             keys: &[key(Key::L)],
-            line: New("the words after the next layer; with Shift, the previous layer"),
+            line: New("move the words to after the next layer; with Shift, to the previous layer"),
         }
         LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
         Pieces {
@@ -56,15 +63,15 @@ action_table! {
         }
         RawStates {
             text: "Raw",
-            tooltip: "Shows the vectors without the norm that puts all layers on one scale",
+            tooltip: "Shows the vectors without the norm that gives all layers the same scale",
             keys: &[key(Key::N)],
-            line: New("a model's raw vectors, or all layers through one norm"),
+            line: New("a model's raw vectors, or the vectors after the same norm in all layers"),
         }
         Play { keys: &[key(Key::P)], line: New("play or pause training") }
         TrainStep { text: "Step", keys: &[key(Key::Period)], line: New("train one step") }
         BrowseTraining {
             keys: &[key(Key::OpenBracket), key(Key::CloseBracket)],
-            line: New("the previous or the next training step; with Shift, ten steps"),
+            line: New("look at the previous or the next training step; with Shift, ten steps"),
         }
         BrowseTrainingFar {
             keys: &[shift(Key::OpenBracket), shift(Key::CloseBracket)],
@@ -74,13 +81,13 @@ action_table! {
         Undo { text: "Undo", keys: &[ctrl(Key::Z)], line: New("undo, redo") }
         Redo { text: "Redo", keys: &[ctrl_shift(Key::Z)], aliases: &[ctrl(Key::Y)], line: Joined }
         WriteSentence {
-            tooltip: "The sentence on the stage: write your own",
+            tooltip: "Write your own sentence for the stage",
             keys: &[alt(Key::S)],
             line: New("write a sentence of your own"),
         }
         Compare {
             text: "Compare",
-            tooltip: "A second sentence beside this one",
+            tooltip: "Shows a second sentence beside this one",
             keys: &[alt(Key::C)],
             line: New("toggle comparison with a second sentence"),
         }
@@ -94,7 +101,7 @@ action_table! {
             text: "Glossary",
             tooltip: "Every term and symbol of the course, with its first lesson",
             keys: &[key(Key::G)],
-            line: New("the glossary: every term and symbol; Esc closes"),
+            line: New("open the glossary, with every term and symbol; Esc closes it"),
         }
         CloseGlossary { keys: &[key(Key::Escape)], line: Mentioned }
         Panel {
@@ -124,9 +131,9 @@ action_table! {
         ClosePanel { tooltip: "Closes the panel", keys: &[alt(Key::W)], line: New("close the panel that was used last") }
         Present {
             text: "Present",
-            tooltip: "Large type, one item at a time beside the stage; your work stays as it is",
+            tooltip: "Shows the lesson in large type, one item at a time beside the stage; your work stays as it is",
             keys: &[key(Key::F5)],
-            line: New("present the lesson, slide by slide; Esc ends"),
+            line: New("present the lesson, slide by slide; Esc ends the presentation"),
         }
         NextSlide {
             text: "Next",
@@ -146,7 +153,7 @@ action_table! {
         }
         EndPresentation {
             text: "End",
-            tooltip: "Back to the lesson as it was",
+            tooltip: "Goes back to the lesson as it was",
             keys: &[key(Key::Escape)],
             line: Mentioned,
         }
@@ -154,27 +161,30 @@ action_table! {
             text: "The course",
             tooltip: "Every lesson, and your progress",
             keys: &[alt(Key::Home)],
-            line: New("the course"),
+            line: New("open the course"),
         }
         Browse {
             text: "Open a file …",
-            tooltip: "Another lesson on this computer, a file that somebody shared, or a model by its config.json",
+            tooltip: "Opens another lesson on this computer, a file that somebody shared, or a model by its \
+                config.json",
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
         }
         Beside {
             text: "Compare with another model …",
-            tooltip: "Another lesson or model on the same sentence, side by side; beside a file of vectors, another one",
+            tooltip: "Shows another lesson or model on the same sentence, side by side with this one; a file of \
+                vectors is compared with another file of vectors",
             keys: &[alt(Key::B)],
             line: New("compare with another model, or another file of vectors"),
         }
         BesideOwn {
             text: "Compare with the model that comes with attune",
-            tooltip: "A small model of six layers, on the same sentence: answers, attention and layers of both, side by side",
+            tooltip: "Runs a small model with six layers on the same sentence and shows the answers, attention and \
+                layers of both models side by side",
         }
         EndBeside {
             text: "End the comparison",
-            tooltip: "The stage and the panels show this model, or this file of vectors, alone again",
+            tooltip: "The stage and the panels show only this model, or this file of vectors, again",
         }
         NewLesson {
             text: "New lesson …",
@@ -192,7 +202,7 @@ action_table! {
         }
         Share {
             text: "Share …",
-            tooltip: "Saves what you see and have done to one file, which others open as a copy",
+            tooltip: "Saves what you see and have done to one file, which others can open as a copy",
             keys: &[ctrl_shift(Key::S)],
             line: New("share what you see as a file"),
         }
@@ -212,24 +222,25 @@ action_table! {
             tooltip: "Keys",
             keys: &[key(Key::F1)],
             or: &[key(Key::Questionmark)],
-            line: New("this sheet; Esc closes it"),
+            line: New("show this sheet; Esc closes it"),
         }
         CloseKeySheet { keys: &[key(Key::Escape)], line: Mentioned }
         Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
         Record {
             text: "Record the stage …",
-            tooltip: "A GIF from here: the steps during a walk, or else the moving words; if none moves, one turn",
+            tooltip: "Records a GIF from here: the steps if a walk has begun, otherwise the moving words or, if no \
+                word moves, one turn of the stage",
             keys: &[ctrl_shift(Key::G)],
             line: New("record the stage as a GIF"),
         }
         Checkpoints { text: "Checkpoints …", tooltip: "Go back to an earlier state of your work on this lesson" }
         ResetLesson {
             text: "Reset the lesson",
-            tooltip: "Cells, answers and weights as at the start; your work stays as a checkpoint",
+            tooltip: "Resets cells, answers and weights to the start; your work is kept as a checkpoint",
         }
         Map {
             text: "Map …",
-            tooltip: "A map of all words by t-SNE, in a window of its own",
+            tooltip: "Draws a map of all words with t-SNE in a separate window",
         }
     }
 }
@@ -357,20 +368,20 @@ action_table! {
         }
         Nearer { keys: &[key(Key::Plus)], aliases: &[key(Key::Equals)], line: New("zoom") }
         Farther { keys: &[key(Key::Minus)], line: Joined }
-        Focus { keys: &[key(Key::F)], line: New("look at the point, or the chosen word") }
+        Focus { keys: &[key(Key::F)], line: New("look at the point under the pointer, or at the chosen word") }
         LookAlong {
             keys: &[key(Key::X), key(Key::Y), key(Key::Z)],
             line: New("look along an axis, then from the other side"),
         }
         Flat {
             text: "2D",
-            tooltip: "The plane of two axes, without perspective; a drag goes back to 3D",
+            tooltip: "Shows the plane of two axes, without perspective; drag to go back to 3D",
             keys: &[key(Key::Num2)],
-            line: New("2D and back"),
+            line: New("switch to 2D and back"),
         }
         Search {
             text: "Search words",
-            tooltip: "Highlights the words with these letters; Enter goes to the next",
+            tooltip: "Highlights the words with these letters; Enter goes to the next one",
             keys: &[key(Key::Slash)],
             line: New("search words; Enter: the next match"),
         }
@@ -382,21 +393,26 @@ action_table! {
         }
         Lasso {
             text: "Lasso",
-            tooltip: "The next drag draws a line around points and selects them, as a drag with Shift does",
+            tooltip: "Your next drag draws a line around points and selects them, as a drag with Shift does",
             keys: &[key(Key::L)],
-            line: New("draw a lasso: isolate and export work on the points inside"),
+            line: New("draw a lasso: isolating and exporting then use the points inside"),
         }
         NextQuery {
             keys: &[key(Key::Q)],
-            line: New("the next word as the query; with Shift, the previous one"),
+            line: New("make the next word the query; with Shift, the previous one"),
         }
         QueryBefore { keys: &[shift(Key::Q)], line: Mentioned }
         Clear {
-            tooltip: "All points again",
+            tooltip: "Shows all points again",
             keys: &[key(Key::Escape)],
-            line: New("all points again; clear the choice; leave the stage"),
+            line: New("show all points again; clear the choice; leave the stage"),
         }
-        Home { text: "Home", tooltip: "Camera home", keys: &[key(Key::Home)], line: New("camera home") }
+        Home {
+            text: "Home",
+            tooltip: "Moves the camera back to its starting position",
+            keys: &[key(Key::Home)],
+            line: New("move the camera back to its starting position"),
+        }
     }
 }
 
@@ -408,12 +424,12 @@ action_table! {
     SentenceAction {
         WordBefore { keys: &[key(Key::ArrowLeft)], line: New("choose the word before, after") }
         WordAfter { keys: &[key(Key::ArrowRight)], line: Joined }
-        HeadBefore { keys: &[key(Key::ArrowUp)], line: New("the head or layer before, after") }
+        HeadBefore { keys: &[key(Key::ArrowUp)], line: New("choose the head or layer before, after") }
         HeadAfter { keys: &[key(Key::ArrowDown)], line: Joined }
         Turn {
-            tooltip: "Words that the word looks at, or that look at it",
+            tooltip: "Switches between the words that this word looks at and the words that look at it",
             keys: &[key(Key::R)],
-            line: New("words that the word looks at, or that look at it"),
+            line: New("the words that this word looks at, or the words that look at it"),
         }
         LetGo { keys: &[key(Key::Escape)], line: New("clear the choice; leave the sentence") }
     }
@@ -423,7 +439,7 @@ action_table! {
     /// An action of the notebook. On a cell of a kind that is not written, such as a prediction, `Write` and the
     /// three that run mean what that kind does.
     NotebookAction {
-        Write { keys: &[key(Key::Enter)], line: New("write in the selected cell; leave it") }
+        Write { keys: &[key(Key::Enter)], line: New("write in the selected cell; stop writing") }
         Leave { keys: &[key(Key::Escape)], line: Joined }
         EditText { text: "Edit", keys: &[key(Key::F2)], line: New("edit a text of the lesson") }
         SelectAbove { keys: &[key(Key::ArrowUp)], or: &[key(Key::K)], line: New("select the cell above, below") }
@@ -434,7 +450,7 @@ action_table! {
             line: New("run the cell and go on"),
         }
         Run { tooltip: "Run this cell", keys: &[ctrl(Key::Enter)], line: New("run the cell") }
-        RunAndInsert { keys: &[alt(Key::Enter)], line: New("run it and insert a cell below") }
+        RunAndInsert { keys: &[alt(Key::Enter)], line: New("run the cell and insert one below") }
         InsertAbove {
             text: "Insert code above",
             keys: &[key(Key::A)],
@@ -443,7 +459,7 @@ action_table! {
         InsertBelow { text: "Insert code below", keys: &[key(Key::B)], line: Joined }
         Delete { text: "Delete", keys: &[twice(Key::D)], line: New("delete the cell; Z brings it back") }
         UndoDelete { keys: &[key(Key::Z)], line: Mentioned }
-        MakeText { text: "Make it text", keys: &[key(Key::M)], line: New("make it text, code") }
+        MakeText { text: "Make it text", keys: &[key(Key::M)], line: New("make the cell text, code") }
         MakeCode { text: "Make it code", keys: &[key(Key::Y)], line: Joined }
         MoveUp { text: "Move up", keys: &[ctrl_shift(Key::ArrowUp)], line: New("move the cell") }
         MoveDown { text: "Move down", keys: &[ctrl_shift(Key::ArrowDown)], line: Joined }
@@ -451,7 +467,7 @@ action_table! {
         Merge {
             text: "Merge with the cell below",
             keys: &[shift(Key::M)],
-            line: New("merge it with the cell below"),
+            line: New("merge the cell with the one below"),
         }
         Fold { text: "Fold", keys: &[key(Key::O)], line: New("fold, stop what runs, restart") }
         Interrupt {
@@ -479,7 +495,7 @@ action_table! {
             line: New("turn a slider; Enter sets the stage"),
         }
         TurnFinely { keys: &[shift(Key::ArrowLeft), shift(Key::ArrowRight)], line: Mentioned }
-        Hint { text: "Hint", keys: &[key(Key::H)], line: New("a hint, the solution") }
+        Hint { text: "Hint", keys: &[key(Key::H)], line: New("show a hint, the solution") }
         Solution { text: "Solution", tooltip: "Show the lesson's solution", keys: &[shift(Key::H)], line: Joined }
         RunAbove { text: "Run the cells above" }
         ClearOutputs { text: "Clear its outputs" }
@@ -489,7 +505,7 @@ action_table! {
             text: "Functions",
             tooltip: "Every function for code cells, with its equation",
             keys: &[key(Key::F)],
-            line: New("the functions of code cells"),
+            line: New("list the functions of code cells"),
         }
     }
 }

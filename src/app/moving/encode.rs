@@ -64,7 +64,7 @@ impl<'a> Encoder<'a> {
     /// In words, if the picture has another size than the file, or one frame more than it was begun with.
     pub fn add(&mut self, picture: &RgbImage, hundredths: u16) -> Result<(), String> {
         if picture.dimensions() != self.size {
-            return Err(format!("a frame is {:?} pixels and not {:?}", picture.dimensions(), self.size));
+            return Err(format!("a frame has {:?} pixels instead of {:?}", picture.dimensions(), self.size));
         }
         let now = self.colors.indices(picture);
         let patch = Patch::between(self.shown.as_deref(), &now, self.size);

@@ -81,11 +81,11 @@ fn all_heads_ui(
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         let words = measure_words(state.measure);
-        let said = format!("{}: {} ({}).", words.meaning, words.formula, words.source);
+        let said = format!("{}. {} ({}).", words.meaning, words.formula, words.source);
         ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
         if let Some(said) = selection.reading.said() {
-            let note = format!("{said}. The measures use the weights themselves, with all sinks.");
+            let note = format!("{said}. The measures are computed from the weights themselves, including all sinks.");
             ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
         }
         sinks_ui(ui, &heads.sinks);
@@ -126,7 +126,10 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, selecti
             }
         });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Measure of the heads"));
-        chooser.response.on_hover_text("The measure that marks and sorts the heads (M in the grid: the next)");
+        chooser.response.on_hover_text(
+            "The measure that marks and sorts the heads (in the grid, M chooses the next \
+            one)",
+        );
         let orders = [
             (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
             (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),
@@ -156,7 +159,7 @@ fn strongest_ui(ui: &mut Ui, heads: &AllHeads, measure: HeadMeasure, count: usiz
             let response = ui.small_button(format!("{} {number}", place(heads, head)));
             let said = head.say(measure);
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Open {said}")));
-            if response.on_hover_text(format!("{said}. Click: open it in Attention")).clicked() {
+            if response.on_hover_text(format!("{said}. Click to open the head in Attention")).clicked() {
                 opened = Some(head.head);
             }
         }
@@ -378,7 +381,7 @@ impl Marks {
 fn card_ui(ui: &mut Ui, head: &HeadSummary) {
     ui.strong(&head.title);
     head.lines().iter().for_each(|line| _ = ui.label(line));
-    ui.weak("Click: open it in Attention.");
+    ui.weak("Click to open the head in Attention.");
 }
 
 /// The map of a head, out of the texture of its layer.

@@ -145,7 +145,7 @@ fn row_ui(
     if let Some(answer) = under {
         ask_on(&response, answer.entry, trail);
     }
-    let more = if model.is_by_token { " Click: choose the word." } else { "" };
+    let more = if model.is_by_token { " Click to choose the word." } else { "" };
     response.on_hover_ui_at_pointer(|ui| {
         match under {
             Some(answer) => ui.label(format!("{}: {:.4}", answer.name, answer.probability)),
@@ -276,7 +276,7 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for answer in &row.answers {
             let is_chosen = answer.class == model.class;
-            let tip = "The terms of this answer";
+            let tip = "Shows the terms of this answer";
             if ui.selectable_label(is_chosen, &answer.name).on_hover_text(tip).clicked() {
                 chosen = Some(answer.class);
             }
@@ -296,15 +296,15 @@ fn shares_ui(ui: &mut Ui, model: &AttributionModel, listed: &[Share]) {
     named.iter().for_each(|share| share_ui(ui, share, longest, &model.answer));
     if !others.is_empty() {
         let value = others.iter().map(|share| share.value).sum();
-        let label = format!("{} others together", others.len());
+        let label = format!("{} more together", others.len());
         share_ui(ui, &Share { label, value }, longest, &model.answer);
     }
     // Layers are all there is; heads and looks are a part of it.
     let sum: f32 = listed.iter().map(|share| share.value).sum();
     let total = if std::ptr::eq(listed, &model.layers[..]) {
-        format!("Together the logit, {:.3}.", model.logit)
+        format!("Together they give the logit, {:.3}.", model.logit)
     } else {
-        format!("Together {sum:+.3} of the logit, {:.3}.", model.logit)
+        format!("Together they give {sum:+.3} of the logit, {:.3}.", model.logit)
     };
     ui.add_space(size::GAP_TIGHT);
     ui.weak(total);
@@ -381,7 +381,7 @@ impl LensWork {
 /// Draws the lens at every word and at the chosen one. A click on a word chooses it.
 fn lens_ui(ui: &mut Ui, snapshot: &Arc<Snapshot>, state: &mut LensUiState, selection: &mut Selection) {
     let Some(words) = LensWords::of(snapshot) else {
-        let why = "This model gives no answer for each single word, so there is nothing to show layer by layer.";
+        let why = "This model does not give an answer for each word, so there is nothing to show layer by layer.";
         ui.add(Label::new(RichText::new(why).weak()).wrap());
         return;
     };
@@ -414,7 +414,7 @@ fn progress(columns: &Columns) -> String {
     if known < all {
         return format!("The likeliest answer after each layer: {known} of {all} words so far …");
     }
-    "The likeliest answer after each layer, at each word. The stronger the colour, the likelier.".to_owned()
+    "The likeliest answer after each layer, at each word. The stronger the colour, the likelier the answer.".to_owned()
 }
 
 /// A row for each layer, a column for each word.
@@ -477,7 +477,7 @@ fn cells_ui(
             ui.label(format!("At {}", words.labels[word]));
             let layer = columns[word].as_ref().map(|column| &column.layers[layer]);
             layer.into_iter().for_each(|layer| layer_answers_ui(ui, layer));
-            ui.weak("Click: choose the word.");
+            ui.weak("Click to choose the word.");
         });
     }
 }
@@ -594,7 +594,7 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     ui.horizontal_wrapped(|ui| {
         ui.selectable_value(&mut plan.draws, false, "likeliest").on_hover_text("Always the likeliest word");
         ui.selectable_value(&mut plan.draws, true, "drawn")
-            .on_hover_text("Each word drawn according to its probability");
+            .on_hover_text("Draws each word at random, according to its probability");
     });
     // A slider does not wrap: it has a row of its own.
     if plan.draws {
@@ -604,8 +604,8 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
             let slider = ui.add(slider.max_decimals(2)).labelled_by(label.id);
             hint(
                 slider,
-                "Sampling temperature: logits are divided by it. A low temperature nearly always draws the likeliest \
-                 word, a high one nearly any word",
+                "Sampling temperature, by which the logits are divided. With a low temperature, the likeliest word \
+                 is nearly always drawn; with a high one, almost any word can be",
             );
         });
         limits_ui(ui, plan);
@@ -613,8 +613,8 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
     ui.horizontal(|ui| {
         let label = ui.label("words");
         let count = ui.add(DragValue::new(&mut plan.count).range(1..=most)).labelled_by(label.id);
-        hint(count, format!("How many words at once, from 1 to {most}: drag, or click and type"));
-        let tip = "Uses the current weights, but no changes of temperature, mask and heads";
+        hint(count, format!("How many words to write at once, from 1 to {most}: drag, or click and type"));
+        let tip = "Uses the current weights, but ignores changes to the temperature, the mask and the heads";
         if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
             command = Some(plan.command());
             *before = Some(written.clone());
@@ -632,19 +632,19 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
 /// The words that are drawn among: a number of the likeliest, or a share of the probability.
 fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     ui.horizontal_wrapped(|ui| {
-        let tip = "Draws only among this many of the likeliest words";
+        let tip = "Draws only from this number of the likeliest words";
         let (on, count) = &mut plan.top_k;
         checkbox_ui(ui, on, "top-k").on_hover_text(tip);
         let number = ui.add_enabled(*on, DragValue::new(count).range(1..=TOP_K_MAX));
-        number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-k: {count} words")));
+        number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-k: {count}")));
         hint(number, format!("How many, from 1 to {TOP_K_MAX}: drag, or click and type"));
         ui.add_space(size::GAP);
-        let tip = "Draws among the fewest likeliest words that have this share of the probability together";
+        let tip = "Draws only from the likeliest words, as few as together have this share of the probability";
         let (on, share) = &mut plan.top_p;
         checkbox_ui(ui, on, "top-p").on_hover_text(tip);
         let number = DragValue::new(share).range(0.01..=1.0).speed(0.01).max_decimals(2);
         let number = ui.add_enabled(*on, number);
-        number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-p: a share of {share}")));
+        number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-p: {share}")));
         hint(number, "A share from 0.01 to 1: drag, or click and type");
     });
 }
@@ -657,7 +657,7 @@ fn written_ui(ui: &mut Ui, written: &WrittenText) {
     text.append(if written.before.is_empty() { written.text.trim_start() } else { &written.text }, 0.0, format);
     ui.add(Label::new(text).wrap());
     if written.words.is_empty() {
-        ui.weak("No word: the sentence is already as long as the model can read.");
+        ui.weak("No word was written, because the sentence is already as long as the model can read.");
     }
     ui.add(Label::new(RichText::new(&written.said).weak()).wrap());
     if !written.rows.is_empty() {
@@ -704,7 +704,7 @@ fn rows_ui(ui: &mut Ui, written: &WrittenText) {
         1 => " There is no room for the first row.".to_owned(),
         count => format!(" There is no room for the first {count} rows."),
     };
-    let words = format!("A line for each new word; filled: computed, outlined: kept.{left_out}");
+    let words = format!("Each line is for one new word; filled rows were computed, outlined rows were kept.{left_out}");
     ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
 }
 

@@ -166,7 +166,12 @@ fn controls_ui(
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for (choice, words, hint) in [
             (AttentionView::Map, "Map", "Each row is a query and sums to 1; each column is a key"),
-            (AttentionView::Lines, "Lines", "From each query, left, to its keys, right: the thicker, the more weight"),
+            (
+                AttentionView::Lines,
+                "Lines",
+                "Lines from each query on the left to its keys on the right; the thicker \
+                the line, the larger the weight",
+            ),
         ] {
             if ui.selectable_label(state.view == choice, words).on_hover_text(hint).clicked() {
                 state.view = choice;
@@ -204,7 +209,7 @@ fn zoom_ui(ui: &mut Ui, state: &mut AttentionPanel) {
         let next = next.filter(|next| *next < ZOOMS.len());
         let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
-        if button.on_hover_text(format!("{name}: if there is room, each cell shows its number")).clicked() {
+        if button.on_hover_text(format!("{name}; if there is room, each cell shows its number")).clicked() {
             state.zoom = next.unwrap_or(state.zoom);
         }
     }
@@ -241,7 +246,7 @@ fn heads_choice_ui(ui: &mut Ui, model: &AttentionMaps, selection: &mut Selection
         choice(ui, None, RichText::new("All"), "Show all heads");
         for map in &model.heads {
             let words = RichText::new(short(map)).color(palette.head(map.own)).strong();
-            choice(ui, Some(map.head), words, &format!("Show {} alone", map.title.to_lowercase()));
+            choice(ui, Some(map.head), words, &format!("Show only {}", map.title.to_lowercase()));
         }
     };
     if model.heads.len() <= BUTTONS {
@@ -525,12 +530,12 @@ fn hover_and_click(
             ui.label(shown);
         }
         let row = (0..heat.cols).filter_map(|key| map.cells.shown(reading, query, key)).sum::<f32>();
-        let summed = if reading.is_added { "The lengths of the row sum" } else { "The row sums" };
+        let summed = if reading.is_added { "The lengths in this row sum" } else { "This row sums" };
         ui.weak(format!("{summed} to {row:.4}."));
         if let Some(sink) = model.sinks.at(key).filter(|_| !map.keys_are_source) {
             ui.weak(sink.about());
         }
-        ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
+        ui.weak(format!("Click to follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
 
@@ -649,7 +654,7 @@ fn pair_ui(response: Response, model: &AttentionMaps, line: &WeightLine, view: &
         if let Some(shown) = model.say_shown(line.map.head, line.query, line.key, reading) {
             ui.label(shown);
         }
-        ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
+        ui.weak(format!("Click to follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
     });
 }
 

@@ -53,7 +53,7 @@ fn basis_ui(ui: &mut Ui, model: &AxesModel, requests: &mut Requests) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let refit = ui.add_enabled(model.can_refit, Button::new("Refit"));
     let why = if model.can_refit {
-        "Turn the axes to the directions in which the points on the stage differ most now"
+        "Turns the axes to the directions in which the points that are now on the stage differ most"
     } else {
         "The picture shows the vectors as they are"
     };
@@ -62,7 +62,7 @@ fn basis_ui(ui: &mut Ui, model: &AxesModel, requests: &mut Requests) {
     }
     let reset = ui.add_enabled(model.is_changed, Button::new("Reset"));
     reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, model.is_changed, "Reset the axes"));
-    if reset.on_hover_text("The axes as they were when the lesson opened").clicked() {
+    if reset.on_hover_text("Restores the axes as they were when the lesson opened").clicked() {
         requests.commands.push(Command::Axes(AxisCommand::ResetAll));
     }
     if let Some(scale) = model.scale {
@@ -135,7 +135,7 @@ fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields)
         let set = ui.add_enabled(is_whole && is_new, Button::new("Set"));
         let name = format!("Set axis {letter}");
         set.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, is_whole && is_new, &name));
-        let hint = "From the centre of the first words to the centre of the second (Enter)";
+        let hint = "Sets the axis from the centre of the first words to the centre of the second words (Enter)";
         sets |= set.on_hover_text(hint).clicked();
         if sets && is_whole && is_new {
             let (from, to) = (fields.from.trim().to_owned(), fields.to.trim().to_owned());
@@ -145,7 +145,7 @@ fn choice_ui(ui: &mut Ui, row: &AxisRow, model: &AxesModel, fields: &mut Fields)
             let reset = ui.button("✕");
             let name = format!("Reset axis {letter}");
             reset.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &name));
-            if reset.on_hover_text("Restore the lesson's axis").clicked() {
+            if reset.on_hover_text("Restores the lesson's axis").clicked() {
                 command = Some(Command::Axes(AxisCommand::Reset(row.axis)));
             }
         }

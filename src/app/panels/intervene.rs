@@ -106,7 +106,7 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     let mut is_on = has_all;
     let ticked = ui.add_enabled_ui(!is_fixed, |ui| checkbox_ui(ui, &mut is_on, "all settings of a head")).inner;
     let response = ticked
-        .on_hover_text("Mean, uniform and frozen weights, and the gain of its output")
+        .on_hover_text("Shows mean, uniform and frozen weights, and the gain of the head's output")
         .on_disabled_hover_text("A head has one of these settings");
     if response.changed() {
         *chosen = is_on;
@@ -138,12 +138,12 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option
                         line(text, palette.ink_soft);
                     }
                 } else {
-                    line("Change a setting;".to_owned(), palette.ink_soft);
-                    line("rings mark where points were.".to_owned(), palette.ink_soft);
+                    line("Change a setting. Rings then".to_owned(), palette.ink_soft);
+                    line("mark where the points were.".to_owned(), palette.ink_soft);
                 }
             });
         });
-        if is_changed && reset_ui(ui, true, "Reset all", "Undo all changes here; edited model weights stay") {
+        if is_changed && reset_ui(ui, true, "Reset all", "Undoes all changes made here; edited model weights stay") {
             command = Some(Command::Interventions(InterventionCommand::Reset));
         }
     });
@@ -180,14 +180,15 @@ fn temperature_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         slider.widget_info(|| egui::WidgetInfo::slider(true, value, "Temperature"));
         hint(
             slider,
-            "Attention scores are divided by it: below 1, the weights gather on few words; above 1, they even out",
+            "Attention scores are divided by the temperature. Below 1, the weights concentrate on few words; above \
+             1, they become more even",
         );
         let number = DragValue::new(&mut value).range(TEMPERATURE_MIN..=TEMPERATURE_MAX).speed(0.01).max_decimals(3);
         hint(ui.add(number), "Drag, or click and type");
         if value != temperature.now && value.is_finite() {
             command = Some(Command::Interventions(InterventionCommand::SetTemperature(Some(value))));
         }
-        let hint = format!("Temperature {} again", temperature.own);
+        let hint = format!("Sets the temperature back to {}", temperature.own);
         if reset_ui(ui, temperature.is_set, "Reset temperature", &hint) {
             command = Some(Command::Interventions(InterventionCommand::SetTemperature(None)));
         }
@@ -201,13 +202,16 @@ fn scale_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         title_ui(ui, "Scale");
         let mut is_on = model.scale.now;
         // Where the panel is narrow, its line has no room for the number too.
-        let tip = format!("d_k = {}: without this division, wide keys make sharp weights", model.key_width);
+        let tip = format!(
+            "d_k = {}; without this division, wide keys lead to weights concentrated on few words",
+            model.key_width
+        );
         if checkbox_ui(ui, &mut is_on, "divide by √d_k").on_hover_text(tip).changed() {
             command = Some(Command::Interventions(InterventionCommand::SetScale(
                 (is_on != model.scale.own).then_some(is_on),
             )));
         }
-        let hint = if model.scale.own { "Turn it on again" } else { "Turn it off again" };
+        let hint = if model.scale.own { "Turns the division on again" } else { "Turns the division off again" };
         if reset_ui(ui, model.scale.is_set, "Reset scale", hint) {
             command = Some(Command::Interventions(InterventionCommand::SetScale(None)));
         }
@@ -272,7 +276,7 @@ impl HeadsUi<'_> {
             }
             if self.model.heads.len() > 1 {
                 let response = ui.selectable_label(head.solo, "solo");
-                let name = format!("{} alone", head.title);
+                let name = format!("{} solo", head.title);
                 response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, head.solo, &name));
                 if response.on_hover_text("Switches all other heads off; click again to undo").clicked() {
                     command =
@@ -373,8 +377,9 @@ fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
         let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
         let slider = ui.add_enabled(head.gain.is_some(), slider);
         slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
-        let tip = "Gain of this head's output: 0 is off, 1 leaves it as it is; double-click: 1";
-        let slider = hint(slider, tip).on_disabled_hover_text("No gain while the head is uniform or frozen");
+        let tip = "Gain of this head's output: 0 switches the head off, 1 leaves its output as it is; double-click \
+            for 1";
+        let slider = hint(slider, tip).on_disabled_hover_text("A uniform or frozen head has no gain");
         if slider.double_clicked() {
             gain = 1.0;
         }
@@ -414,7 +419,7 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     ui.label(RichText::new("Patch from the second sentence").font(theme::strong(size::BODY)));
     let patch = &model.patch;
     if patch.second.is_empty() {
-        let words = WindowAction::Compare.row().hint_with("Patching needs a second sentence: put one beside the first");
+        let words = WindowAction::Compare.row().hint_with("Patching needs a second sentence beside the first");
         ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
         return None;
     }
@@ -430,15 +435,15 @@ fn patch_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut PatchUiState, selectio
     ui.horizontal_wrapped(|ui| match query {
         Some(query) => {
             ui.label(format!("for {}", model.tokens[query]));
-            let tip = "Activation patching: copies the second sentence's vector at this layer to the chosen word; this \
-                           layer and all later ones are computed again";
+            let tip = "Activation patching: copies the second sentence's vector before this layer to the chosen \
+                word; this layer and all later ones are then computed again";
             if ui.add(Button::new("Patch")).on_hover_text(tip).clicked() {
                 command = Some(patch.command(state.layer, query, from));
             }
         }
         None => {
             let button = ui.add_enabled(false, Button::new("Patch"));
-            button.on_disabled_hover_text("Choose a word above: its vector is replaced");
+            button.on_disabled_hover_text("First choose a word above; its vector will be replaced");
         }
     });
     command
@@ -482,7 +487,10 @@ fn effect_ui(
     trail: &mut Trail,
 ) -> Option<Command> {
     let Some(query) = selection.query.filter(|query| *query < model.tokens.len()) else {
-        ui.weak("Choose a word above, to see its weights beside the unchanged ones, and to hide single words from it.");
+        ui.weak(
+            "Choose a word above to compare its weights with the weights without changes, and to hide single \
+            words from it.",
+        );
         return None;
     };
     let row = model.row(query, selection.head).or_else(|| model.row(query, model.own_heads().start))?;
@@ -499,7 +507,7 @@ fn effect_ui(
                 selection.choose_head(head.head);
             }
         }
-        ui.weak(RichText::new("filled: now; outlined: unchanged; unchecked: removed").size(size::SMALL));
+        ui.weak(RichText::new("filled: now; outlined: without changes; unchecked: removed").size(size::SMALL));
     });
     bars_ui(ui, &row, model, query, trail)
 }
@@ -540,12 +548,14 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     };
     let moved = format!("{} moved by {:.3}.", model.tokens[token], effect.moved);
     let near = match &effect.nearest {
-        [Some(before), Some(now)] if before.0 == now.0 => {
-            Some(format!("The nearest word is still {}: cosine {:.3}, was {:.3}.", now.0, now.1, before.1))
-        }
-        [Some(before), Some(now)] => {
-            Some(format!("The nearest word is {} ({:.3}); it was {} ({:.3}).", now.0, now.1, before.0, before.1))
-        }
+        [Some(before), Some(now)] if before.0 == now.0 => Some(format!(
+            "The nearest word is still {}: its cosine is {:.3}, and it was {:.3}.",
+            now.0, now.1, before.1
+        )),
+        [Some(before), Some(now)] => Some(format!(
+            "The nearest word is now {} (cosine {:.3}); before, it was {} ({:.3}).",
+            now.0, now.1, before.0, before.1
+        )),
         _ => None,
     };
     std::iter::once(moved).chain(near).collect()
@@ -569,10 +579,10 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trai
             ui.allocate_ui(vec2(WORD, size::CHIP), |ui| {
                 ui.set_min_width(WORD);
                 let text = RichText::new(shorten(word, WORD_LETTERS)).size(size::SMALL);
-                let name = format!("{title} looks from {} at {word}", model.tokens[query]);
+                let name = format!("{title}: {} looks at {word}", model.tokens[query]);
                 if !edge.is_there {
                     ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
-                    let tip = "The mask already hides this word: its weight is 0";
+                    let tip = "The mask already hides this word, so its weight is 0";
                     ui.label(text.color(palette.ink_soft)).on_hover_text(tip);
                     return;
                 }
@@ -603,7 +613,7 @@ fn change_bar_ui(ui: &mut Ui, width: f32, before: f32, now: f32, hue: Color32) {
     ui.painter().rect_filled(rect, radius, palette.raised);
     ui.painter().rect_filled(bar(now), radius, hue);
     ui.painter().rect_stroke(bar(before), radius, Stroke::new(size::HAIRLINE, palette.ink), StrokeKind::Inside);
-    response.on_hover_text(format!("{before:.4} unchanged, {now:.4} now"));
+    response.on_hover_text(format!("{before:.4} without changes, {now:.4} now"));
 }
 
 /// Letters of a word that has room beside its bar.

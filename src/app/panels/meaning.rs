@@ -69,13 +69,18 @@ impl Panel for MeaningPanel {
         let has_models = beside.is_some() || spaces.is_some();
         self.follow_comparisons(sentences.second.is_some(), senses.is_on, has_models);
         let views = [
-            (MeaningView::Neighbours, "Neighbours", "The words near one word, before attention and after"),
+            (MeaningView::Neighbours, "Neighbours", "The words near one word, before and after attention"),
             (
                 MeaningView::Sentences,
                 "Two sentences",
-                "One word in two sentences: how far apart attention moves its vectors",
+                "One word in two sentences, and how far apart attention moves its vectors",
             ),
-            (MeaningView::Senses, "Senses", "One word in up to 20 sentences: after which layer its senses separate"),
+            (
+                MeaningView::Senses,
+                "Senses",
+                "One word in up to 20 sentences, and after which layer its senses \
+                separate",
+            ),
             (
                 MeaningView::Models,
                 "Two models",
@@ -174,7 +179,7 @@ fn question_ui(ui: &mut Ui, question: &mut Question) -> bool {
             .hint_text("king - man + woman");
         let field = ui.add(field);
         ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(NAME));
-        field.on_hover_text("The words near a word, or near a sum of words: with spaces around + and -");
+        field.on_hover_text("Finds the words near a word, or near a sum of words; put spaces around + and -");
         let own = ui.selectable_label(question.with_own, "own words");
         if own.on_hover_text("Whether the words of the question may be answers").clicked() {
             question.with_own = !question.with_own;
@@ -218,7 +223,7 @@ fn neighbours_ui(
     // A word alone need not be chosen.
     let chosen = view.selection.query.or((model.tokens.len() == 1).then_some(0));
     let Some((query, token)) = chosen.and_then(|query| Some((query, model.tokens.get(query)?))) else {
-        ui.weak("Choose a word, to see which words are near it before attention and after.");
+        ui.weak("Choose a word to see which words are near it before and after attention.");
         return;
     };
     if let Some(note) = words.iter().find(|word| word.first == query).and_then(|word| word.note(&model.tokens)) {
@@ -247,8 +252,8 @@ fn neighbours_ui(
 fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.horizontal(|ui| {
         for (choice, words, hint) in [
-            (Measure::Cosine, "Cosine", "By the angle between the vectors: 1 is the same direction"),
-            (Measure::Euclidean, "Euclidean", "By the distance between the vectors: 0 is the same place"),
+            (Measure::Cosine, "Cosine", "By the cosine of the angle between the vectors; 1 means the same direction"),
+            (Measure::Euclidean, "Euclidean", "By the distance between the vectors; 0 means the same point"),
         ] {
             if ui.selectable_label(*measure == choice, words).on_hover_text(hint).clicked() {
                 *measure = choice;
@@ -293,10 +298,10 @@ fn row_ui(
         ui.painter().rect_filled(rect, CornerRadius::same(size::RADIUS_SMALL), palette.lifted);
     }
     near_word_ui(ui, rect, word, near, measure);
-    let other = if word.is_new { "It is not in the other list. " } else { "" };
-    let click = if entry.is_some() { " Click: where the number comes from." } else { "" };
+    let other = if word.is_new { "This word is not in the other list. " } else { "" };
+    let click = if entry.is_some() { " Click to see where the number comes from." } else { "" };
     response.on_hover_text(format!(
-        "{other}cosine {:.4}, distance {:.4}; the stage shows where it is.{click}",
+        "{other}Cosine {:.4}, distance {:.4}. The stage shows where the word is.{click}",
         word.cosine, word.distance
     ));
 }
@@ -341,9 +346,10 @@ pub fn compare_ui(
     let mut commands = Vec::new();
     let (Some(model), Some(second)) = (model, &sentences.second) else {
         ui.label(
-            "Two sentences on one stage, on the same axes: a word in both starts at one point and moves in two ways.",
+            "Two sentences are shown on one stage, on the same axes. A word that is in both starts at one point and \
+             moves in two ways.",
         );
-        let hint = WindowAction::Compare.row().hint_with("Put a second sentence beside the one on the stage");
+        let hint = WindowAction::Compare.row().hint_with("Puts a second sentence beside the one on the stage");
         if ui.button("Compare with a second sentence").on_hover_text(hint).clicked() {
             commands.push(toggle(sentences));
         }
@@ -386,7 +392,7 @@ fn second_ui(ui: &mut Ui, second: &str, sentences: &SentencesModel, state: &mut 
             }))));
         }
         let end = Button::new("✕  End");
-        if ui.add(end).on_hover_text(WindowAction::Compare.row().hint_with("One sentence again")).clicked() {
+        if ui.add(end).on_hover_text(WindowAction::Compare.row().hint_with("Shows one sentence again")).clicked() {
             commands.push(Command::Sentence(SentenceCommand::SetSecond(None)));
         }
     });
@@ -400,7 +406,7 @@ fn pairs_ui(ui: &mut Ui, model: &CompareModel, chosen: &PairModel, selection: &m
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
             for pair in &model.pairs {
                 let words = pair.labels.join(" · ");
-                let hint = "Look at the two moves of this word";
+                let hint = "Shows the two moves of this word";
                 if ui.selectable_label(pair == chosen, words).on_hover_text(hint).clicked() {
                     (selection.query, selection.second, selection.key) =
                         (Some(pair.paired.first), Some(pair.paired.second), None);
@@ -417,12 +423,12 @@ fn numbers_ui(ui: &mut Ui, pair: &PairModel) {
         |x: f32, ink| RichText::new(format!("{x:.3}").replace('-', "−")).font(theme::mono(size::MONO)).color(ink);
     let PairedWord { before, after, .. } = pair.paired;
     let rows = [
-        ("cosine", before.cosine, after.cosine, "1 is the same direction"),
-        ("distance", before.distance, after.distance, "0 is the same place"),
+        ("cosine", before.cosine, after.cosine, "1 means the same direction"),
+        ("distance", before.distance, after.distance, "0 means the same point"),
     ];
     Grid::new("numbers").num_columns(4).min_col_width(0.0).spacing([size::GAP, size::GAP_TIGHT]).show(ui, |ui| {
         for (name, before, after, hint) in rows {
-            ui.label(name).on_hover_text(format!("Of the two vectors in the true space: {hint}"));
+            ui.label(name).on_hover_text(format!("Computed from the two vectors in the true space; {hint}"));
             ui.label(number(before, palette.ink_soft)).on_hover_text("Before attention");
             ui.weak("→");
             let [first, second] = &pair.labels;
@@ -451,7 +457,8 @@ fn near_row_ui(ui: &mut Ui, label: &str, near: &NearOutput, hover: &mut Hover) {
         ui.label(RichText::new(format!("{:.2}", near.cosine)).font(theme::mono(size::SMALL)).color(palette.ink_soft));
         ui.add(Label::new(word).truncate());
     });
-    let hint = format!("cosine {:.4} to the output of {label}; the stage shows where it is", near.cosine);
+    let hint =
+        format!("Cosine {:.4} with the contextual vector of {label}; the stage shows where this word is", near.cosine);
     if row.response.on_hover_text(hint).hovered() {
         hover.point_at(&near.word);
     }
@@ -465,8 +472,8 @@ pub struct TwoModelsUiState {
 
 /// Offers models to compare with, while there is none beside this one.
 fn one_model_ui(ui: &mut Ui) -> Option<WindowAction> {
-    let words = "Another model reads the same sentence, and both are shown side by side: answers, attention and layers. \
-        Beside a file of vectors another one opens, turned onto it.";
+    let words = "Another model reads the same sentence, and the answers, attention and layers of both models are \
+        shown side by side. A file of vectors is compared with another file, whose vectors are rotated to match.";
     ui.add(Label::new(RichText::new(words).weak()).wrap());
     let own = offer_ui(ui, WindowAction::BesideOwn);
     offer_ui(ui, WindowAction::Beside).or(own)
@@ -482,7 +489,8 @@ fn offer_ui(ui: &mut Ui, action: WindowAction) -> Option<WindowAction> {
 fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hover: &mut Hover) {
     let ([here, there], shared) = (&spaces.names, spaces.shared);
     let said = format!(
-        "{there} is turned onto {here} by the {shared} words that both have. Their mean cosine after the turn is {}.",
+        "{there} is rotated to match {here} as closely as possible on the {shared} words that both have. The mean \
+         cosine of these words after the rotation is {}.",
         number(spaces.mean_cosine)
     );
     ui.add(Label::new(said).wrap());
@@ -496,7 +504,8 @@ fn two_spaces_ui(ui: &mut Ui, spaces: &TwoSpaces, selection: &mut Selection, hov
                     let is_marked = selection.sense == Some(point);
                     let cosine = number(word.cosine);
                     let row = ui.selectable_label(is_marked, format!("{cosine}  {}", word.word));
-                    let hint = "The cosine of its vector here and its turned vector there. Click: mark it on the stage";
+                    let hint = "The cosine between the word's vector here and its rotated vector there. Click to \
+                        mark the word on the stage";
                     let row = row.on_hover_text(hint);
                     if row.hovered() {
                         hover.point_at(&word.word);
@@ -549,8 +558,9 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
             }
             if let Some((other, weight)) = looks_at {
                 let hint =
-                    "Of the other words that both models read, the one that gets most attention from here: the mean \
-                    weight α over all heads of all layers. Special tokens are left out; they often get more";
+                    "Of the other words that both models read, the one that gets the most attention from this word, \
+                     by the mean weight α over all heads of all layers. Special tokens are left out, although they \
+                     often get more";
                 ui.add(Label::new(format!("looks at {other} ({weight:.2})")).truncate()).on_hover_text(hint);
             }
         }
@@ -605,7 +615,7 @@ fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
     let said = |(row, col): (usize, usize)| {
         let alike =
             model.similarity[row][col].map_or_else(|| "nothing to compare".to_owned(), |alike| format!("{alike:.2}"));
-        format!("Layer {row} here, layer {col} beside it: {alike}")
+        format!("Layer {row} of this model, layer {col} of the other: {alike}")
     };
     let name = format!("How similar the layers are. {}", said(state.cursor));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &name));
@@ -615,11 +625,10 @@ fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
         ui.painter().rect_stroke(heat.cell_rect(state.cursor.0, state.cursor.1), 0.0, stroke, egui::StrokeKind::Inside);
     }
     let under = response.hover_pos().and_then(|at| heat.at(at));
+    let [here, other] = &model.names;
     let response = response.on_hover_text_at_pointer(match under {
         Some(cell) => said(cell),
-        None => {
-            format!("Rows: layers of {}. Columns: layers of {}. 0 is the embeddings", model.names[0], model.names[1])
-        }
+        None => format!("Rows: layers of {here}. Columns: layers of {other}. Layer 0 is the embeddings"),
     });
     ui.weak(if response.has_focus() { said(state.cursor) } else { model.said.clone().unwrap_or_default() });
     ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());

@@ -95,7 +95,8 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         let hint =
-            "The word to look at; a word that the tokenizer cuts has the mean of its pieces. Enter: its first sentence";
+            "The word to compare. If the tokenizer cuts it, its vector is the mean of its pieces' vectors. Enter: \
+             write the first sentence";
         let id = keys::sentence_field(SENSE_WORD);
         let (field, text) = field_ui(ui, id, SENSE_WORD, &model.word, "word", WIDTH, state);
         if is_entered(ui, &field) {
@@ -107,7 +108,7 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
         field.on_hover_text(hint);
         requests.commands.extend(text.map(|word| Command::Senses(SenseCommand::SetWord(word))));
         let hint =
-            if model.is_on { "One sentence on the stage again" } else { "Shows the word in all of these sentences" };
+            if model.is_on { "Shows one sentence on the stage again" } else { "Shows the word in all of these sentences" };
         let shown = ui.selectable_label(model.is_on, "on the stage");
         if shown.on_hover_text(WindowAction::Senses.row().hint_with(hint)).clicked() {
             requests.commands.push(Command::Senses(SenseCommand::Show(!model.is_on)));
@@ -123,12 +124,12 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
 fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        let add = ui.button("+ Sentence").on_hover_text("Another sentence with the word (Enter in the last one)");
+        let add = ui.button("+ Sentence").on_hover_text("Adds another sentence with the word (Enter in the last one)");
         if add.clicked() {
             asked.push(SenseCommand::Insert(model.rows.len()));
             keys::ask(ui.ctx(), sentence_id(model.rows.len()));
         }
-        let format = "one sentence a line; a letter and a tab before it give its sense";
+        let format = "one sentence per line; a letter and a tab before the sentence give its sense";
         for (purpose, words, hint) in [
             (FilePurpose::ImportSenses, "Import …", format!("Reads the sentences from a text file: {format}")),
             (FilePurpose::ExportSenses, "Export …", format!("Writes the sentences as a text file: {format}")),
@@ -142,8 +143,8 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
 
 /// The purpose of the panel, the sentences with the chosen word, and the lesson's own.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, chosen: Option<&SenseList>, asked: &mut Vec<SenseCommand>) {
-    let words = "One word in 2 to 20 sentences on one stage. Give one letter to the sentences that use it in the same \
-                 sense, and see after which layer the senses part.";
+    let words = "One stage shows one word in 2 to 20 sentences. Give the same letter to the sentences that use the \
+        word in the same sense, and see after which layer the senses separate.";
     ui.add(Label::new(words).wrap());
     let is_same = |list: &&SenseList| chosen.is_some_and(|chosen| chosen.word == list.word);
     let own = chosen.filter(|_| !model.suggestion.as_ref().is_some_and(|list| is_same(&list)));
@@ -233,7 +234,7 @@ fn row_ui(
         let (field, text) = field_ui(ui, id, &name, &row.text, "a sentence with the word", width, state);
         asked.extend(text.map(|text| SenseCommand::SetText { index, text }));
         goes_on = is_entered(ui, &field);
-        field.on_hover_text("Enter: another sentence below; Ctrl+G: its sense; Ctrl+D: remove it");
+        field.on_hover_text("Enter: add a sentence below; Ctrl+G: change the sense; Ctrl+D: remove the sentence");
         let remove = ui.add(Button::new("✕").frame_when_inactive(false));
         remove.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Remove sentence {}", index + 1)));
         removes |= remove.on_hover_text("Removes this sentence (Ctrl+D in its field)").clicked();
@@ -300,7 +301,8 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
             chosen = Some(None);
         }
     }
-    let hint = "The sense of the word in this sentence. Click: the next letter. With the keyboard here: A to H, or Backspace for none";
+    let hint = "The sense of the word in this sentence. Click for the next letter. On the keyboard, press A to H, or \
+        Backspace for none";
     button.on_hover_text(hint);
     chosen
 }
@@ -310,8 +312,13 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
     const HEIGHT: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let ways = [
-        (false, "cosine", "Mean cosines as they are"),
-        (true, "over any two", "Cosines minus the layer's baseline, the mean cosine of any two different tokens"),
+        (false, "cosine", "Shows the mean cosines as they are"),
+        (
+            true,
+            "over any two",
+            "Shows the cosines minus the layer's baseline, the mean cosine of any two different \
+            tokens",
+        ),
     ];
     switch_ui(ui, &mut state.over_baseline, &ways);
     let over = state.over_baseline;
@@ -332,7 +339,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         Some(wanted) => walk.pass_to(wanted),
         None => {}
     }
-    plot.response.on_hover_text("Click, drag or the arrow keys: the words after that layer");
+    plot.response.on_hover_text("Click, drag or use the arrow keys to see the words after a layer");
     legends_ui(ui, model, layer, over);
     if let Some(said) = &model.said {
         ui.add(Label::new(said).wrap());

@@ -44,8 +44,11 @@ fn absent_ui(ui: &mut Ui, absent: &Absent, palette: &Palette) {
     let line = |ui: &mut Ui, words: RichText| _ = ui.add(Label::new(words).selectable(true).wrap());
     line(ui, RichText::new(absent.title()).font(theme::strong(size::HEADING)).color(palette.ink));
     let from = match absent.megabytes() {
-        Some(megabytes) => format!("attune opens no network connection. This command downloads it ({megabytes} MB):"),
-        None => "attune opens no network connection. This command downloads it:".to_owned(),
+        Some(megabytes) => format!(
+            "attune opens no network connection. This command downloads the model \
+            ({megabytes} MB):"
+        ),
+        None => "attune opens no network connection. This command downloads the model:".to_owned(),
     };
     line(ui, RichText::new(from).color(palette.ink_soft));
     Frame::new().fill(palette.raised).corner_radius(size::RADIUS).inner_margin(Margin::same(size::PANEL_MARGIN)).show(
@@ -58,7 +61,7 @@ fn absent_ui(ui: &mut Ui, absent: &Absent, palette: &Palette) {
     );
     line(ui, RichText::new("Then open the lesson again.").color(palette.ink_soft));
     if let Some(folder) = &absent.looked_in {
-        let words = format!("Looked in {}", folder.display());
+        let words = format!("attune looked in {}", folder.display());
         line(ui, RichText::new(words).size(size::SMALL).color(palette.ink_faint));
     }
 }

@@ -86,7 +86,7 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     });
     let walk = focus.and_then(|focus| cx.models.of_choice::<WalkModel>(&focus));
     if walk.is_none() {
-        ui.weak("Choose a word on the stage or in the sentence, to follow its numbers.");
+        ui.weak("Choose a word on the stage or in the sentence to follow its numbers.");
     }
     choose_query_ui(ui, attention.tokens.iter().enumerate(), FOLLOW, cx.view.selection);
     let (Some(walk), Some(focus)) = (walk, focus) else { return };
@@ -176,8 +176,8 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
             painter.text(below, Align2::CENTER_BOTTOM, &added, theme::mono(size::SMALL), palette.ink);
             let [first, second] = clock.entries;
             let said = format!(
-                "Entries {first} and {second}: their positions turn them {:.2} radians apart. They add {added} to q · \
-                 k.",
+                "Entries {first} and {second} of the query and the key. Because of the words' positions, the two \
+                 hands are turned {:.2} radians apart. These entries add {added} to q · k.",
                 clock.apart.abs()
             );
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
@@ -214,7 +214,7 @@ fn bars_ui(
         ui.end_row();
         for (key, word) in model.keys.iter().enumerate() {
             let is_chosen = key == model.key;
-            let hint = "Work this key through";
+            let hint = "Works through this key";
             let words = RichText::new(word).size(size::SMALL);
             if ui.selectable_label(is_chosen, words).on_hover_text(hint).clicked() {
                 selection.key = Some(key);
@@ -282,8 +282,8 @@ fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut 
     }
 }
 
-const OF_THE_PICTURE: &str = "The picture shows vectors after the final norm. As a vector grows, the norm shrinks its \
-                              earlier part by this arrow. Raw vectors (N) have no such arrow.";
+const OF_THE_PICTURE: &str = "The picture shows vectors after the final norm. As a vector grows, the norm shrinks \
+    its earlier part, and this arrow is the change. Raw vectors (N) have no such arrow.";
 
 /// They can share their columns.
 fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
@@ -298,7 +298,10 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
     for map in &attention.heads {
         let words = RichText::new(&map.title).color(palette.head(map.own));
-        if ui.selectable_label(selection.head == map.head, words).on_hover_text("Follow it through this head").clicked()
+        if ui
+            .selectable_label(selection.head == map.head, words)
+            .on_hover_text("Follow the word through this head")
+            .clicked()
         {
             selection.choose_head(map.head);
         }
@@ -434,7 +437,7 @@ impl Line<'_> {
             response.on_hover_ui_at_pointer(|ui| {
                 ui.monospace(said);
                 if is_by_key {
-                    ui.weak(format!("Click: work this key through. {ASK_HINT}"));
+                    ui.weak(format!("Click to work through this key. {ASK_HINT}"));
                 } else {
                     ui.weak(HINT);
                 }

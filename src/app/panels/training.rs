@@ -171,7 +171,7 @@ fn controls_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
             }
         }
         let reset = ui.add_enabled(ready, Button::new("Reset"));
-        if reset.on_hover_text("Back to the same initialisation, at step 0").clicked() {
+        if reset.on_hover_text("Goes back to step 0, with the same initialisation").clicked() {
             commands.push(Command::Training(TrainingCommand::Reset));
         }
     });
@@ -187,9 +187,10 @@ fn pace_ui(ui: &mut Ui, pace: &mut Pace) {
         }
     });
     chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Speed"));
-    chooser
-        .response
-        .on_hover_text("Speed: optimiser steps a second. It changes only how long a step takes, not what it computes.");
+    chooser.response.on_hover_text(
+        "Speed, in optimiser steps per second. The speed changes only how long a step takes, not what \
+            the step computes.",
+    );
 }
 
 /// Which step is shown; the line is there whichever it is, so that nothing jumps.
@@ -203,7 +204,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
             commands.push(Command::Training(TrainingCommand::ShowLatest));
         }
         let branch = ui.add_enabled(is_look, Button::new("Branch here"));
-        let tip = "Continue from this step on a new branch; undo brings the old branch back";
+        let tip = "Continues from this step on a new branch; Undo brings the old branch back";
         if branch.on_hover_text(tip).clicked() {
             commands.push(Command::Training(TrainingCommand::Branch));
         }
@@ -215,7 +216,7 @@ fn look_ui(ui: &mut Ui, model: &TrainingModel) -> Vec<Command> {
         };
         let said = RichText::new(said);
         ui.add(egui::Label::new(if is_look { said.strong() } else { said.weak() }).truncate())
-            .on_hover_text("Drag along the curve to look back; or [ and ], with Shift by ten");
+            .on_hover_text("Drag along the curve to look back, or press [ and ]; with Shift, by ten steps");
     });
     commands
 }
@@ -236,11 +237,12 @@ fn rate_ui(ui: &mut Ui, model: &TrainingModel) -> Option<Command> {
             let slider = ui.add_enabled(can_set, slider);
             slider.widget_info(|| WidgetInfo::slider(can_set, rate, "Learning rate"));
             let tip =
-                "Learning rate of the steps to come; training and optimiser are not reset. Drag, type, or use the \
-                       arrow keys.";
+                "Learning rate of the next steps; training and the optimiser are not reset. Drag, type, or use the \
+                 arrow keys.";
             let slider = hint(slider, tip);
             slider
-                .on_disabled_hover_text("The learning rate of a past step is fixed: branch there, or show the latest")
+                .on_disabled_hover_text("The learning rate of a past step is fixed. Branch there, or show the latest \
+                    step")
                 .changed()
         })
         .inner;
@@ -370,8 +372,8 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
         }
     });
     chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
-    let tip = "Loss in nats, with a line at the loss of a random guess; or the L2 norm of the gradient, of all \
-               tensors or of one";
+    let tip = "Shows the loss in nats, with a line at the loss of a random guess, or the L2 norm of the gradient of \
+        all tensors or of one tensor";
     chooser.response.on_hover_text(tip);
     checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
 }
@@ -432,16 +434,18 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
         retrain_progress_ui(ui, model, palette);
         ui.horizontal_wrapped(|ui| {
             let own = ui.add_enabled(!model.is_own, Button::new("Lesson defaults"));
-            if own.on_hover_text("Every slider back to its mark").clicked() {
+            if own.on_hover_text("Moves every slider back to its mark").clicked() {
                 commands.push(Command::Retrain(Box::default()));
             }
             let stop = ui.add_enabled(model.under_way.is_some(), Button::new("Stop"));
-            if stop.on_hover_text("Cancel the training under way; what is shown stays").clicked() {
+            if stop.on_hover_text("Cancels the training that is running; what is shown stays").clicked() {
                 commands.push(Command::Training(TrainingCommand::Pause));
             }
             ui.add_enabled_ui(model.has_ghosts, |ui| {
-                checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts")
-                    .on_hover_text("Rings on the stage where the points were before the lesson was trained again");
+                checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts").on_hover_text(
+                    "Shows rings on the stage where the points were before the lesson was trained \
+                        again",
+                );
             });
         });
         let said = match &model.under_way {
@@ -569,8 +573,8 @@ impl RetrainModel {
         } else {
             let picture = snapshot.space.as_deref().filter(|_| is_new_space).map(picture_of_retrained);
             let space = picture.map_or_else(
-                || "It is in the lesson's own space".to_owned(),
-                |at| format!("It is in a retrained space, {at}"),
+                || "The vectors are in the lesson's own space".to_owned(),
+                |at| format!("The vectors are in a retrained space, {at}"),
             );
             format!("Shown: {}. {space}.", model.recipe.words(&snapshot.lesson))
         };
@@ -604,7 +608,10 @@ fn slider(lesson: &Lesson, offer: KnobOffer) -> SliderModel {
             let others = ambiguous.into_iter().flat_map(|ambiguous| &ambiguous.shares);
             let others: Vec<&str> = others.map(|(other, _)| other.as_str()).filter(|other| other != group).collect();
             let others = others.join(" or ");
-            let tip = format!("How often “{word}” belongs to {group} in the corpus; otherwise it belongs to {others}");
+            let tip = format!(
+                "How often “{word}” belongs to {group} in the corpus; the rest of the time it belongs \
+                to {others}"
+            );
             (format!("{word}: {group}"), tip)
         }
         Knob::Heads => ("Heads".to_owned(), "H: the number of heads in every block".to_owned()),
@@ -616,14 +623,19 @@ fn slider(lesson: &Lesson, offer: KnobOffer) -> SliderModel {
             let tip = known.map_or("", |switch| &switch.tip);
             return SliderModel {
                 name: name.clone(),
-                tip: format!("{tip}\nTrains the lesson again.").trim().to_owned(),
+                tip: format!("{tip}\nThis trains the lesson again.").trim().to_owned(),
                 offer,
             };
         }
-        Knob::Seed => ("Seed".to_owned(), "Seed of every random draw: corpus, initial weights, batches".to_owned()),
+        Knob::Seed => (
+            "Seed".to_owned(),
+            "Seed of every random draw, for the corpus, the initial weights and the \
+            batches"
+                .to_owned(),
+        ),
     };
     let own = offer.choices.get(offer.own).map_or("", |choice| &choice.label);
-    let tip = format!("{tip}.\nThe lesson has {own}, at the mark. Drag, or use the arrow keys.");
+    let tip = format!("{tip}.\nThe mark is at the lesson's own value, {own}. Drag, or use the arrow keys.");
     SliderModel { name, tip, offer }
 }
 

@@ -75,8 +75,11 @@ fn variable_ui(ui: &mut Ui, variable: &VariableModel, state: &mut VariablesPanel
 
 /// Meaning of a variable as a sentence; with its name in code, where that is another.
 fn said(variable: &VariableModel) -> String {
-    let named =
-        if variable.name == variable.symbol { String::new() } else { format!(" Code calls it {}.", variable.name) };
+    let named = if variable.name == variable.symbol {
+        String::new()
+    } else {
+        format!(" In code, its name is {}.", variable.name)
+    };
     sentence(&variable.meaning) + named.as_str()
 }
 
@@ -117,7 +120,7 @@ fn row_ui(ui: &mut Ui, variable: &VariableModel, is_open: bool) -> bool {
             }
         }
     }
-    response.on_hover_text(format!("{} Click to see all of it as a table.", said(variable))).clicked()
+    response.on_hover_text(format!("{} Click to see all of its values.", said(variable))).clicked()
 }
 
 fn short(number: f64) -> String {

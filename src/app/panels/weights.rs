@@ -126,7 +126,7 @@ fn tensors_ui(ui: &mut Ui, model: &WeightsModel, state: &mut WeightsPanel) {
 fn tensor_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut WeightsPanel) {
     let text = RichText::new(tensor.id.to_string()).monospace();
     let meaning = tensor.meaning();
-    let tip = format!("{meaning}\n{} × {}; {} changed", tensor.rows, tensor.cols, tensor.changed);
+    let tip = format!("{meaning}\n{} × {}; entries changed: {}", tensor.rows, tensor.cols, tensor.changed);
     if ui.selectable_label(state.tensor == tensor.id, text).on_hover_text(tip).clicked() {
         state.tensor = tensor.id;
     }
@@ -148,19 +148,19 @@ fn resets_ui(ui: &mut Ui, model: &WeightsModel, tensor: &TensorModel, state: &mu
                 "entry",
                 entry_turned,
                 Command::Weights(WeightCommand::Reset { tensor: tensor.id, row, col }),
-                format!("{symbol}[{row},{col}] as {}", model.origin),
+                format!("Resets {symbol}[{row},{col}] to its {} value", model.origin),
             ),
             (
                 "matrix",
                 turned(tensor),
                 Command::Weights(WeightCommand::ResetTensor(tensor.id)),
-                format!("{symbol} as {}", model.origin),
+                format!("Resets {symbol} to its {} values", model.origin),
             ),
             (
                 "all",
                 model.tensors.iter().any(turned),
                 Command::Weights(WeightCommand::ResetAll),
-                format!("Every tensor as {}", model.origin),
+                format!("Resets every tensor to its {} values", model.origin),
             ),
         ];
         for (name, enabled, reset, tip) in resets {
@@ -211,7 +211,13 @@ fn value_ui(ui: &mut Ui, tensor: &TensorModel, row: usize, col: usize) -> Option
         ui.add(Slider::new(&mut value, -reach..=reach).show_value(false).clamping(egui::SliderClamping::Edits));
     slider.widget_info(|| egui::WidgetInfo::slider(true, f64::from(value), &name));
     ghost_mark(ui, slider.rect, trained / reach, palette);
-    hint(slider, format!("Drag: the stage follows at once. The mark is the trained value, {trained:.DECIMALS$}."));
+    hint(
+        slider,
+        format!(
+            "Drag to change the value; the stage follows at once. The mark is at the value before \
+        edits, {trained:.DECIMALS$}."
+        ),
+    );
     field_ui(ui, &mut value);
     (value != before && value.is_finite()).then_some(Command::Weights(WeightCommand::Set {
         tensor: tensor.id,
@@ -450,14 +456,14 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
             (
                 Tool::Pick,
                 "Pick",
-                "Click an entry, or go to it with the arrow keys, to change it with the slider or the number",
+                "Click an entry, or go to it with the arrow keys; then change it with the slider or the number",
             ),
             (
                 Tool::Paint,
                 "Paint",
-                "Drag over the map: every entry under the brush changes, and one undo reverts the stroke",
+                "Drag over the map to change every entry under the brush; one undo reverts the whole stroke",
             ),
-            (Tool::Shake, "Shake", "Add a little random noise to the whole tensor"),
+            (Tool::Shake, "Shake", "Adds a little random noise to the whole tensor"),
         ];
         // One tool is enough for most; the others wait in a menu, which says when one of them is in use.
         let words = match state.tool {
@@ -473,7 +479,7 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
             }
         });
         menu.response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Tools"));
-        menu.response.on_hover_text("Pick an entry, paint over many, or shake the whole tensor");
+        menu.response.on_hover_text("Pick an entry, paint over many entries, or shake the whole tensor");
         ui.separator();
         command = compare_ui(ui, model, state);
     });
@@ -498,7 +504,7 @@ fn compare_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Op
         }
     });
     chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Compare"));
-    chooser.response.on_hover_text("The map shows how the weights in use differ from others");
+    chooser.response.on_hover_text("The map shows how the weights in use differ from those that you choose here");
     if let Some(Reference::Step(step)) = &mut wanted {
         let number = ui.add(DragValue::new(step).range(0..=model.step));
         number.on_hover_text("The training step to compare with");
@@ -533,12 +539,12 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
     ui.horizontal(|ui| {
         let label = ui.label("±");
         let scale = DragValue::new(&mut state.scale).speed(DRAG_SPEED / 4.0).range(0.001..=PERTURBATION_MAX);
-        hint(ui.add(scale).labelled_by(label.id), "Largest change of an entry, either way");
+        hint(ui.add(scale).labelled_by(label.id), "Largest change of an entry, up or down");
         let label = ui.label("draw");
         let tip = "The same draw always gives the same noise";
         hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
         let name = format!("Shake {}", tensor.id);
-        if ui.add(Button::new(name)).on_hover_text("One undo takes it back").clicked() {
+        if ui.add(Button::new(name)).on_hover_text("One undo removes the noise again").clicked() {
             command = Some(Command::Weights(WeightCommand::Perturb {
                 tensor: tensor.id,
                 scale: state.scale,
@@ -554,7 +560,7 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
 fn norms_ui(ui: &mut Ui, tensor: &TensorModel, comparison: &ComparisonModel) {
     let ComparisonModel { name, overall, .. } = comparison;
     let said = format!(
-        "{} minus {} {name}: ‖Δ‖ {:.3}; all tensors {overall:.3}",
+        "{} minus {} {name}: ‖Δ‖ = {:.3}; for all tensors {overall:.3}",
         tensor.id, tensor.id, tensor.difference_norm
     );
     ui.add(Label::new(egui::RichText::new(said).small()).truncate())

@@ -326,7 +326,7 @@ fn bar_ui(ui: &mut Ui, frame: &HomeFrame, theme: ThemeChoice) -> Option<Action> 
             if let Some(title) = &frame.behind {
                 ui.add_space(size::GAP_WIDE);
                 let back = Button::new(format!("← Back to {title}")).truncate();
-                if ui.add(back).on_hover_text("To the lesson as you left it (Esc)").clicked() {
+                if ui.add(back).on_hover_text("Goes back to the lesson as you left it (Esc)").clicked() {
                     action = Some(Action::Back);
                 }
             }
@@ -470,7 +470,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
         if let Some(count) = frame.reset {
             let lessons = if count == 1 { "1 lesson is".to_owned() } else { format!("{count} lessons are") };
             ui.weak(format!("{lessons} back at the start."));
-            if ui.button("Undo the reset").on_hover_text("Bring your work back").clicked() {
+            if ui.button("Undo the reset").on_hover_text("Brings your work back").clicked() {
                 action = Some(Action::UndoResetCourse);
             }
         } else if state.asks_reset {
@@ -483,7 +483,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
                 state.asks_reset = false;
             }
         } else {
-            let reset = ui.button("Reset the course …").on_hover_text("Begin all lessons again; you can undo this");
+            let reset = ui.button("Reset the course …").on_hover_text("Begins all lessons again; you can undo this");
             state.asks_reset = reset.clicked();
         }
     });
@@ -764,7 +764,7 @@ pub fn reset(world: &mut World, forward: bool) {
     if let Some(why) = unsaved(world) {
         return say(
             world,
-            format!("The course was not reset, as the work on the open lesson cannot be saved yet: {why}"),
+            format!("The course was not reset, because the work on the open lesson cannot be saved yet: {why}"),
         );
     }
     // The lesson that is open may be among them.

@@ -50,7 +50,10 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
     let said = state.as_mut()?;
     let mut entered = false;
     let end = dialog_ui(ctx, "Hand in", |ui| {
-        ui.label("Your answers and their results in one file. attune sends nothing: you hand in the file yourself.");
+        ui.label(
+            "Your answers and their results are written to one file. attune sends nothing; you hand in the file \
+            yourself.",
+        );
         ui.add_space(size::GAP);
         ui.horizontal(|ui| {
             let label = ui.label("Name");
@@ -63,11 +66,11 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
             }
         });
         ui.horizontal(|ui| {
-            let hint = "attune does not measure it: enter it yourself";
+            let hint = "attune does not measure the time; enter it yourself";
             checkbox_ui(ui, &mut said.says_minutes, "Include how long I worked").on_hover_text(hint);
             let minutes = DragValue::new(&mut said.minutes).range(0..=MINUTES_MAX).suffix(" min");
             let field = ui.add_enabled(said.says_minutes, minutes);
-            field.on_hover_text("Drag, or click to type").on_disabled_hover_text("Tick the box first");
+            field.on_hover_text("Drag, or click to type").on_disabled_hover_text("Tick the box on the left first");
         });
     });
     let end = if entered { Some(End::GoesOn) } else { end };
@@ -84,10 +87,19 @@ pub fn share_ui(ctx: &Context, is_open: &mut bool) -> Option<Action> {
         return None;
     }
     let end = dialog_ui(ctx, "Share", |ui| {
-        ui.label("Your work on this lesson and what is on the screen, in one file. attune sends nothing: you pass the file on.");
+        ui.label(
+            "Your work on this lesson and what is on the screen are written to one file. attune sends nothing; \
+            you pass the file on yourself.",
+        );
         ui.add_space(size::GAP);
-        ui.label("In it: your answers and cells with their results, your changes to the model, your sentences, the panels, the camera and the step of the walk.");
-        ui.label("Not in it: your name, other lessons, the lesson itself. Whoever opens it gets a copy.");
+        ui.label(
+            "The file contains your answers and cells with their results, your changes to the model, your \
+            sentences, the panels, the camera and the step of the walk.",
+        );
+        ui.label(
+            "It does not contain your name, other lessons or the lesson itself. Whoever opens the file gets a \
+            copy.",
+        );
     });
     *is_open = end.is_none();
     (end == Some(End::GoesOn)).then_some(Action::ChooseFile(FilePurpose::Work(WorkChoice::Share)))
@@ -116,9 +128,9 @@ fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) 
             ui.horizontal(|ui| {
                 let words = RichText::new("Choose a file …").color(palette.on_accent);
                 let button = ui.add(egui::Button::new(words).fill(palette.accent));
-                let hint = "Choose where to save the file: by default, beside the lesson";
+                let hint = "Choose where to save the file; the default is beside the lesson";
                 goes_on = button.on_hover_text(hint).clicked();
-                is_over = ui.button("Cancel").on_hover_text("Nothing is written (Esc)").clicked();
+                is_over = ui.button("Cancel").on_hover_text("Closes this without writing a file (Esc)").clicked();
             });
         });
     let is_cancelled = !is_open || is_over || ctx.input(|input| input.key_pressed(Key::Escape));
@@ -139,7 +151,7 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
             for (name, side) in [("Width", &mut *width), ("Height", &mut *height)] {
                 let label = ui.label(name);
                 let (most, millions) = (SIDES.end(), PIXELS_MAX / 1_000_000);
-                let hint = format!("In pixels, up to {most}; a picture has at most {millions} million");
+                let hint = format!("In pixels, up to {most}; a picture has at most {millions} million pixels");
                 ui.add(DragValue::new(side).range(SIDES)).labelled_by(label.id).on_hover_text(hint);
             }
             *height = highest(*width).min(*height);
@@ -147,7 +159,7 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
         });
         let hint = "Transparent wherever nothing is drawn";
         checkbox_ui(ui, &mut chosen.is_transparent, "Transparent background").on_hover_text(hint);
-        let hint = "The sentence, and how far it is from static to contextual";
+        let hint = "Adds the sentence, and how far its words have moved from static to contextual";
         checkbox_ui(ui, &mut chosen.has_caption, "Caption below").on_hover_text(hint);
     });
     let action = (end == Some(End::GoesOn)).then_some(Action::ChooseFile(FilePurpose::Picture(*chosen)));
@@ -230,7 +242,7 @@ impl FilesUiState {
     /// Lets the learner choose a file. `near` is the folder to begin in where one is opened, and for a new lesson the file
     /// that is proposed; else it is the lesson, beside which a file by its name is proposed.
     pub fn choose(&mut self, purpose: FilePurpose, near: &Path) {
-        const SENTENCES: &str = "Sentences, one a line";
+        const SENTENCES: &str = "Sentences, one per line";
         let is_model = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
         let dialog = match &purpose {
             FilePurpose::Open | FilePurpose::Dropped => {

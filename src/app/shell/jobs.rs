@@ -216,7 +216,8 @@ fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
     words.sort_unstable();
     words.dedup();
     if words.is_empty() {
-        let why = "Nothing is found on the stage: search words, or draw a lasso around points (Shift and drag)";
+        let why = "No words have been found on the stage. Search for words, or draw a lasso around points (Shift and \
+            drag)";
         return say(world, Err(why.to_owned()));
     }
     let job = Export::words(snapshot, lesson, words, format, file, world.resource::<Setup>().waker.hook());
@@ -229,7 +230,10 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
     let of_model = || model.map(|model| LessonMark::of_model(&snapshot.lesson, model));
     let Some(mark) = world.resource::<Session>().mark.clone().or_else(of_model) else {
-        return say(world, Err("Nothing was written: wait until the model has been read".to_owned()));
+        return say(
+            world,
+            Err("Nothing was written, because the model is still being read. Try again in a moment".to_owned()),
+        );
     };
     let mut work = WorkFile::new(mark, Saved::of(&snapshot));
     match choice {
@@ -321,7 +325,10 @@ fn senses(world: &World) -> Option<Arc<SenseList>> {
 fn import_senses(world: &mut World, file: &Path) {
     let Some(list) = senses(world) else { return };
     let read = export::work_file::read_senses(file).map(|sentences| {
-        let told = format!("{} sentences were read from {}", sentences.len(), file.display());
+        let told = match sentences.len() {
+            1 => format!("1 sentence was read from {}", file.display()),
+            count => format!("{count} sentences were read from {}", file.display()),
+        };
         let list = SenseList { word: list.word.clone(), sentences };
         world.resource_mut::<Outbox>().commands.push(Command::Senses(SenseCommand::Replace(list)));
         told
@@ -468,7 +475,7 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
         return Err(format!("a map can show {least} to {most} words, not {words}"));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    let pool = pool.map_err(|why| format!("the operating system gives no thread to draw on: {why}"))?;
+    let pool = pool.map_err(|why| format!("the operating system could not start a thread to draw the map: {why}"))?;
     Ok(StillModel::of(space, &pool.install(|| fit(space, done))))
 }
 

@@ -199,7 +199,7 @@ pub fn open_shared(world: &mut World) {
 /// Shows another lesson, once the work on this one is safe.
 fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     if let Some(why) = unsaved(world) {
-        let why = format!("No other lesson is opened, as the work on this one cannot be saved yet: {why}");
+        let why = format!("No other lesson was opened, because the work on this one cannot be saved yet: {why}");
         return course::say(world, why);
     }
     close(world);
@@ -225,7 +225,12 @@ pub fn is_second_space(world: &World, path: &Path) -> bool {
 fn open_space(world: &mut World, path: &Path) {
     let snapshot = world.resource::<LatestModels>().snapshot();
     let Some((here, space)) = snapshot.and_then(|of| Some((of.lesson.title.clone(), of.space.clone()?))) else {
-        return jobs::say(world, Err("Nothing was opened: wait until the first file has been read".to_owned()));
+        return jobs::say(
+            world,
+            Err("Nothing was opened, because the first file is still being read. Try again in a \
+            moment"
+                .to_owned()),
+        );
     };
     let there = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (path, waker) = (path.to_owned(), world.resource::<Setup>().waker.hook());
@@ -269,7 +274,7 @@ pub fn follow_link(world: &mut World, link: TextLink) {
 fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
     let models = world.resource::<LatestModels>();
     let Some(snapshot) = models.snapshot().cloned() else { return Ok(()) };
-    let not_yet = || "There is no model yet: wait until it is trained.".to_owned();
+    let not_yet = || "There is no model yet. Wait until it has been trained.".to_owned();
     match link {
         TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(panel)),
         TextLink::Word(name) => {
@@ -278,7 +283,7 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         TextLink::Head(head) => {
             let heads = snapshot.model.as_ref().ok_or_else(not_yet)?.architecture.heads();
             let head = head.checked_sub(1).filter(|head| *head < heads);
-            let head = head.ok_or_else(|| format!("There is no such head: the model has {heads}."))?;
+            let head = head.ok_or_else(|| format!("There is no such head; the number of heads is {heads}."))?;
             world.resource_mut::<ViewState>().selection.choose_head(head);
         }
         TextLink::Attention(head) => {
@@ -300,7 +305,7 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         }
         TextLink::Lesson(id) => {
             let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
-            open(world, file.ok_or_else(|| format!("There is no lesson {id:?}, beside this one or in the course."))?);
+            open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one or in the course."))?);
         }
     }
     Ok(())
@@ -336,7 +341,11 @@ fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
 
 /// Puts the model that comes with attune beside the one that is open.
 pub fn open_own_beside(world: &mut World) {
-    let home = world.resource::<Setup>().home.clone().ok_or_else(|| "there is no home folder to put it in".to_owned());
+    let home = world
+        .resource::<Setup>()
+        .home
+        .clone()
+        .ok_or_else(|| "there is no home folder for the model's files".to_owned());
     let course = home.and_then(|home| built_in::put_into(&home.built_in()).map_err(|error| error.to_string()));
     match course {
         Ok(course) => open_beside(world, &course.join(built_in::MODEL)),

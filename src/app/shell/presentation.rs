@@ -273,7 +273,10 @@ fn begin(world: &mut World) {
     let Some(slides) = world.resource::<LatestModels>().get::<SlidesModel>() else { return };
     let selected = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>()).selected;
     let Some(at) = slides.first_from(&snapshot, selected.as_deref()) else {
-        world.resource_mut::<WorkspaceState>().0.say("There is nothing to present: the lesson has no cells to show.");
+        world.resource_mut::<WorkspaceState>().0.say(
+            "There is nothing to present, because the lesson has no cells \
+            to show.",
+        );
         return;
     };
     // A lesson of its own: its snapshots are not those of the work, which are saved.

@@ -111,7 +111,7 @@ fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
         rig.toggle_flat();
     }
     for (axis, sign) in axes().rev().filter(|_| !is_flat) {
-        let hint = format!("Look along the {} axis; again: from the other side ({sign})", ORDINALS[axis]);
+        let hint = format!("Looks along the {} axis; click again to look from the other side ({sign})", ORDINALS[axis]);
         let button = ui.add(egui::Button::new(&sign).frame_when_inactive(false));
         if named(button, &format!("Look along {sign}")).on_hover_text(hint).clicked() {
             rig.look_along(axis);
@@ -154,7 +154,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
 /// The switch between words and a regular expression.
 fn pattern_ui(ui: &mut Ui, highlight: &mut Highlight) {
     let pattern = toggle(ui, highlight.search.is_pattern, ".*", "Regular expression");
-    if pattern.on_hover_text("The search text is a regular expression: ^b, ing$, cat|dog").clicked() {
+    if pattern.on_hover_text("Reads the search text as a regular expression, such as ^b, ing$ or cat|dog").clicked() {
         highlight.search.is_pattern = !highlight.search.is_pattern;
         highlight.looked_at = None;
     }
@@ -165,7 +165,7 @@ fn isolate_ui(ui: &mut Ui, highlight: &mut Highlight) {
     let isolate = StageAction::Isolate.row();
     let hint = if highlight.search.is_blank() {
         isolate.hint_with(
-            "Show only the points in the lasso or, without one, the sentence and what is near its chosen word",
+            "Shows only the points in the lasso or, without a lasso, the sentence and the points near its chosen word",
         )
     } else {
         isolate.hint()
@@ -206,7 +206,7 @@ pub fn count(found: &SearchResult, looked_at: Option<usize>) -> String {
 fn fault_ui(ui: &mut Ui, below: Rect, why: &str, palette: &Palette) {
     let inner = below.shrink2(egui::vec2(size::GAP_WIDE - size::GAP_TIGHT, 0.0));
     ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
-        let said = RichText::new(format!("Not a pattern: {why}")).color(palette.error).size(size::SMALL);
+        let said = RichText::new(format!("Not a regular expression: {why}")).color(palette.error).size(size::SMALL);
         ui.add(egui::Label::new(said).truncate()).on_hover_text(why);
     });
 }

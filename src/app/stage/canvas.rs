@@ -266,8 +266,14 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
     }
     ui.monospace(format!("length    {:.4}", arrow.length));
     match arrow.entry {
-        Some(_) => ui.weak("Its contribution to the word, in the true space. Click: where it comes from."),
-        None => ui.weak("How much the norm before the picture shrinks the word's earlier vector."),
+        Some(_) => ui.weak(
+            "This arrow's contribution to the word, in the true space. Click to see where it comes \
+            from.",
+        ),
+        None => ui.weak(
+            "This arrow shows how much the norm that is applied before drawing shrinks the word's \
+            earlier vector.",
+        ),
     };
 }
 
@@ -391,9 +397,9 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
                 ui.weak(format!("group {group}"));
             }
             places_ui(ui, model, token, walk);
-            ui.weak("Click: highlight its row of attention. Double-click: focus the camera on it.");
+            ui.weak("Click to highlight the token's row of attention. Double-click to focus the camera on the token.");
             if token.pieces == 1 {
-                ui.weak("Right-click: where its place comes from.");
+                ui.weak("Right-click to see where the point's coordinates come from.");
             }
         }
     }
@@ -407,7 +413,7 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
         for (name, at) in [("this file", token.start), ("other file", token.end)] {
             ui.monospace(format!("{name:12} {}", place(model, at)));
         }
-        ui.weak("The other file is turned onto this one. Click: mark it in Meaning.");
+        ui.weak("The vectors of the other file are rotated to match this file. Click to mark the word in Meaning.");
         return;
     }
     if model.second_kind != SecondKind::Sentence {
@@ -416,12 +422,12 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
             ui.weak(sense);
         }
         places_ui(ui, model, token, walk);
-        ui.weak("Click: mark its sentence in Meaning.");
+        ui.weak("Click to mark the sentence in Meaning.");
         return;
     }
     ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
     places_ui(ui, model, token, walk);
-    ui.weak("Click: compare its path with that of the first sentence.");
+    ui.weak("Click to compare this token's path with its path in the first sentence.");
 }
 
 /// Along each axis.
@@ -446,7 +452,7 @@ fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
     {
         let others = others.iter().map(|piece| piece.text.as_str());
         let all: Vec<&str> = std::iter::once(first.piece_text()).chain(others).collect();
-        ui.label(format!("in {} pieces, here in their middle: {}", all.len(), all.join(" · ")));
+        ui.label(format!("cut into {} pieces, and shown here at their mean: {}", all.len(), all.join(" · ")));
     }
     for (space, nearest) in [("static", &token.static_nearest), ("contextual", &token.contextual_nearest)] {
         if let Some((word, cosine)) = nearest {

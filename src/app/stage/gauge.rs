@@ -108,7 +108,7 @@ impl<'a> Gauge<'a> {
                 ui.monospace(format!("static     {:.3}", mark.fixed));
                 ui.monospace(format!("now        {now:.3}"));
                 ui.monospace(format!("contextual {:.3}", mark.now));
-                ui.weak(format!("0 is the centre of {from}, 1 that of {to}, in the true space."));
+                ui.weak(format!("In the true space, 0 is the centre of {from} and 1 is the centre of {to}."));
             });
         }
     }

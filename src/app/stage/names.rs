@@ -630,11 +630,11 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Ve
     match projected.point_index.lost {
         0 => {}
         1 => line(
-            set("1 point is not shown: one of its coordinates is not a number".to_owned(), palette.warn),
+            set("1 point is not shown, because one of its coordinates is not a number".to_owned(), palette.warn),
             palette.warn,
         ),
         lost => {
-            let words = format!("{lost} points are not shown: a coordinate of each is not a number");
+            let words = format!("{lost} points are not shown, because each has a coordinate that is not a number");
             line(set(words, palette.warn), palette.warn);
         }
     }
@@ -651,7 +651,7 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Ve
 fn cautions(projected: &ProjectedScene) -> Vec<String> {
     let ProjectedScene { scene: SceneRef { model, .. }, projection, time, .. } = *projected;
     if projection.perspective > 0.0 && model.is_whole {
-        return vec!["Nothing is left out: the vectors have no more dimensions than the stage.".to_owned()];
+        return vec!["Nothing is left out, because the vectors have no more dimensions than the stage.".to_owned()];
     }
     let flat_along = projection.flat_along();
     captions(&model.shares.shown(time, flat_along), projection.perspective == 0.0)
@@ -661,8 +661,10 @@ fn cautions(projected: &ProjectedScene) -> Vec<String> {
 pub fn caption_about(model: &StageModel) -> String {
     let names: Vec<&str> = model.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut all = lines(&model.shares, &names);
-    all.push("Shares of the variance; of moves, shares of their squared lengths.".to_owned());
-    all.push("Distances here may mislead; every number is computed from the whole vectors.".to_owned());
+    all.push(
+        "The percentages are shares of the variance; for moves, they are shares of the squared lengths.".to_owned(),
+    );
+    all.push("Distances in the picture may mislead; every number is computed from the whole vectors.".to_owned());
     all.push(model.about.clone());
     all.join("\n")
 }

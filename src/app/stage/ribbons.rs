@@ -86,13 +86,13 @@ impl<'a> Ribbons<'a> {
             Step::Embed => return None,
             Step::Project => {
                 let rows = [Quantity::Query, Quantity::Key, Quantity::Value].map(|quantity| of.role(quantity));
-                (rows.into_iter().flatten().collect(), "A cell is a number; hollow: negative".to_owned())
+                (rows.into_iter().flatten().collect(), "Each cell is a number; hollow cells are negative".to_owned())
             }
             Step::Score => of.products()?,
             Step::Scale => of.scaled()?,
             Step::Softmax => {
                 let (weights, words) = (of.row(Quantity::Weight)?, walk.keys.as_slice());
-                (vec![Line::Weights { weights, words }], "All weights: together 1".to_owned())
+                (vec![Line::Weights { weights, words }], "The weights sum to 1".to_owned())
             }
             Step::Mix => of.mixed(),
             Step::Output => of.through_output()?,
@@ -148,7 +148,7 @@ impl<'a> Ribbons<'a> {
         let word = self.walk.keys.get(self.walk.key)?;
         Some((
             rows.into_iter().flatten().collect(),
-            format!("A bar for each word; on the right, the number for “{word}”"),
+            format!("One bar for each word; on the right, the number for “{word}”"),
         ))
     }
 
@@ -172,7 +172,7 @@ impl<'a> Ribbons<'a> {
     fn through_output(&self) -> Option<(Vec<Line<'a>>, String)> {
         let mix = self.walk.step(Step::Mix).rows.iter().find(|row| row.first.quantity == Quantity::Mix)?;
         let said = format!(
-            "{} numbers of the mix become {} that are added",
+            "The {} numbers of the mix become {} numbers that are added",
             mix.values.len(),
             self.walk.added.first()?.row.values.len()
         );
@@ -195,8 +195,8 @@ impl<'a> Ribbons<'a> {
         let before = row(Quantity::Input, "x").filter(|_| self.walk.has_residual);
         let rows = before.into_iter().chain(self.added()).chain(row(Quantity::Output, "y")).collect();
         let said = match self.walk.has_residual {
-            true => "What goes in, what is added, what goes on",
-            false => "What the heads bring is what goes on",
+            true => "The input, what is added to it, and the output",
+            false => "What the heads add is the output",
         };
         Some((rows, said.to_owned()))
     }

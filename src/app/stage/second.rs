@@ -243,7 +243,7 @@ impl<'a> SecondLine<'a> {
             if response.hovered() {
                 view.hover.point_at(&token.text);
             }
-            if response.on_hover_text("Compare its path with that in the first sentence").clicked() {
+            if response.on_hover_text("Compares the word's path with its path in the first sentence").clicked() {
                 choose(self.model, token.position, view.selection);
             }
         }

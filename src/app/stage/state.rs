@@ -153,7 +153,8 @@ impl StageState {
         let token = points.tokens.get(selection.query?).filter(|token| token.pieces > 1)?;
         let pieces = token.pieces;
         Some(format!(
-            "“{}” is one point in the middle of its {pieces} pieces, and its arrows are the mean of theirs.",
+            "“{}” is shown as one point, the mean of its {pieces} pieces, and its arrows are the means of their \
+             arrows.",
             token.text
         ))
     }

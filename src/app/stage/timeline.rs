@@ -57,8 +57,14 @@ fn job(title: &str, place: &str, said: &str, width: f32, body: f32, palette: &Pa
 }
 
 /// Names of the ends of a sentence's way, each with what it is.
-pub const WAY: [(&str, &str); 2] =
-    [("static", "Where the table puts each word"), ("contextual", "Where attention puts each token")];
+pub const WAY: [(&str, &str); 2] = [
+    ("static", "Shows each word at its static vector, from the embedding table"),
+    (
+        "contextual",
+        "Shows each token \
+        at its contextual vector, after attention",
+    ),
+];
 
 /// `about` is said of a word of several pieces instead of what its first piece does.
 pub fn timeline_ui(
@@ -419,7 +425,7 @@ fn said_ui(
             (step.name().to_owned(), format!("{} ", place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ")))
         }
     };
-    let hint = "Click a word, and Space follows it step by step.";
+    let hint = "Click a word, then press Space to follow it step by step.";
     let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
     let of_step = model.filter(|_| passed != Some(0.0)).map_or(hint, |model| &model.step(step).said);
     let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);
@@ -436,7 +442,7 @@ fn said_ui(
     });
 }
 
-const FROM_THE_TABLE: &str = "Each word is at its static vector; its position in the sentence does not count yet.";
+const FROM_THE_TABLE: &str = "Each word is at its static vector; positions in the sentence do not count yet.";
 
 /// The key that goes on, as a button that says what it does.
 fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {

@@ -29,7 +29,7 @@ fn term_words_ui(ui: &mut Ui, term: &Term) {
     words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")));
     if !term.shape.is_empty() {
         let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
-        ui.add(Label::new(shape).wrap()).on_hover_text("Its shape");
+        ui.add(Label::new(shape).wrap()).on_hover_text("The shape of the tensor");
     }
     words_ui(ui, &term.meaning);
 }
@@ -121,10 +121,10 @@ pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
         line(ui, RichText::new(note).color(ink));
     }
     if word.standing == LiveStanding::Waiting && word.full.is_empty() {
-        line(ui, RichText::new("It is shown when the model is trained.").color(palette.ink_soft));
+        line(ui, RichText::new("The number is shown as soon as the model is ready.").color(palette.ink_soft));
     }
     if !word.tensors.is_empty() {
-        let reads = format!("Reads {}, live", word.tensors.join(", "));
+        let reads = format!("Computed live from {}", word.tensors.join(", "));
         line(ui, RichText::new(reads).size(size::SMALL).color(palette.ink_soft));
     }
 }

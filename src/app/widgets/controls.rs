@@ -99,7 +99,7 @@ pub fn waiting_ui(ui: &mut Ui, models: &Models) {
     let words = match models.snapshot() {
         None => "…".to_owned(),
         // The stage says why, and what helps.
-        Some(snapshot) if snapshot.fault.is_some() => "There is no model: see the stage.".to_owned(),
+        Some(snapshot) if snapshot.fault.is_some() => "There is no model; the stage says why.".to_owned(),
         Some(snapshot) => waiting_words(snapshot),
     };
     middle_ui(ui, |ui| _ = ui.weak(words));

@@ -160,7 +160,8 @@ struct Painted {
 
 pub fn mask_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let mut command = presets_ui(ui, model);
-    let words = "Drag over the grid: rows are queries, columns are keys. A dot marks a change from the lesson.";
+    let words = "Drag over the grid to change the mask; rows are queries, columns are keys. A dot marks a change \
+        from the lesson.";
     ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
     command = command.or(grid_ui(ui, model, state));
     command
@@ -174,10 +175,10 @@ fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         ui.label(RichText::new("Mask").font(theme::strong(size::BODY)));
         let itself = |query: usize, key: usize| query == key;
         let presets: [(&str, &str, Vec<bool>); 4] = [
-            ("lesson's", "Lesson defaults", model.mask.own.clone()),
+            ("lesson's", "The mask of the lesson", model.mask.own.clone()),
             ("causal", "No word sees the words after it", table(count, |query, key| key <= query)),
             ("none", "Every word sees every word", table(count, |_, _| true)),
-            ("only itself", "Each word sees itself alone", table(count, itself)),
+            ("only itself", "Each word sees only itself", table(count, itself)),
         ];
         // Of presets that are alike here, the first is the one.
         let chosen = presets.iter().position(|(.., sees)| model.mask.now == *sees);

@@ -220,7 +220,7 @@ fn menu_ui(
     state: &mut SentenceFieldState,
 ) -> Option<usize> {
     let mut chosen = None;
-    let name = format!("{}: the lesson's", field.name);
+    let name = format!("{}: the lesson's sentences", field.name);
     let (button, _) = MenuButton::new("▾").ui(ui, |ui| {
         ScrollArea::vertical().max_height(size::OUTPUT_MAX).show(ui, |ui| {
             for (index, sentence) in model.sentences.iter().enumerate() {
@@ -290,7 +290,8 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bo
     ui.label(RichText::new(said).color(ink));
     if text.chars().count() >= CHARS_MAX {
         ui.label(
-            RichText::new(format!("The field takes {CHARS_MAX} characters: the rest is cut off.")).color(palette.warn),
+            RichText::new(format!("The field takes at most {CHARS_MAX} characters; the rest is cut off."))
+                .color(palette.warn),
         );
     }
     let first = reading.first_fault();
@@ -348,11 +349,11 @@ fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
 fn refusal(reading: &SentenceReading) -> String {
     match reading.first_fault().map(|word| &reading.words[word]) {
         Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {
-            format!("Choose a word for {} above, or press ↑ to leave it out.", shortened(text))
+            format!("Above, choose a word in place of {}, or press ↑ to leave it out.", shortened(text))
         }
         Some(_) => "Finish the last word.".to_owned(),
         None if reading.count == 0 => "Write at least one word.".to_owned(),
-        None => format!("Leave out words until {} are left.", reading.most_words),
+        None => format!("Leave out some words; the model can read at most {}.", reading.most_words),
     }
 }
 

@@ -64,7 +64,7 @@ fn caption_ui(ui: &mut Ui, table: &TableModel, title: &str) {
             });
         }
         let shape = ui.weak(RichText::new(table.shape()).font(font));
-        shape.on_hover_text("Entries of each axis");
+        shape.on_hover_text("The number of entries along each axis");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let what = if title.is_empty() { "the table".to_owned() } else { format!("the table {title}") };
             copy_button(ui, &format!("{what}, for a spreadsheet"), || table.tsv());
@@ -81,7 +81,7 @@ fn part_ui(ui: &mut Ui, table: &TableModel, title: &str) -> usize {
     ui.horizontal_wrapped(|ui| {
         if table.parts() > CHOICES {
             let drag = ui.add(egui::DragValue::new(&mut part).range(0..=table.parts() - 1));
-            drag.on_hover_text("Which of the tables: drag, or click and type");
+            drag.on_hover_text("Choose the table: drag, or click and type");
             ui.weak(format!("of {}", table.parts()));
             return;
         }
@@ -96,7 +96,7 @@ fn part_ui(ui: &mut Ui, table: &TableModel, title: &str) -> usize {
                     format!("Part {name} of {title}"),
                 )
             });
-            if response.on_hover_text("Show this table").clicked() {
+            if response.on_hover_text("Shows this table").clicked() {
                 part = choice;
             }
         }

@@ -14,11 +14,12 @@ use egui::{
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Trail;
 
-pub const HINT: &str = "Click: where it comes from";
-pub const ASK_HINT: &str = "Right-click: where it comes from.";
+pub const HINT: &str = "Click to see where the number comes from";
+pub const ASK_HINT: &str = "Right-click to see where the number comes from.";
 
 /// Said where one number stands for several, which have no one place that they come from.
-pub const OF_PIECES: &str = "Attention to a word of several pieces is their sum; attention from it, their mean.";
+pub const OF_PIECES: &str = "Attention to a word of several pieces is the sum over the pieces; attention from such a \
+    word is the mean over them.";
 
 /// A number that is clicked to ask where it comes from.
 pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, trail: &mut Trail) -> Response {
@@ -66,7 +67,7 @@ pub fn worked_ui(ui: &mut Ui, explanation: &Explanation) -> Option<Entry> {
     }
     if more > 0 || is_all && lines.len() > FEW {
         let words = if is_all { "only the largest".to_owned() } else { format!("… + {more} more") };
-        let hint = if is_all { "Show the terms that count most" } else { "Show all terms" };
+        let hint = if is_all { "Shows only the largest terms" } else { "Shows all terms" };
         ui.horizontal(|ui| {
             if ui.link(RichText::new(words).size(size::SMALL)).on_hover_text(hint).clicked() {
                 ui.data_mut(|data| data.insert_temp(id, !is_all));

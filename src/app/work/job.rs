@@ -180,10 +180,10 @@ fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, format: Format) 
 /// Text that stands in a page in place of a picture.
 fn in_a_page(why: &AppFault) -> String {
     match why {
-        AppFault::NoGpu(_) => "There was no graphics adapter to draw it.".to_owned(),
-        AppFault::NothingToDraw(why) => format!("It was not drawn: {why}."),
+        AppFault::NoGpu(_) => "There was no graphics adapter to draw this picture.".to_owned(),
+        AppFault::NothingToDraw(why) => format!("This picture was not drawn: {why}."),
         AppFault::NoDisplay(_) | AppFault::NoPicture { .. } | AppFault::Output(_) => {
-            "It could not be drawn.".to_owned()
+            "This picture could not be drawn.".to_owned()
         }
     }
 }

@@ -293,9 +293,11 @@ fn open_with(file: &Path, candidates: &[EditorProgram]) -> Result<String, String
         let name = printable(&candidate.words.join(" "));
         match start(candidate, file) {
             Ok(()) if candidate.of.is_some() => {
-                return Ok(format!("{shown} is open in your editor ({name}); save it, and it reloads here."));
+                return Ok(format!(
+                    "{shown} is open in your editor ({name}). When you save the file, it reloads here."
+                ));
             }
-            Ok(()) => return Ok(format!("{shown} was given to {name} to open; save it, and it reloads here.")),
+            Ok(()) => return Ok(format!("{name} was asked to open {shown}. When you save the file, it reloads here.")),
             Err(why) => faults.push(match candidate.of {
                 Some(variable) => format!("{variable}={name}: {why}"),
                 None => format!("{name}: {why}"),
@@ -303,7 +305,10 @@ fn open_with(file: &Path, candidates: &[EditorProgram]) -> Result<String, String
         }
     }
     let faults = faults.join("; ");
-    Err(format!("No editor could be opened ({faults}). Open {shown} yourself; save it, and it reloads here."))
+    Err(format!(
+        "No editor could be opened ({faults}). Open {shown} yourself. When you save the file, it reloads \
+        here."
+    ))
 }
 
 fn start(EditorProgram { of, words }: &EditorProgram, file: &Path) -> Result<(), String> {
@@ -369,6 +374,6 @@ mod tests {
         assert!(why.contains("EDITOR=false: it ended with exit status: 1"), "{why}");
         let desktop = [EditorProgram { of: None, words: vec!["true".to_owned()] }];
         let told = open_with(Path::new("my_apple.ron"), &desktop).expect("it ends at once");
-        assert!(told.contains("was given to true to open"), "{told}");
+        assert!(told.contains("true was asked to open my_apple.ron"), "{told}");
     }
 }

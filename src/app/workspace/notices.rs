@@ -139,7 +139,8 @@ pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     strip_ui(ui, "issues", |ui| {
         ui.horizontal(|ui| {
             ui.label(
-                RichText::new("Your last save has errors; this is the last working version.").color(palette.error),
+                RichText::new("The file that you saved last has errors; this is the last version that worked.")
+                    .color(palette.error),
             );
             if ui.button("Dismiss").on_hover_text("Hide this until the file is saved again").clicked() {
                 issues.clear();
@@ -307,7 +308,7 @@ fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
             if ui.button("Close anyway").on_hover_text("Discards the work that is named here").clicked() {
                 choice = Some(SavingChoice::Close);
             }
-            if ui.button("Stay").on_hover_text("Go on; saving is tried again").clicked() {
+            if ui.button("Stay").on_hover_text("Keeps the window open; attune tries to save again").clicked() {
                 choice = Some(SavingChoice::Stay);
             }
         });
@@ -322,10 +323,10 @@ fn lock_ui(ui: &mut Ui, LockModel { words, is_held, can_take_over }: &LockModel)
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(sentence(words)).color(ink));
             let read_only = if *is_held { "Open read-only" } else { "Go on read-only" };
-            if ui.button(read_only).on_hover_text("Look and try things; nothing is saved").clicked() {
+            if ui.button(read_only).on_hover_text("Lets you look and try things; nothing is saved").clicked() {
                 choice = Some(SavingChoice::ReadOnly);
             }
-            let take_over = "Go on here from what is saved; the other window then stops saving";
+            let take_over = "Goes on here from what is saved; the other window then stops saving";
             if *can_take_over && ui.button("Take over").on_hover_text(take_over).clicked() {
                 choice = Some(SavingChoice::TakeOver);
             }
@@ -358,9 +359,9 @@ fn report_ui(ui: &mut Ui, report: &[String]) -> Option<SavingChoice> {
 
 fn reset_ui(ui: &Ui) -> Option<SavingChoice> {
     note_ui(ui.ctx(), NotePlace::Reset, |ui| {
-        ui.label("The lesson is as at its start. What you had is kept as a checkpoint.");
-        let undo = ui.button("Undo the reset").on_hover_text("Bring your work back").clicked();
-        let dismiss = ui.button("Dismiss").on_hover_text("The checkpoint stays").clicked();
+        ui.label("The lesson is back at its start. Your earlier work is kept as a checkpoint.");
+        let undo = ui.button("Undo the reset").on_hover_text("Brings your work back").clicked();
+        let dismiss = ui.button("Dismiss").on_hover_text("Hides this; the checkpoint stays").clicked();
         if undo { Some(SavingChoice::UndoReset) } else { dismiss.then_some(SavingChoice::DismissReset) }
     })
 }
@@ -389,7 +390,8 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
             ui.set_width(WIDTH);
             if shown.is_empty() {
                 ui.weak(
-                    "None yet. One is kept every few minutes, before each reset, and when another window takes over.",
+                    "There are no checkpoints yet. One is kept every few minutes, before each reset, and when \
+                     another window takes over.",
                 );
                 return;
             }
@@ -398,7 +400,8 @@ pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> O
             ScrollArea::vertical().max_height(HIGHEST).show(ui, |ui| {
                 for (index, row) in shown.iter().enumerate() {
                     ui.horizontal(|ui| {
-                        if ui.button("Go back").on_hover_text(format!("Back to your work of {}", row.when)).clicked() {
+                        let hint = format!("Goes back to your work of {}", row.when);
+                        if ui.button("Go back").on_hover_text(hint).clicked() {
                             action = Some(Action::GoBack(index));
                         }
                         ui.label(&row.when);

@@ -124,7 +124,7 @@ pub(super) fn opened_ui(ctx: &Context, reveal: &mut PanelReveal) {
     let Some((said, showing)) = &mut reveal.notice else { return };
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let words = RichText::new(&*said).color(palette.ink);
-    let hint = "Hide this; the menu Lab opens and closes panels";
+    let hint = "Hides this. You can open and close panels in the Lab menu";
     if !passing_ui(ctx, NotePlace::Opened, words, hint, showing, SHOWN) {
         reveal.notice = None;
     }

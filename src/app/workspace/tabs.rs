@@ -96,7 +96,11 @@ impl TabViewer for Tabs<'_> {
             });
         }
         let about = about(*tab);
-        response.clone().on_hover_text(if is_new { format!("● New: not opened yet. {about}") } else { about });
+        response.clone().on_hover_text(if is_new {
+            format!("● New: you have not opened this panel yet. {about}")
+        } else {
+            about
+        });
     }
 
     /// The stage paints every pixel of its own.

@@ -87,7 +87,7 @@ fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, r
     }));
     let is_comparing = model.second.is_some();
     let row = WindowAction::Compare.row();
-    let hint = row.hint_with(if is_comparing { "One sentence again" } else { row.tooltip });
+    let hint = row.hint_with(if is_comparing { "Shows one sentence again" } else { row.tooltip });
     if ui.selectable_label(is_comparing, row.text).on_hover_text(hint).clicked() {
         requests.actions.push(WindowAction::Compare.into());
     }
@@ -166,13 +166,13 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
         SubMenuButton::from_button(Button::new("Export as").right_text("▸")).ui(ui, |ui| {
             for format in Format::ALL {
                 let words = format!("{} (.{})", format.name(), format.extension());
-                let about = "The notebook as it is now, with your work in it";
+                let about = "Writes the notebook as it is now, with your work in it";
                 entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::Export(format)));
             }
         });
         SubMenuButton::from_button(Button::new("Export what is found as").right_text("▸")).ui(ui, |ui| {
             for format in VectorFormat::ALL {
-                let about = "The vectors of the words that a search or a lasso on the stage finds";
+                let about = "Writes the vectors of the words that are found by a search or a lasso on the stage";
                 let words = Format::Vectors(format);
                 let words = format!("{} (.{})", words.name(), words.extension());
                 entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::ExportFound(format)));
@@ -191,7 +191,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
         row(ui, WindowAction::Checkpoints);
         row(ui, WindowAction::ResetLesson);
     });
-    button.on_hover_text("The course, its glossary, files, checkpoints");
+    button.on_hover_text("The course, its glossary, files and checkpoints");
     chosen
 }
 
@@ -211,7 +211,7 @@ fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Acti
                 let closes = can_close(*panel);
                 let words = panel.title();
                 let response = ui.add_enabled_ui(closes, |ui| checkbox_ui(ui, &mut checked, words)).inner;
-                let hint = if closes { about(*panel) } else { format!("{}. It stays open.", about(*panel)) };
+                let hint = if closes { about(*panel) } else { format!("{}. This panel stays open.", about(*panel)) };
                 let response = response.on_hover_text(&hint).on_disabled_hover_text(&hint);
                 if response.changed() {
                     chosen = Some(Action::Row(Pressed { which: place, ..Pressed::once(WindowAction::TogglePanel) }));

@@ -82,7 +82,10 @@ fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryU
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
     let search = TextEdit::singleline(&mut state.search).id(keys::glossary_search()).margin(margin);
     let search = search.hint_text("Search the terms");
-    let search = ui.add(search.desired_width(f32::INFINITY)).on_hover_text("A term, a symbol, or words of a meaning");
+    let search = ui.add(search.desired_width(f32::INFINITY)).on_hover_text(
+        "Search for a term, a symbol, or words of \
+        a meaning",
+    );
     keys::take(ui.ctx(), search.id);
     if search.changed() {
         state.asked = None;
@@ -100,7 +103,7 @@ fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryU
 
 fn missing_ui(ui: &mut Ui, faults: &[String]) {
     if faults.is_empty() {
-        ui.weak("This lesson has no glossary: there is no file glossary.ron beside it.");
+        ui.weak("This lesson has no glossary, because there is no file glossary.ron beside it.");
         return;
     }
     ui.weak("The glossary beside this lesson has issues. Fix the file and save it; it reloads automatically.");
@@ -227,7 +230,7 @@ fn card_ui(ui: &mut Ui, model: &Provenance, trail: &mut Trail) {
             ui.add(Label::new(RichText::new(sentence).color(palette.ink)).wrap());
         }
         trail_ui(ui, "Beside it:", "", &model.beside, trail);
-        trail_ui(ui, "It leads back to", "←", &model.way, trail);
+        trail_ui(ui, "This number leads back to", "←", &model.way, trail);
     });
 }
 

@@ -70,7 +70,7 @@ impl Command {
     /// Says that a saved command could not be applied again.
     pub(super) fn left_out(&self, why: &str) -> String {
         match self {
-            Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The sentence beside it is left out: {why}."),
+            Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The second sentence is left out: {why}."),
             Self::Sentence(_) => format!("The sentence on the stage is not the one that you left: {why}."),
             Self::Senses(_) => format!("The list of senses is left out: {why}."),
             Self::Axes(AxisCommand::Set { axis, .. }) => format!("Axis {} is left out: {why}.", axis.letter()),
@@ -226,7 +226,7 @@ impl InterventionCommand {
             Self::SetMask(_) => format!("The change of the mask is left out: {why}."),
             Self::SetEdge { .. } => format!("The removal of an edge is left out: {why}."),
             Self::SetPatch(_) => format!("The patch is left out: {why}."),
-            _ => format!("A change of the pass is left out: {why}."),
+            _ => format!("A change of the forward pass is left out: {why}."),
         }
     }
 }

@@ -195,7 +195,7 @@ impl SpaceTrainer {
             Source::Pretrained(_) => match self.pretrained()? {
                 Some(model) if lesson.model.steps == 0 => model.embedding.clone(),
                 Some(model) => model.embedding.to_whole(),
-                None => return Err(LessonFault { words: "the model is not read yet".to_owned(), field: &[] }),
+                None => return Err(LessonFault { words: "the model has not been read yet".to_owned(), field: &[] }),
             },
         };
         let groups = lesson.groups.iter().enumerate();
@@ -250,15 +250,18 @@ impl SpaceTrainer {
         if let Source::Training { diverged: Some(Diverged { epoch, row }), .. } = self.source {
             let (word, rate, negatives) = (&self.vocabulary[row], config.learning_rate, config.negatives);
             let words = format!(
-                "the static vectors diverged by epoch {epoch}, first that of {word:?}: the learning_rate of {rate} is \
-                 too large for {negatives} negatives"
+                "the static vectors diverged by epoch {epoch}, first that of {word:?}, because the learning_rate of \
+                 {rate} is too large for {negatives} negatives"
             );
             return Err(LessonFault { words, field: &["static_embedding", "learning_rate"] });
         }
         if let Some(share) = config.subsample {
             let untrained = Word2Vec::new(config.clone(), self.vocabulary.len(), &self.corpus, lesson.seed).vectors();
             if *vectors == untrained {
-                let words = format!("the static vectors learnt nothing: a subsample of {share:e} leaves too few words");
+                let words = format!(
+                    "the static vectors learned nothing, because a subsample of {share:e} leaves too \
+                    few words"
+                );
                 return Err(LessonFault { words, field: &["static_embedding", "subsample"] });
             }
         }

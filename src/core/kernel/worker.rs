@@ -112,7 +112,7 @@ impl Worker {
                     wake();
                 }
             })
-            .unwrap_or_else(|error| panic!("no thread for the kernel: {error}"));
+            .unwrap_or_else(|error| panic!("the operating system could not start a thread for the model: {error}"));
         Worker { requests: Mutex::new(sender), shared, pace: Mutex::new(None), sent: AtomicU64::new(0) }
     }
 

@@ -463,7 +463,7 @@ fn check_needs(cells: &[Cell], needs: &[At<'_, (String, String)>]) {
         let tasks: Vec<&str> = tasks.map(|cell| cell.id.as_str()).collect();
         if !tasks.contains(&need.as_str()) {
             node.issue(format!("needs: no prediction or exercise \"{}\" is above", shorten(need)))
-                .expected("the id of one above this gate")
+                .expected("the id of a prediction or exercise above this gate")
                 .nearest(need, tasks);
         }
     }

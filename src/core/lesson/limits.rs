@@ -351,5 +351,5 @@ pub fn too_many_pieces(architecture: &Architecture, vocabulary: usize, count: us
             "with {heads} heads in all its layers, one sentence of this model would need too much memory or time; it reads"
         ),
     };
-    (count > most).then(|| format!("the text has {count} pieces: {why} at most {most}"))
+    (count > most).then(|| format!("the text has {count} pieces, but {why} at most {most}"))
 }

@@ -85,7 +85,7 @@ impl TextLink {
             Self::Time(0.0) => "Show the static vectors".to_owned(),
             Self::Time(1.0) => "Show the contextual vectors".to_owned(),
             Self::Time(time) => format!("Set the time of the stage to {time}"),
-            Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] under Weights"),
+            Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] in Weights"),
             Self::Cell(id) => format!("Go to the cell {id}"),
             Self::Lesson(id) => format!("Open the lesson {id}"),
         }

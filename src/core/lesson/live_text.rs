@@ -132,7 +132,7 @@ impl<'a> LiveText<'a> {
             self.flaws.push(Flaw {
                 at: expression.at.clone(),
                 words: "an expression in an address or in the name of a picture".to_owned(),
-                expected: "one in the text",
+                expected: "an expression in the text",
             });
         }
         Self { markdown: Cow::Owned(markdown), expressions: kept, flaws: self.flaws }
@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
         }
         if source.len() > EXPRESSION_BYTES_MAX {
             let words = format!("an expression of {} bytes", source.len());
-            return Err(flaw(end, &words, "at most 400 bytes; compute it in a cell above and name the variable"));
+            return Err(flaw(end, &words, "at most 400 bytes; compute it in a cell above and use the variable"));
         }
         if self.expressions.len() == EXPRESSIONS_MAX {
             return Err(flaw(end, "more expressions than a text may have", "at most 100; split the text"));
@@ -457,7 +457,10 @@ pub(super) fn live_markdown(node: Node<'_>) -> Option<String> {
                 at.field_issue(Fault { place: None, ..fault });
             }
             Ok(names) if !names.defines.is_empty() || !names.writes.is_empty() => {
-                node.field_issue("an expression that defines or writes").expected("one that reads: a Code cell writes");
+                node.field_issue("an expression that defines or writes").expected(
+                    "an expression that only reads; \
+                    writing belongs in a Code cell",
+                );
             }
             Ok(_) => {}
         }

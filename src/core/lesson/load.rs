@@ -119,7 +119,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
         _ => {
             // Every `None` comes with an issue; should one not, say so rather than fall silent.
             if issues.is_empty() {
-                issues.report(text, "the lesson could not be read, and attune does not know why: please report this");
+                issues.report(text, "the lesson could not be read, and attune does not know why; please report this");
             }
             Err(issues.finish())
         }

@@ -90,7 +90,7 @@ impl PanelName {
             Self::Train => "Training step by step, and sliders that train the lesson again",
             Self::Answers => "What the model answers, and how it goes on writing",
             Self::Variables => "Every tensor and variable with its numbers",
-            Self::AllHeads => "Every head of every layer as a small map, sorted by what it looks at",
+            Self::AllHeads => "Every head of every layer as a small map, sorted by what the head looks at",
             Self::Axes => "What the axes of the stage mean, and axes of your own",
         }
     }

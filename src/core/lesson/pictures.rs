@@ -141,7 +141,7 @@ impl PictureFolder {
         let (width, height) = picture.size;
         let pixels = self.pixels + u64::from(width) * u64::from(height);
         if pixels > PIXELS_MAX {
-            return Err("the lesson's pictures are too large together".to_owned());
+            return Err("the lesson's pictures together are too large".to_owned());
         }
         self.pixels = pixels;
         Ok(picture)
@@ -181,9 +181,9 @@ fn measure(file: PathBuf) -> Result<Picture, String> {
     let reader = File::open(&file).map_err(|error| words(&error))?;
     reader.take(HEADER_BYTES_MAX).read_to_end(&mut header).map_err(|error| words(&error))?;
     let format = PictureFormat::of(&header).ok_or("neither PNG nor JPEG")?;
-    let (width, height) = format.size(&header).ok_or("damaged: it does not say how large it is")?;
+    let (width, height) = format.size(&header).ok_or("damaged, because it does not say how large it is")?;
     if width > SIDE_MAX || height > SIDE_MAX || width == 0 || height == 0 {
-        return Err(format!("{width}×{height} pixels: {SIDE_MAX} a side at most"));
+        return Err(format!("{width}×{height} pixels; at most {SIDE_MAX} per side are allowed"));
     }
     Ok(Picture { file, format, size: (width, height) })
 }

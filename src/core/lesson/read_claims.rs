@@ -333,10 +333,14 @@ fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String
 fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
     let Fact::Says { hides, layer, .. } = fact else { return (true, "") };
     if layer.is_some() && model.architecture.pooling != Pooling::Every {
-        return (false, "no `layer`: what is read from several words has no answer within the layers");
+        return (
+            false,
+            "no `layer`, because an answer that is read from several words does not exist within the \
+            layers",
+        );
     }
     match model.objective {
-        Objective::MaskedWord { .. } => (hides.is_some(), "hides: …, the place of the word that is asked for"),
+        Objective::MaskedWord { .. } => (hides.is_some(), "hides: …, the position of the word that is asked for"),
         Objective::Label | Objective::NextWord => (hides.is_none(), "no `hides`, which is for MaskedWord"),
         Objective::Sequence(_) => (false, "the objective Label, NextWord or MaskedWord"),
     }

@@ -263,7 +263,7 @@ fn check_rates(ambiguous: &[At<'_, Ambiguous>], topics: &[Topic]) {
             *filled += rate;
             if *filled > 1.0 {
                 let message = format!("ambiguous: {{{group}}} would be \"{word}\" with probability {filled:.2}");
-                node.issue(message).expected("at most 1: a lower rate");
+                node.issue(message).expected("at most 1, by a lower rate");
             }
         }
     }
@@ -549,14 +549,14 @@ fn read_end(node: Node<'_>, names: &LessonNames) -> Option<String> {
             return node
                 .word(&word)
                 .field_issue(format!("\"{}\" is neither a group nor a word of the corpus", shorten(&word)))
-                .expected("a group, or words with commas between")
+                .expected("a group, or words separated by commas")
                 .nearest(&word, groups.chain(vocabulary.all()))
                 .none();
         }
     }
     let has_group = end.split([',', ';']).flat_map(str::split_whitespace).any(is_group);
     if named == 0 && !has_group {
-        return node.field_issue("no word").expected("a group, or words with commas between").none();
+        return node.field_issue("no word").expected("a group, or words separated by commas").none();
     }
     Some(end)
 }

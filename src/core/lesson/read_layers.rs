@@ -234,7 +234,11 @@ fn check_block(record: &Record<'_>, block: &BlockConfig) -> bool {
         return issue("norm", "the norm of a single number is always 0", "norm: None, or wider vectors");
     }
     if is_parallel && (block.norm != Norm::Pre || !block.attention_norm || !block.residual) {
-        return issue("branches", "parallel branches need a norm before each and a residual", "norm: Pre");
+        return issue(
+            "branches",
+            "parallel branches need a norm before each branch and a residual connection",
+            "norm: Pre",
+        );
     }
     if is_parallel && block.feed_forward.is_none() {
         return issue("branches", "parallel branches need a feed-forward part", "feed_forward: 64, or another number");

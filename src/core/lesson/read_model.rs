@@ -128,7 +128,7 @@ fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Opti
     if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
         record
             .place_of("positions")
-            .issue(format!("positions: rotary positions turn pairs of columns, and keys are {key_width} wide"))
+            .issue(format!("positions: rotary positions rotate pairs of columns, but keys are only {key_width} wide"))
             .expected("a larger fraction, or wider keys");
     }
 }
@@ -198,7 +198,7 @@ fn read_costs(
     let leaves_none =
         objective?.reads_every_output(pooling) && (readout.is_by_static_vectors() || pooling == Pooling::Mean);
     if costs.keep > 0.0 && leaves_none {
-        let message = "every output gives an answer, so none is left to keep at its word";
+        let message = "every output gives an answer, so there is no output that could be kept at its word";
         wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
     }
     good.then_some(costs)

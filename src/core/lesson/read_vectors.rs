@@ -266,7 +266,7 @@ fn cannot_learn(model: &ModelFolder) -> Option<String> {
     }
     let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
     let hides = !model.config.is_causal() && tokenizer.hidden().is_none();
-    hides.then(|| format!("the tokenizer of {name} has no piece {MASK}, which would hide a word"))
+    hides.then(|| format!("the tokenizer of {name} has no piece {MASK} to hide a word with"))
 }
 
 fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {

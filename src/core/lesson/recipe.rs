@@ -96,7 +96,7 @@ impl<'l> Measured<'l> {
         self.share(recipe, &mut changed.ambiguous)?;
         if let Some(rate) = recipe.static_rate {
             let StaticEmbedding::Word2Vec(config) = &mut changed.static_embedding else {
-                return Err("the lesson gives its static vectors: they have no learning rate".to_owned());
+                return Err("the lesson gives its static vectors, so they have no learning rate".to_owned());
             };
             config.learning_rate = learning_rate(rate)?;
         }
@@ -107,7 +107,7 @@ impl<'l> Measured<'l> {
             resize(recipe, &mut changed)?;
         }
         if !fits_budget(&changed, self.words, corpus.topics.len(), self.longest) {
-            return Err("this model is too large to train beside a window".to_owned());
+            return Err("this model is too large to be trained again in the window".to_owned());
         }
         Ok(changed)
     }
@@ -123,7 +123,7 @@ impl<'l> Measured<'l> {
                 || !shares.iter().all(is_share)
                 || (sum - 1.0).abs() > SHARES_TOLERANCE
             {
-                return Err(format!("the shares of “{word}” are one for each of its senses, with a sum of 1"));
+                return Err(format!("“{word}” needs one share for each of its senses, and the shares must sum to 1"));
             }
             known.shares.iter_mut().zip(shares).for_each(|((_, share), new)| *share = new / sum);
         }
@@ -199,7 +199,7 @@ impl Recipe {
 }
 
 fn learning_rate(rate: f64) -> Result<f64, String> {
-    if is_learning_rate(rate) { Ok(rate) } else { Err(format!("a learning rate is {LEARNING_RATE}, not {rate}")) }
+    if is_learning_rate(rate) { Ok(rate) } else { Err(format!("a learning rate must be {LEARNING_RATE}, not {rate}")) }
 }
 
 /// Another number of heads, or another width; a head's own widths follow where they were its share of `D`.
@@ -208,10 +208,10 @@ fn resize(recipe: &Recipe, changed: &mut RecipeChanges) -> Result<(), String> {
     let width = recipe.width.unwrap_or(before);
     if width != before {
         let StaticEmbedding::Word2Vec(config) = &mut changed.static_embedding else {
-            return Err("the lesson gives its static vectors: the width is theirs".to_owned());
+            return Err("the lesson gives its static vectors, so their width cannot change".to_owned());
         };
         if !(DIM_MIN..=DIM_MAX).contains(&width) {
-            return Err(format!("a width is from {DIM_MIN} to {DIM_MAX}, not {width}"));
+            return Err(format!("a width must be from {DIM_MIN} to {DIM_MAX}, not {width}"));
         }
         config.dim = width;
         changed.model.architecture.width = width;
@@ -234,25 +234,25 @@ fn resize(recipe: &Recipe, changed: &mut RecipeChanges) -> Result<(), String> {
 fn resize_attention(layer: &mut AttentionConfig, width: usize, heads: Option<usize>) -> Result<(), String> {
     let heads = heads.unwrap_or(layer.heads);
     if !(1..=HEADS_MAX).contains(&heads) {
-        return Err(format!("a model has from 1 to {HEADS_MAX} heads, not {heads}"));
+        return Err(format!("a model must have from 1 to {HEADS_MAX} heads, not {heads}"));
     }
     let is_share = |own: usize| own * layer.heads == layer.width;
     let of_share =
         |own: usize| if is_share(own) { width.is_multiple_of(heads).then_some(width / heads) } else { Some(own) };
     let (Some(key), Some(value)) = (of_share(layer.key_width), of_share(layer.value_width)) else {
-        return Err(format!("{heads} heads do not divide a width of {width}"));
+        return Err(format!("a width of {width} cannot be divided evenly among {heads} heads"));
     };
     if !(layer.projected && layer.output) && heads * value != width {
-        return Err(format!("{heads} heads of width {value} do not make a width of {width}"));
+        return Err(format!("{heads} heads of width {value} do not add up to a width of {width}"));
     }
     if !heads.is_multiple_of(layer.group_size) {
-        return Err(format!("{heads} heads do not make groups of {}", layer.group_size));
+        return Err(format!("{heads} heads cannot be divided into groups of {}", layer.group_size));
     }
     if let Some(rotary) = &mut layer.rotary {
         // The same share of a head is turned: an even number of its columns.
         rotary.width = rotary.width * key / layer.key_width / 2 * 2;
         if rotary.width == 0 {
-            return Err(format!("rotary positions turn pairs of columns, and keys would be {key} wide"));
+            return Err(format!("rotary positions rotate pairs of columns, but keys would be only {key} wide"));
         }
     }
     (layer.width, layer.heads, layer.key_width, layer.value_width) = (width, heads, key, value);
@@ -460,7 +460,7 @@ impl Switches {
             bits |= 1 << place.ok_or_else(|| format!("the lesson has no switch “{name}”"))?;
         }
         let together =
-            || format!("“{}” do not go together", on.iter().map(String::as_str).collect::<Vec<_>>().join("” and “"));
+            || format!("“{}” cannot be combined", on.iter().map(String::as_str).collect::<Vec<_>>().join("” and “"));
         self.models.get(bits).and_then(Option::as_ref).ok_or_else(together)
     }
 }

@@ -41,9 +41,15 @@ impl fmt::Display for NotNew {
         let shown = |path: &Path| printable(&path.display().to_string());
         match self {
             Self::Name(path) => {
-                write!(f, "{:?} cannot be a lesson: its name must end in .ron, such as my_lesson.ron", shown(path))
+                write!(
+                    f,
+                    "{:?} cannot be a lesson, because its name must end in .ron, as in my_lesson.ron",
+                    shown(path)
+                )
             }
-            Self::Taken(path) => write!(f, "{:?} already exists: choose another name, or move it away", shown(path)),
+            Self::Taken(path) => {
+                write!(f, "{:?} already exists; choose another name, or move that file away", shown(path))
+            }
             Self::From(issue) => write!(f, "{issue}"),
             Self::Unwritten(path, why) => write!(f, "{}: {why}", shown(path)),
         }
@@ -227,12 +233,13 @@ fn why_no_sentence(model: &ModelFolder) -> String {
     let added = model.pieces("").map_or(0, |pieces| pieces.len());
     let most = pieces_max(&model.architecture, model.config.vocabulary);
     let why = if added >= most {
-        format!("it adds {added} pieces to every text, and the model reads at most {most}")
+        format!("it adds {added} pieces to every text, but the model reads at most {most}")
     } else {
         "it has pieces neither for common English words nor for those of its own vocabulary".to_owned()
     };
     format!(
-        "the tokenizer of {} makes no sentence that the model can read: {why}; so the model begins with token ids",
+        "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the model \
+         begins with token ids",
         model.name
     )
 }
@@ -247,11 +254,11 @@ fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
     let first = if has_sentence {
         "Type a sentence above the stage, and every word moves".to_owned()
     } else {
-        format!("Careful: {}. Every token moves", plain(&why_no_sentence(model)))
+        format!("Note that {}. Every token moves", plain(&why_no_sentence(model)))
     };
     let markdown = format!(
-        "# {}\n\n{}.\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a code \
-         cell below to read and to change any tensor.",
+        "# {}\n\n{}.\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \
+         code cell below to read or change any tensor.",
         plain(&model.name),
         model.about(),
     );

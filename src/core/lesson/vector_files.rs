@@ -141,8 +141,8 @@ pub fn open_for_code(folder: Option<&Path>, name: &str) -> Result<Arc<Vectors>, 
         return Ok(vectors);
     }
     let too_large = format!(
-        "more than {} MB or {} million numbers: a cell reads smaller files, and a lesson takes words from any with \
-         static_embedding: File(\"…\")",
+        "more than {} MB or {} million numbers; a cell can read only smaller files, but a lesson can take words from \
+         a file of any size with static_embedding: File(\"…\")",
         CELL_FILE_BYTES_MAX >> 20,
         CELL_NUMBERS_MAX >> 20
     );
@@ -184,7 +184,7 @@ pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, L
 /// The lesson of a file's first rows.
 fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
     let (count, width) = (progress.words.len(), progress.width);
-    let about = format!("The first {count} vectors of {width} numbers, while the rest of the file is read");
+    let about = format!("The first {count} vectors of {width} numbers; the rest of the file is still being read");
     let cell = text(format!("# {}\n\n{about}.", plain(name)));
     let rows = Matrix::from_row_major(count, width, progress.numbers.to_vec());
     of_space(name, about, cell, progress.words.to_vec(), rows)
@@ -285,17 +285,17 @@ fn text(markdown: String) -> Cell {
 fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> String {
     let mended = vectors.report.lines();
     let mended: String = match &mended[..] {
-        [] => "Every row was read as it is.".to_owned(),
+        [] => "Every row was read without changes.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
-    let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
+    let colours =
+        coloured_by.map_or_else(String::new, |column| format!(" The colours show the column {}.", plain(&column.name)));
     format!(
-        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} \
-         Type a word above the stage to see where it is; several words are mixed by plain attention, \
-         softmax(X Xᵀ / √d) X.\n\n\
-         - [Meaning](attune:panel/Meaning) has the words near it, and answers questions such as *king - man + woman*\n\
-         - *Search* finds words as you type, and regular expressions\n\
-         - [Axes](attune:panel/Axes) lets you lay axes between words that you choose",
+        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all vectors, along the principal components of all \
+         rows.{colours} Type a word above the stage to see where it is; several words are mixed by plain attention, \
+         softmax(X Xᵀ / √d) X.\n\n- [Meaning](attune:panel/Meaning) lists the words near a word, and answers \
+         questions such as *king - man + woman*\n- *Search words* finds words as you type, also by regular \
+         expressions\n- [Axes](attune:panel/Axes) lets you set axes between words that you choose",
         plain(name),
     )
 }

@@ -45,7 +45,7 @@ fn in_the_way(path: &Path, there: &fs::Metadata, expected: &str) -> io::Error {
         _ => "a device or a pipe",
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    io::Error::other(format!("{name} is {found} where a {expected} should be; move it away"))
+    io::Error::other(format!("{name} is {found}, but there should be a {expected} in its place; move it away"))
 }
 
 /// Makes a folder, and those that it lies in, if it is not there.

@@ -255,10 +255,10 @@ impl<T> Loaded<T> {
                 Some(format!("The last save cannot be used; the checkpoint saved {when} is used instead."))
             }
             LoadedFrom::Moved { from } => {
-                Some(format!("This continues the work on {}, which is no longer there.", from.display()))
+                Some(format!("This continues your work on {}, a file that is no longer there.", from.display()))
             }
             LoadedFrom::Nothing if !self.troubles.is_empty() => {
-                Some("No save can be used; this starts over.".to_owned())
+                Some("None of the saves can be used, so this lesson starts over.".to_owned())
             }
             LoadedFrom::Nothing | LoadedFrom::State(_) => None,
         };

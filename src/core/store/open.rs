@@ -42,8 +42,8 @@ impl fmt::Display for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lock::Mine => write!(f, "changes are saved"),
-            Lock::Held { by } => write!(f, "open in another window ({by}): changes here are not saved"),
-            Lock::TakenOver { by } => write!(f, "another window ({by}) has taken over: changes here are not saved"),
+            Lock::Held { by } => write!(f, "open in another window ({by}), so changes here are not saved"),
+            Lock::TakenOver { by } => write!(f, "another window ({by}) has taken over, so changes here are not saved"),
             Lock::ReadOnly { why } => write!(f, "changes are not saved: {why}"),
             Lock::Unwritable { why } => write!(f, "changes cannot be saved yet: {why}"),
         }

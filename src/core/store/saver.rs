@@ -127,7 +127,7 @@ impl<T: Stored> Saver<T> {
             run(&for_thread, target, &wake);
         });
         if let Err(error) = &thread {
-            let why = format!("the operating system provides no thread to save on: {error}");
+            let why = format!("the operating system could not start a thread for saving: {error}");
             shared.mailbox().status = Status::Locked(Lock::ReadOnly { why });
         }
         Saver { shared, folder, running, thread: thread.ok() }

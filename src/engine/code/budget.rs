@@ -126,7 +126,7 @@ impl Allowance {
 
     pub fn kept_too_much() -> Fault {
         Fault::new(format!("the cells would keep more than {} MB", KEPT_BYTES_MAX >> 20))
-            .hint("make less, or clear the outputs of other cells")
+            .hint("keep less, or clear the outputs of other cells")
     }
 }
 

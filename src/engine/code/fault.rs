@@ -114,8 +114,8 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
             Fault::new("functions call each other too deeply").hint("does one call itself forever?")
         }
         EvalAltResult::ErrorIndexingType(what, _) if what.starts_with("()") => {
-            Fault::new("there is nothing here to take an entry of")
-                .hint("a function gives back the value of its last line; a loop or a `let` has none")
+            Fault::new("there is nothing here from which to take an entry")
+                .hint("a function returns the value of its last line; a loop or a `let` has no value")
         }
         EvalAltResult::ErrorParsing(kind, _) => parsing(kind, scope),
         other => Fault::new(without_place(&other)),
@@ -148,7 +148,7 @@ fn without_place(error: &EvalAltResult) -> String {
 fn unknown_variable(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
     if scope.names().any(|known| known == name) {
-        return fault.hint(format!("a function sees only its parameters: pass `{name}` to it as one"));
+        return fault.hint(format!("a function sees only its parameters; pass `{name}` to it as a parameter"));
     }
     if names(source).is_ok_and(|names| names.defines.contains(name)) {
         return fault.hint("a line sees only the variables defined above it, and a function only its parameters");
@@ -174,7 +174,7 @@ fn unknown_function(call: &str) -> Fault {
             Fault::new(format!("`{name}` cannot take ({arguments})")).hint(format!("call it as {}", help.call))
         }
         None if name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
-            let fault = Fault::new(format!("there is no function `{name}` of ({arguments})"));
+            let fault = Fault::new(format!("there is no function `{name}` that takes ({arguments})"));
             match nearest(name, REFERENCE.iter().map(|help| help.name)) {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
                 None => fault.hint("the reference lists all functions, and help(\"name\") explains one"),
@@ -219,7 +219,7 @@ fn parsing(kind: ParseErrorType, scope: &Scope<'_>) -> Fault {
         kind => {
             let message = kind.to_string();
             if message == format!("Unexpected '{}'", syntax::PAIR) {
-                return Fault::new("a range before a comma needs its end").hint("write 1..3, or .. for all");
+                return Fault::new("a range before a comma needs an end").hint("write 1..3, or .. for all");
             }
             Fault::new(message.replace(syntax::PAIR, ","))
         }

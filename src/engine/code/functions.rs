@@ -117,8 +117,8 @@ fn fits_map(map: &Map, budget: &Budget) -> bool {
 }
 
 fn too_long() -> Fault {
-    let message = format!("a list that takes more than {STRING_BYTES_MAX} bytes to write cannot be made a text");
-    Fault::new(message).hint("write parts of it")
+    let message = format!("a list that takes more than {STRING_BYTES_MAX} bytes to write cannot be made into a text");
+    Fault::new(message).hint("write only parts of the list")
 }
 
 /// Subtracts the bytes that a value takes as a text, without marks around it; false if fewer are left.
@@ -274,7 +274,7 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
             let cols = rows.first().map_or(0, Vec::len);
             if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
                 let message = format!("matrix: row {i} has {} numbers, row 0 has {cols}", row.len());
-                return Err(Fault::new(message).hint("all rows must be of one length"));
+                return Err(Fault::new(message).hint("all rows must have the same length"));
             }
             Ok(Tensor::matrix(rows.len(), cols, rows.into_iter().flatten().collect()))
         });
@@ -403,7 +403,8 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
             if a.rank() == 1 && b.rank() == 1 && a.len() == b.len() {
                 return Ok(cosine(a.entries(), b.entries()));
             }
-            let message = format!("cosine: expected two vectors of one length, not {} and {}", a.shape(), b.shape());
+            let message =
+                format!("cosine: expected two vectors of the same length, not {} and {}", a.shape(), b.shape());
             Err(Fault::new(message).hint("choose rows, as in cosine(E[\"apple\"], E[\"google\"])"))
         });
         at_call(answer, &context)
@@ -449,7 +450,10 @@ fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
 fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
     if table.rank() != 2 || to.rank() != 1 || table.axes()[1].len != to.len() {
         let message = format!("nearest: cannot look for {} among the rows of {}", to.shape(), table.shape());
-        return Err(Fault::new(message).hint("give a matrix, a vector as long as its rows, and how many rows to find"));
+        return Err(Fault::new(message).hint(
+            "give a matrix, a vector as long as its rows, and the number of rows to \
+            find",
+        ));
     }
     let rows = &table.axes()[0];
     if n.min(rows.len) > RANKED_MAX {
@@ -522,7 +526,7 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>) -> Result<Plot, Fault
     let names = match names {
         Some(names) if names.len() != count => {
             let fault = Fault::new(format!("plot: {} names for {count} lines", names.len()));
-            return Err(fault.hint("each line has one name, in a list of texts"));
+            return Err(fault.hint("give one name for each line, in a list of texts"));
         }
         Some(names) => names.iter().map(line_name).collect::<Result<_, _>>()?,
         None => names_of_rows(y),
@@ -586,19 +590,19 @@ macro_rules! help {
 pub const REFERENCE: &[Help] = help! {
     "matrix", "matrix([[…], […]])", "", "A matrix, from a list of rows.", "matrix([[1, 2], [3, 4]])";
     "vector", "vector([…])", "", "A vector, from a list of numbers.", "vector([1, 2, 3])";
-    "zeros", "zeros(rows, cols)", "", "Matrix of zeros; with one argument, a vector.", "zeros(2, 3)";
-    "ones", "ones(rows, cols)", "", "A matrix of ones; with one length, a vector.", "ones(2, 3)";
+    "zeros", "zeros(rows, cols)", "", "A matrix of zeros; with one argument, a vector.", "zeros(2, 3)";
+    "ones", "ones(rows, cols)", "", "A matrix of ones; with one argument, a vector.", "ones(2, 3)";
     "eye", "eye(n)", r"I_{ij} = [i = j]", "The identity matrix.", "eye(3)";
     "random", "random(rows, cols)", r"x \sim U(-1, 1)", "A matrix of random numbers, the same in every run of the cell.", "random(2, 3)";
     "softmax", "softmax(S)", r"p_j = \frac{e^{s_j}}{\sum_k e^{s_k}}", "Turns each row into weights that sum to 1.", "softmax(vector([6, 4]))";
-    "mask", "mask(S)", r"s_{ij} = -\infty \text{ for } j > i", "Hides the columns after each row's own position, like a causal mask.", "softmax(mask(zeros(3, 3)))";
+    "mask", "mask(S)", r"s_{ij} = -\infty \text{ for } j > i", "Sets the entries after each row's own position to −∞, as a causal mask does.", "softmax(mask(zeros(3, 3)))";
     "exp", "exp(X)", r"e^x", "The exponential of each entry.", "exp(vector([0, 1]))";
     "log", "log(X)", r"\ln x", "The natural logarithm of each entry.", "log(vector([1, 2]))";
     "sqrt", "sqrt(X)", r"\sqrt{x}", "The square root of each entry.", "sqrt(vector([4, 9]))";
     "abs", "abs(X)", r"|x|", "The absolute value of each entry.", "abs(vector([-1, 2]))";
     "tanh", "tanh(X)", r"\tanh x", "The hyperbolic tangent of each entry.", "tanh(vector([0, 1]))";
-    "relu", "relu(X)", r"\max(0, x)", "Each entry, with negative ones set to 0.", "relu(vector([-1, 2]))";
-    "round", "round(X, digits)", "", "Each entry, rounded to a number of digits.", "round(vector([0.12345]), 2)";
+    "relu", "relu(X)", r"\max(0, x)", "Sets negative entries to 0 and keeps the others.", "relu(vector([-1, 2]))";
+    "round", "round(X, digits)", "", "Rounds each entry to the given number of digits.", "round(vector([0.12345]), 2)";
     "sum", "sum(X)", r"\sum_j x_j", "The sum of each row; for a vector, a number.", "sum(vector([1, 2, 3]))";
     "mean", "mean(X)", r"\frac{1}{n} \sum_j x_j", "The mean of each row; for a vector, a number.", "mean(vector([1, 2, 3]))";
     "max", "max(X)", r"\max_j x_j", "The largest entry of each row; for a vector, a number.", "max(vector([1, 3, 2]))";
@@ -606,14 +610,14 @@ pub const REFERENCE: &[Help] = help! {
     "argmax", "argmax(X)", r"\arg\max_j x_j", "The position of the largest entry in each row: its word, or its index.", "argmax(vector([1, 3, 2]))";
     "norm", "norm(X)", r"\lVert x \rVert = \sqrt{\sum_j x_j^2}", "The length of each row; for a vector, a number.", "norm(vector([3, 4]))";
     "dot", "dot(a, b)", r"a \cdot b = \sum_j a_j b_j", "The dot product of two vectors, the same as a @ b.", "dot(vector([1, 2]), vector([3, 4]))";
-    "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "How much two vectors point the same way, from -1 to 1.", "cosine(vector([1, 0]), vector([1, 1]))";
-    "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table most similar to a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
+    "cosine", "cosine(a, b)", r"\frac{a \cdot b}{\lVert a \rVert \lVert b \rVert}", "The cosine of the angle between two vectors, from -1 to 1; 1 means the same direction.", "cosine(vector([1, 0]), vector([1, 1]))";
+    "nearest", "nearest(table, vector, count)", r"\cos(t_i, v)", "The rows of a table that are most similar to a vector, by cosine, with their words.", "nearest(eye(3), vector([1, 0.5, 0]), 2)";
     "expect", "expect(found, expected, tolerance)", r"|x - y| \le t", "Returns the value if every number is as expected, and otherwise stops and reports the first difference.", "expect(softmax(vector([6, 4])), [0.8808, 0.1192], 0.0001)";
-    "forward", "forward(\"sentence\", [heads])", "", "Runs the model on a sentence, without the heads in the list, if one is given; its tensors are read by their names. Heads count from 0, through all layers.", "forward(\"the cat\").A[0]";
-    "vectors", "vectors([\"word\", …])", "", "The static vectors of words, a row for each: any words of the lesson, or of the file of vectors that it reads. Before the list there may be the name of a file of vectors in the lesson's folder; the name alone reads all of its rows.", "vectors([\"the\"])";
-    "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine and without the words themselves. Before the expression there may be the name of a file of vectors in the lesson's folder.", "neighbours(\"the\", 2)";
+    "forward", "forward(\"sentence\", [heads])", "", "Runs the model on a sentence. If a list of heads is given, these heads are left out; they are counted from 0, through all layers. The result has the tensors of this forward pass, by their names.", "forward(\"the cat\").A[0]";
+    "vectors", "vectors([\"word\", …])", "", "The static vectors of words, one row for each word. The words may be any words of the lesson, or of the file of vectors that the lesson reads. The name of a file of vectors in the lesson's folder may be given before the list; without a list, all rows of that file are read.", "vectors([\"the\"])";
+    "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine, leaving out these words themselves. The name of a file of vectors in the lesson's folder may be given before the expression.", "neighbours(\"the\", 2)";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
-    "show", "show(\"caption\", X)", "", "Shows a value in the middle of a cell.", "show(\"ones\", ones(1, 2));";
+    "show", "show(\"caption\", X)", "", "Shows a value with a caption, anywhere in a cell.", "show(\"ones\", ones(1, 2));";
     "plot", "plot(x, y, names)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
     "image", "image(\"file.png\")", "", "Shows a PNG or JPEG file from the lesson's folder.", "image(\"picture.png\");";
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
@@ -654,7 +658,7 @@ fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid
     let (_, expected) = flat(expected, paid)?;
     if found.len() != expected.len() {
         let message = format!("expect: found {} numbers, expected {}", found.len(), expected.len());
-        return Err(Fault::new(message).hint("give one for each, row by row"));
+        return Err(Fault::new(message).hint("give one number for each entry, row by row"));
     }
     let is_near = |(found, expected): (&f64, &f64)| found == expected || (found - expected).abs() <= tolerance;
     let Some(at) = found.iter().zip(&expected).position(|pair| !is_near(pair)) else { return Ok(()) };
@@ -664,7 +668,7 @@ fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid
         _ => format!("entry {at}"),
     };
     let (found, expected) = (found[at], expected[at]);
-    Err(Fault::new(format!("expect: {place} is {found}, and not {expected} within {tolerance}")))
+    Err(Fault::new(format!("expect: {place} is {found}, but should be {expected} within {tolerance}")))
 }
 
 /// All numbers, and the lengths of the axes; none for a number.

@@ -138,7 +138,7 @@ pub fn run(source: &str, scope: &Scope<'_>) -> Run {
 }
 
 /// The message for a panic, which no code should cause.
-pub const OWN_FAULT: &str = "attune itself has a fault here: please report it";
+pub const OWN_FAULT: &str = "attune itself has a fault here; please report it";
 
 /// Values of expressions, each a number or a word. They share one engine, one scope and one budget, and change nothing.
 pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
@@ -148,10 +148,9 @@ pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> 
 /// Runs on a thread of its own; the fault of a thread that cannot start, or panics.
 fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
     thread::scope(|threads| {
-        let running = thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(threads, run)
-            .map_err(|error| Fault::new(format!("the operating system provides no thread to run on: {error}")))?;
+        let running = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run).map_err(|error| {
+            Fault::new(format!("the operating system could not start a thread for the code: {error}"))
+        })?;
         running.join().map_err(|_| Fault::new(OWN_FAULT))
     })
 }

@@ -47,7 +47,7 @@ impl Axis {
     /// a number: `apple₁`, which can be written `apple1`.
     pub fn find(&self, word: &str) -> Result<usize, Fault> {
         let Some(labels) = &self.labels else {
-            return Err(Fault::new(format!("the entries on this axis have no names, so {word:?} finds none"))
+            return Err(Fault::new(format!("the entries on this axis have no names, so {word:?} cannot be found"))
                 .hint(format!("use a number from 0 to {}", self.len.saturating_sub(1))));
         };
         if let Some(i) = labels.iter().position(|label| label == word) {
@@ -222,9 +222,9 @@ impl Tensor {
                         self.axes[0].len == cols && self.axes[1].len == rows
                     };
                     let hint = if turned {
-                        format!("the second one transposed, .T, has the shape {}", self.shape())
+                        format!("transposed with .T, the second one has the shape {}", self.shape())
                     } else {
-                        "shapes must be the same, or one of them 1 where they differ".into()
+                        "shapes must be the same, or one of them must be 1 where they differ".into()
                     };
                     return Err(Fault::new(message).hint(hint));
                 }

@@ -233,8 +233,8 @@ impl Family {
             None => ("no model_type".to_owned(), None),
         };
         let known: Vec<&str> = Self::ALL.iter().map(|family| family.model_type()).collect();
-        let advice = why.map_or("attune opens models of these families only".to_owned(), |why| {
-            format!("attune does not compute this one: {why}")
+        let advice = why.map_or("attune opens only models of these families".to_owned(), |why| {
+            format!("attune does not compute this model, because {why}")
         });
         Err(Refusal::new(found, format!("one of {}", known.join(", ")), advice))
     }

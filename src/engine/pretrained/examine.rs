@@ -102,7 +102,7 @@ fn pass(read: &Pretrained) -> Result<String, String> {
             }
             let ahead = row[query + 1..].iter().any(|&weight| weight != 0.0);
             if read.config.is_causal() && ahead {
-                return Err(failed(&format!("{}: token {} looks at a later one", place(head), query + 1)));
+                return Err(failed(&format!("{}: token {} looks at a later token", place(head), query + 1)));
             }
             worst = worst.max(off);
         }

@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-pub(super) const NOT_COMPUTED: &str = "attune does not compute this one";
+pub(super) const NOT_COMPUTED: &str = "attune does not compute this model";
 const TOO_LARGE: &str = "attune opens no model larger than its bounds";
 
 /// A size out of its bounds.

@@ -128,7 +128,7 @@ impl ModelFolder {
         let piece = |(number, word): (usize, &str)| {
             let id = word.parse().ok().filter(|id| *id as usize <= last).ok_or_else(|| {
                 let shown = quoted(word);
-                format!("{shown} is no token: the folder has no tokenizer, so write ids from 0 to {last}")
+                format!("{shown} is not a token; the folder has no tokenizer, so write ids from 0 to {last}")
             })?;
             let bytes = begin(word)..begin(word) + word.len();
             Ok(ModelPiece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
@@ -159,7 +159,12 @@ impl ModelFolder {
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
-        let kind = if config.is_causal() { "each word sees itself and those before it" } else { "each word sees all" };
+        let kind = if config.is_causal() {
+            "each word sees itself and the words before it"
+        } else {
+            "each word sees \
+            all words"
+        };
         format!("{name}: {layers} layers of {heads} heads, vectors of {width}, {vocabulary} pieces; {kind}")
     }
 

@@ -275,8 +275,8 @@ fn no_weights(folder: &Path) -> Refusal {
     const PICKLED: &str = "pytorch_model.bin";
     let expected = format!("{WEIGHTS} or {INDEX}");
     if folder.join(PICKLED).exists() {
-        let advice = "files of PyTorch can run programs when they are read, and attune reads none: \
-                      open the model in transformers and save it again with save_pretrained";
+        let advice = "PyTorch's files can run programs when they are read, so attune does not read them; open the \
+            model in transformers and save it again with save_pretrained";
         return Refusal::new(format!("{PICKLED} only"), expected, advice);
     }
     Refusal::new("no weights in the folder", expected, "download the whole folder")
@@ -351,7 +351,8 @@ fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Resu
         for tensor in others {
             unused += tensor.bytes();
             if unused > UNUSED_BYTES_MAX {
-                let found = format!("{} MB that no part of the model uses, with those before it", unused >> 20);
+                let found =
+                    format!("{} MB that no part of the model uses, counting such tensors before it", unused >> 20);
                 let advice = "open the model in transformers and save it again with save_pretrained";
                 let refusal = Refusal::new(found, format!("at most {} MB", UNUSED_BYTES_MAX >> 20), advice);
                 return Err(refusal.of_tensor(&tensor.name).in_file(&open.name));

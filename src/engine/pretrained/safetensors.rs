@@ -503,7 +503,7 @@ fn check(info: TensorInfo, name: &str) -> Result<FileTensor, Refusal> {
         (Some(bits), Some(given)) if bits.is_multiple_of(8) && bits / 8 == given => {
             Ok(FileTensor { name: name.to_owned(), dtype, shape, begin: begin as u64, end: end as u64 })
         }
-        (None, _) => Err(damaged(format!("the shape {shape:?}"), "one whose size can be counted".to_owned())),
+        (None, _) => Err(damaged(format!("the shape {shape:?}"), "a shape whose size can be counted".to_owned())),
         (Some(bits), _) => {
             let needed = format!("the {} bytes of the shape {shape:?} in {dtype}", bits.div_ceil(8));
             Err(damaged(format!("its bytes from {begin} to {end}"), needed))
@@ -545,7 +545,7 @@ impl ShardIndex {
         }
         if let Some((tensor, file)) = tensors.iter().find(|(_, file)| !is_beside(file)) {
             let found = format!("the file {}", quoted(file));
-            let advice = "do not trust this folder: an index has no reason to name other places";
+            let advice = "do not trust this folder, because an index has no reason to name files elsewhere";
             return Err(
                 Refusal::new(found, "the name of a .safetensors file beside the index", advice).of_tensor(tensor)
             );

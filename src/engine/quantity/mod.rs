@@ -41,17 +41,17 @@ quantities! {
         .entry("entry {dim} of the static vector of {word}");
     /// `P`, where it is not learned.
     Position = Definition::of_model("P", &[Place, Dim])
-        .entry("entry {dim} of what the position {place} adds");
+        .entry("entry {dim} of the vector of position {place}");
     /// `E + P + E_S`, where a norm follows it.
     Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
-        .entry("entry {dim} of the sum that {query} begins with, before its norm");
+        .entry("entry {dim} of the initial sum for {query}, before the norm");
     /// Input of a block.
     Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
-        .means("the sentence's vectors as attention gets them (T, D)")
+        .means("the vectors of the sentence that attention takes as input (T, D)")
         .entry("entry {dim} of the input for {query}");
     /// Input of a block after its norm, where the block norms first.
     Normed = Definition::of_block("Norm X{}", &[Query, Dim]).short("n[{dim}]")
-        .entry("entry {dim} of {query} after the norm");
+        .entry("entry {dim} of the vector of {query} after the norm");
     Query = Definition::of_head("Q{}", &[Query, Dim]).code("Q").trace("Q").short("q[{dim}]")
         .means("the queries of all heads (H, T, d_k)")
         .entry("entry {dim} of the query of {query} in {head}");
@@ -63,23 +63,23 @@ quantities! {
         .entry("entry {dim} of the value of {key} in {head}");
     /// `q · k`
     Product = Definition::of_head("Q{} Kᵀ", &[Query, Key]).short("q·k")
-        .entry("raw score: the query of {query} meets the key of {key} in {head}");
+        .entry("raw score: the dot product of the query of {query} and the key of {key} in {head}");
     /// Factor of all products.
     Scale = Definition::of_head("scale", &[])
-        .entry("what the raw scores of {head} are multiplied by");
+        .entry("the factor that multiplies the raw scores of {head}");
     /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
     DistanceBias = Definition::of_head("B{}", &[Query, Key]).short("b({key})")
-        .entry("what {head} adds to the score of {key} for {query}: it is {distance}");
+        .entry("what {head} adds to the score of {key} for {query}, because the key is {distance}");
     /// Scaled products, with what distance adds; −∞ where masked.
     Score = Definition::of_head("S{}", &[Query, Key]).code("S").trace("scores").short("s({key})")
         .means("the scores of all heads, {scored} (H, T, T)")
         .entry("score of {key} for {query}, {scored}, in {head}");
     /// `exp(s − max s)`
     Exponential = Definition::of_head("exp", &[Query, Key]).short("exp({key})")
-        .entry("exp of the score of {key} minus the row's largest score");
+        .entry("exp of the difference between the score of {key} and the row's largest score");
     /// `Σ exp(s − max s)`
     RowSum = Definition::of_head("Σ exp", &[Query]).short("Σ")
-        .entry("the sum that divides the row of {query}");
+        .entry("the sum by which the row of {query} is divided");
     Weight = Definition::of_head("A{}", &[Query, Key]).code("A").trace("weights").short("α({key})")
         .means("the attention weights of all heads; rows sum to 1 (H, T, T)")
         .entry("attention weight: how much {query} looks at {key} in {head}");
@@ -88,7 +88,7 @@ quantities! {
         .entry("entry {dim} of the mix of values for {query} in {head}");
     /// Factor that the learner gave to a head's mix.
     Gain = Definition::of_head("gain{}", &[])
-        .entry("the gain of {head}: its mix is multiplied by it");
+        .entry("the gain of {head}, by which its mix is multiplied");
     /// `α v W_O`: what a key adds to a query through a head.
     Term = Definition::of_head("α V{} W_O", &[Query, Key, Dim]).short("{key} in {head}")
         .entry("entry {dim} of what {key} adds to {query} through {head}");
@@ -118,31 +118,31 @@ quantities! {
         .entry("how far the layer moves {query}");
     /// `x + Σ α v W_O + b_O`
     Summed = Definition::of_block("X{} + Δ", &[Query, Dim]).trace("summed").short("a[{dim}]")
-        .entry("entry {dim} of {query} plus what the heads add");
+        .entry("entry {dim} of the vector of {query} plus what the heads add");
     /// `A`, of a block that norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
-        .entry("entry {dim} of {query} after the norm of the sum");
+        .entry("entry {dim} of the vector of {query} after the norm of the sum");
     /// `A + F(A)`, of a block that norms after its feed-forward layer.
     Joined = Definition::of_block("B{} + F", &[Query, Dim]).short("c[{dim}]")
-        .entry("entry {dim} of {query} after the feed-forward layer, and before its norm");
+        .entry("entry {dim} of the vector of {query} after the feed-forward layer and before the norm");
     /// Output of a block.
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
-        .entry("entry {dim} of what {query} passes to the next layer");
+        .entry("entry {dim} of the vector of {query} that goes to the next layer");
     /// Output of the last block after the norm of a model that ends with one.
     Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
-        .entry("entry {dim} of {query} after the last norm");
+        .entry("entry {dim} of the vector of {query} after the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
         .means("the scores of the model's answers")
-        .entry("the logit of {class}: the model's answer before softmax");
+        .entry("the logit of {class}, its score before the softmax");
     /// Probability of one of the likeliest answers.
     Probability = Definition::of_model("softmax Z", &[Row, Class])
         .entry("the probability that the model gives {class}");
     /// 1 where a query, the row, sees a key, the column.
     Visible = Definition::of_model("visible", &[Query, Key]).code("visible")
-        .means("1 where a query, the row, sees a key, the column (T, T)");
+        .means("1 where the query (the row) sees the key (the column), otherwise 0 (T, T)");
     Temperature = Definition::of_model("τ", &[]).code("temperature")
-        .means("what scores are divided by");
+        .means("the number by which scores are divided");
     /// Place of a point on the stage, along one of its axes.
     Coordinate = Definition::of_point("point", &[Axis])
         .entry("{axis} coordinate of {point}{ when}");

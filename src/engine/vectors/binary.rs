@@ -82,7 +82,7 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
         builder
             .report
             .notes
-            .push(format!("the header says {rows} words, and the file ends at byte {rest} after {seen}"));
+            .push(format!("the header says {rows} words, but the file ends at byte {rest} after {seen}"));
     } else if !source.peek(1)?.is_empty() {
         builder.report.notes.push(format!(
             "bytes are left from byte {rest} on, after the {rows} words of the header: the header is wrong, or \

@@ -57,7 +57,7 @@ impl Expression {
             } else if has_sign || part.is_none() {
                 let found = quoted(text);
                 return Err(format!(
-                    "{found} has a sign without a word; write words with + and - between: king - man + woman"
+                    "{found} has a sign without a word; write words with + or - between them, as in king - man + woman"
                 ));
             }
             (is_subtracted, has_sign) = (next, true);

@@ -478,8 +478,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe and the projector's TSV, and .npy, each also with gzip; and \
-                           .npz and safetensors";
+const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, the projector's TSV and .npy, each also packed \
+    with gzip, and it reads .npz and safetensors";
 
 /// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
 ///
@@ -524,7 +524,7 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     if head.starts_with(PICKLE) {
         let found = "a pickled Python object, which can run any program when it is loaded";
         let advice = "save the vectors in gensim with save_word2vec_format(\"NAME.bin\", binary=True)";
-        return Err(Refusal::new(found, "numbers alone", advice).into());
+        return Err(Refusal::new(found, "only numbers", advice).into());
     }
     match binary::header(head) {
         Some(header) if !text::is_text(&head[header.bytes..], header.width) => binary::read(source, header, watch),

@@ -95,7 +95,7 @@ impl Header {
     /// Rows, width and numbers of a table of vectors.
     fn table(&self) -> Result<(u64, usize, Numbers), Refusal> {
         if self.kind.contains('O') {
-            let advice = "in NumPy, save numbers alone: np.save(\"NAME.npy\", array.astype(\"float32\"))";
+            let advice = "in NumPy, save only numbers: np.save(\"NAME.npy\", array.astype(\"float32\"))";
             let found = "pickled Python objects, which can run any program when they are loaded";
             return Err(Refusal::new(found, KINDS, advice));
         }
@@ -172,7 +172,7 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
     }
     if builder.seen() < rows {
         let seen = builder.seen();
-        builder.report.notes.push(format!("the header says {rows} rows, and the file ends after {seen}"));
+        builder.report.notes.push(format!("the header says {rows} rows, but the file ends after {seen}"));
     } else if !source.peek(1)?.is_empty() {
         builder.report.notes.push(format!("bytes are left from byte {} on, after the {rows} rows", source.passed()));
     }

@@ -162,7 +162,11 @@ impl Source {
         let grown = self.passed + self.end as u64;
         if self.is_packed && grown > GROWN_BYTES_FREE.max(self.length.saturating_mul(GROWTH_MAX)) {
             let found = format!("{} bytes that unpack to more than {grown}", self.length);
-            return Err(Refusal::new(found, "vectors", "do not trust this file: it is made to fill the memory"));
+            return Err(Refusal::new(
+                found,
+                "vectors",
+                "do not trust this file, because it is made to fill the memory",
+            ));
         }
         Ok(())
     }

@@ -112,12 +112,12 @@ pub fn shared<'w>(
 pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usize)]) -> Result<Compared, String> {
     let width = from.cols();
     if width != to.cols() {
-        return Err(format!("vectors of {width} and of {} numbers; expected two spaces of one width", to.cols()));
+        return Err(format!("vectors of {width} and of {} numbers; expected two spaces of the same width", to.cols()));
     }
     let has_direction = |pair: &&(usize, usize)| length(&from.row(pair.0)) > 0.0 && length(&to.row(pair.1)) > 0.0;
     let shared: Vec<(usize, usize)> = shared.iter().filter(has_direction).copied().collect();
     if shared.is_empty() {
-        return Err("no word is in both; expected two spaces of one language".to_owned());
+        return Err("no word is in both spaces; expected two spaces of the same language".to_owned());
     }
     let both = |pairs: &[(usize, usize)]| {
         (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))

@@ -76,7 +76,7 @@ fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, LoadS
             metadata = builder.name_by(names(folder)?);
         }
         if metadata.is_empty() {
-            let note = "no metadata, tokenizer.json or vocab.txt beside it: rows are named by their number";
+            let note = "no metadata, tokenizer.json or vocab.txt beside the file, so rows are named by their numbers";
             builder.report.notes.push(note.to_owned());
         }
         let vectors = builder.finish(Format::Safetensors, &table.dtype.to_string(), &source)?;

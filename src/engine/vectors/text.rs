@@ -96,7 +96,7 @@ impl Shape {
         if width == 0 || width > WIDTH_MAX {
             let found =
                 if width == 0 { "no line of a word and its numbers".to_owned() } else { format!("{width} fields") };
-            return Err(Refusal::new(found, format!("a word and 1 to {WIDTH_MAX} numbers a line"), NOT_VECTORS));
+            return Err(Refusal::new(found, format!("a word and 1 to {WIDTH_MAX} numbers per line"), NOT_VECTORS));
         }
         Ok(Self { width, is_nameless, has_tabs })
     }
@@ -117,7 +117,7 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
         }
         Some(Header { width, .. }) => {
             let shape = Shape::of(sample, is_whole)?;
-            notes.push(format!("the header says {width} numbers a word, and the lines have {}", shape.width));
+            notes.push(format!("the header says {width} numbers per word, but the lines have {}", shape.width));
             shape
         }
         None => Shape::of(sample, is_whole)?,
@@ -128,7 +128,7 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
     let first = if header.is_some() { 2 } else { 1 };
     rows(&mut source, &shape, first, &mut builder)?;
     if let Some(Header { rows, .. }) = header.filter(|header| header.rows != builder.seen()) {
-        builder.report.notes.push(format!("the header says {rows} words, and the file has {} lines", builder.seen()));
+        builder.report.notes.push(format!("the header says {rows} words, but the file has {} lines", builder.seen()));
     }
     let format = match (header, shape.is_nameless) {
         (Some(_), _) => Format::Word2VecText,
@@ -235,7 +235,7 @@ pub fn read_metadata(text: &str, rows: u64, report: &mut Report) -> Vec<Column> 
     let has_names = width > 1;
     let entries = &lines[usize::from(has_names)..];
     if entries.len() as u64 != rows {
-        report.notes.push(format!("the metadata has {} rows, and the vectors have {rows}", entries.len()));
+        report.notes.push(format!("the metadata has {} rows, but the vectors have {rows}", entries.len()));
     }
     let name = |at: usize| lines.first().and_then(|line| line.split('\t').nth(at)).filter(|_| has_names);
     let column = |at| Column {

@@ -444,13 +444,13 @@ impl Worked {
                     let (a, b) = &pairs[i];
                     vec![text(plus_sign(place)), number(a), text("·"), number(b)]
                 });
-                lines.lines.push(vec![text("and the sum divided by both lengths")]);
+                lines.lines.push(vec![text("and then divide the sum by both lengths")]);
                 lines
             }
             Self::Norm { row, at, gain, shift, form } => {
                 let (takes, over) = match form.kind {
-                    NormKind::Layer => ("− mean) / deviation", "mean and deviation over these"),
-                    NormKind::Rms => (") / root of the mean square", "the mean square over these"),
+                    NormKind::Layer => ("− mean) / deviation", "with the mean and the standard deviation of these"),
+                    NormKind::Rms => (") / root of the mean square", "with the mean square of these"),
                 };
                 let from_one = form.gain_from_one.then(|| text("1 +"));
                 let mut formula: Line = from_one.into_iter().collect();

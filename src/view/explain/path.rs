@@ -258,8 +258,8 @@ impl Writer<'_> {
             format!("{name} moved by {length:.3}. Shares of that move: {of_that}")
         } else {
             format!(
-                "Its own vector is not kept: {name} is now the sum of these arrows, {length:.3} long. Shares of that \
-                 sum: {of_that}"
+                "The layer has no residual connection, so {name} is now the sum of these arrows, a vector of length \
+                 {length:.3}. Shares of that sum: {of_that}"
             )
         }
     }

@@ -40,87 +40,103 @@ sentences! {
     begins(query, width) =
         "{query} begins as its static vector of {width} numbers, the same in every sentence.";
     begins_in_place(query, width, place) =
-        "{query} begins as its static vector of {width} numbers, the same in every sentence; its position, the {place}, adds numbers of its own.";
-    no_word() = "There is no word here yet: the static vector is zero.";
+        "{query} begins as its static vector of {width} numbers, the same in every sentence. The vector of the \
+         {place} position is added to it.";
+    no_word() = "There is no word here yet, so the static vector is zero.";
     comes_from_below(query, width) =
-        "{query} comes out of the layer below with {width} numbers, which are the input here.";
-    position() = "A fixed wave: sine and cosine of the position, slower with each pair.";
+        "The output of the layer below for {query}, a vector of {width} numbers, is the input here.";
+    position() = "This number is fixed, not learned: it is a sine or cosine of the position. The waves get slower \
+        from one pair of entries to the next.";
 
     // Queries, keys and values.
     nothing_learned(width) =
-        "Nothing is learned here: each word is its own query, key and value of {width} numbers.";
-    asks(query, width) = "{query} asks with a query of {width} numbers.";
+        "Nothing is learned here: the query, the key and the value of each word are the same {width} numbers of its \
+         vector.";
+    asks(query, width) = "The query of {query} has {width} numbers.";
     offers(key_width, value_width) =
-        "Each word offers a key of {key_width} numbers, by which it is found, and a value of {value_width} numbers to hand over.";
+        "Each word has a key of {key_width} numbers, with which queries are compared, and a value of {value_width} \
+         numbers, which the words that look at it receive.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
-    queries_normed() = "Queries and keys are normed, so that all have about the same length.";
+    queries_normed() = "A norm is applied to the queries and keys, so that all have about the same length.";
     places_turn_them() = "Then each query and key is rotated by an angle that grows with its position in the sentence.";
 
     // Scores.
     places_turn() =
-        "Each clock is a pair of entries, with the query's hand in colour and the key's in grey. The positions of the two words have turned the hands, so what a clock adds depends on how far apart the words are.";
-    held_below(cap) = "The model limits scores to between −{cap} and {cap}: {cap} · tanh(s / {cap}).";
+        "Each clock shows one pair of entries, with a coloured hand for the query and a grey hand for the key. Each \
+         word's position has turned the word's hand, so what a clock adds to the product depends on how far apart \
+         the two words are.";
+    held_below(cap) = "The model keeps each score s between −{cap} and {cap} by replacing it with {cap} · tanh(s / \
+        {cap}).";
     meets(key, product) =
-        "The query meets each key: their entries are multiplied in pairs, and the products are added. With {key} the sum is {product}.";
-    is_largest() = "It is the largest.";
-    largest_is(largest, other) = "The largest is {largest}, with {other}.";
+        "The query is compared with each key: their entries are multiplied in pairs, and the products are added. For \
+         {key} the sum is {product}.";
+    is_largest() = "This is the largest sum.";
+    largest_is(largest, other) = "The largest sum is {largest}, for {other}.";
     divided_as_wide(divisors) = "Wide vectors give large scores, so divide by {divisors}.";
     divided(divisors) = "Divide by {divisors}.";
     by_root(width) = "√{width}";
     by_own(divisor) = "{divisor}, the divisor of this layer";
     by_temperature(temperature) = "the temperature, {temperature}";
     not_scaled() = "These scores are not scaled.";
-    distance_adds(head, bias, at) = "{head} adds {bias} for {at}.";
-    distance_takes_off(head, bias, at) = "{head} subtracts {bias} for {at}.";
+    distance_adds(head, bias, at) = "{head} adds {bias} to the score of {at}.";
+    distance_takes_off(head, bias, at) = "{head} subtracts {bias} from the score of {at}.";
     comes_to(key, score) = "The score of {key} is now {score}.";
-    temperature_set(set, own) = "The temperature was set to {set}; the lesson has {own}.";
+    temperature_set(set, own) = "The temperature was set to {set}; in the lesson it is {own}.";
     scaling_turned(to) = "Scaling was turned {to}.";
 
     // Who sees whom.
     none_hidden() = "No word is hidden.";
     one_hidden() = "One word is hidden: its score is −∞.";
     some_hidden(count) = "{count} words are hidden: their scores are −∞.";
-    hidden(query, key, mask) = "{query} does not see {key}: {mask} hides it, so the weight is exactly 0.";
+    hidden(query, key, mask) = "{query} does not see {key}, which {mask} hides, so the weight is exactly 0.";
     removed(query, key) =
         "You removed this edge: {query} does not look at {key} in this head, so the weight is exactly 0.";
     sees_nothing(query) = "{query} sees no word at all, so all its weights are 0.";
 
     // Weights.
     softmax(largest, total, strongest) =
-        "Subtract the largest score, {largest}, exponentiate, and divide by the total, {total}. The weights sum to 1; largest first: {strongest}.";
-    uniform(head) = "{head} is set to look at all words equally: its scores do not count.";
-    frozen(head) = "{head} is frozen: its weights stay as they were, whatever the scores say.";
+        "Subtract the largest score, {largest}, from each score, exponentiate, and divide by the total, {total}. The \
+         weights sum to 1. Largest first: {strongest}.";
+    uniform(head) = "{head} is set to give every visible word the same weight, so its scores do not count.";
+    frozen(head) = "{head} is frozen, so its weights stay as they were, whatever the scores are.";
     mean(head) =
-        "{head} adds the same vector everywhere, the mean of its outputs over the sentence: each row is the mean of all rows.";
-    unused(head) = "{head} is off: its weights are not used.";
+        "{head} adds the same vector to every word, the mean of its outputs over the sentence. Each row of its \
+         weights is therefore the mean of all rows.";
+    unused(head) = "{head} is off, so its weights are not used.";
 
     // What a head adds.
-    mixes(strongest, width) = "Multiply each value by its weight, and add: {strongest}. The sum is the mix, {width} numbers.";
-    off(head) = "{head} is off: it mixes nothing, and adds nothing.";
+    mixes(strongest, width) = "Multiply each value by its weight, and add up the results. Largest weights first: \
+        {strongest}. The sum is the mix, a vector of {width} numbers.";
+    off(head) = "{head} is off, so it mixes nothing and adds nothing.";
     gained(head, gain) = "The output of {head} is multiplied by {gain}.";
     adds(key) = "The value of {key}, times its weight, times this head's rows of W_O.";
     of_another_head(head) = "This entry belongs to another head: {head} adds nothing here.";
     projects(width, does) = "W_O projects the mix back to {width} numbers: {does}.";
     concatenates(does) = "The outputs of the heads are concatenated: {does}.";
     adds_arrow(head, query, length) = "head {head} adds an arrow of length {length} to {query}";
-    brings_vector(head, query, length) = "head {head} brings {query} a vector of length {length}";
-    heads_add_up(heads) = "The outputs of the {heads} heads are added, each through its own rows of W_O.";
-    no_residual() = "This layer has no residual connection: its input is not added.";
+    brings_vector(head, query, length) = "head {head} gives {query} a vector of length {length}";
+    heads_add_up(heads) = "Each head's mix is multiplied by its own rows of W_O, and the outputs of the {heads} \
+        heads are added.";
+    no_residual() = "This layer has no residual connection, so its input is not added.";
 
     // What comes out.
     norm_is_held() =
-        "The norm's σ is that of the whole sum and is held fixed, so the norm is linear, and each term goes through it by itself (Kobayashi et al. 2021).";
+        "The norm's σ is computed from the whole sum and then held fixed. That makes the norm linear, so it can be \
+         applied to each term separately (Kobayashi et al. 2021).";
     arrows_add_up() =
-        "With the σ of the whole sum held fixed, every arrow goes through the norm by itself, so the walk's arrows add up to exactly this number.";
-    feed_forward() = "The feed-forward layer works on each word by itself. Here h is the vector of its hidden units.";
-    feed_forward_adds() = "What the feed-forward layer adds: its output minus its input.";
+        "With the σ of the whole sum held fixed, the norm can be applied to every arrow separately, so the walk's \
+         arrows add up to exactly this number.";
+    feed_forward() = "The feed-forward layer works on each word separately. In the formula, h is the vector of the \
+        layer's hidden units.";
+    feed_forward_adds() = "The feed-forward layer adds its output minus its input.";
     feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";
     norm_rescales() =
-        "The norm rescales every arrow by one factor, the σ of their sum, and then shifts the word.";
-    norms_rescale() = "The norms rescale every arrow by one factor, the σ of their sums, and shift the word.";
-    pulled_back(head, length, others) = "Head {head} alone would move it by {length}; {others} it back.";
-    readout_not_kept() = "The numbers of the readout's own layer are not kept.";
-    true_space() = "In the true space of all dimensions, not in the picture.";
+        "The norm divides every arrow by the same number, the σ of their sum, and then shifts the word.";
+    norms_rescale() = "The norms divide every arrow by the same numbers, the σ of each sum, and shift the word.";
+    pulled_back(head, length, others) = "By itself, head {head} would move the word by {length}; {others} the word \
+        back.";
+    readout_not_kept() = "The intermediate numbers of the readout's own layer are not stored.";
+    true_space() = "Measured in the true space of all dimensions, not in the picture.";
 }
 
 /// Weights that are named in a sentence.
@@ -204,15 +220,15 @@ impl EntryReader<'_> {
             (true, _) if in_file.is_some() => "It was read from the model's file.",
             (false, _) if !is_trained => "You changed this weight.",
             (false, _) => "You changed this weight. Training had given it another value.",
-            (true, 0) if is_given && is_trained => "Training has not begun: the lesson gives it this value.",
-            (true, 0) if is_given => "The lesson gives it.",
-            (true, 0) if !is_trained => "It is not trained: it is as the seed drew it.",
-            (true, 0) => "Training has not begun: it is as the seed drew it.",
-            (true, steps) => &format!("Training brought it to this value in {steps} steps."),
+            (true, 0) if is_given && is_trained => "Training has not begun; this is the value that the lesson gives.",
+            (true, 0) if is_given => "The lesson gives this value.",
+            (true, 0) if !is_trained => "This weight is not trained; it has its initial value.",
+            (true, 0) => "Training has not begun; the weight has its initial value.",
+            (true, steps) => &format!("This is its value after training step {steps}."),
         };
         let of_file = in_file.map(|entry| match entry {
-            Some(entry) => format!("In the file it is {entry}."),
-            None => "It is in no file; its value is 0.".to_owned(),
+            Some(entry) => format!("In the file its value is {entry}."),
+            None => "The model's files do not have this weight; its value is 0.".to_owned(),
         });
         Some([Some(history.to_owned()), of_file].into_iter().flatten().collect())
     }
@@ -220,14 +236,14 @@ impl EntryReader<'_> {
     fn on_static(&self, word: usize, dim: usize) -> Vec<String> {
         let from = match &self.snapshot.lesson.static_embedding {
             StaticEmbedding::Given(given) => match given.source {
-                GivenSource::Lesson => "The lesson gives it",
-                GivenSource::File(_) | GivenSource::WholeFile => "The file of vectors has it",
+                GivenSource::Lesson => "The lesson gives this number",
+                GivenSource::File(_) | GivenSource::WholeFile => "This number is from the file of vectors",
             },
-            StaticEmbedding::Pretrained(_) => "The model's file has it",
-            _ => "word2vec trained it on the lesson's corpus",
+            StaticEmbedding::Pretrained(_) => "This number is from the model's file",
+            _ => "word2vec learned this number from the lesson's corpus",
         };
         let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, word, dim));
-        let of_file = entry.map(|entry| format!("In the file it is {entry}."));
+        let of_file = entry.map(|entry| format!("In the file its value is {entry}."));
         let from = format!("{from}; it is the same in every sentence.");
         [Some(from), of_file].into_iter().flatten().collect()
     }
@@ -450,7 +466,12 @@ impl EntryReader<'_> {
             _ => Some(norms_rescale()),
         };
         let mut parts = self.sentence.moves[block].parts.iter();
-        let verb = if self.config(block)?.residual { "adds an arrow" } else { "replaces its vector, by an arrow" };
+        let verb = if self.config(block)?.residual {
+            "adds an arrow"
+        } else {
+            "replaces the word's vector, which \
+            moves the word by an arrow"
+        };
         let feeds = parts
             .find(|moves| moves.part == BlockPart::FeedForward)
             .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));
@@ -490,15 +511,16 @@ impl EntryReader<'_> {
         if before.word == now.word && before.cosine.min(now.cosine) >= NEAR {
             let (word, before, now) = (word(now), before.cosine, now.cosine);
             return Some(format!(
-                ". It is nearest to {word}, before (cosine {before:.3}) and after (cosine {now:.3})."
+                ". Its nearest word is {word}, both before attention (cosine {before:.3}) and after it (cosine \
+                 {now:.3})."
             ));
         }
         let near = |one: &Neighbour| (one.cosine >= NEAR).then(|| format!("{} (cosine {:.3})", word(one), one.cosine));
         Some(match (near(before), near(now)) {
-            (Some(before), Some(now)) => format!(". It began nearest to {before} and is now nearest to {now}."),
-            (None, Some(now)) => format!(". It began with no close neighbour; now it is nearest to {now}."),
-            (Some(before), None) => format!(". It began nearest to {before}; now it has no close neighbour."),
-            (None, None) => ". It has no close neighbour, before or after.".to_owned(),
+            (Some(before), Some(now)) => format!(". It was nearest to {before} and is now nearest to {now}."),
+            (None, Some(now)) => format!(". It had no close neighbour; now it is nearest to {now}."),
+            (Some(before), None) => format!(". It was nearest to {before}; now it has no close neighbour."),
+            (None, None) => ". It had no close neighbour before attention and has none after it.".to_owned(),
         })
     }
 

@@ -143,7 +143,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
 fn family(lesson: &Lesson) -> Result<Family, Unfit> {
     let objective = &lesson.model.objective;
     if matches!(objective, Objective::Label | Objective::Sequence(_)) {
-        let expected = "MaskedWord or NextWord, which models of BERT's and GPT-2's shape are trained for";
+        let expected = "MaskedWord or NextWord, the objectives of models with BERT's or GPT-2's shape";
         return Err(Unfit::new(&["model", "objective"], objective.name(), expected));
     }
     match lesson.model.architecture.blocks[0].attention.mask {
@@ -168,7 +168,8 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
         |unfit: Unfit| Unfit { expected: format!("{}, as in {}'s shape", unfit.expected, family.name()), ..unfit };
     let mut unfit: Vec<Unfit> = fields.chain(of_block(architecture, family)).map(as_in).collect();
     if let Some(word) = cut_word(&lesson.vocabulary(), family) {
-        let expected = "words of letters, digits and apostrophes within, which the tokenizer leaves whole";
+        let expected = "words of letters and digits, with apostrophes only inside a word, which the tokenizer does \
+            not split";
         unfit.push(Unfit::new(&["corpus"], &format!("the word {word:?}"), expected));
     }
     unfit
@@ -269,7 +270,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let said = |is_said: bool, found: &str| is_said.then(|| found.to_owned());
     let forms: [(FieldPath, Option<String>); 16] = [
         (&["model", "key_value_heads"], (layer.group_size > 1).then(|| layer.key_value_heads().to_string())),
-        (&["model", "output_bias"], said(layer.output_bias != layer.bias, "a value other than bias")),
+        (&["model", "output_bias"], said(layer.output_bias != layer.bias, "a value other than that of bias")),
         (&["model", "query_key_norm"], said(layer.query_key_norm.is_some(), "a norm of queries and keys")),
         (&["model", "positions"], said(layer.rotary.is_some(), "Rotary")),
         (&["model", "score_divisor"], number(Some(layer.score_divisor).filter(|divisor| *divisor != 1.0))),

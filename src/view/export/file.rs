@@ -362,13 +362,13 @@ impl fmt::Display for WrittenFiles {
         match &self.what {
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let noun = if *cells == 1 { "cell" } else { "cells" };
-                write!(f, "{file}: {cells} {noun}, {stages} of the stage")?;
+                write!(f, "{file}: {cells} {noun}, including {stages} of the stage")?;
                 if *is_static {
                     let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(
                         f,
-                        "; a page without the model: a live page can have a model of at most {most} million numbers, \
-                         and only BERT's lower-case tokenizer"
+                        "; the page does not contain the model, because a live page can have a model of at most \
+                         {most} million numbers and, of all tokenizers, only BERT's lower-case one"
                     )?;
                 }
                 match pictures {
@@ -380,9 +380,11 @@ impl fmt::Display for WrittenFiles {
             What::Vectors { count, width, joined, beside } => {
                 write!(f, "{file}: {count} vectors of {width} numbers")?;
                 if *joined > 0 {
+                    let words = if *joined == 1 { "word is" } else { "words are" };
                     write!(
                         f,
-                        "; {joined} words are written with _ in place of spaces, because a space ends a word there"
+                        "; {joined} {words} written with _ in place of spaces, because a space ends a word in this \
+                         format"
                     )?;
                 }
                 for (beside, does) in beside.iter().zip(["names each row", "opens both together"]) {

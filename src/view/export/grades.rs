@@ -269,8 +269,8 @@ fn by_work(class: &Class<'_>) -> String {
         text.push_str("</tr>\n");
     }
     text.push_str(
-        "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ not graded: the task has changed, \
-         ? not graded: out of time.</p>\n",
+        "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ not graded because the task \
+         has changed, ? not graded because time ran out.</p>\n",
     );
     text
 }

@@ -96,9 +96,9 @@ impl StageCell<'_> {
         let lit =
             if self.words.is_empty() { String::new() } else { format!(", with {} highlighted", self.words.join(", ")) };
         let time = match self.time {
-            0.0 => "at the static vectors".to_owned(),
-            1.0 => "at the contextual vectors".to_owned(),
-            time => format!("at time {time} from static, 0, to contextual, 1"),
+            0.0 => "with the static vectors".to_owned(),
+            1.0 => "with the contextual vectors".to_owned(),
+            time => format!("at time {time}, where 0 is static and 1 is contextual"),
         };
         format!("The stage: “{}” {time}{lit}", self.sentence)
     }
@@ -201,12 +201,12 @@ fn model(snapshot: &Snapshot) -> Option<String> {
     let training = &model.training;
     let (step, of) = (training.step_shown(), training.progress.of);
     let is_changed = !model.edits.is_empty() || !are_none(&model.interventions);
-    let at = format!("The model is the one at step {step} of {of} of its training");
+    let at = format!("The model is shown as it was after step {step} of {of} of its training");
     let state = match (step == of, is_changed) {
         (true, false) => None,
         (true, true) => Some("The model has been changed since its training.".to_owned()),
         (false, false) => Some(format!("{at}.")),
-        (false, true) => Some(format!("{at}, and has been changed since.")),
+        (false, true) => Some(format!("{at}, with the changes made since then.")),
     };
     let recipe = (!model.recipe.is_default())
         .then(|| format!("The lesson was trained again with {}.", model.recipe.words(&snapshot.lesson)));
@@ -217,10 +217,10 @@ fn model(snapshot: &Snapshot) -> Option<String> {
 /// A warning where the outputs may not be those of a run now.
 fn note(shown: &CellSnapshot) -> Option<&'static str> {
     match (shown.status, &shown.run) {
-        (CellStatus::Stale, Some(run)) if run.is_from_before => Some("It has not run in this session yet."),
-        (CellStatus::Stale, Some(_)) => Some("This code, or what it depends on, has changed since it ran."),
-        (CellStatus::Waiting, Some(_)) => Some("It was running again; these outputs are from before."),
-        (CellStatus::Waiting, None) => Some("It was still running."),
+        (CellStatus::Stale, Some(run)) if run.is_from_before => Some("This cell has not run in this session yet."),
+        (CellStatus::Stale, Some(_)) => Some("This cell, or something that it depends on, has changed since it ran."),
+        (CellStatus::Waiting, Some(_)) => Some("This cell was running again; the outputs are from the run before."),
+        (CellStatus::Waiting, None) => Some("This cell was still running."),
         (CellStatus::Stale, None) | (CellStatus::New | CellStatus::Fresh, _) => None,
     }
 }
@@ -316,7 +316,7 @@ fn exercise_of<'a>(exercise: &'a Exercise, shown: &'a CellSnapshot) -> Vec<PageI
 
 fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return Vec::new() };
-    let case = failed_case.map_or(String::new(), |case| format!(", in case {}", case + 1));
+    let case = failed_case.map_or(String::new(), |case| format!(" in case {}", case + 1));
     let line = if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}.") };
     let said = feedback.as_ref().map(|said| markdown(said, shown));
     [PageItem::Line(line)].into_iter().chain(said).collect()

@@ -124,7 +124,7 @@ impl WorkFile {
             return Err(Unread("it is not a regular file".to_owned()));
         }
         if metadata.len() > BYTES_MAX {
-            return Err(Unread(format!("it has {} bytes, and such a file has at most {BYTES_MAX}", metadata.len())));
+            return Err(Unread(format!("it has {} bytes, but such a file has at most {BYTES_MAX}", metadata.len())));
         }
         let mut text = String::new();
         let file = File::open(path).map_err(|why| unread(&why))?;
@@ -139,21 +139,22 @@ impl WorkFile {
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let is_cut = |error: &serde_json::Error| error.is_eof();
         let why = |error: serde_json::Error| match is_cut(&error) {
-            true => Unread("it is incomplete: ask for it again".to_owned()),
-            false => {
-                Unread(format!("it is not a file that attune wrote ({}): ask for it again", begins(&error.to_string())))
-            }
+            true => Unread("it is incomplete; ask for the file again".to_owned()),
+            false => Unread(format!(
+                "it is not a file that attune wrote ({}); ask for the file again",
+                begins(&error.to_string())
+            )),
         };
         let version = serde_json::from_str::<Versioned>(text).map_err(why)?.attune;
         if version > VERSION {
             return Err(Unread(format!(
-                "it is of version {version}, and this attune reads {VERSION}: use a newer attune"
+                "it has format version {version}, but this attune reads versions up to {VERSION}; use a newer attune"
             )));
         }
         let work: Self = serde_json::from_str(text).map_err(why)?;
         match work.name.as_ref().map_or(0, |name| name.chars().count()) {
             count if count > NAME_CHARS_MAX => {
-                Err(Unread(format!("its name has {count} characters, and a name has at most {NAME_CHARS_MAX}")))
+                Err(Unread(format!("the name in it has {count} characters, but a name has at most {NAME_CHARS_MAX}")))
             }
             _ => Ok(work),
         }
@@ -171,7 +172,7 @@ impl WorkFile {
     pub fn write(&self, lesson: &Path, to: &Path) -> Result<String, String> {
         let (text, name) = (self.text(), printable(&to.display().to_string()));
         if text.len() as u64 > BYTES_MAX {
-            return Err(format!("{name}: it would have {} bytes, and such a file has at most {BYTES_MAX}", text.len()));
+            return Err(format!("{name}: it would have {} bytes, but such a file has at most {BYTES_MAX}", text.len()));
         }
         file::write(lesson, to, text.as_bytes()).map_err(|fault| fault.to_string())?;
         Ok(format!("{name}: {}", self.about()))
@@ -192,7 +193,7 @@ impl WorkFile {
 
 /// The warning for who opens it on another text of the lesson than it was made with.
 pub const OTHER_VERSION: &str =
-    "The file was made with another version of the lesson. Whatever does not fit this one is left out.";
+    "The file was made with another version of the lesson. Whatever does not fit this version is left out.";
 
 /// A file that was read, and the file of its lesson.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,8 +233,8 @@ impl SharedWork {
             }
             None => find(mark, file, of_program).ok_or_else(|| {
                 format!(
-                    "{of}, which is neither in the same folder nor in the course: put the lesson's file into the folder, or \
-                     name it with --lesson"
+                    "{of}, which is neither in the same folder nor in the course; put the lesson's file into the \
+                     folder, or name it with --lesson"
                 )
             })?,
         };
@@ -293,7 +294,7 @@ pub fn read_senses(file: &Path) -> Result<Vec<SenseSentence>, String> {
     if bytes.len() as u64 > SENSES_BYTES_MAX {
         return Err(format!("{name} is not a list of sentences: it has more than {} MiB", SENSES_BYTES_MAX >> 20));
     }
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text: save it as UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text; save the file as UTF-8"))?;
     read_sentences(&text).map_err(|why| format!("{name}: {why}"))
 }
 

@@ -208,23 +208,23 @@ fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
 
 fn question(lesson: &Lesson) -> String {
     if !lesson.static_embedding.guesses_words() {
-        return "This model has no readout. A word counts as likely here if the output is similar to its row of the \
-                embedding table."
+        return "This model has no readout. A word counts as likely here if its row of the embedding table is similar \
+            to the output."
             .to_owned();
     }
     if let Some(piece) = hiding_piece(lesson) {
         return format!(
-            "Which word belongs at each position? The model sees the words, so it mostly repeats them: write {piece} \
-             instead of a word to hide that word."
+            "Which word belongs at each position? The model sees the words, so it mostly repeats them. To hide a \
+             word, write {piece} in its place."
         );
     }
     let asks = match &lesson.model.objective {
         Objective::MaskedWord { .. } => {
-            "Which word belongs at each position? In training some words were hidden; here the model sees them all."
+            "Which word belongs at each position? In training, some words were hidden; here the model sees every word."
         }
         Objective::NextWord => "Which word comes after each word?",
         Objective::Label => "Which answer fits the whole sentence?",
-        Objective::Sequence(_) => "Which word comes after each word of the sentence that is written?",
+        Objective::Sequence(_) => "Which word comes after each word of the sentence that the model writes?",
     };
     asks.to_owned()
 }
@@ -277,42 +277,44 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
 fn rows_label(rows: &[RowsRead]) -> String {
     let count = |rows: usize| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     let Some((first, others)) = rows.split_first() else { return String::new() };
-    let begins = format!("For the first new word each layer computed {}", count(first.computed));
+    let begins = format!("For the first new word, each layer computed {} of keys and values", count(first.computed));
     let kept = others.iter().take_while(|rows| rows.kept > 0).count();
     match others.len() {
         0 => format!("{begins}."),
         all if kept == all => {
             format!(
-                "{begins}, for each later word only 1: the keys and values of earlier words do not change, so they are \
-                 kept."
+                "{begins}; for each later word, only 1 row, because the keys and values of earlier words do not \
+                 change and are kept."
             )
         }
         _ if kept == 0 => {
             format!(
-                "{begins}; for every later word all rows are computed again, because the earlier rows would no longer be \
+                "{begins}; for every later word, it computed all rows again, because the earlier rows were no longer \
                  right."
             )
         }
-        _ => format!(
-            "{begins}, for the next {kept} only 1 each, because the keys and values of earlier words are kept. After \
-             that the sentence was longer than the model reads, so every word has another position and all rows are \
-             computed again."
-        ),
+        _ => {
+            let next = if kept == 1 { "word, only 1 row" } else { &format!("{kept} words, only 1 row each") };
+            format!(
+                "{begins}; for the next {next}, because the keys and values of earlier words are kept. After that, \
+                 the sentence was longer than the model can read, so every word got another position and all rows \
+                 were computed again."
+            )
+        }
     }
 }
 
 fn how(generated: &Generated) -> String {
     let choice = match generated.choice {
-        NextWordChoice::Greedy => "Always the likeliest word.".to_owned(),
+        NextWordChoice::Greedy => "Each new word is the likeliest one.".to_owned(),
         NextWordChoice::Sampled(Sampling { temperature, top_k, top_p }) => {
-            let likeliest = top_k.map(|count| format!(", among the {count} likeliest"));
-            let share =
-                top_p.map(|share| format!(", among the likeliest that have {share} of the probability together"));
+            let likeliest = top_k.map(|count| format!(", top-k {count}"));
+            let share = top_p.map(|share| format!(", top-p {share}"));
             let [likeliest, share] = [likeliest, share].map(Option::unwrap_or_default);
-            format!("Each word drawn, at temperature {temperature}{likeliest}{share}.")
+            format!("Each new word is drawn at random (temperature {temperature}{likeliest}{share}).")
         }
     };
-    let since = if generated.is_current { "" } else { " The weights have changed since." };
+    let since = if generated.is_current { "" } else { " The weights have changed since then." };
     format!("{choice}{since}")
 }
 
@@ -566,16 +568,17 @@ impl<'a> PartNames<'a> {
         let at = match architecture.pooling {
             Pooling::Every => format!(" at {}", quoted(self.tokens.get(token)?)),
             Pooling::Last => String::new(),
-            Pooling::Mean => ", the mean over all words".to_owned(),
+            Pooling::Mean => ", read from the mean over all words".to_owned(),
         };
         let bound = architecture.logit_cap.map_or_else(String::new, |cap| {
             let sum: f32 = terms.iter().map(|(_, value)| value).sum();
             format!(
-                " Their sum is {sum:.2}; the model keeps it below {cap}: {cap} · tanh({sum:.2} / {cap}) = {logit:.2}."
+                " Their sum is {sum:.2}. The model keeps every logit below {cap}, so this one is {cap} · \
+                 tanh({sum:.2} / {cap}) = {logit:.2}."
             )
         });
         let answer = quoted(&self.model.classes[class]);
-        Some(format!("What adds up to the logit of {answer}{at} (direct logit attribution).{bound}"))
+        Some(format!("The terms that add up to the logit of {answer}{at} (direct logit attribution).{bound}"))
     }
 
     /// A layer of [`TermSums::layers`]; `patched` is [`TermSums::patched`].
@@ -583,7 +586,7 @@ impl<'a> PartNames<'a> {
         let architecture = &self.model.architecture;
         match (layer, patched) {
             (0, _) if architecture.pooling == Pooling::Mean => "the words and their positions".to_owned(),
-            (0, Some(patched)) => format!("the vector put in before layer {patched}"),
+            (0, Some(patched)) => format!("the vector copied in before layer {patched}"),
             (0, None) => "the word and its position".to_owned(),
             _ if layer == architecture.blocks.len() + 1 => "the readout".to_owned(),
             _ if architecture.blocks.len() == 1 => "the layer".to_owned(),
@@ -638,9 +641,9 @@ pub struct LensLayer {
     pub said: String,
 }
 
-const NOTE: &str = "Each layer's vector goes through the model's final norm, if it has one, and through the \
-    readout. Early layers were not trained for that, so treat what they seem to answer with caution; the \
-                    last layer gives the answer itself.";
+const NOTE: &str = "Here each layer's vector goes through the model's final norm, if the model has one, and through \
+    the readout. The early layers were not trained for this, so treat their apparent answers with caution. The \
+    answer of the last layer is the model's own.";
 
 /// The words that layers can be asked about.
 #[derive(Clone, Debug, PartialEq)]

@@ -176,11 +176,11 @@ impl AttentionMaps {
         }
     }
 
-    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds 0.4130`.
+    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a vector of length 0.4130`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
         let map = &self.heads[head];
         format!(
-            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds {:.4}",
+            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds a vector of length {:.4}",
             map.queries[query],
             map.keys[key],
             map.cells.weight(query, key),
@@ -192,10 +192,10 @@ impl AttentionMaps {
 
 /// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
 fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
-    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word \
-                             looks at itself alone, with weight 1, and no word moves.";
-    const OF_LEARNER: &str = "Your mask hides every other word, so each word looks at itself alone, with weight 1. \
-        Intervene has the other masks.";
+    const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word looks \
+        only at itself, with weight 1, and no word moves.";
+    const OF_LEARNER: &str = "Your mask hides every other word, so each word looks only at itself, with weight 1. \
+        You can choose another mask in Intervene.";
     let sees_itself_alone = |sees: &dyn Fn(usize, usize) -> bool| {
         let mut pairs = (0..tokens * tokens).map(|at| (at / tokens, at % tokens));
         tokens > 1 && pairs.all(|(query, key)| sees(query, key) == (query == key))
@@ -422,17 +422,16 @@ impl Sink {
         const SHORTER: f32 = 0.9;
         let meaning = if *of_added < SHORTER * of_weights {
             format!(
-                " It has {} of all weights, but makes only {} of the lengths that are added: its value vectors are \
-                short. The \
-                 usual explanation is that a head with nothing to look for still has to spend its weights, which sum to 1, \
-                 and spends them where they add little.",
+                " It gets {} of all weights, but makes up only {} of the lengths of all vectors that are added, \
+                 because its value vectors are short. The usual explanation is that a head with nothing to look for \
+                 still has to spend its weights, which sum to 1, and spends them where they add little.",
                 percent(*of_weights),
                 percent(*of_added)
             )
         } else {
             format!(
-                " Its value vectors are not short here: it has {} of all weights, and makes {} of the lengths that \
-                are added.",
+                " Its value vectors are not short here: it gets {} of all weights, and makes up {} of the lengths of \
+                 all vectors that are added.",
                 percent(*of_weights),
                 percent(*of_added)
             )

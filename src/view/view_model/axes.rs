@@ -130,10 +130,10 @@ impl AxisOrders {
 fn warnings(space: &StaticSpace, together: Option<f32>) -> Vec<String> {
     let little = together.filter(|together| *together < LITTLE).map(|together| {
         let percent = percent(together);
-        format!("The axes show only {percent} of the variance: points that look near may be far.")
+        format!("The axes show only {percent} of the variance, so points that look close may be far apart.")
     });
     let skewed = (!space.projection.is_orthogonal())
-        .then(|| "The chosen axes are not at right angles: distances in the picture are distorted.".to_owned());
+        .then(|| "The chosen axes are not at right angles, so distances in the picture are distorted.".to_owned());
     little.into_iter().chain(skewed).collect()
 }
 
@@ -144,31 +144,38 @@ pub fn about(snapshot: &Snapshot) -> String {
     let is_pretrained = snapshot.lesson.static_embedding.is_pretrained();
     let of = if is_pretrained { "the sentence's outputs without the first token" } else { "all words" };
     let fitted_to = match (&space.basis.fitted, is_pretrained) {
-        (Some(_), true) => "the points that were on the stage at the refit, in all layers and without first tokens",
-        (Some(_), false) => "the points that were on the stage at the refit",
+        (Some(_), true) => {
+            "the points that were on the stage when the axes were refitted, in all layers and without \
+            first tokens"
+        }
+        (Some(_), false) => "the points that were on the stage when the axes were refitted",
         (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
         (None, false) if space.spread.is_some() => "all words of the file",
-        (None, false) if space.at_end.is_some() => "the words that the lesson names, where its training leaves them",
+        (None, false) if space.at_end.is_some() => "the words that the lesson names, as they are after its training",
         (None, false) => "the words that the lesson names",
     };
     let is_fitted = space.basis.chosen.iter().any(Option::is_none) && !space.projection.is_identity();
-    let fitted = if is_fitted { format!(" The axes that were not chosen fit {fitted_to}.") } else { String::new() };
+    let fitted =
+        if is_fitted { format!(" The axes that were not chosen are fitted to {fitted_to}.") } else { String::new() };
     let is_before_norm = || snapshot.model.as_ref().is_some_and(|model| model.architecture.final_norm);
     let seen = match space.scale() {
         Some(scale) => format!(" {}", seen_through(scale.norm)),
         None if is_before_norm() => format!(" {BEFORE_NORM}"),
         None => String::new(),
     };
-    format!("Shares of the variance of {of}, in {} dimensions.{fitted}{seen}", space.vectors.cols())
+    format!("The percentages are shares of the variance of {of}, in {} dimensions.{fitted}{seen}", space.vectors.cols())
 }
 
-const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are read after it.";
+const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are computed after it.";
 
 /// A sentence on the norm in front of the picture.
 pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
-        ScaleNorm::Last => "Shown after the final norm, so that all layers have one scale.",
-        ScaleNorm::Embedding => "Words are shown after the embedding norm, so that they have the scale of the layers.",
+        ScaleNorm::Last => "Vectors are shown after the final norm, so that all layers have the same scale.",
+        ScaleNorm::Embedding => {
+            "Words are shown after the embedding norm, so that they have the same scale as the \
+            layers."
+        }
     }
 }
 
@@ -201,12 +208,12 @@ fn told(chosen: &ChosenAxis) -> String {
 fn meaning(name: &str) -> String {
     match name.strip_prefix("PC") {
         Some("1") => "The direction in which the vectors differ most".to_owned(),
-        Some(_) => "The direction in which they differ most among those that are left".to_owned(),
+        Some(_) => "Of the remaining directions, the one in which the vectors differ most".to_owned(),
         None if name.starts_with("axis") => {
             "A mixture of the directions in which the vectors differ most, turned to match the lesson's picture"
                 .to_owned()
         }
-        None => "An entry of the vectors, as it is".to_owned(),
+        None => "One entry of the vectors, unchanged".to_owned(),
     }
 }
 
@@ -302,9 +309,9 @@ pub fn captions(shown: &[Shown], is_flat: bool) -> Vec<String> {
     }
     if shown.iter().any(|(_, share)| *share < LITTLE) {
         return vec![
-            format!("{view} shows {long}: points that look near may be far apart. The numbers are exact."),
-            format!("{view} shows {long}: points that look near may be far apart."),
-            format!("{view} shows {short}: points that look near may be far apart."),
+            format!("{view} shows {long}, so points that look close may be far apart. The numbers are exact."),
+            format!("{view} shows {long}, so points that look close may be far apart."),
+            format!("{view} shows {short}, so points that look close may be far apart."),
             format!("{view}: {short}. Distances may mislead."),
         ];
     }

@@ -73,8 +73,8 @@ impl CompareModel {
             })
         };
         let pairs: Vec<PairModel> = second.least_alike_first().into_iter().filter_map(pair).collect();
-        const NONE: &str = "The two sentences share no word. Write a second sentence with a word of the first, to \
-                            see that word move in two ways.";
+        const NONE: &str = "The two sentences share no word. To see how the same word moves in each, write a second \
+            sentence with a word of the first.";
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
@@ -109,12 +109,12 @@ fn near_words(space: &StaticSpace, near: &Neighbours, itself: usize) -> Vec<Near
 
 fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) -> String {
     if !(cosine.is_finite() && distance.is_finite()) {
-        return format!("{first} and {second} are not finite, so they cannot be compared.");
+        return format!("The vectors of {first} and {second} are not finite, so they cannot be compared.");
     }
     if distance == 0.0 {
-        return format!("{first} and {second} start as one vector and stay one vector.");
+        return format!("{first} and {second} start with the same vector and keep it.");
     }
-    format!("{first} and {second} start as one vector; attention moves them apart.")
+    format!("{first} and {second} start with the same vector, and attention moves them apart.")
 }
 
 /// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.
@@ -187,7 +187,7 @@ impl TwoModels {
             let read = models.map(Read::of);
             let pairs = pairs(&read);
             match pairs.is_empty() {
-                true => Err("the two tokenizers have no word of this sentence in common".to_owned()),
+                true => Err("there is no word of this sentence that both models read".to_owned()),
                 false => Ok((models, read, pairs)),
             }
         });
@@ -220,15 +220,15 @@ impl TwoModels {
     }
 
     /// The meaning of the pictures, in words.
-    pub const WAYS: &str = "A ring is a word's static point, a disc its contextual one. Each picture has its own \
-        axes and its own scale: \
-         compare which words come together in each, not where they are.";
+    pub const WAYS: &str = "A ring shows a word's static vector, a disc its contextual vector. Each picture has its \
+        own axes and its own scale, so compare which words come close to each other in each picture, not where they \
+        are.";
 
     /// The similarity in words.
-    pub const SIMILARITY: &str = "Linear CKA (Kornblith et al. 2019): 1 if the words are arranged as in the other \
-        layer, whatever its width and axes. \
-         If the vectors have many more entries than there are words, it is high even by chance: compare the cells of this \
-         map, not the numbers of two sentences.";
+    pub const SIMILARITY: &str = "The numbers are linear CKA (Kornblith et al. 2019), which is 1 if the words are \
+        arranged in the same way in both layers, whatever the widths and axes of the layers. If the vectors have \
+        many more entries than there are words, CKA is high even by chance, so compare the cells of this map, not \
+        the numbers of two sentences.";
 }
 
 /// The second model, if it can be compared with the first.
@@ -364,7 +364,7 @@ fn most_alike(similarity: &[Vec<Option<f64>>]) -> Option<String> {
     let best =
         places.filter_map(|(row, col)| layers(row, col)).reduce(|best, one| if one.0 > best.0 { one } else { best });
     let (alike, row, col) = best?;
-    Some(format!("Most similar are layer {row} here and layer {col} beside it: {alike:.2}."))
+    Some(format!("The most similar layers are layer {row} of this model and layer {col} of the other: {alike:.2}."))
 }
 
 fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<String> {
@@ -373,8 +373,8 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
         |which: usize| -> Vec<&str> { models[which].sentence.tokens.iter().map(|token| token.text.as_str()).collect() };
     if pieces(0) != pieces(1) {
         notes.push(
-            "The two models split the sentence differently, so whole words are compared, each by the mean of its \
-            pieces' vectors."
+            "The two models split the sentence differently, so whole words are compared. The vector of a word is the \
+             mean of its pieces' vectors."
                 .to_owned(),
         );
     }
@@ -390,11 +390,15 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
             .map(|(_, (text, _))| quoted(text))
             .collect();
         if !alone.is_empty() {
-            notes.push(format!("Only {} reads {} as a word of its own: left out.", names[which], alone.join(", ")));
+            notes.push(format!(
+                "Words that only {} reads as whole words are left out: {}.",
+                names[which],
+                alone.join(", ")
+            ));
         }
     }
     if pairs.len() < WORDS_MIN {
-        notes.push(format!("Comparing layers needs at least {WORDS_MIN} words that both models read."));
+        notes.push(format!("To compare layers, at least {WORDS_MIN} words are needed that both models read."));
     }
     notes
 }

@@ -466,38 +466,47 @@ impl FoldModel {
             format!("Fold: the {} columns of Q and K are split into {heads} slices of {key_width}.", heads * key_width)
         };
         match step {
-            Step::Embed => format!("X: {tokens} words, a row of {width} numbers for each."),
+            Step::Embed => format!("X is {tokens} × {width}: it has a row of {width} numbers for each word."),
             Step::Project if self.is_projected() => {
-                "Each word's row of X times a matrix: its query, its key and its value, for all heads at once."
+                "Each word's row of X is multiplied by three matrices. The results are its query, its key and its \
+                 value, for all heads at once."
                     .to_owned()
             }
-            Step::Project => "Q, K and V are X itself: nothing is learned here.".to_owned(),
-            Step::Score => format!("{columns} In {each}, every query meets every key: Q Kᵀ."),
+            Step::Project => "Q, K and V are X itself, because nothing is learned here.".to_owned(),
+            Step::Score => format!("{columns} In {each}, Q Kᵀ has the dot product of every query with every key."),
             Step::Scale if self.attention.distances.is_some() => format!(
-                "The products are scaled; {each} adds a number for the distance from query to key; what a query may not \
-                 see is masked."
+                "The products are scaled, {each} adds a number that depends on the distance from query to key, and \
+                 the keys that a query may not see are masked."
             ),
-            Step::Scale => "The products are scaled; what a query may not see is masked.".to_owned(),
-            Step::Softmax => "Each row becomes weights that sum to 1: a pattern of its own in every head.".to_owned(),
+            Step::Scale => "The products are scaled, and the keys that a query may not see are masked.".to_owned(),
+            Step::Softmax => "The softmax turns each row into weights that sum to 1. Every head has its own pattern \
+                of weights."
+                .to_owned(),
             Step::Mix => {
-                format!("M = A V: {tokens} rows of {value_width} in {each}; the arrows show what it will add.")
+                format!("M = A V is {tokens} × {value_width} in {each}. The arrows show what each head will add.")
             }
             Step::Output if self.has_output() => {
-                format!("Unfold: the mixes side by side are {} columns again, and W_O joins them.", heads * value_width)
+                format!(
+                    "Unfold: side by side, the mixes have {} columns again, and W_O combines them.",
+                    heads * value_width
+                )
             }
-            Step::Output => format!("Unfold: the mixes side by side are {} columns again.", heads * value_width),
+            Step::Output => format!("Unfold: side by side, the mixes have {} columns again.", heads * value_width),
             Step::Contextual => {
-                let own =
-                    if self.has_residual { "each word's X and what its heads added" } else { "what the heads added" };
+                let own = if self.has_residual {
+                    "each word's row of X and what the heads added"
+                } else {
+                    "what the heads added"
+                };
                 let parts = &self.moves().parts;
                 let does = |part: BlockPart| parts.iter().any(|moves| moves.part == part);
                 let behind = match (does(BlockPart::Shift), does(BlockPart::FeedForward)) {
                     (false, false) => "",
-                    (true, false) => ", then the norm",
-                    (false, true) => ", then the feed-forward layer",
-                    (true, true) => ", then the norms and the feed-forward layer",
+                    (true, false) => ", followed by the norm",
+                    (false, true) => ", followed by the feed-forward layer",
+                    (true, true) => ", followed by the norms and the feed-forward layer",
                 };
-                format!("Y: {own}, tip to tail{behind}.")
+                format!("Y is the sum of {own}, drawn tip to tail{behind}.")
             }
         }
     }

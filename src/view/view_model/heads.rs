@@ -216,7 +216,7 @@ pub fn place_of(architecture: &Architecture, head: usize) -> String {
     } else if projected {
         format!("Columns {keys} of {q} and {k}, {values} of {v}")
     } else {
-        format!("Entries {keys} of each word: its query, key and value")
+        format!("Entries {keys} of each word's vector, which are its query, key and value")
     };
     let distances = config.attention.distances.map(|_| format!("; row {own} of {}", symbol(TensorName::DistanceBias)));
     let to = output.then(|| format!("; rows {mixes} of {}", symbol(TensorName::OutputWeights)));
@@ -426,7 +426,8 @@ impl HeadSummary {
     /// The head and a measure of it: `Layer 2, head 1: previous token 0.41`.
     pub fn say(&self, measure: HeadMeasure) -> String {
         let words = measure_words(measure);
-        let found = self.measure(measure).map_or_else(|| "none here".to_owned(), |found| format!("{found:.2}"));
+        let found =
+            self.measure(measure).map_or_else(|| "(none in this sentence)".to_owned(), |found| format!("{found:.2}"));
         let off = if self.enabled { "" } else { ", switched off" };
         format!("{}{off}: {} {found}", self.title, words.title)
     }
@@ -488,40 +489,45 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
     const LENS: &str = "TransformerLens, head_detector";
     let (title, meaning, formula, source) = match measure {
         HeadMeasure::Previous => {
-            ("previous token", "The share of its weights on the token just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
+            ("previous token", "The share of the head's weights on the token just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
         }
-        HeadMeasure::Same => ("same token", "The share of its weights on the token itself", "Σᵢ α[i, i] / Σ α", CLARK),
+        HeadMeasure::Same => {
+            ("same token", "The share of the head's weights on the token itself", "Σᵢ α[i, i] / Σ α", CLARK)
+        }
         HeadMeasure::Next => {
-            ("next token", "The share of its weights on the token just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
+            ("next token", "The share of the head's weights on the token just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
         }
-        HeadMeasure::First => ("first token", "The share of its weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK),
+        HeadMeasure::First => {
+            ("first token", "The share of the head's weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK)
+        }
         HeadMeasure::Added => (
             "special tokens",
-            "The share of its weights on special tokens, such as [CLS] and [SEP]",
+            "The share of the head's weights on special tokens, such as [CLS] and [SEP]",
             "Σᵢ Σⱼ added α[i, j] / Σ α",
             CLARK,
         ),
         HeadMeasure::Duplicate => (
             "duplicate token",
-            "The share of its weights on an earlier copy of the same token",
+            "The share of the head's weights on an earlier copy of the same token",
             "Σ α[i, j] with j < i, tⱼ = tᵢ, / Σ α",
             LENS,
         ),
         HeadMeasure::Induction => (
             "induction",
-            "The share of its weights on the token that came next after an earlier copy of the current token",
+            "The share of the head's weights on the token that followed an earlier copy of the current token",
             "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α",
             LENS,
         ),
         HeadMeasure::Entropy => (
             "entropy",
-            "How spread its weights are: 0 if each word looks at one word alone, ln T if each looks at all T equally",
+            "How spread out the head's weights are: 0 if each word looks at only one word, ln T if each word looks \
+             at all T words equally",
             "−1/T Σᵢ Σⱼ α ln α",
             CLARK,
         ),
         HeadMeasure::Distance => (
             "mean distance",
-            "How many words away it looks, on average",
+            "How many words away the head looks, on average",
             "Σ α[i, j] |i − j| / Σ α",
             "Vig & Belinkov 2019",
         ),

@@ -308,14 +308,14 @@ impl SenseCurve {
             Self::Between => "Mean cosine of the word's vectors over the pairs of sentences with different senses",
             Self::All => "Mean cosine of the word's vectors over all pairs of sentences",
             Self::Nearest => {
-                "The share of the sentences with a sense whose nearest other sentence, by cosine, has the same sense \
-                 (leave-one-out 1-nearest-neighbour score; Coenen et al. 2019 compare with the mean of each sense \
-                 instead). If several are equally near, the share of these"
+                "Of the sentences that have a sense, the share whose nearest other sentence, by cosine, has the same \
+                 sense (leave-one-out 1-nearest-neighbour score; Coenen et al. 2019 compare with the mean of each \
+                 sense instead). If several sentences are equally near, the share of these with the same sense \
+                 counts"
             }
             Self::Baseline => {
-                "The layer's anisotropy (after Ethayarajh 2019): mean cosine over all pairs of different tokens in \
-                the sentences that \
-                 are measured, without the first position of each and without special tokens"
+                "The layer's anisotropy (after Ethayarajh 2019): the mean cosine over all pairs of different tokens \
+                 in the measured sentences, leaving out special tokens and the first token of each sentence"
             }
         }
     }
@@ -421,7 +421,8 @@ impl SensesModel {
         let other = self.rows.get(sentence)?;
         let is_of_another = occurrence.sense.is_some() && other.sense.is_some() && occurrence.sense != other.sense;
         let of = other.sense.map_or_else(String::new, |sense| format!(", of sense {sense}"));
-        let said = format!("{}, it is nearest to {}{of} (cosine {})", after(layer), sentence + 1, number(cosine));
+        let said =
+            format!("{}, it is nearest to sentence {}{of} (cosine {})", after(layer), sentence + 1, number(cosine));
         Some(NearestModel { said: super::sentence(&said), is_of_another })
     }
 
@@ -452,16 +453,16 @@ fn said_of(row: &SenseRow, alone_of: Option<char>) -> Option<String> {
     let said = match row {
         SenseRow::Waiting => return None,
         SenseRow::LeftOut(why) => why.clone(),
-        SenseRow::Found { note: Some(SenseNote::Alone), .. } => "one word alone has no context".to_owned(),
+        SenseRow::Found { note: Some(SenseNote::Alone), .. } => "a single word has no context".to_owned(),
         SenseRow::Found { note: Some(SenseNote::Repeated(count)), .. } => {
-            format!("the word occurs here {count} times: the first is measured")
+            format!("the word occurs {count} times here; only the first is measured")
         }
         SenseRow::Found { note: Some(SenseNote::SeesNothing), .. } => {
-            "the first word of a sentence cannot see the rest of it in this model".to_owned()
+            "in this model, the first word of a sentence cannot see the words after it".to_owned()
         }
         SenseRow::Found { note: None, .. } => {
             let sense = alone_of?;
-            format!("the only sentence of sense {sense}: no other can be nearest to it in the same sense")
+            format!("this is the only sentence of sense {sense}, so its nearest sentence cannot have the same sense")
         }
     };
     Some(super::sentence(&said))
@@ -476,7 +477,7 @@ fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
     } else if !senses.is_on || senses.is_current {
         return None;
     } else if is_training {
-        "The weights change: the sentences are measured again when training pauses.".to_owned()
+        "The weights are changing, so the sentences are measured again when training pauses.".to_owned()
     } else {
         format!("Measuring: {} of {found} sentences …", senses.progress.done)
     };
@@ -490,11 +491,16 @@ fn part(layers: &[SenseScores]) -> Option<String> {
     let (layer, apart, scores) = widest.reduce(|best, one| if one.1 > best.1 { one } else { best })?;
     if apart <= 0.0 {
         return Some(
-            "In no layer are sentences of one sense more similar than sentences of different senses.".to_owned(),
+            "In every layer, sentences of the same sense are no more similar than sentences of different senses."
+                .to_owned(),
         );
     }
     let (within, between) = (number(scores.within?), number(scores.between?));
-    Some(format!("The senses part most {}: {within} within a sense, {between} between senses.", after(layer)))
+    Some(format!(
+        "The senses are furthest apart {}: the mean cosine is {within} within a sense and {between} between \
+        senses.",
+        after(layer)
+    ))
 }
 
 /// `after layer 3`; `before all layers`.

@@ -494,7 +494,7 @@ impl Differences {
         let is_ended = matches!(training.stopped, Some(Stopped::LastStep | Stopped::Rule(_)));
         let is_trained = step == progress.done && (is_ended || progress.done == progress.of) && !training.playing;
         let at = || Difference::new("other step", format!("Training is at step {step} of {}.", progress.of));
-        let edited = || Difference::new("weights edited", "Weights are edited.");
+        let edited = || Difference::new("weights edited", "Some weights have been edited.");
         let changed = || Difference::new("training changed", "Training was changed while it ran.");
         let retrained = || {
             let words = model.recipe.words(&snapshot.lesson);
@@ -507,7 +507,7 @@ impl Differences {
             stage_text: model.sentence.written(),
             sentences: sentences.clone(),
             forward: (!are_none(&model.interventions))
-                .then(|| Difference::new("attention changed", "Attention is changed in Intervene.")),
+                .then(|| Difference::new("attention changed", "Attention has been changed in Intervene.")),
             weights: [(!is_trained).then(at), is_edited.then(edited), training.changes.last().is_some().then(changed)]
                 .into_iter()
                 .flatten()
@@ -521,7 +521,10 @@ impl Differences {
         let mut all = Vec::new();
         if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {
             let (shown, spoken) = (&self.stage_words, self.spoken(speaks_of));
-            let said = format!("This number is about “{shown}”, on the stage; the text is about “{spoken}”.");
+            let said = format!(
+                "This number is about the sentence on the stage, “{shown}”; the text is about \
+                “{spoken}”."
+            );
             all.push(Difference::new("other sentence", said));
         }
         if value.follows >= Follows::Forward {
@@ -642,7 +645,7 @@ impl LiveCellModel {
     fn differing(&self, expression: &LiveExpression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
         if let Some(cell) = value.cells.iter().find(is_stale) {
-            let said = format!("The cell {cell} has not run since what it reads was changed.");
+            let said = format!("Cell {cell} has not run since the values that it reads were changed.");
             return vec![Difference::new("older result", said)];
         }
         let written = |value| written(expression, value);

@@ -405,7 +405,7 @@ impl PlotModel {
 
     pub fn left_out_note(&self) -> Option<String> {
         (self.left_out > 0).then(|| match self.left_out {
-            1 => "A point is not finite and is left out.".to_owned(),
+            1 => "One point is not finite and is left out.".to_owned(),
             count => format!("{count} points are not finite and are left out."),
         })
     }

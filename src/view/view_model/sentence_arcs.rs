@@ -314,11 +314,11 @@ impl SentenceArcs {
         self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
     }
 
-    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`; `apple₁ takes from launched: 0.41`.
+    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`; `apple₁ receives from launched: 0.41`.
     pub fn say(&self, arc: &WeightArc) -> String {
         let (from, to) = (self.label(arc.from), self.label(arc.to));
         let target = if arc.from == arc.to { "itself" } else { to };
-        let verb = if arc.added.is_some() { "takes from" } else { "looks at" };
+        let verb = if arc.added.is_some() { "receives from" } else { "looks at" };
         format!("{from} {verb} {target}: {}{}", arc.number(), self.in_head(arc))
     }
 
@@ -379,7 +379,7 @@ impl SentenceArcs {
         let all: Vec<String> = most.iter().map(said).collect();
         let (looks, seen) = match shown.reading.is_added {
             false => ("looks most at", "is seen most by"),
-            true => ("takes most from", "gives most to"),
+            true => ("receives most from", "gives most to"),
         };
         match (shown.direction, &all[..]) {
             (Direction::LooksAt, []) => format!("{word} looks at no word here"),

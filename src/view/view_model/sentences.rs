@@ -241,8 +241,11 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
     let early = |words: String| Some(SentenceFault { words, is_early: true });
     let late = |words: String| Some(SentenceFault { words, is_early: false });
     match unknown[..] {
-        _ if count == 0 => early("Write words of this lesson: they are shown as you type.".to_owned()),
-        [] if count > most_words => late(format!("{count} words: the model reads at most {most_words}.")),
+        _ if count == 0 => early("Write words of this lesson. They are shown here as you type.".to_owned()),
+        [] if count > most_words => late(format!(
+            "The sentence has {count} words, but the model reads at most \
+            {most_words}."
+        )),
         [] => match words.last() {
             Some(ReadWord { text, kind: WordKind::Unfinished(_), .. }) => {
                 early(format!("{} is not yet a word of this lesson.", quoted(&shortened(text))))
@@ -250,7 +253,7 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
             _ => None,
         },
         [one] => late(format!("{} is not a word of this lesson.", quoted(&shortened(one)))),
-        _ => late(format!("{} words are not in this lesson.", unknown.len())),
+        _ => late(format!("{} of the words are not words of this lesson.", unknown.len())),
     }
 }
 

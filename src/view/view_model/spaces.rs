@@ -89,7 +89,10 @@ impl TwoSpaces {
     /// Says which points the stage shows.
     pub fn about(&self) -> String {
         let [here, there] = &self.names;
-        format!("Words that moved most and least, and those of the sentence, on their way from {here} to {there}.")
+        format!(
+            "The words that moved most, those that moved least and those of the sentence, on their way from \
+            {here} to {there}."
+        )
     }
 }
 

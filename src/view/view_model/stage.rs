@@ -306,7 +306,7 @@ pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
     let projection = &space.projection;
     match (projection.is_turned(), projection.is_chosen()) {
         (true, false) => "turned to match the lesson's picture",
-        (true, true) => "along the same chosen axes, the others turned to match the lesson's picture",
+        (true, true) => "along the same chosen axes, with the others turned to match the lesson's picture",
         (false, _) if space.basis.fitted.is_some() => "along the axes that you fitted to it",
         (false, _) => "along the same axes",
     }

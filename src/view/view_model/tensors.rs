@@ -389,11 +389,11 @@ fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
     };
     for shown in &snapshot.notebook.cells {
         if let Some((name, value)) = shown.cell.turned_variable() {
-            add(code(name, "its slider sets it".to_owned(), VariableValue::Number(value)));
+            add(code(name, "set by its slider".to_owned(), VariableValue::Number(value)));
         }
         let Some(run) = shown.run.as_deref().filter(|_| shown.cell.is_code()) else { continue };
         let place = run.number.map_or_else(|| shown.cell.id.to_string(), |number| format!("In[{number}]"));
-        let stale = if shown.is_stale() { "; stale: run it again" } else { "" };
+        let stale = if shown.is_stale() { "; stale, so run the cell again" } else { "" };
         for variable in run.variables.iter() {
             let value = match &variable.value {
                 Output::Number(number) => VariableValue::Number(*number),

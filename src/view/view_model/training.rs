@@ -96,7 +96,7 @@ impl TrainingModel {
     }
 }
 
-/// Such as `76 steps kept in 1.2 MB, one in every 8; the steps between are trained again, bit for bit`.
+/// Such as `76 steps kept in 1.2 MB, one in every 8; when needed, the steps in between are trained again, bit for bit`.
 fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;
@@ -105,7 +105,10 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     let kept = format!("{count} kept in {megabytes:.1} MB");
     match steps[..] {
         [first, second, ..] if second - first > 1 => {
-            format!("{kept}, one in every {}; the steps between are trained again, bit for bit", second - first)
+            format!(
+                "{kept}, one in every {}; when needed, the steps in between are trained again, bit for bit",
+                second - first
+            )
         }
         _ => kept,
     }
@@ -158,7 +161,7 @@ fn status(training: &TrainingSnapshot) -> String {
         } else {
             format!("step {}, on the way to {}", look.step, look.target)
         };
-        return format!("a look back at {step}; training is at {latest}");
+        return format!("looking back at {step}; training is at step {latest}");
     }
     match training.stopped {
         None => "training".to_owned(),
@@ -173,7 +176,7 @@ fn status(training: &TrainingSnapshot) -> String {
 fn rule_words(rule: StopRule) -> String {
     match rule {
         StopRule::LossBelow(limit) => format!("the loss is below {limit}"),
-        StopRule::GradientBelow(limit) => format!("the gradient is shorter than {limit}"),
+        StopRule::GradientBelow(limit) => format!("the norm of the gradient is below {limit}"),
         StopRule::Plateau { steps, by } => {
             format!("over the last {steps} steps the loss has not fallen by {by}")
         }

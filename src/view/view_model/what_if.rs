@@ -236,7 +236,7 @@ impl WhatIfModel {
         let Self { temperature, scale, key_width, heads, mask, .. } = self;
         let mut said = Vec::new();
         if temperature.is_set && temperature.now != temperature.own {
-            said.push(format!("Temperature {} instead of {}.", temperature.now, temperature.own));
+            said.push(format!("The temperature is {} instead of {}.", temperature.now, temperature.own));
         }
         if scale.is_set && scale.now != scale.own {
             said.push(format!("Scores are {}divided by √{key_width}.", if scale.now { "" } else { "not " }));
@@ -246,7 +246,7 @@ impl WhatIfModel {
         let differ =
             |hides: bool| mask.now.iter().zip(&mask.own).filter(|(now, own)| now != own && **now != hides).count();
         for (count, what) in
-            [(differ(true), "hidden that is normally seen"), (differ(false), "seen that is normally hidden")]
+            [(differ(true), "normally seen but now hidden"), (differ(false), "normally hidden but now seen")]
         {
             match count {
                 0 => {}
@@ -285,5 +285,8 @@ pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.other.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;
     let at = word(&model.sentence.tokens, patch.position);
-    format!("Before layer {layer}, {at} has the vector of {taken} in the second sentence, as it was when copied.")
+    format!(
+        "Before layer {layer}, the vector of {at} is replaced by that of {taken} in the second sentence, as it \
+        was when you copied it."
+    )
 }

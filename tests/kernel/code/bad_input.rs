@@ -12,7 +12,7 @@ use super::{cell, fault, number, scope, table};
 #[test]
 fn mistakes_are_said_in_words() {
     for (source, expected) in [
-        ("softmx(E)", "1:1: there is no function `softmx` of (tensor); did you mean `softmax`?"),
+        ("softmx(E)", "1:1: there is no function `softmx` that takes (tensor); did you mean `softmax`?"),
         ("softmax(\"E\")", "1:1: `softmax` cannot take (text); call it as softmax(S)"),
         (
             "temprature + 1",
@@ -25,18 +25,19 @@ fn mistakes_are_said_in_words() {
         ),
         (
             "fn none(x) { let y = x; } none(1)[0]",
-            "1:34: there is nothing here to take an entry of; a function gives back the value of its last line; a loop or a `let` has none",
+            "1:34: there is nothing here from which to take an entry; a function returns the value of its last line; \
+             a loop or a `let` has no value",
         ),
         ("Q = E;", "1:1: `Q` cannot be changed: it follows from X and W_Q"),
         ("Q[0, 0, 0] = 1.0;", "1:2: `Q` cannot be changed: it follows from X and W_Q"),
         ("E[\"bnak\"]", "1:2: \"bnak\" is not among the words here; did you mean \"bank\"?"),
         (
             "W[\"bank\"]",
-            "1:2: the entries on this axis have no names, so \"bank\" finds none; use a number from 0 to 1",
+            "1:2: the entries on this axis have no names, so \"bank\" cannot be found; use a number from 0 to 1",
         ),
         ("E[3]", "1:2: there is no entry 3 on an axis of length 3; its entries are 0 to 2"),
         ("E[0, 0, 0]", "1:2: 3 indices for a tensor of the shape (3, 2); give at most 2"),
-        ("E[1.., 0]", "1:6: a range before a comma needs its end; write 1..3, or .. for all"),
+        ("E[1.., 0]", "1:6: a range before a comma needs an end; write 1..3, or .. for all"),
         ("E[2..9]", "1:2: the range 2..9 is not within 0..3"),
         ("E[0..9223372036854775806]", "1:2: the range 0..9223372036854775806 is not within 0..3"),
         ("E[0..9223372036854775807]", "1:2: the range 0..9223372036854775807 is not within 0..3"),
@@ -47,7 +48,7 @@ fn mistakes_are_said_in_words() {
             "1:2: string cannot be an entry of a tensor; assign a number, or a tensor of the same shape",
         ),
         ("W[0] = vector([1, 2, 3]);", "1:2: a tensor of the shape (3) does not fit into [2]; shapes must be the same"),
-        ("matrix([[1, 2], [3]])", "1:1: matrix: row 1 has 1 numbers, row 0 has 2; all rows must be of one length"),
+        ("matrix([[1, 2], [3]])", "1:1: matrix: row 1 has 1 numbers, row 0 has 2; all rows must have the same length"),
         ("zeros(-1, 2)", "1:1: zeros: -1 is not a count; use 0 or a larger whole number"),
     ] {
         assert_eq!(fault(source), expected, "{source}");

@@ -48,7 +48,7 @@ impl PassTensors for Counted {
         match name {
             "A" => Ok(rows(self.bytes)),
             "Q" => Ok(rows(self.off)),
-            other => Err(Fault::new(format!("a pass has no `{other}`"))),
+            other => Err(Fault::new(format!("a forward pass has no `{other}`"))),
         }
     }
 }
@@ -68,7 +68,7 @@ fn a_pass_is_read_by_the_names_of_its_tensors() {
 
 #[test]
 fn a_pass_has_faults_with_places() {
-    assert_eq!(fault(r#"let x = forward("the").X;"#), "1:23: a pass has no `X`");
+    assert_eq!(fault(r#"let x = forward("the").X;"#), "1:23: a forward pass has no `X`");
     assert_eq!(fault("forward(\"the\", [0.5])"), "1:1: forward: f64 is not a head; heads count from 0, as in [0, 2]");
     assert_eq!(fault("forward(\"the\", [-1])"), "1:1: forward: -1 is not a head; heads count from 0, as in [0, 2]");
     let found = run("forward(\"the\")", &Scope::default()).fault.expect("no model").to_string();

@@ -161,11 +161,12 @@ fn shapes_that_do_not_fit_are_said_with_what_would() {
         ),
         (
             "let x = 1;\nE + E.T",
-            "2:3: cannot add (3, 2) and (2, 3) entry by entry; the second one transposed, .T, has the shape (3, 2)",
+            "2:3: cannot add (3, 2) and (2, 3) entry by entry; transposed with .T, the second one has the shape (3, 2)",
         ),
         (
             "E * zeros(4, 2)",
-            "1:3: cannot multiply (3, 2) and (4, 2) entry by entry; shapes must be the same, or one of them 1 where they differ",
+            "1:3: cannot multiply (3, 2) and (4, 2) entry by entry; shapes must be the same, or one of them must be \
+             1 where they differ",
         ),
     ] {
         assert_eq!(fault(source), expected, "{source}");

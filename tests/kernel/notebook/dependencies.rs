@@ -143,10 +143,10 @@ fn what_a_cell_may_not_write_is_said() {
         ("W_Q = 3;", "`W_Q` must stay a tensor"),
         ("W_Q = W_Q[0..2];", "`W_Q` must keep its shape (6, 6); it would have (2, 6)"),
         ("W_Q[0, 0] = 1.0 / 0.0;", "`W_Q` would have an entry that is not a finite number"),
-        ("temperature = -1.0;", "a temperature is from 0.01 to 100, not -1"),
+        ("temperature = -1.0;", "a temperature must be from 0.01 to 100, not -1"),
         (
             "fn f() { W_Q } f()",
-            "there is no variable `W_Q` here; a function sees only its parameters: pass `W_Q` to it as one",
+            "there is no variable `W_Q` here; a function sees only its parameters; pass `W_Q` to it as a parameter",
         ),
     ];
     let before = kernel.snapshot().model.expect("a model").parameters;

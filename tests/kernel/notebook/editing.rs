@@ -69,7 +69,7 @@ fn cells_are_split_and_merged() {
     assert_eq!(text(&kernel, "double"), before);
     write(&mut kernel, "intro", "Näher");
     cell(&mut kernel, "intro", CellCommand::Split(2));
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("a cell is split between two characters"));
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("a cell can be split only between two characters"));
     cell(&mut kernel, "intro", CellCommand::MergeBelow);
     assert_eq!(kernel.snapshot().notice.as_deref(), Some("only two cells of text, or two of code, can be merged"));
 }
@@ -81,13 +81,18 @@ fn what_cannot_be_done_changes_nothing() {
     let cases = [
         ("nobody", CellCommand::Delete, "there is no cell \"nobody\""),
         ("turn", CellCommand::SetText("x".into()), "this cell has no text to write"),
-        ("intro", CellCommand::SetText("x".repeat(70_000).into()), "a cell has at most 65536 bytes of text: split it"),
+        (
+            "intro",
+            CellCommand::SetText("x".repeat(70_000).into()),
+            "a cell has at most 65536 bytes of text; split \
+            the cell",
+        ),
         ("turn", CellCommand::Slide(f64::NAN), "a slider cannot be at NaN"),
         ("intro", CellCommand::Slide(1.0), "this cell is not a slider"),
-        ("guess", CellCommand::Choose(2), "there is no choice 3: there are 2"),
+        ("guess", CellCommand::Choose(2), "there is no choice 3; the number of choices is 2"),
         ("guess", CellCommand::Reveal, "choose an answer first"),
         ("turn", CellCommand::Hint, "this cell has no hints"),
-        ("turn", CellCommand::SetKind(OwnKind::Code), "only text and code can become one another"),
+        ("turn", CellCommand::SetKind(OwnKind::Code), "only a cell of text or of code can change its kind"),
         ("intro", CellCommand::Settle { keep_mine: true }, "this cell has no conflict"),
         ("end", CellCommand::MergeBelow, "there is no cell below"),
     ];

@@ -44,7 +44,11 @@ fn what_a_pass_cannot_do_is_said_with_its_place() {
     for (source, expected) in [
         ("forward(\"the seal sank\", [2])", "1:1: forward: there is no head 2; use numbers from 0 to 1"),
         ("forward(\"\")", "1:1: forward: the sentence has no words"),
-        ("let y = forward(\"a seal\").E;", "1:26: a pass has no `E`; it is the same for all sentences: write `E`"),
+        (
+            "let y = forward(\"a seal\").E;",
+            "1:26: a forward pass has no `E`; it is the same for all sentences, so \
+            write just `E`",
+        ),
         ("forward(\"a seel\")", "1:1: forward: "),
     ] {
         write(&mut kernel, "double", source);

@@ -38,7 +38,13 @@ fn a_prediction_is_locked_and_then_answered() {
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
     assert_eq!(*shown(&kernel, "guess").outputs, [Output::Number(2.0)]);
     cell(&mut kernel, "guess", CellCommand::Choose(0));
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("this prediction is given; reset the cell to try again"));
+    assert_eq!(
+        kernel.snapshot().notice.as_deref(),
+        Some(
+            "this prediction has already been made; reset the cell to \
+        try again"
+        )
+    );
     assert_eq!(found(&kernel, "guess").cell.answer, Answer::Predict { chosen: Some(1), is_locked: true });
 }
 
@@ -336,7 +342,7 @@ fn a_lesson_is_rehearsed() {
             "broken: it runs without a fault, but says fails: true",
             "guess: answer: its answer: the lesson's answer is not one of its choices; it says: shape(A)[0]",
             "middle: solution: its solution does not pass case 1",
-            "sharpen: start: its start already passes",
+            "sharpen: start: its starting code already passes",
         ]
     );
 }

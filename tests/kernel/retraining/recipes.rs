@@ -178,14 +178,14 @@ fn what_does_not_work_is_refused_with_words_and_never_offered() {
     let mut kernel = trained();
     let before = shown(&kernel);
     let refused = [
-        (heads(4), "4 heads do not divide a width of 6"),
+        (heads(4), "a width of 6 cannot be divided evenly among 4 heads"),
         (heads(0), "from 1 to 16 heads"),
         (heads(usize::MAX), "from 1 to 16 heads"),
-        (width(5), "2 heads do not divide a width of 5"),
-        (width(1), "a width is from 2 to 256"),
-        (width(usize::MAX), "a width is from 2 to 256"),
-        (Recipe { model_rate: Some(0.0), ..Recipe::default() }, "a learning rate is"),
-        (Recipe { static_rate: Some(f64::NAN), ..Recipe::default() }, "a learning rate is"),
+        (width(5), "a width of 5 cannot be divided evenly among 2 heads"),
+        (width(1), "a width must be from 2 to 256"),
+        (width(usize::MAX), "a width must be from 2 to 256"),
+        (Recipe { model_rate: Some(0.0), ..Recipe::default() }, "a learning rate must be"),
+        (Recipe { static_rate: Some(f64::NAN), ..Recipe::default() }, "a learning rate must be"),
         (shares([0.9, 0.9]), "a sum of 1"),
         (shares([f64::NAN, 1.0]), "a sum of 1"),
         (Recipe { shares: [("duck".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "no such ambiguous word"),
@@ -330,7 +330,7 @@ fn the_old_model_does_not_train_while_the_new_one_does() {
     for command in [Command::Training(TrainingCommand::Play), Command::Training(TrainingCommand::Step(2))] {
         kernel.apply(command);
         let said = notice(&kernel).expect("words");
-        assert_eq!(said, "wait until the lesson is trained again; pause gives that up");
+        assert_eq!(said, "wait until the lesson has been trained again, or cancel that with Pause");
         assert!(kernel.snapshot().retraining.is_some() && !model(&kernel).training.playing);
         assert_eq!(undo_label(&kernel), undo, "nothing was done that could be undone");
     }

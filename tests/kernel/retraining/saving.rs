@@ -60,7 +60,10 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
     let text = SMALL.replace("dim: 6", "dim: 4");
     let again = open(lessons::lesson(&text), saved(&kernel));
     let report = again.snapshot().report;
-    assert!(report.iter().any(|words| words.contains("3 heads do not divide a width of 4")), "{report:?}");
+    assert!(
+        report.iter().any(|words| words.contains("a width of 4 cannot be divided evenly among 3 heads")),
+        "{report:?}"
+    );
     assert!(model(&again).recipe.is_default());
 
     let wild = Recipe {

@@ -107,7 +107,7 @@ fn playing_goes_on_from_the_latest_step() {
     assert!(!training.playing && training.progress.done > 100 && training.step_shown() == 3);
     let said = TrainingModel::of(&kernel.snapshot());
     let done = kernel.steps_done();
-    assert_eq!((said.shown, said.status), (Some(3), format!("a look back at step 3; training is at {done}")));
+    assert_eq!((said.shown, said.status), (Some(3), format!("looking back at step 3; training is at step {done}")));
 }
 
 #[test]
@@ -155,14 +155,14 @@ fn what_cannot_be_done_with_the_past_is_said() {
     let rate = |rate| {
         (
             Command::Training(TrainingCommand::SetLearningRate(rate)),
-            format!("a learning rate is above 0 and at most 1, not {rate}"),
+            format!("a learning rate must be above 0 and at most 1, not {rate}"),
         )
     };
     let cases = [
-        (Command::Training(TrainingCommand::Scrub(6)), "there is no step 6 yet: training has done 5".to_owned()),
+        (Command::Training(TrainingCommand::Scrub(6)), "there is no step 6 yet; training has done 5 so far".to_owned()),
         (
             Command::Training(TrainingCommand::Compare(Some(Reference::Step(6)))),
-            "there is no step 6 yet: training has done 5".to_owned(),
+            "there is no step 6 yet; training has done 5 so far".to_owned(),
         ),
         (Command::Training(TrainingCommand::Branch), "this is already the latest step".to_owned()),
         rate(0.0),

@@ -100,7 +100,7 @@ fn groups_and_corpus() {
     check(
         "rate: 0.3, shares",
         "rate: 0.7, shares",
-        r#"a.ron:15:21: ambiguous: {fruit} would be "apple" with probability 1.12; expected at most 1: a lower rate"#,
+        r#"a.ron:15:21: ambiguous: {fruit} would be "apple" with probability 1.12; expected at most 1, by a lower rate"#,
     );
     check(
         "rate: 0.3, shares",
@@ -237,16 +237,16 @@ fn axes() {
     let check = |written: &str, issue: &str| check("},\n    corpus: Corpus(", &axes(written), issue);
     check(
         r#"Axis(from: "fruits", to: "company")"#,
-        r#"a.ron:8:24: from: "fruits" is neither a group nor a word of the corpus; expected a group, or words with commas between; did you mean "fruit"?"#,
+        r#"a.ron:8:24: from: "fruits" is neither a group nor a word of the corpus; expected a group, or words separated by commas; did you mean "fruit"?"#,
     );
     check(
         r#"Axis(from: "fruit", to: "phone, sweat")"#,
-        r#"a.ron:8:44: to: "sweat" is neither a group nor a word of the corpus; expected a group, or words with commas between; did you mean "sweet"?"#,
+        r#"a.ron:8:44: to: "sweat" is neither a group nor a word of the corpus; expected a group, or words separated by commas; did you mean "sweet"?"#,
     );
     check(r#"Axis(from: "fruit", to: "fruit")"#, r#"a.ron:8:12: an axis from "fruit" to itself; expected two ends"#);
     check(
         r#"Axis(from: ",", to: "fruit")"#,
-        r#"a.ron:8:23: from: no word; expected a group, or words with commas between"#,
+        r#"a.ron:8:23: from: no word; expected a group, or words separated by commas"#,
     );
     // One line, whichever way it runs.
     for again in [r#"Axis(from: "fruit", to: "apple")"#, r#"Axis(from: "apple", to: "fruit")"#] {

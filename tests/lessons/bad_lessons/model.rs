@@ -250,7 +250,8 @@ fn objectives() {
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, keep: 1",
-        "a.ron:19:53: keep: every output gives an answer, so none is left to keep at its word; expected MaskedWord, Label with pool: Last, or readout: Linear",
+        "a.ron:19:53: keep: every output gives an answer, so there is no output that could be kept at its word; \
+         expected MaskedWord, Label with pool: Last, or readout: Linear",
     );
     check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");
     check("MaskedWord(rate: 0.3)", r#"MaskedWord(rate: 0.3, stand_ins: ["apple"])"#, "no issues");
@@ -330,7 +331,8 @@ a.ron:19:72: fraction: found the number 2; expected a number above 0 and at most
     ),
     (
         "positions: Rotary(fraction: 0.1)",
-        "a.ron:19:32: positions: rotary positions turn pairs of columns, and keys are 8 wide; expected a larger fraction, or wider keys",
+        "a.ron:19:32: positions: rotary positions rotate pairs of columns, but keys are only 8 wide; expected a \
+         larger fraction, or wider keys",
     ),
     (
         "positions: Rotary(scaling: Linear(0))",
@@ -342,7 +344,8 @@ a.ron:19:72: fraction: found the number 2; expected a number above 0 and at most
     ),
     (
         "branches: Parallel, feed_forward: 8",
-        "a.ron:19:32: branches: parallel branches need a norm before each and a residual; expected norm: Pre",
+        "a.ron:19:32: branches: parallel branches need a norm before each branch and a residual connection; expected \
+         norm: Pre",
     ),
     (
         "norm: Pre, branches: Parallel",

@@ -146,7 +146,8 @@ fn claims_of_an_objective() {
     check(
         "SenseAccuracy(Contextual)",
         r#"Says(sentence: "she ate", answer: "apple")"#,
-        "a.ron:30:69: Says with the objective MaskedWord; expected hides: …, the place of the word that is asked for",
+        "a.ron:30:69: Says with the objective MaskedWord; expected hides: …, the position of the word that is asked \
+         for",
     );
     check(
         "SenseAccuracy(Contextual)",
@@ -219,7 +220,7 @@ fn cells_that_run() {
         ),
         (
             r#"Gate(id: "a", needs: ["intro"])"#,
-            r#"a.ron:27:31: needs: no prediction or exercise "intro" is above; expected the id of one above this gate"#,
+            r#"a.ron:27:31: needs: no prediction or exercise "intro" is above; expected the id of a prediction or exercise above this gate"#,
         ),
     ];
     let found: Vec<(&str, String)> = cases.iter().map(|(cell, _)| (*cell, issues(cell))).collect();
@@ -303,7 +304,8 @@ fn live_text_and_links() {
     );
     intro(
         "{{ x = 2 }}",
-        "a.ron:26:34: md: an expression that defines or writes; expected one that reads: a Code cell writes",
+        "a.ron:26:34: md: an expression that defines or writes; expected an expression that only reads; writing \
+         belongs in a Code cell",
     );
     intro(
         "a {{ b",

@@ -117,7 +117,7 @@ fn more_heads_than_the_model_has() {
     for (heads, reports) in [(3, 1), (1_000_000, 41)] {
         let kernel = older(heads);
         assert_eq!(kernel.snapshot().model.expect("a model").interventions.heads, [HeadMode::Off, HeadMode::Off]);
-        assert_eq!(report(&kernel)[0], "The change of head 3 is left out: there is no head 3: the model has 2.");
+        assert_eq!(report(&kernel)[0], "The change of head 3 is left out: there is no head 3; the model has 2.");
         assert_eq!(report(&kernel).len(), reports);
     }
 }
@@ -210,7 +210,11 @@ fn outputs_that_no_code_could_show() {
         state.notebook.cells[1].run = Some(run);
         let kernel = open(lesson(), state);
         assert!(found(&kernel, "double").run.is_none());
-        assert_eq!(report(&kernel), ["The outputs of cell “double” do not fit it and are left out."], "{output:?}");
+        assert_eq!(
+            report(&kernel),
+            ["The saved outputs of cell “double” do not fit the cell and are left out."],
+            "{output:?}"
+        );
     }
     let mut state = saved(&kernel());
     let run = RunSnapshot { verdict: Some(Verdict::Prediction { right: 2 }), ..RunSnapshot::default() };
@@ -386,7 +390,7 @@ fn a_gain_that_is_none_is_said_to_be_one() {
         let kernel = trained_with(heads.map(set));
         assert_eq!(
             report(&kernel),
-            [format!("The change of head 1 is left out: a head's gain is from 0 to 4, not {gain}.")]
+            [format!("The change of head 1 is left out: a head's gain must be from 0 to 4, not {gain}.")]
         );
         let modes = &kernel.snapshot().model.expect("a model").interventions.heads;
         assert_eq!(modes[..], [HeadMode::Live, HeadMode::Off], "the other one is as it was");

@@ -61,7 +61,7 @@ fn a_dropped_cell_stays_where_something_was_done_to_it() {
     assert!(own.is_own && own.is_code());
     assert_eq!(ids(&after)[..5], ["intro", "double", "turn", "uses", "reads"]);
     assert_eq!(outputs(&after, "uses").len(), 1, "what it showed is there too");
-    assert_eq!(report(&after), ["The lesson no longer has cell “uses”: it stays as your own."]);
+    assert_eq!(report(&after), ["The lesson no longer has cell “uses”; the cell stays as one of your own."]);
     // It stays as it is, also when it is opened again, and is the lesson's again when that has it again.
     let again = reopened(&after, dropped);
     assert_eq!((text(&again, "uses").as_str(), report(&again).len()), ("let b = a; b + 40", 0));
@@ -178,7 +178,7 @@ fn weights_stay_where_the_model_has_the_same_shape() {
     );
     let one_head = reopened(&before, changed(&[("heads: 2", "heads: 1")]));
     assert_eq!(heads(&one_head), [HeadMode::Live]);
-    assert_eq!(report(&one_head)[0], "The change of head 2 is left out: there is no head 2: the model has 1.");
+    assert_eq!(report(&one_head)[0], "The change of head 2 is left out: there is no head 2; the model has 1.");
     let other_words = reopened(&before, changed(&[("[\"the seal sank while a duck swam\", ", "[")]));
     assert_eq!(weight(&other_words).0, 0.75);
 }

@@ -110,7 +110,7 @@ fn outputs_of_before_are_marked_and_their_variables_are_gone() {
     assert_eq!(double.status, CellStatus::Stale);
     assert_eq!(outputs(&after, "uses"), [Output::Number(7.0)]);
     cell(&mut after, "uses", CellCommand::Run);
-    let fault = found(&after, "uses").run.and_then(|run| run.fault.clone()).expect("`a` is not there");
+    let fault = found(&after, "uses").run.and_then(|run| run.fault.clone()).expect("`a` does not exist yet");
     assert!(fault.to_string().contains("`a`"), "{fault}");
     cell(&mut after, "double", CellCommand::Run);
     cell(&mut after, "uses", CellCommand::Run);
@@ -266,7 +266,7 @@ fn on_the_way_back_the_learner_may_do_other_things() {
         col: 0,
         value: 1.0,
     }));
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("wait until training is where you left it"));
+    assert_eq!(kernel.snapshot().notice.as_deref(), Some("wait until training is back where you left it"));
     kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(Mask::Causal))));
     kernel.apply(Command::Training(TrainingCommand::Pause));
     assert!(!kernel.is_busy());
@@ -313,7 +313,7 @@ fn large_outputs_are_left_out_and_said_to_be() {
     assert!(serde_json::to_string(&kept).expect("plain data").len() < 100_000);
     let after = open(lesson(), kept);
     let Output::Text(words) = outputs(&after, "double").pop().expect("words") else { panic!("no words") };
-    assert_eq!(&*words, "2 outputs were too large to be kept: run the cell again.");
+    assert_eq!(&*words, "2 outputs were too large to be kept; run the cell again.");
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn another_seed_is_said() {
     let mut kernel = Kernel::trained(with_seed(9));
     set(&mut kernel, 0, 0.5);
     assert_eq!(report(&reopened(&kernel, with_seed(9))), [""; 0]);
-    let said = "You left this with seed 9; it now trains with seed 5, so your changes apply to other weights.";
+    let said = "You left this lesson with seed 9; it now trains with seed 5, so your changes apply to other weights.";
     let after = reopened(&kernel, lesson());
     assert_eq!(report(&after), [said]);
     assert_eq!(report(&reopened(&after, lesson())), [""; 0], "it is said once");

@@ -37,7 +37,7 @@ fn work_follows_a_file_that_was_moved() {
     let mut moved = open::<Work>(&scratch.home(), &new);
     assert_eq!(moved.loaded.value, Some(Work::of(4)));
     assert!(matches!(moved.loaded.used, LoadedFrom::Moved { .. }));
-    assert!(moved.loaded.report()[0].starts_with("This continues the work on "));
+    assert!(moved.loaded.report()[0].starts_with("This continues your work on "));
     moved.store.save(&Work::of(5)).unwrap();
     drop(moved);
     assert_eq!(open::<Work>(&scratch.home(), &new).loaded.value, Some(Work::of(5)));

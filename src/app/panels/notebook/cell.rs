@@ -96,7 +96,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFra
         ui.set_height(size::SLIDER_ROW);
         if is_code {
             ui.label(RichText::new(&cell.label).font(theme::mono(size::MONO)).color(palette.ink_faint))
-                .on_hover_text("The order in which cells ran; [*] is running or waiting");
+                .on_hover_text("The order in which cells ran; [*] means running or waiting");
         } else {
             ui.label(RichText::new(title).font(theme::strong(size::SMALL)).color(palette.accent));
             if cell.cell.is_done() {
@@ -132,17 +132,20 @@ fn note_ui(ui: &mut Ui, cell: &CellModel) {
         let color = if cell.shown.is_stale() { palette.warn } else { palette.ink_faint };
         let why = match cell.shown.status {
             CellStatus::Stale if cell.shown.is_stale() => {
-                "What it read, or its text, has changed since it ran: run it again"
+                "The cell's text, or a value that it read, has changed since it ran; run it again"
             }
-            CellStatus::Stale => "It has not run in this session: cells below see its variables only after it runs",
-            _ => "How long its last run took",
+            CellStatus::Stale => {
+                "The cell has not run in this session; cells below see its variables only after it \
+                runs"
+            }
+            _ => "How long the cell's last run took",
         };
         ui.label(RichText::new(&cell.note).size(size::SMALL).color(color)).on_hover_text(why);
     }
     if let Some(name) = &cell.shown.shadows {
         let words = format!("hides {name} above");
         ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_faint))
-            .on_hover_text("A cell above also defines this name; the cells below see this cell's value");
+            .on_hover_text("A cell above also defines this name, but the cells below see this cell's value");
     }
 }
 
@@ -388,7 +391,7 @@ pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
         write_ui(ui, cell, index, frame);
     } else if is_empty {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let hint = RichText::new("Empty text: Enter to write").color(palette.ink_faint);
+        let hint = RichText::new("Empty text; press Enter to write").color(palette.ink_faint);
         if ui.add(Label::new(hint).sense(Sense::click())).clicked() {
             frame.write(id);
         }
@@ -440,7 +443,7 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Not
         (Bind::Mask, _) if is_there => mask_ui(ui, turned),
         (_, Some(before)) => number_ui(ui, slider, before),
         (_, None) => {
-            ui.label(RichText::new("You can move it as soon as the model is ready.").color(palette.ink_faint));
+            ui.label(RichText::new("You can move this slider as soon as the model is ready.").color(palette.ink_faint));
             None
         }
     };
@@ -463,7 +466,7 @@ fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     let is_turned = response.on_hover_text("The causal mask").changed();
     if turned.is_none() {
         let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
-        ui.label(RichText::new("The mask is a custom one: neither causal nor none.").size(size::SMALL).color(ink));
+        ui.label(RichText::new("The mask is a custom mask, neither causal nor none.").size(size::SMALL).color(ink));
     }
     is_turned.then(|| f64::from(u8::from(on)))
 }
@@ -481,7 +484,7 @@ fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
         if let Some(step) = slider.step {
             bar = bar.step_by(step);
         }
-        is_turned = hint(ui.add(bar), "Drag to set it; everything that depends on it follows").changed();
+        is_turned = hint(ui.add(bar), "Drag to set the value; everything that depends on it follows").changed();
     });
     is_turned.then_some(value)
 }
@@ -544,7 +547,7 @@ fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -
         }
         ui.add_space(size::GAP_TIGHT);
         let button = egui::Button::new(RichText::new("▶  Show").color(palette.on_accent)).fill(palette.accent);
-        let hint = NotebookAction::Write.row().hint_with("Set the stage: this sentence, these words, this time");
+        let hint = NotebookAction::Write.row().hint_with("Sets the stage to this sentence, these words and this time");
         let response = ui.add(button).on_hover_text(hint);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Show: {caption}")));
         response.clicked()

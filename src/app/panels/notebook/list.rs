@@ -258,7 +258,7 @@ fn deleted_ui(ui: &Ui, frame: &mut NotebookFrame) -> bool {
         ui.set_opacity(opacity);
         ui.label(RichText::new("Cell deleted").size(size::READING));
         let words = format!("Undo ({})", undo.keys_text());
-        ui.button(words).on_hover_text("Bring the cell back").clicked()
+        ui.button(words).on_hover_text("Brings the cell back").clicked()
     });
     showing.stay(&note);
     if undoes {
@@ -279,7 +279,7 @@ fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
     ui.ctx().request_repaint_after(SHOWN - age);
     let [write, command] = [NotebookAction::Write, NotebookAction::Leave].map(|action| action.row().keys_text());
     note_ui(ui.ctx(), ui.id().with("letters"), size::GAP_WIDE, |ui| {
-        let words = format!("{write} to write; {command} for the keys of the notebook");
+        let words = format!("Press {write} to write, or {command} to use the keys of the notebook");
         ui.label(RichText::new(words).size(size::READING));
     });
 }
@@ -314,7 +314,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     if let Some(before) = &around.before {
         let words = RichText::new(format!("Previous lesson: {}", before.title)).color(palette.ink_soft);
         let response = ui.add(Button::new(words).wrap());
-        if response.on_hover_text("Open it; your work on this one is saved").clicked() {
+        if response.on_hover_text("Opens that lesson; your work on this one is saved").clicked() {
             open(frame, before);
         }
     }
@@ -333,7 +333,9 @@ fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut NotebookFr
         response.request_focus();
         response.scroll_to_me(None);
     }
-    if response.on_hover_text("Open it; your work on this one is saved (↓ from the last cell, then Enter)").clicked()
+    if response
+        .on_hover_text("Opens that lesson; your work on this one is saved (↓ from the last cell, then Enter)")
+        .clicked()
     {
         open(frame, next);
     }

@@ -114,7 +114,7 @@ fn number_ui(ui: &mut Ui, number: &NumberModel) {
         }
         label.on_hover_ui(|ui| {
             ui.monospace(&number.full);
-            ui.weak("Click to copy it");
+            ui.weak("Click to copy the number");
         });
         if is_copied(ui, id) {
             ui.label(RichText::new("copied").font(theme::plain(size::SMALL)).color(palette.accent));

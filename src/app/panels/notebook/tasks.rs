@@ -29,7 +29,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if !is_locked && right.is_none() {
         let words = if cell.shown.reads_model { "Lock it in and ask the model" } else { "Lock it in" };
         let lock = ui.add_enabled(chosen.is_some(), Button::new(words));
-        let lock = lock.on_hover_text("Your answer stays; the live numbers are shown");
+        let lock = lock.on_hover_text("Locks in your answer and shows the live numbers");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
             frame.ask(cell.id(), CellCommand::Reveal);
             frame.state.below = Some(Below::end(cell.id(), "Show the answer"));
@@ -81,13 +81,13 @@ fn verdict_words(cell: &CellModel, chosen: Option<usize>, right: usize) -> &'sta
         return "";
     }
     if cell.shown.status == CellStatus::Stale {
-        return "The model has changed since you asked it.";
+        return "The model has changed since you locked in your answer.";
     }
     match (chosen == Some(right), cell.shown.reads_model) {
         (true, true) => "The model agrees.",
         (false, true) => "The model says otherwise.",
         (true, false) => "Right.",
-        (false, false) => "Not so.",
+        (false, false) => "Not right.",
     }
 }
 
@@ -146,7 +146,7 @@ fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame
         frame.select(cell.id());
         frame.state.below = Some(Below::end(cell.id(), "Show the solution"));
     }
-    if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Back to the start", cell) {
+    if exercise.start.is_some() && button(ui, cell.cell.is_edited(), "Reset", "Goes back to the starting code", cell) {
         frame.ask(cell.id(), CellCommand::Reset);
         frame.state.drafts.forget(cell.id());
     }
@@ -200,11 +200,11 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
     let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
     let is_now = cell.shown.status != CellStatus::Stale;
     if !is_now && !cell.compared.is_empty() {
-        ui.label(RichText::new("when it was checked").size(size::SMALL).color(palette.ink_faint));
+        ui.label(RichText::new("when your answer was checked").size(size::SMALL).color(palette.ink_faint));
     }
     ui.push_id("compared", |ui| compared_ui(ui, &cell.compared, *failed_case));
     if !cell.value.is_empty() {
-        let when = if is_now { "value now" } else { "value when it was checked" };
+        let when = if is_now { "value now" } else { "value when your answer was checked" };
         ui.label(RichText::new(when).size(size::SMALL).color(palette.ink_faint));
         ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
     }
@@ -213,7 +213,7 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));
             ui.label(RichText::new(&exercise.check).monospace().color(palette.ink_soft))
-                .on_hover_text("Must be true in every case; belongs to the lesson and cannot be edited");
+                .on_hover_text("This must be true in every case. It belongs to the lesson and cannot be edited");
         });
     }
     if !cell.outputs.is_empty() {
@@ -233,8 +233,8 @@ pub fn gate_ui(ui: &mut Ui, cell: &CellModel, caption: &str, frame: &mut Noteboo
     card_ui(ui, |ui| {
         let caption = if caption.is_empty() { "Finish the tasks above to continue." } else { caption };
         ui.label(RichText::new(caption).size(size::READING));
-        ui.label(RichText::new("The rest of the lesson opens when they are done.").color(palette.ink_soft));
-        if button(ui, true, "Go on anyway", "Skip them for now; you can do them later", cell) {
+        ui.label(RichText::new("The rest of the lesson opens when these tasks are done.").color(palette.ink_soft));
+        if button(ui, true, "Go on anyway", "Skips the tasks for now; you can do them later", cell) {
             frame.ask(cell.id(), CellCommand::Skip);
         }
     });

@@ -45,7 +45,10 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
             let forms = [format!("{done} of {of} done"), format!("{done}/{of}")].map(laid);
             let fits = forms.into_iter().find(|galley| galley.size().x <= ui.available_width());
             if let Some(galley) = fits.filter(|_| of > 0) {
-                ui.label(galley).on_hover_text(format!("{done} of {of} predictions given and exercises passed"));
+                ui.label(galley).on_hover_text(format!(
+                    "{done} of {of} tasks done: predictions made and exercises \
+                    passed"
+                ));
             }
         });
     });
@@ -65,12 +68,12 @@ fn run_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     entry(ui, "Restart and run all", no_keys(), &[NotebookCommand::Restart, NotebookCommand::RunAll]);
     let auto = frame.model.auto_run;
     let words = if auto { "✓ Run cells automatically" } else { "Run cells automatically" };
-    if ui.button(words).on_hover_text("When what they read has changed").clicked() {
+    if ui.button(words).on_hover_text("Runs a cell again whenever something that it reads has changed").clicked() {
         frame.commands.push(Command::Notebook(NotebookCommand::SetAutoRun(!auto)));
         ui.close();
     }
     ui.separator();
-    if ui.button("Reset the notebook to the lesson's").on_hover_text("Undo brings yours back").clicked() {
+    if ui.button("Reset the notebook to the lesson's").on_hover_text("Undo brings your cells back").clicked() {
         frame.commands.push(Command::Notebook(NotebookCommand::Reset));
         ui.close();
     }
@@ -153,7 +156,7 @@ pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'stati
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
     let search = TextEdit::singleline(&mut state.search).id(keys::function_search()).margin(margin);
     let search = search.hint_text("Search the functions").desired_width(f32::INFINITY);
-    let search = ui.add(search).on_hover_text("A name, or words of a meaning");
+    let search = ui.add(search).on_hover_text("Search for a name, or for words of a meaning");
     keys::take(ui.ctx(), search.id);
     // Esc has taken the keyboard away by now, and closes the window.
     state.is_searching = search.has_focus() || search.lost_focus();

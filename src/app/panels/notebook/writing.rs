@@ -57,7 +57,10 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Noteboo
     let is_too_long = draft.is_too_long();
     if is_too_long {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let words = format!("Not kept: a cell has at most {SOURCE_BYTES_MAX} bytes of text. Shorten it, or split it.");
+        let words = format!(
+            "This text is not kept, because a cell has at most {SOURCE_BYTES_MAX} bytes of text. \
+            Shorten the text or split the cell."
+        );
         ui.label(RichText::new(words).color(palette.warn));
     } else if response.changed {
         let text = draft.send();

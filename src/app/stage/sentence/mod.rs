@@ -233,7 +233,7 @@ impl<'a> Strip<'a> {
         };
         let mut chips = |ui: &mut Ui| {
             let all = if heads.len() > NUMBERED_HEADS {
-                "Arcs of all heads; one alone has numbers"
+                "Arcs of all heads; the numbers are shown when you choose one head"
             } else {
                 "Arcs of all heads"
             };
@@ -242,7 +242,7 @@ impl<'a> Strip<'a> {
                 let off = if head.is_enabled { "" } else { ", switched off" };
                 let text = RichText::new(format!("{}", own + 1)).color(palette.head(own)).strong();
                 let text = if head.is_enabled { text } else { text.strikethrough() };
-                chip(ui, Some(head.head), text, &format!("Arcs of {} alone{off}", head.title.to_lowercase()));
+                chip(ui, Some(head.head), text, &format!("Arcs of {} only{off}", head.title.to_lowercase()));
             }
         };
         if heads.len() <= CHIPS {
@@ -335,7 +335,7 @@ impl<'a> Strip<'a> {
         }
         ground.clone().on_hover_cursor(egui::CursorIcon::PointingHand).on_hover_ui(|ui| {
             ui.label(self.model.say(arc));
-            ui.weak(format!("Click: follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
+            ui.weak(format!("Click to follow this pair. {}", if entry.is_some() { ASK_HINT } else { OF_PIECES }));
         });
     }
 
@@ -524,7 +524,7 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[(Direction, Vec<String>)], sink: O
         ui.set_max_width(size::WIDE_POPUP);
         ui.add(Label::new(sink.about()).wrap());
     }
-    ui.weak("Click to choose it; then the arrow keys move on.");
+    ui.weak("Click to choose the word; then the arrow keys move to other words.");
 }
 
 /// The layer whose arcs are shown: the walk's, or that of the head that was chosen or is shown alone, or else the last.

@@ -418,12 +418,12 @@ fn unbalanced(formula: &str) -> Option<&'static str> {
     for c in formula.chars() {
         match c {
             '{' => depth += 1,
-            '}' if depth == 0 => return Some("No formula: a } has no { before it"),
+            '}' if depth == 0 => return Some("Not a formula, because a } has no { before it"),
             '}' => depth -= 1,
             _ => {}
         }
     }
-    (depth > 0).then_some("No formula: a { has no } after it")
+    (depth > 0).then_some("Not a formula, because a { has no } after it")
 }
 
 #[cfg(test)]

@@ -505,7 +505,7 @@ fn link(target: &Arc<str>) -> TextNote {
     if OPENED.iter().any(|scheme| lower.starts_with(scheme)) {
         TextNote::Link(target.clone())
     } else {
-        TextNote::Tip(format!("Links open web pages only, not {target}").into())
+        TextNote::Tip(format!("Links can open only web pages, not {target}").into())
     }
 }
 

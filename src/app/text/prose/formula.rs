@@ -99,10 +99,10 @@ impl Maths {
 
 fn typeset(source: &str, display: bool) -> Result<Formula, String> {
     if source.len() > SOURCE_BYTES_MAX {
-        return Err(format!("{} bytes: a formula has {SOURCE_BYTES_MAX} at most", source.len()));
+        return Err(format!("the formula has {} bytes; at most {SOURCE_BYTES_MAX} are allowed", source.len()));
     }
     if let Some(name) = commands(source).find(|name| REFUSED.contains(name)) {
-        return Err(format!("{name} is not for formulas of a lesson"));
+        return Err(format!("{name} is not allowed in the formulas of a lesson"));
     }
     // A fault of the library must not take the window with it: its source is shown instead.
     let list =
@@ -128,7 +128,10 @@ fn lay_out(source: &str, display: bool) -> Result<DisplayList, String> {
     let (width, height) = (boxes.width as f32, (boxes.height + boxes.depth) as f32);
     // Written so that a NaN is refused, too.
     if !(width <= WIDTH_MAX && height <= HEIGHT_MAX) {
-        return Err(format!("too large: {WIDTH_MAX} em wide and {HEIGHT_MAX} em high at most"));
+        return Err(format!(
+            "the formula is too large; at most {WIDTH_MAX} em in width and {HEIGHT_MAX} em in height \
+            are allowed"
+        ));
     }
     validate_layout(&boxes)?;
     Ok(to_display_list(&boxes))
@@ -140,7 +143,7 @@ fn characters(source: &str, bytes: usize) -> usize {
 
 fn placed(list: &DisplayList) -> Result<Formula, String> {
     if list.items.len() > MARKS_MAX {
-        return Err(format!("{} signs: a formula has {MARKS_MAX} at most", list.items.len()));
+        return Err(format!("the formula has {} symbols; at most {MARKS_MAX} are allowed", list.items.len()));
     }
     let baseline = list.height;
     let mut marks: Vec<FormulaMark> = list.items.iter().map(|item| mark(item, baseline)).collect();
@@ -149,7 +152,7 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
     if formula.marks.iter().all(|mark| mark.shape.within_bounds()) {
         Ok(formula)
     } else {
-        Err("a part of this formula lies far outside it".to_owned())
+        Err("a part of this formula would be drawn far outside it".to_owned())
     }
 }
 

@@ -266,7 +266,8 @@ fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
     ui.set_max_width(prose::TERM_CARD);
     live_lines_ui(ui, word);
     let palette = Palette::of(ui.visuals().dark_mode);
-    let hint = if word.entry.is_some() { "Click for where it comes from" } else { "Click for its exact value" };
+    let hint =
+        if word.entry.is_some() { "Click to see where the number comes from" } else { "Click for its exact value" };
     ui.label(egui::RichText::new(hint).size(size::SMALL).color(palette.ink_soft));
 }
 

@@ -50,10 +50,12 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
             let seconds = time.as_secs();
             let more = match lesson.cells.len() - done - 1 {
                 0 => String::new(),
-                below => format!(", nor {below} below"),
+                1 => " (nor was the cell below)".to_owned(),
+                below => format!(" (nor were the {below} cells below)"),
             };
             let words = format!(
-                "not checked{more}: all cells together took more than {seconds} s; raise the limit with --within SECONDS"
+                "not checked{more}, because all cells together took more than {seconds} s; raise the limit with \
+                 --within SECONDS"
             );
             problems.push(Problem::of(cell, words, Spot::Cell));
             break;
@@ -137,7 +139,7 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
         return Some(Problem::of(cell, NOT_RUN, Spot::Cell));
     };
     if is_right(&start) == Some(true) {
-        return Some(Problem::of(cell, "its start already passes", Spot::Field("start")));
+        return Some(Problem::of(cell, "its starting code already passes", Spot::Field("start")));
     }
     if is_right(&solved) != Some(true) {
         return Some(Problem::of(cell, why_not(&solved), Spot::Field("solution")));

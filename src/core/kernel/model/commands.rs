@@ -111,7 +111,7 @@ impl LessonModel {
 
     fn solo(&mut self, solo: Option<usize>) -> Result<(), String> {
         solo.map_or(Ok(()), |head| self.check_head(head))?;
-        let label = solo.map_or("all heads on".to_owned(), |head| format!("head {} alone", head + 1));
+        let label = solo.map_or("all heads on".to_owned(), |head| format!("only head {} on", head + 1));
         self.intervene(&label, false, |changed| {
             for (head, mode) in changed.heads.iter_mut().enumerate() {
                 *mode = if solo.is_none_or(|solo| solo == head) { HeadMode::Live } else { HeadMode::Off };
@@ -125,7 +125,7 @@ impl LessonModel {
         if head < heads {
             Ok(())
         } else {
-            Err(format!("there is no head {}: the model has {heads}", head.saturating_add(1)))
+            Err(format!("there is no head {}; the model has {heads}", head.saturating_add(1)))
         }
     }
 }
@@ -176,7 +176,7 @@ impl LessonModel {
         let index = self.index(entry)?;
         let (tensor, row, col) = entry;
         if !value.is_finite() {
-            return Err(format!("{tensor}[{row}, {col}] cannot be {value}: a weight is a finite number"));
+            return Err(format!("{tensor}[{row}, {col}] cannot be {value}, because a weight must be a finite number"));
         }
         if self.training.model().live().at(index).to_bits() == value.to_bits() {
             return Ok(());
@@ -252,7 +252,7 @@ impl LessonModel {
             return Err(format!("the model has no {tensor}"));
         };
         if !(scale > 0.0 && scale <= PERTURBATION_MAX) {
-            return Err(format!("a shake is above 0 and at most {PERTURBATION_MAX}, not {scale}"));
+            return Err(format!("the noise of a shake must be above 0 and at most {PERTURBATION_MAX}, not {scale}"));
         }
         // Each tensor draws for itself.
         let mut rng = part(draw, Stream::Perturbation, place);
@@ -278,7 +278,7 @@ impl LessonModel {
             SentenceCommand::Select(index) => {
                 let count = lesson.sentences.len();
                 Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
-                    format!("there is no sentence {}: the lesson has {count}", index.saturating_add(1))
+                    format!("there is no sentence {}; the lesson has {count}", index.saturating_add(1))
                 })?
             }
             SentenceCommand::Set(text) => self.read(&text, lesson)?,
@@ -356,7 +356,7 @@ impl LessonModel {
         let (before, was_on) = (self.pass.senses().list().clone(), self.pass.senses().is_on());
         let mut list = SenseList::clone(&before);
         let count = list.sentences.len();
-        let missing = |index: usize| format!("there is no sentence {}: the list has {count}", index.saturating_add(1));
+        let missing = |index: usize| format!("there is no sentence {}; the list has {count}", index.saturating_add(1));
         let (mut is_on, mut written) = (was_on, None);
         let label = match command {
             SenseCommand::Show(shows) => {
@@ -475,7 +475,9 @@ impl LessonModel {
         let spread = if let Some(of_word) = of_word {
             of_word
         } else if self.pretrained.is_some() {
-            layers.spread(passes.into_iter()).ok_or_else(|| "there is nothing to fit axes to".to_owned())?
+            layers
+                .spread(passes.into_iter())
+                .ok_or_else(|| "there are no points to which axes could be fitted".to_owned())?
         } else if let Some(of_all) = &self.space.spread {
             Spread::clone(of_all)
         } else {
@@ -484,18 +486,21 @@ impl LessonModel {
             Spread::of(&Matrix::stacked(width, std::iter::once(&words).chain(outputs)))
         };
         if !(spread.total().is_finite() && spread.mean().iter().all(|x| x.is_finite())) {
-            return Err("some points are not finite: no axes fit them".to_owned());
+            return Err("some points are not finite, so no axes can be fitted to them".to_owned());
         }
         // Numbers whose squares are too large make no basis, and could not be kept.
         let spread = Spread::from_packed(spread.mean().to_vec(), &spread.packed())
-            .ok_or_else(|| "some points are too far away: no axes fit them".to_owned())?;
+            .ok_or_else(|| "some points are too far away, so no axes can be fitted to them".to_owned())?;
         Ok(Arc::new(spread))
     }
 
     fn fit(&mut self, spread: Arc<Spread>, lesson: &Lesson) -> Result<(), String> {
         let width = self.space.vectors.cols();
         if width <= AXES {
-            return Err(format!("the vectors have {}: the picture shows them as they are", dimensions(width)));
+            return Err(format!(
+                "the vectors have {}, so the picture already shows them as they are",
+                dimensions(width)
+            ));
         }
         if spread.width() != width {
             return Err(format!("they were fitted to vectors of {}, not {width}", dimensions(spread.width())));
@@ -523,7 +528,8 @@ impl LessonModel {
     fn chosen_axis(&self, axis: Axis, from: &str, to: &str, lesson: &Lesson) -> Result<ChosenAxis, String> {
         let dimensions = self.space.projection.dimensions();
         if axis.index() >= dimensions {
-            return Err(format!("there is no axis {}: the vectors have {dimensions} dimensions", axis.letter()));
+            let has = self::dimensions(dimensions);
+            return Err(format!("there is no axis {}, because the vectors have only {has}", axis.letter()));
         }
         let read = |text: &str| WordGroup::read(text, lesson, &self.space.vocabulary);
         Ok(ChosenAxis { from: read(from)?, to: read(to)? })
@@ -532,7 +538,9 @@ impl LessonModel {
     /// Vectors as they are, or seen through the norm that puts all layers on one scale.
     fn set_raw(&mut self, raw: bool, lesson: &Lesson) -> Result<(), String> {
         if self.space.scale.is_none() {
-            return Err("the picture uses no norm of this model: it shows the vectors as they are".to_owned());
+            return Err(
+                "the picture uses no norm of this model, so it already shows the vectors as they are".to_owned()
+            );
         }
         let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };
         // What was fitted was fitted to the others.
@@ -574,7 +582,7 @@ impl LessonModel {
             Ok(projection) => {
                 self.pass.rebase(&mut self.space, (basis, projection));
             }
-            Err(why) => left_out.push(format!("the axes are the lesson's: {why}")),
+            Err(why) => left_out.push(format!("the axes are reset to those of the lesson: {why}")),
         }
         left_out
     }
@@ -592,7 +600,7 @@ impl LessonModel {
                 let goal = self.training.trainer().steps();
                 self.change_model("training", false, |training, _| training.play_to(goal))
             }
-            TrainingCommand::Step(0) => Err("training goes forward by at least one step".to_owned()),
+            TrainingCommand::Step(0) => Err("training must go forward by at least one step".to_owned()),
             TrainingCommand::Step(steps) => {
                 let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
                 self.change_model(&format!("training by {steps}"), false, |training, _| training.play_to(goal))

@@ -435,9 +435,9 @@ impl PassTensors for ReadPass {
         if let Some(known) = of_pass().find(|known| known.name == name) {
             return Ok(self.live.tensor(known.tensor));
         }
-        let fault = Fault::new(format!("a pass has no `{name}`"));
+        let fault = Fault::new(format!("a forward pass has no `{name}`"));
         if self.names.iter().any(|known| known.name == name) {
-            return Err(fault.hint(format!("it is the same for all sentences: write `{name}`")));
+            return Err(fault.hint(format!("it is the same for all sentences, so write just `{name}`")));
         }
         Err(match nearest(name, of_pass().map(|known| known.name.as_str())) {
             Some(near) => fault.hint(format!("did you mean `{near}`?")),

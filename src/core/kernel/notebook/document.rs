@@ -217,7 +217,7 @@ impl Document {
     pub fn delete(&mut self, id: &str) -> Change {
         let index = self.index(id)?;
         if self.cells.len() == 1 {
-            return Err("the last cell stays".to_owned());
+            return Err("the last cell cannot be deleted".to_owned());
         }
         self.cells.remove(index);
         Ok(())
@@ -238,7 +238,7 @@ impl Document {
         let cell = &self.cells[index];
         let kind = own_kind(&cell.kind).ok_or("only text and code can be split")?;
         let text = cell.text.clone();
-        let (above, below) = text.split_at_checked(at).ok_or("a cell is split between two characters")?;
+        let (above, below) = text.split_at_checked(at).ok_or("a cell can be split only between two characters")?;
         let own = self.insert_at(index + 1, kind, below.trim_start_matches('\n'))?;
         Arc::make_mut(&mut self.cells[index]).text = above.trim_end_matches('\n').into();
         Ok(own)
@@ -263,7 +263,7 @@ impl Document {
     /// Makes text of code, or code of text.
     pub fn set_kind(&mut self, id: &str, kind: OwnKind) -> Change {
         let cell = self.cell_mut(id)?;
-        let before = own_kind(&cell.kind).ok_or("only text and code can become one another")?;
+        let before = own_kind(&cell.kind).ok_or("only a cell of text or of code can change its kind")?;
         if before != kind {
             cell.kind = Arc::new(kind.kind(original(&cell.kind)));
         }
@@ -330,7 +330,7 @@ pub(super) fn own_kind(kind: &CellKind) -> Option<OwnKind> {
 
 fn check_length(bytes: usize) -> Change {
     if bytes > SOURCE_BYTES_MAX {
-        return Err(format!("a cell has at most {SOURCE_BYTES_MAX} bytes of text: split it"));
+        return Err(format!("a cell has at most {SOURCE_BYTES_MAX} bytes of text; split the cell"));
     }
     Ok(())
 }
@@ -443,7 +443,9 @@ impl Notebook {
                 self.change("split of a cell", None, |document| document.split(id, at).map(|_| ()))
             }
             CellCommand::MergeBelow => self.change("merge of two cells", None, |document| document.merge_below(id)),
-            CellCommand::SetKind(kind) => self.change("kind of a cell", None, |document| document.set_kind(id, kind)),
+            CellCommand::SetKind(kind) => {
+                self.change("change of a cell's kind", None, |document| document.set_kind(id, kind))
+            }
             CellCommand::Fold(on) => self.change("fold", None, |document| {
                 document.cell_mut(id)?.is_folded = on;
                 Ok(())
@@ -546,13 +548,13 @@ fn choose(cell: &mut DocumentCell, choice: usize) -> Result<(), String> {
     let count = predict.choices.len();
     match &mut cell.answer {
         Answer::Predict { is_locked: true, .. } => {
-            Err("this prediction is given; reset the cell to try again".to_owned())
+            Err("this prediction has already been made; reset the cell to try again".to_owned())
         }
         Answer::Predict { chosen, .. } if choice < count => {
             *chosen = Some(choice);
             Ok(())
         }
-        _ => Err(format!("there is no choice {}: there are {count}", choice.saturating_add(1))),
+        _ => Err(format!("there is no choice {}; the number of choices is {count}", choice.saturating_add(1))),
     }
 }
 

@@ -409,8 +409,8 @@ fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
 /// The fault of a cell that would have run by itself.
 fn not_run() -> Fault {
     let seconds = UNASKED_TIME_MAX.as_secs();
-    Fault::new(format!("not run: the cells that run by themselves take more than {seconds} s together"))
-        .hint("select it and press Shift+Enter to run it")
+    Fault::new(format!("not run, because the cells that run automatically take more than {seconds} s together"))
+        .hint("select the cell and press Shift+Enter to run it")
 }
 
 /// Hands what a run wrote to the model; where that cannot take it, the run has a fault.

@@ -394,7 +394,7 @@ impl Notebook {
         above.filter(|above| above.is_code() && !self.runs.contains_key(&above.id)).find_map(|above| {
             let defines = &self.analyses.get(&above.id)?.names.as_ref().ok()?.defines;
             let name = defines.intersection(reads).next()?;
-            Some(Fault::new(format!("`{name}` is not there yet")).hint(format!("run the cell {}", above.id)))
+            Some(Fault::new(format!("`{name}` does not exist yet")).hint(format!("run the cell {}", above.id)))
         })
     }
 
@@ -412,8 +412,8 @@ impl Notebook {
 /// The fault of an expression for which no time was left.
 fn not_computed() -> Fault {
     let seconds = TEXTS_TIME_MAX.as_secs();
-    Fault::new(format!("not computed: the numbers in the texts take more than {seconds} s together"))
-        .hint("compute them in a Code cell, and name its variables in the texts")
+    Fault::new(format!("not computed, because the numbers in the texts take more than {seconds} s together"))
+        .hint("compute them in a Code cell, and use its variables in the texts")
 }
 
 /// The places that `[0]["apple1", 2]` names on these axes; `None` where it names more than one entry, or computes.

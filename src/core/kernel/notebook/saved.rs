@@ -245,7 +245,7 @@ pub fn merge(lesson: &Lesson, saved: &SavedNotebook) -> Merged {
     let mut first: BTreeMap<&str, &SavedCell> = BTreeMap::new();
     for cell in &saved.cells {
         if first.insert(&cell.id, cell).is_some() {
-            merging.say(format!("Cell {} was saved twice: one of them is left out.", quoted(&cell.id)));
+            merging.say(format!("Cell {} was saved twice; one copy is left out.", quoted(&cell.id)));
         }
     }
     let known: BTreeSet<&str> = saved.lesson.iter().map(String::as_str).collect();
@@ -328,10 +328,7 @@ impl Merging {
     fn take(&mut self, saved: &SavedCell, given: Option<&Cell>) -> Vec<CellId> {
         let too_long = saved.edit.as_ref().is_some_and(|edit| edit.text.len() > SOURCE_BYTES_MAX);
         if too_long {
-            self.say(format!(
-                "The text of cell {} is longer than any text of a cell: it is left out.",
-                quoted(&saved.id)
-            ));
+            self.say(format!("The text of cell {} is too long for a cell and is left out.", quoted(&saved.id)));
         }
         let edit = saved.edit.as_ref().filter(|_| !too_long);
         match given {
@@ -359,7 +356,7 @@ impl Merging {
             }
             Some(edit) if !edit.text.is_empty() => {
                 let own = self.own(None, edit, saved);
-                self.say(format!("The lesson has replaced cell {}: your text is below it.", quoted(&saved.id)));
+                self.say(format!("The lesson has replaced cell {}; your text is below it.", quoted(&saved.id)));
                 ids.push(own);
             }
             _ => {}
@@ -379,7 +376,8 @@ impl Merging {
         cell.text = edit.text.as_str().into();
         if is_news {
             self.say(format!(
-                "The lesson has a new text for cell {}, and you had changed the old one: yours stays until you choose.",
+                "The lesson has a new text for cell {}, but you had changed the old text. Yours stays until you \
+                 choose.",
                 quoted(&cell.id)
             ));
         }
@@ -394,11 +392,14 @@ impl Merging {
             return Some(self.own(Some(&saved.id), edit.unwrap_or(&empty), saved));
         }
         if let Some(edit) = edit.filter(|edit| !edit.text.is_empty()) {
-            self.say(format!("The lesson no longer has cell {}: it stays as your own.", quoted(&saved.id)));
+            self.say(format!(
+                "The lesson no longer has cell {}; the cell stays as one of your own.",
+                quoted(&saved.id)
+            ));
             return Some(self.own(Some(&saved.id), edit, saved));
         }
         let words = in_words(&saved.answer)?;
-        self.say(format!("The lesson no longer has cell {}: your answer is kept as text.", quoted(&saved.id)));
+        self.say(format!("The lesson no longer has cell {}; your answer is kept as text.", quoted(&saved.id)));
         let note = SavedEdit { kind: OwnKind::Text, text: words, base: String::new() };
         Some(self.own(None, &note, saved))
     }
@@ -460,8 +461,8 @@ impl Merging {
                 *answer = Answer::Skipped;
                 return;
             }
-            (SavedAnswer::Predict { .. }, ..) => "asks something else now: your answer is reset",
-            (SavedAnswer::Exercise { .. }, ..) => "has another check now: your attempts are counted from 0",
+            (SavedAnswer::Predict { .. }, ..) => "now asks something else, so your answer is reset",
+            (SavedAnswer::Exercise { .. }, ..) => "now has another check, so your attempts are counted from 0",
             _ => return,
         };
         self.say(format!("Cell {} {reset}.", quoted(&cell.id)));
@@ -474,7 +475,8 @@ impl Merging {
         }
         match shown(run, &cell.kind) {
             Some(shown) => drop(self.runs.insert(cell.id.clone(), Arc::new(shown))),
-            None => self.say(format!("The outputs of cell {} do not fit it and are left out.", quoted(&cell.id))),
+            None => self
+                .say(format!("The saved outputs of cell {} do not fit the cell and are left out.", quoted(&cell.id))),
         }
     }
 
@@ -482,7 +484,10 @@ impl Merging {
         let mut cells: Vec<_> = order.iter().filter_map(|id| self.cells.get(id).cloned()).collect();
         if cells.len() > DOCUMENT_CELLS_MAX {
             let more = cells.len() - DOCUMENT_CELLS_MAX;
-            self.say(format!("A notebook has at most {DOCUMENT_CELLS_MAX} cells: the last {more} are left out."));
+            self.say(format!(
+                "A notebook has at most {DOCUMENT_CELLS_MAX} cells; the cells beyond that are left out \
+                ({more})."
+            ));
             cells.truncate(DOCUMENT_CELLS_MAX);
         }
         if cells.is_empty() {
@@ -513,7 +518,7 @@ fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
     let left_out = std::mem::take(&mut run.left_out);
     if left_out > 0 {
         let what = if left_out == 1 { "An output was".to_owned() } else { format!("{left_out} outputs were") };
-        let words = Output::Text(format!("{what} too large to be kept: run the cell again.").into());
+        let words = Output::Text(format!("{what} too large to be kept; run the cell again.").into());
         run.outputs = run.outputs.iter().cloned().chain([words]).collect();
     }
     fits.then_some(run)

@@ -113,7 +113,8 @@ impl Kernel {
         let seed = awaited.as_ref().and_then(|saved| saved.seed);
         if let Some(seed) = seed.filter(|seed| *seed != lesson.seed) {
             report.push(format!(
-                "You left this with seed {seed}; it now trains with seed {}, so your changes apply to other weights.",
+                "You left this lesson with seed {seed}; it now trains with seed {}, so your changes apply to other \
+                 weights.",
                 lesson.seed
             ));
         }
@@ -303,7 +304,7 @@ impl Kernel {
             self.resuming = None;
             let under_way = self.awaited.take().and_then(|saved| saved.under_way().cloned());
             if let Some(Err(why)) = under_way.map(|recipe| self.retrain(recipe)) {
-                report.push(format!("The lesson was being trained again; that was not continued: {why}."));
+                report.push(format!("The lesson was being trained again, but this could not be continued: {why}."));
             }
         }
         self.say(report);
@@ -422,7 +423,7 @@ impl Kernel {
             } else {
                 Mask::Causal
             }))),
-            Bind::Time => return Err("the time only changes the view: no model depends on it".to_owned()),
+            Bind::Time => return Err("the time changes only the view; no model depends on it".to_owned()),
             Bind::Variable(_) => command,
         })
     }
@@ -459,7 +460,7 @@ impl Kernel {
                     (self.resuming, self.awaited, self.has_changed) = (None, None, true);
                 }
                 command if command.concerns_training() => {
-                    return Err("wait until training is where you left it".to_owned());
+                    return Err("wait until training is back where you left it".to_owned());
                 }
                 _ => {}
             }
@@ -471,7 +472,7 @@ impl Kernel {
                 Phase::Ready(_),
                 Command::Training(TrainingCommand::Play) | Command::Training(TrainingCommand::Step(_)),
             ) if self.retraining.is_some() => {
-                Err("wait until the lesson is trained again; pause gives that up".to_owned())
+                Err("wait until the lesson has been trained again, or cancel that with Pause".to_owned())
             }
             (Phase::Ready(model), command) => {
                 if matches!(
@@ -492,8 +493,8 @@ impl Kernel {
                 Ok(())
             }
             (Phase::Embedding(_), _) => Err(match self.lesson.static_embedding.is_pretrained() {
-                true => "wait until the model is read".to_owned(),
-                false => "wait until the static vectors are trained".to_owned(),
+                true => "wait until the model has been read".to_owned(),
+                false => "wait until the static vectors have been trained".to_owned(),
             }),
             (Phase::Failed { .. }, _) => Ok(()),
         }
@@ -551,7 +552,7 @@ pub struct UnderWay {
 impl Kernel {
     pub(in crate::kernel) fn retrain(&mut self, recipe: Recipe) -> Result<(), String> {
         let (Phase::Ready(model), Some(own)) = (&mut self.phase, &self.own) else {
-            return Err("wait until the static vectors are trained".to_owned());
+            return Err("wait until the static vectors have been trained".to_owned());
         };
         if model.pretrained.is_some() {
             return Err("a model that was read from files cannot be trained here".to_owned());
@@ -646,7 +647,10 @@ impl Kernel {
     }
 
     fn open_without_recipe(&mut self, why: &str) {
-        self.say(vec![format!("The model was trained with other settings, and now has the lesson's: {why}.")]);
+        self.say(vec![format!(
+            "The model had been trained with other settings; it now has the lesson's settings: \
+            {why}."
+        )]);
         self.open_own();
     }
 

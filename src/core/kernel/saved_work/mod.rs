@@ -265,7 +265,7 @@ impl Resuming {
         let trains = |command: &Command| matches!(command, Command::Training(TrainingCommand::TrainTo(_)));
         let Some(end) = self.rest.iter().rposition(trains) else { return };
         if !self.rest.drain(..=end).all(|command| trains(&command)) {
-            report.push(format!("Changes after step {done} are left out: training has no such steps now."));
+            report.push(format!("Changes after step {done} are left out, because training no longer has such steps."));
         }
     }
 }

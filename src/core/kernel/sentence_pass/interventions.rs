@@ -36,7 +36,7 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
     if is_temperature(temperature) {
         return Ok(());
     }
-    Err(format!("a temperature is from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
+    Err(format!("a temperature must be from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
 }
 
 /// # Errors
@@ -82,7 +82,7 @@ pub fn check_gain(gain: f32) -> Result<(), String> {
     if (0.0..=GAIN_MAX).contains(&gain) {
         return Ok(());
     }
-    Err(format!("a head's gain is from 0 to {GAIN_MAX}, not {gain}"))
+    Err(format!("a head's gain must be from 0 to {GAIN_MAX}, not {gain}"))
 }
 
 /// A head that counts once is live; one that does not count is off.
@@ -107,7 +107,7 @@ pub fn toggled(
 ) -> Result<Option<Mask>, String> {
     if query >= tokens || key >= tokens {
         return Err(format!(
-            "the sentence has {tokens} tokens: there is no pair {}, {}",
+            "the sentence has {tokens} tokens, so there is no pair {}, {}",
             query.saturating_add(1),
             key.saturating_add(1)
         ));

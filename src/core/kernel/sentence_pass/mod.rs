@@ -264,7 +264,7 @@ impl SentencePass {
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));
             return Err(format!(
-                "head {} has no weight from token {query} to token {key}: it has {queries} by {keys}",
+                "head {} has no weight from token {query} to token {key}; it has {queries} by {keys} weights",
                 own + 1
             ));
         }
@@ -285,11 +285,11 @@ impl SentencePass {
         model: &AttentionModel<f32>,
         live: &Arc<Parameters<f32>>,
     ) -> Result<Patch<f32>, String> {
-        let second = self.second.as_ref().ok_or("there is no second sentence to take a vector from")?;
+        let second = self.second.as_ref().ok_or("there is no second sentence from which to take a vector")?;
         let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
         if !(first_block..first_block + blocks).contains(&block) {
             return Err(format!(
-                "there is no such layer: the sentence goes through {} to {}",
+                "there is no such layer; the sentence goes through layers {} to {}",
                 first_block + 1,
                 first_block + blocks
             ));
@@ -297,7 +297,7 @@ impl SentencePass {
         for (which, at, count) in [("", position, self.frame.len()), ("second ", from, second.len())] {
             if at >= count {
                 let at = at.saturating_add(1);
-                return Err(format!("the {which}sentence has {count} tokens: there is no token {at}"));
+                return Err(format!("the {which}sentence has {count} tokens, so there is no token {at}"));
             }
         }
         let vector = vector.unwrap_or_else(|| {
@@ -307,7 +307,7 @@ impl SentencePass {
         });
         let (numbers, width) = (vector.len(), model.architecture.width);
         if numbers != width || !vector.iter().all(|x| x.is_finite()) {
-            return Err(format!("its vector of {numbers} numbers is not one of {width} finite numbers"));
+            return Err(format!("its vector of {numbers} numbers must be a vector of {width} finite numbers"));
         }
         Ok(Patch { block, position, from, vector: Some(vector) })
     }
@@ -347,7 +347,7 @@ impl SentencePass {
     ) -> Result<(), String> {
         check_generates(&lesson.model.objective)?;
         if !(1..=GENERATED_MAX).contains(&count) {
-            return Err(format!("from 1 to {GENERATED_MAX} words are written at once, not {count}"));
+            return Err(format!("from 1 to {GENERATED_MAX} words can be written at once, not {count}"));
         }
         if let NextWordChoice::Sampled(sampling) = choice {
             check_temperature(sampling.temperature)?;

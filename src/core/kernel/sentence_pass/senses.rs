@@ -318,7 +318,7 @@ impl ReadText {
         };
         if sentence.is_source {
             return SenseRow::LeftOut(
-                "this model reads one sentence and writes another: it cannot compare senses".to_owned(),
+                "this model reads one sentence and writes another, so it cannot compare senses".to_owned(),
             );
         }
         if !is_sought {
@@ -506,7 +506,7 @@ impl SenseList {
 pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     let sentences = read_lines(lines.filter(|(_, line)| !line.trim().is_empty()))?;
-    if sentences.is_empty() { Err("there is no sentence in it".to_owned()) } else { Ok(sentences) }
+    if sentences.is_empty() { Err("there is no sentence in the file".to_owned()) } else { Ok(sentences) }
 }
 
 /// Reads a sentence from each line; the lines are counted from 0.
@@ -561,7 +561,7 @@ pub fn check_count(count: usize) -> Result<(), String> {
 pub fn check_text(text: &str) -> Result<(), String> {
     let count = text.chars().count();
     if count > CHARS_MAX {
-        return Err(format!("{:?} has {count} characters: at most {CHARS_MAX} are read", shorten(text)));
+        return Err(format!("{:?} has {count} characters; at most {CHARS_MAX} are read", shorten(text)));
     }
     Ok(())
 }
@@ -572,7 +572,7 @@ pub fn check_sense(sense: char) -> Result<(), String> {
     if SENSES.contains(&sense) {
         return Ok(());
     }
-    Err(format!("senses have the letters {} to {}, not {sense:?}", SENSES.start(), SENSES.end()))
+    Err(format!("senses must have letters from {} to {}, not {sense:?}", SENSES.start(), SENSES.end()))
 }
 
 #[cfg(test)]

@@ -414,7 +414,7 @@ impl Sentence {
     /// In words for the learner, if there are none or too many, or one is no row.
     pub fn of_ids(ids: &[usize], lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         if let Some(id) = ids.iter().find(|id| **id >= vocabulary.len()) {
-            return Err(format!("there is no token {id}: the model has those from 0 to {}", vocabulary.len() - 1));
+            return Err(format!("there is no token {id}; the model has tokens from 0 to {}", vocabulary.len() - 1));
         }
         check_count(ids.len(), &lesson.model.architecture, vocabulary.len())?;
         Ok(Self { index: None, words: ids.to_vec(), text: None })
@@ -431,7 +431,7 @@ fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> 
 /// A text as the model's tokenizer cuts it; token ids, where it has none.
 fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     if text.len() > TEXT_BYTES_MAX {
-        return Err(format!("the text has {} bytes: at most {TEXT_BYTES_MAX} are read", text.len()));
+        return Err(format!("the text has {} bytes; at most {TEXT_BYTES_MAX} are read", text.len()));
     }
     let pieces = model.pieces(text)?;
     if pieces.iter().all(|piece| piece.origin == Origin::Added) {
@@ -464,7 +464,7 @@ fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Ve
         return Err("the sentence has no words".to_owned());
     }
     if words.len() > max_tokens {
-        return Err(format!("the sentence has {} words: the model reads at most {max_tokens}", words.len()));
+        return Err(format!("the sentence has {} words, but the model reads at most {max_tokens}", words.len()));
     }
     let row = |word: &String| {
         rows.get(word.as_str()).copied().ok_or_else(|| {

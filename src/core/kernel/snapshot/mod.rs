@@ -95,7 +95,8 @@ impl Snapshot {
 
     /// The last snapshot of a kernel whose thread has panicked: nothing is under way any more.
     pub fn after_fault(&self) -> Self {
-        let words = "training stopped by a fault of attune itself; open the lesson again, and please report it";
+        let words = "training stopped because of a fault in attune itself; open the lesson again, and please report \
+            the fault";
         let mut last = Self { notice: Some(words.into()), retraining: None, touring: None, ..self.clone() };
         last.revision += 1;
         last.work_revision += 1;

@@ -348,10 +348,12 @@ pub fn check_generates(objective: &Objective) -> Result<(), String> {
     match objective {
         Objective::NextWord | Objective::Sequence(_) => Ok(()),
         Objective::MaskedWord { .. } => {
-            Err("the model writes nothing after a sentence: it was trained to fill in hidden words".to_owned())
+            Err("the model does not go on writing after a sentence, because it was trained to fill in hidden words"
+                .to_owned())
         }
         Objective::Label => {
-            Err("the model writes nothing after a sentence: it was trained to give one answer to the whole of it"
+            Err("the model does not go on writing after a sentence, because it was trained to give one answer to the \
+                whole sentence"
                 .to_owned())
         }
     }
@@ -360,14 +362,14 @@ pub fn check_generates(objective: &Objective) -> Result<(), String> {
 /// Why there is no next word.
 pub fn cannot_generate_words(why: CannotGenerate) -> String {
     match why {
-        CannotGenerate::NoWords => "there are no words to go on from".to_owned(),
+        CannotGenerate::NoWords => "there are no words after which to go on".to_owned(),
         CannotGenerate::NotWords => "the model names labels, not words".to_owned(),
         CannotGenerate::NotFinite => {
-            "the model's answer is not a finite number: a weight is far too large; reset it".to_owned()
+            "the model's answer is not a finite number, because a weight is far too large; reset that weight".to_owned()
         }
-        CannotGenerate::Temperature => "a temperature is above 0".to_owned(),
-        CannotGenerate::TopK => "a word is drawn among 1 or more words".to_owned(),
-        CannotGenerate::TopP => "a word is drawn among a share above 0, and at most 1".to_owned(),
+        CannotGenerate::Temperature => "a temperature must be above 0".to_owned(),
+        CannotGenerate::TopK => "a word must be drawn from at least 1 word".to_owned(),
+        CannotGenerate::TopP => "the share that a word is drawn from must be above 0 and at most 1".to_owned(),
     }
 }
 

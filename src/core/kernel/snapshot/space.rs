@@ -230,7 +230,7 @@ impl ChosenAxis {
         let least = ROUNDING * size(&from).max(size(&to));
         if self.from.words == self.to.words || !direction.iter().any(|x| x.abs() > least) {
             let (from, to) = (&self.from.text, &self.to.text);
-            return Err(format!("from {from:?} to {to:?} there is no direction: they have the same centre"));
+            return Err(format!("there is no direction from {from:?} to {to:?}, because they have the same centre"));
         }
         Ok(direction)
     }
@@ -376,7 +376,7 @@ fn some(words: Vec<usize>, text: &str) -> Result<Vec<usize>, String> {
         } else {
             format!("{:?} names no word", shorten(text))
         };
-        return Err(format!("{said}: name a group of the lesson, write words, or a /pattern/"));
+        return Err(format!("{said}; name a group of the lesson, or write words or a /pattern/"));
     }
     Ok(words)
 }

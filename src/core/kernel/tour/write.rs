@@ -50,8 +50,8 @@ fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> S
     };
     let rows: Vec<String> = forms(architecture, vocabulary, has_readout).into_iter().map(row).collect();
     format!(
-        "## What it is made of\n\n{whose} turns the vector $x$ of every token into $y$:\n\n{}\n\n| part | here | \
-         lesson |\n|---|---|---|\n{}",
+        "## What the model is made of\n\n{whose} turns the vector $x$ of every token into $y$:\n\n{}\n\n| part | \
+         here | lesson |\n|---|---|---|\n{}",
         formulas(&blocks[0]),
         rows.join("\n")
     )
@@ -73,7 +73,7 @@ fn forms(
     };
     let mut scale = scaled_by(attention);
     if let Some(cap) = attention.score_cap {
-        scale.push_str(&format!(", and limited to between −{cap} and {cap}"));
+        scale.push_str(&format!(", and kept between −{cap} and {cap}"));
     }
     let (layers, heads) = (counted(blocks.len(), "layer"), counted(attention.heads, "head"));
     let mut rows = vec![
@@ -101,7 +101,7 @@ fn forms(
     let forward = block.feed_forward.map(forward);
     let taught = if block.gated { "now" } else { "block" };
     rows.extend(forward.map(|words| ("feed-forward part", words, taught)));
-    let answers = if has_readout { readout(architecture.readout) } else { "none: the model has no readout" };
+    let answers = if has_readout { readout(architecture.readout) } else { "none, because the model has no readout" };
     rows.push(("answers", answers.to_owned(), "next_word"));
     rows
 }
@@ -116,7 +116,7 @@ fn turns(attention: &AttentionConfig) -> String {
             )
         }
         Some(_) => "queries and keys are rotated by angles that grow with the position".to_owned(),
-        None => "none are added to the vectors".to_owned(),
+        None => "no positions are added to the vectors".to_owned(),
     }
 }
 
@@ -136,9 +136,9 @@ fn scaled_by(attention: &AttentionConfig) -> String {
 fn shared(attention: &AttentionConfig) -> String {
     let shared = match attention.group_size {
         1 => String::new(),
-        group => format!("; {group} heads at a time share keys and values"),
+        group => format!("; groups of {group} heads share keys and values"),
     };
-    let normed = if attention.query_key_norm.is_some() { "; queries and keys are normed" } else { "" };
+    let normed = if attention.query_key_norm.is_some() { "; a norm is applied to queries and keys" } else { "" };
     format!("{shared}{normed}")
 }
 
@@ -160,7 +160,7 @@ fn sees(blocks: &[BlockConfig]) -> String {
     } else {
         format!(" in {} of {} layers", windowed.len(), blocks.len())
     };
-    format!("{sees}, no further away than {reach}{layers}")
+    format!("{sees}, at a distance of at most {reach}{layers}")
 }
 
 fn has_window_of_all(block: &BlockConfig) -> bool {
@@ -194,10 +194,10 @@ fn formulas(block: &BlockConfig) -> String {
 fn norm_words(block: &BlockConfig) -> Option<String> {
     let usual = match block.norm {
         Norm::None => None,
-        Norm::Pre => Some("before each part"),
-        Norm::Post => Some("after each sum"),
+        Norm::Pre => Some("applied before each part"),
+        Norm::Post => Some("applied after each sum"),
     };
-    let own = block.output_norms.then_some("of what each part adds");
+    let own = block.output_norms.then_some("applied to what each part adds");
     let words: Vec<&str> = usual.into_iter().chain(own).collect();
     (!words.is_empty()).then(|| words.join(", and "))
 }
@@ -206,7 +206,7 @@ fn name(activation: Activation) -> &'static str {
     match activation {
         Activation::Relu => "ReLU",
         Activation::Gelu => "GELU",
-        Activation::GeluTanh => "GELU (by tanh)",
+        Activation::GeluTanh => "GELU (tanh approximation)",
         Activation::Silu => "SiLU",
     }
 }
@@ -214,9 +214,9 @@ fn name(activation: Activation) -> &'static str {
 fn readout(readout: Readout) -> &'static str {
     match readout {
         Readout::Tied => "dot products with the word vectors",
-        Readout::Transformed(_) => "a layer of its own, then dot products with the word vectors",
-        Readout::Linear => "weights of its own",
-        Readout::TransformedLinear(_) => "a layer and weights of its own",
+        Readout::Transformed(_) => "a separate layer, then dot products with the word vectors",
+        Readout::Linear => "separate weights",
+        Readout::TransformedLinear(_) => "a separate layer and separate weights",
     }
 }
 
@@ -238,10 +238,11 @@ fn words_that_turn(found: &FoundText<Turned>) -> String {
     let FoundText { text, tokens, found: Turned { farthest, least } } = found;
     let cosine = |at: &usize| format!("{{{{ cosine(X[{at}], Y[{at}]) | .2 }}}}");
     format!(
-        "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer to \
-         layer: the vector of every word changes with the words around it. The vector of {} turns farthest: the cosine \
-         between it before the first layer and after the last is {}. The vector of {} turns least, with a cosine of {}. (A \
-         cosine of 1 is no turn, and 0 a right angle.)",
+        "## What context changes\n\n{}\n\nClick the sentence to put it on the stage, and press *L* to go from layer \
+         to layer. The vector of every word changes depending on the words around it. The vector of {} turns \
+         farthest: the cosine between this vector before the first layer and after the last layer is {}. The vector \
+         of {} turns least; its cosine is {}. (A cosine of 1 means that a vector has not turned, and 0 means a right \
+         angle.)",
         shown(text),
         word(tokens, *farthest),
         cosine(farthest),
@@ -284,12 +285,12 @@ fn known_heads(FoundText { text, found, .. }: &FoundText<FoundHeads>) -> String 
     };
     let rows: Vec<String> = found.named.iter().map(row).collect();
     format!(
-        "## Where its attention goes\n\n{}\n\nIn **attention**, every token takes in a weighted sum of the vectors of the \
-         tokens that it sees; each head has weights of its own. The sentence is here twice, because a head that looks for \
-         copies can be seen only where something is repeated. Each head in the table gives one kind of token at least \
-         {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it weighed all tokens equally. The numbers are \
-         means over all tokens that have such a token to look at. Click a head to open it.\n\n| head | looks at | weight | \
-         if all were equal |\n|---|---|---|---|\n{}\n\n{}",
+        "## Where the attention goes\n\n{}\n\nIn **attention**, every token receives a weighted sum of vectors of \
+         the tokens that it sees, and each head has its own weights. The sentence is repeated here, because a head \
+         that looks for copies can be recognised only where something is repeated. Each head in the table gives one \
+         kind of token at least {:.0} % of its weight, and at least {TIMES_EVEN} times as much as if it gave all \
+         tokens the same weight. The numbers are means over all tokens that have such a token to look at. Click a \
+         head to open it.\n\n| head | looks at | weight | if all weights were equal |\n|---|---|---|---|\n{}\n\n{}",
         shown(text),
         100.0 * LEAST_WEIGHT,
         rows.join("\n"),
@@ -302,18 +303,19 @@ fn other_heads(found: &FoundHeads) -> String {
     let has = |kind: HeadMeasure| found.named.iter().any(|head| head.kind == kind);
     let copies = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {
         (true, _) => {
-            "The token after an earlier copy is what comes next if the text repeats itself. A head that looks there is an \
-             **induction head**. "
+            "The token after an earlier copy comes next if the text repeats itself. A head that looks at this token \
+             is an **induction head**. "
         }
         (false, true) => "",
         (false, false) => {
-            "In this text, no head gives that much to an earlier copy of its token, or to the token after that copy. "
+            "In this text, no head gives that much weight to an earlier copy of the current token, or to the token \
+             after that copy. "
         }
     };
     let others = match found.others {
-        0 => "Every head of the model does one of these things here.".to_owned(),
-        1 => "One head of the model does none of these things here.".to_owned(),
-        others => format!("{others} heads of the model do none of these things here."),
+        0 => "Every head of the model shows one of these patterns here.".to_owned(),
+        1 => "One head of the model shows none of these patterns here.".to_owned(),
+        others => format!("{others} heads of the model show none of these patterns here."),
     };
     let all = "[All heads](<attune:panel/All heads>) shows the weights of every head.";
     format!("{copies}{others} {all}")
@@ -340,11 +342,11 @@ fn known_sinks(found: &FoundText<Vec<TourSink>>) -> String {
     };
     let lines: Vec<String> = found.found.iter().map(line).collect();
     format!(
-        "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of the \
-         weight on average over all heads, and more than twice what it would get if all tokens got the same. Each \
-         sink, with the layer in which it gets most:\n\n{}\n\nThe weights of a head sum to 1 even where the head has \
-         nothing to look for. The usual explanation is that the head then spends them where they add little. \
-         [All heads](<attune:panel/All heads>) can hide sinks.",
+        "## Sinks\n\n{}\n\nA **sink** is a token that gets much attention whatever the query is: more than 30 % of \
+         the weight on average over all heads, and more than twice what it would get if all tokens got the same. \
+         Here is each sink, with its mean weight in the layer where this weight is largest:\n\n{}\n\nThe weights of \
+         a head sum to 1 even where the head has nothing to look for. The usual explanation is that the head then \
+         spends them where they add little. [All heads](<attune:panel/All heads>) can hide sinks.",
         shown(&found.text),
         lines.join("\n")
     )
@@ -384,12 +386,12 @@ fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
     // The first of them is in the text that the cell speaks of, in either case.
     let name = tokens[occurrences[0].at].text.to_lowercase();
     format!(
-        "## One word, two senses\n\n{}\n\n*{name}* has one row in the table of words, and two senses here. From layer {layer} \
-         on, each *{name}* is nearest to the other *{name}* in the same sense. The table has the mean cosines after each \
-         layer, for the two pairs with the same sense and for two of the four pairs with different senses. (0 is before the \
-         first layer, where only their positions can differ.)\n\n| after layer | same sense | other \
-         sense |\n|---|---|---|\n{}\n\n*Senses* in [Meaning](attune:panel/Meaning) draws such a curve for sentences that \
-         you choose.",
+        "## One word, two senses\n\n{}\n\n*{name}* has one row in the embedding table, but two senses here. From \
+         layer {layer} on, each *{name}* is nearest to the other *{name}* in the same sense. The table lists mean \
+         cosines, for the two pairs with the same sense and for two of the four pairs with different senses. (Layer \
+         0 means before the first layer, where the vectors can differ only because of their positions.)\n\n| after \
+         layer | same sense | other sense |\n|---|---|---|\n{}\n\n*Senses* in [Meaning](attune:panel/Meaning) draws \
+         such cosines as curves, for sentences that you choose.",
         texts.join("\n"),
         rows.join("\n")
     )
@@ -409,13 +411,13 @@ fn answer(found: &FoundText<LikeliestAnswer>, model: &LessonModel, layers: usize
     };
     let lens = match answered.layer {
         0 => format!("*{answer}* is the likeliest answer even before the first layer."),
-        layer if layer == layers => format!("Only the last layer makes *{answer}* the likeliest answer."),
-        layer => format!("*{answer}* is the likeliest answer from layer {layer} on, of {layers} layers."),
+        layer if layer == layers => format!("*{answer}* becomes the likeliest answer only in the last layer."),
+        layer => format!("From layer {layer} of {layers} on, *{answer}* is the likeliest answer."),
     };
     format!(
-        "## What it answers\n\n{}\n\n{asked} *{answer}*, with a probability of {{{{ {} | .3 }}}}. {lens} The **logit lens** \
-         shows what the model would answer if it ended after an earlier layer: see *Layer by layer* in \
-         [Answers](attune:panel/Answers).",
+        "## What the model answers\n\n{}\n\n{asked} *{answer}*, with a probability of {{{{ {} | .3 }}}}. {lens} The \
+         **logit lens** shows what the model would answer if it ended after an earlier layer; see *Layer by layer* \
+         in [Answers](attune:panel/Answers).",
         shown(text),
         probability(answered),
     )
@@ -428,7 +430,7 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     let strongest = findings.heads.as_ref().and_then(|found| found.found.named.first());
     let senses = findings.parting.as_ref().map(|_| {
         "**Try another word.** In *Senses* in [Meaning](attune:panel/Meaning), write a word with two senses and four \
-         sentences with it. After which layer does the nearest one have the same sense?"
+         sentences with it. After which layer does the nearest other sentence always have the same sense?"
             .to_owned()
     });
     let always = [
@@ -446,9 +448,9 @@ fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
 
 fn find_a_head(found: &FoundText<LikeliestAnswer>, model: &LessonModel) -> String {
     format!(
-        "**Find a head that the answer needs.** Put the sentence on the stage: {} Open [Intervene](attune:panel/Intervene), \
-         switch a head off, read the probability of *{}* in this line, {{{{ {} | .3 }}}} now, and switch the head on again. Which \
-         head lowers it most?",
+        "**Find a head that the answer needs.** Put this sentence on the stage: {} Open \
+         [Intervene](attune:panel/Intervene) and switch a head off. Read the probability of *{}* here, which is {{{{ \
+         {} | .3 }}}} now, and switch the head on again. Which head lowers the probability most when it is off?",
         shown(&found.text),
         escaped(&model.classes[found.found.class]),
         probability(&found.found)

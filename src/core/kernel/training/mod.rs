@@ -145,11 +145,11 @@ impl Training {
     /// In words for the learner; nothing has changed then.
     pub fn play_to(&mut self, goal: usize) -> Result<(), String> {
         if goal == 0 {
-            return Err("the lesson asks for no training: its steps are 0".to_owned());
+            return Err("the lesson asks for no training, because its steps are 0".to_owned());
         }
         if self.steps_done() >= goal {
             return Err(format!(
-                "training is at its last step, {goal}; reset it, or branch from an earlier one, to train again"
+                "training is at its last step, {goal}; to train again, reset training or branch from an earlier step"
             ));
         }
         self.check_recovered()?;
@@ -229,7 +229,7 @@ impl Training {
 
     fn check_step(&self, step: usize) -> Result<(), String> {
         let done = self.steps_done();
-        if step <= done { Ok(()) } else { Err(format!("there is no step {step} yet: training has done {done}")) }
+        if step <= done { Ok(()) } else { Err(format!("there is no step {step} yet; training has done {done} so far")) }
     }
 
     /// Training goes on from the step that is shown, when it is asked to.
@@ -251,11 +251,11 @@ impl Training {
     /// In words for the learner; nothing has changed then.
     pub fn set_learning_rate(&mut self, rate: f64) -> Result<(), String> {
         if !(rate > 0.0 && rate <= LEARNING_RATE_MAX) {
-            return Err(format!("a learning rate is above 0 and at most {LEARNING_RATE_MAX}, not {rate}"));
+            return Err(format!("a learning rate must be above 0 and at most {LEARNING_RATE_MAX}, not {rate}"));
         }
         if self.model.replay().is_some() {
             return Err(
-                "the learning rate of a past step is fixed: branch from that step, or go to the latest".to_owned()
+                "the learning rate of a past step is fixed; branch from that step, or go to the latest step".to_owned()
             );
         }
         self.check_recovered()?;

@@ -156,7 +156,8 @@ impl TrainingRun {
         let entries = self.changed_entries + change.entries() - unused.unwrap_or(0);
         if entries > CHANGED_ENTRIES_MAX {
             return Err(format!(
-                "training remembers at most {CHANGED_ENTRIES_MAX} changes made during it; reset training to make more"
+                "training remembers at most {CHANGED_ENTRIES_MAX} changes that are made while it runs; reset \
+                 training to make more"
             ));
         }
         if unused.is_some() {

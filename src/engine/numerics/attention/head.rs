@@ -131,22 +131,25 @@ impl<S> HeadMode<S> {
 
     pub fn words(&self) -> ModeWords {
         let [name, meaning, effect] = match self {
-            Self::Live => ["live", "It looks where its scores say", "takes part"],
-            Self::Off => ["off", "It adds nothing (zero ablation)", "is off"],
+            Self::Live => ["live", "The head works as usual: its scores decide where it looks", "takes part"],
+            Self::Off => ["off", "The head adds nothing (zero ablation)", "is off"],
             Self::Mean => [
                 "mean",
-                "It adds the same everywhere: the mean of its outputs over all positions of the sentence (mean ablation)",
+                "The head adds the same vector at every position: the mean of its outputs over the sentence (mean \
+                 ablation)",
                 "adds its mean over the sentence",
             ],
-            Self::Uniform => {
-                ["uniform", "Every word it can see gets the same weight", "gives every visible word the same weight"]
-            }
+            Self::Uniform => [
+                "uniform",
+                "Every word that the head can see gets the same weight",
+                "gives every visible word the same weight",
+            ],
             Self::Frozen(_) => [
                 "frozen",
-                "Its attention weights stay as they are now, whatever else you change",
+                "The head's attention weights stay as they are now, whatever else you change",
                 "keeps its earlier attention weights",
             ],
-            Self::Gain(_) => ["gain", "Its output is multiplied by a number", "has its output multiplied by"],
+            Self::Gain(_) => ["gain", "The head's output is multiplied by a number", "has its output multiplied by"],
         };
         ModeWords { name, meaning, effect }
     }

@@ -58,110 +58,110 @@ tensors! {
         "what a word's sentence, the first or the second of a pair, adds to its static vector";
     /// `γ_E` (1, D), of the norm after the sum of the embeddings.
     EmbeddingNormGain = "γ_E", Input, One,
-        "stretches and shifts the norm after the embeddings";
+        "scales the output of the norm after the embeddings";
     /// `β_E` (1, D)
     EmbeddingNormBias = "β_E", Input, Zero,
-        "stretches and shifts the norm after the embeddings";
+        "shifts the output of the norm after the embeddings";
     /// `W_Q` (D, H·d_k)
     QueryWeights = "W_Q", Attention, Glorot,
-        "from a word to its query, what it looks for";
+        "computes a word's query, which says what the word looks for";
     /// `b_Q` (1, H·d_k)
     QueryBias = "b_Q", Attention, Zero,
-        "from a word to its query, what it looks for";
+        "shifts a word's query, which says what the word looks for";
     /// `W_K` (D, K·d_k)
     KeyWeights = "W_K", Attention, Glorot,
-        "from a word to its key, what it is found by";
+        "computes a word's key, by which other words find it";
     /// `b_K` (1, K·d_k)
     KeyBias = "b_K", Attention, Zero,
-        "from a word to its key, what it is found by";
+        "shifts a word's key, by which other words find it";
     /// `γ_q` (1, d_k), of the norm of each head's queries; (1, H·d_k) of one over all heads.
     QueryNormGain = "γ_q", Attention, One,
-        "stretches the normed queries";
+        "scales the output of the norm of the queries";
     /// `γ_k` (1, d_k), of the norm of each head's keys; (1, K·d_k) of one over all heads.
     KeyNormGain = "γ_k", Attention, One,
-        "stretches the normed keys";
+        "scales the output of the norm of the keys";
     /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
     /// stands furthest before its query to the one furthest after it.
     DistanceBias = "B", Distances, Zero,
-        "how much a head favours words at each distance, a row for each head";
+        "how much a head favours words at each distance, with a row for each head";
     /// `W_V` (D, K·d_v)
     ValueWeights = "W_V", Attention, Glorot,
-        "from a word to its value, what it hands over";
+        "computes a word's value, which other words receive from it";
     /// `b_V` (1, K·d_v)
     ValueBias = "b_V", Attention, Zero,
-        "from a word to its value, what it hands over";
+        "shifts a word's value, which other words receive from it";
     /// `W_O` (H·d_v, D)
     OutputWeights = "W_O", Attention, Glorot,
-        "from the heads' mixes to what is added to the word";
+        "computes, from the heads' mixes, what is added to the word";
     /// `b_O` (1, D)
     OutputBias = "b_O", Attention, Zero,
-        "from the heads' mixes to what is added to the word";
+        "shifts what the heads add to the word";
     /// `γ_A` (1, D), of the norm at the attention.
     AttentionNormGain = "γ_A", AttentionNorm, One,
-        "stretches and shifts the norm at the attention";
+        "scales the output of the norm at the attention";
     /// `β_A` (1, D)
     AttentionNormBias = "β_A", AttentionNorm, Zero,
-        "stretches and shifts the norm at the attention";
+        "shifts the output of the norm at the attention";
     /// `γ_AO` (1, D), of the norm of what the attention adds.
     AttentionOutputNormGain = "γ_AO", AttentionNorm, One,
-        "stretches and shifts the norm of what the attention adds";
+        "scales the output of the norm of what the attention adds";
     /// `β_AO` (1, D)
     AttentionOutputNormBias = "β_AO", AttentionNorm, Zero,
-        "stretches and shifts the norm of what the attention adds";
+        "shifts the output of the norm of what the attention adds";
     /// `W_g` (D, hidden), of the gate of the feed-forward layer.
     GateWeights = "W_g", FeedForward, Glorot,
-        "from a word to the gates of the hidden units";
+        "computes the gates of the feed-forward layer's hidden units";
     /// `b_g` (1, hidden)
     GateBias = "b_g", FeedForward, Zero,
-        "from a word to the gates of the hidden units";
+        "shifts the gates of the feed-forward layer's hidden units";
     /// `W_1` (D, hidden), of the feed-forward layer.
     HiddenWeights = "W_1", FeedForward, Glorot,
-        "from a word to the feed-forward layer's hidden units";
+        "computes the hidden units of the feed-forward layer";
     /// `b_1` (1, hidden)
     HiddenBias = "b_1", FeedForward, Zero,
-        "from a word to the feed-forward layer's hidden units";
+        "shifts the hidden units of the feed-forward layer";
     /// `W_2` (hidden, D)
     ForwardWeights = "W_2", FeedForward, Glorot,
-        "from the hidden units to what is added to the word";
+        "computes, from the hidden units, what is added to the word";
     /// `b_2` (1, D)
     ForwardBias = "b_2", FeedForward, Zero,
-        "from the hidden units to what is added to the word";
+        "shifts what the feed-forward layer adds to the word";
     /// `γ_F` (1, D), of the norm at the feed-forward layer.
     ForwardNormGain = "γ_F", ForwardNorm, One,
-        "stretches and shifts the norm at the feed-forward layer";
+        "scales the output of the norm at the feed-forward layer";
     /// `β_F` (1, D)
     ForwardNormBias = "β_F", ForwardNorm, Zero,
-        "stretches and shifts the norm at the feed-forward layer";
+        "shifts the output of the norm at the feed-forward layer";
     /// `γ_FO` (1, D), of the norm of what the feed-forward layer adds.
     ForwardOutputNormGain = "γ_FO", ForwardNorm, One,
-        "stretches and shifts the norm of what the feed-forward layer adds";
+        "scales the output of the norm of what the feed-forward layer adds";
     /// `β_FO` (1, D)
     ForwardOutputNormBias = "β_FO", ForwardNorm, Zero,
-        "stretches and shifts the norm of what the feed-forward layer adds";
+        "shifts the output of the norm of what the feed-forward layer adds";
     /// `γ_Y` (1, D), of the norm after all blocks.
     FinalNormGain = "γ_Y", Readout, One,
-        "stretches and shifts the norm after all blocks";
+        "scales the output of the norm after all blocks";
     /// `β_Y` (1, D)
     FinalNormBias = "β_Y", Readout, Zero,
-        "stretches and shifts the norm after all blocks";
+        "shifts the output of the norm after all blocks";
     /// `W_T` (D, D), of the readout's own layer.
     TransformWeights = "W_T", Readout, Glorot,
-        "from an output to the vector that the guesses are read from";
+        "computes the vector that the answers are read from";
     /// `b_T` (1, D)
     TransformBias = "b_T", Readout, Zero,
-        "from an output to the vector that the guesses are read from";
+        "shifts the vector that the answers are read from";
     /// `γ_T` (1, D), of the norm in the readout.
     TransformNormGain = "γ_T", Readout, One,
-        "stretches and shifts the norm in the readout";
+        "scales the output of the norm in the readout";
     /// `β_T` (1, D)
     TransformNormBias = "β_T", Readout, Zero,
-        "stretches and shifts the norm in the readout";
+        "shifts the output of the norm in the readout";
     /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
     LogitWeights = "W_logits", Readout, Glorot,
-        "only for the guesses in training: it moves no point";
+        "used only to compute the model's answers; moves no point on the stage";
     /// `b_logits` (1, C)
     LogitBias = "b_logits", Readout, Zero,
-        "only for the guesses in training: it moves no point";
+        "used only to compute the model's answers; moves no point on the stage";
 }
 
 /// Layers, in the order in which their tensors lie in a model or a block.

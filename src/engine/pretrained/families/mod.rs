@@ -231,9 +231,9 @@ pub(super) const OTHERS: [(&str, &str); 14] = [
     ("mamba", "it has no attention"),
     ("electra", NORM_BETWEEN),
     ("albert", NORM_BETWEEN),
-    ("t5", "it is two models, of which the second reads the first"),
-    ("bart", "it is two models, of which the second reads the first"),
-    ("marian", "it is two models, of which the second reads the first"),
+    ("t5", "it consists of two models, and the second reads the output of the first"),
+    ("bart", "it consists of two models, and the second reads the output of the first"),
+    ("marian", "it consists of two models, and the second reads the output of the first"),
     ("deberta-v2", "its scores have position terms that attune does not compute"),
 ];
 

@@ -69,8 +69,8 @@ pub(super) static FONTS: LazyLock<String> = LazyLock::new(|| {
     fonts.map(face).concat()
 });
 /// The words of a page that has no model in it.
-const STILL: &str = "<p class=\"way\">The model is not in this page, which has the lesson's text and the numbers that attune \
-                     computed. To run the model, open the lesson in attune.</p>\n";
+const STILL: &str = "<p class=\"way\">This page contains the lesson's text and the numbers that attune computed, but \
+    not the model. To run the model, open the lesson in attune.</p>\n";
 /// Elements that the scripts fill; hidden until they run.
 const LAB: &str = include_str!("page/lab.html");
 

@@ -86,7 +86,10 @@ impl Site {
                 return refuse("another lesson has the same id");
             }
             if Links::file(&heading.id) == Links::FRONT {
-                return refuse("the front page needs the name of this lesson; give it another id");
+                return refuse(
+                    "the front page needs the file name that belongs to this lesson's id; give the lesson \
+                    another id",
+                );
             }
             headings.push(heading.clone());
         }
@@ -197,7 +200,7 @@ fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {
     let summary = escaped(heading.summary.as_deref().unwrap_or_default());
     let minutes = heading.minutes.map_or(String::new(), |minutes| format!("{minutes} min · "));
     let mb = page.html.len() as f64 / MB;
-    let still = if page.is_live { "" } else { " · text and pictures; the model runs in attune" };
+    let still = if page.is_live { "" } else { " · only text and pictures; the model runs in attune" };
     let builds_on: Vec<String> = heading.builds_on.iter().filter_map(|id| link_to(site, id)).collect();
     let builds_on =
         if builds_on.is_empty() { String::new() } else { format!("<br>Builds on {}", builds_on.join(", ")) };

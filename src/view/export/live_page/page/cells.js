@@ -155,7 +155,7 @@ const Cells = (() => {
   /** An exercise that is done by turning the model: checked again with every change. */
   function exerciseCell(cell, section, state, say) {
     const box = element("div", "", "checked");
-    box.setAttribute("aria-label", "The exercise as it stands");
+    box.setAttribute("aria-label", "The state of the exercise");
     section.append(box);
     let wasRight = null;
     const show = () => {

@@ -111,7 +111,7 @@
       }
       const about = document.createElement("p");
       about.className = "said";
-      about.textContent = "What the model would answer at each position, the likeliest first: softmax of the logits.";
+      about.textContent = "The model's answers at each position, with the likeliest first. The percentages are the softmax of the logits.";
       panel.replaceChildren(about, body);
     };
     state.actions.on("pass", show);

@@ -73,7 +73,7 @@ const Ribbons = (() => {
       () => {
         const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
         const { residual } = head.step.config;
-        const said = residual ? "What goes in, what is added, what goes on" : "What the heads bring is what goes on";
+        const said = residual ? "What goes in, what is added, what goes on" : "What the heads add is the output";
         return [[...(residual ? [before] : []), ...added(state, head, i), after], said];
       },
     ];

@@ -155,7 +155,7 @@ const Sentence = (() => {
     if (rows.length === data.rowsOf("").length) return { wrong: "Write at least one word." };
     if (rows.length > data.model.max_tokens) {
       const what = data.pieces ? "pieces" : "words";
-      return { wrong: `This model reads ${data.model.max_tokens} ${what} at most; these are ${rows.length}.` };
+      return { wrong: `This model reads at most ${data.model.max_tokens} ${what}, but the sentence has ${rows.length}.` };
     }
     const words = data.pieces ? [] : text.split(/\s+/).filter(Boolean);
     const unknown = [...new Set(words.filter((word) => data.rowOfWord(word) === undefined))];

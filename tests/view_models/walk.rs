@@ -9,7 +9,7 @@ use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{ArrowParts, PathModel};
-use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, WalkModel};
+use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, StepModel, WalkModel};
 use attune_view::view_model::Model;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::what_if::WhatIfModel;
@@ -200,18 +200,18 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
 #[test]
 fn the_steps_are_said_with_their_numbers() {
     let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
-    let said: Vec<&str> = walk.steps.iter().map(|step| step.said.as_str()).collect();
+    let said: Vec<String> = walk.steps.iter().map(StepModel::told).collect();
     assert_eq!(
         said,
         [
             "“the” begins as its static vector of 4 numbers, the same in every sentence.",
             "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
-            "The query meets each key: their entries are multiplied in pairs, and the products are added. With “the” the sum is 2.000. It is the largest.",
-            "Wide vectors give large scores, so divide by √4. The score of “the” is now 1.000. No word is hidden.",
-            "Subtract the largest score, 1.000, exponentiate, and divide by the total, 2.368. The weights sum to 1; largest first: “the” 0.422, “sat” 0.422, “cat” 0.155.",
-            "Multiply each value by its weight, and add: “the” 0.422, “sat” 0.422, “cat” 0.155. The sum is the mix, 4 numbers.",
-            "The outputs of the heads are concatenated: head 1 brings “the” a vector of length 1.447.",
-            "“the” moves by 0.846. It is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983).",
+            "The query meets each key: their entries are multiplied in pairs, and the products are added. q(“the”) · k(“the”) = 2.000, the largest.",
+            "Wide vectors give large scores, so divide by √4. No word is hidden. “the” gives “the” the score 1.000.",
+            "Subtract the largest score, 1.000, exponentiate, and divide by the total, 2.368. The weights sum to 1. “the” looks at “the” 0.422, “sat” 0.422, “cat” 0.155.",
+            "Multiply each value by its weight, and add. The sum is the mix, 4 numbers. mix(“the”) = 0.422 v(“the”) + 0.422 v(“sat”) + 0.155 v(“cat”).",
+            "The outputs of the heads are concatenated. Head 1 brings “the” a vector of length 1.447.",
+            "“the” moves by 0.846. “the” is nearest to “sat”, before (cosine 0.707) and after (cosine 0.983).",
         ]
     );
 }

@@ -3,12 +3,16 @@
 use std::fmt::Write as _;
 
 use attune_core::kernel::Snapshot;
+use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::params::TensorName;
-use attune_view::explain::walk::{RouteModel, Step, WalkModel};
+use attune_view::explain::result::{Moment, StageResult};
+use attune_view::explain::walk::{RouteModel, Step, StepModel, WalkModel};
 use attune_view::view_model::answers::AnswersModel;
+use attune_view::view_model::axes::percent;
 
 use crate::common::lessons::{form, kernel, small};
 use crate::common::snapshots::assert_kept;
+use crate::common::top::text;
 
 /// Two layers with norms, and a word that the lesson speaks of.
 fn two_layers() -> Snapshot {
@@ -139,9 +143,12 @@ fn the_walk_ends_with_the_answer_that_the_answers_panel_says() {
             let head = route.head(last, token).expect("a head");
             let walk = WalkModel::of(&snapshot, route.focus(token, head, None)).expect("a walk");
             let said = answers.said.get(if answers.is_by_token { token } else { 0 });
-            let end = &walk.step(Step::Contextual).said;
+            let StepModel { said: end, result, .. } = walk.step(Step::Contextual);
+            let answer = said.and_then(|said| Some(said.rsplit_once('“')?.1.split_once('”')?.0));
+            let result = result.as_deref().expect("each last step has a result");
             assert_eq!(said.is_none(), name == "parameter_free", "{name}: a model that learns nothing gives no answer");
-            assert!(said.is_none_or(|said| end.ends_with(&**said)), "{name}: {end}");
+            let is_told = answer.is_none_or(|answer| result.contains(&format!("“{answer}” ")));
+            assert!(is_told || said.is_some_and(|said| end.ends_with(&**said)), "{name}: {result} | {end}");
             let internal = ["Label", "NextWord", "MaskedWord", "Sequence"];
             assert!(!internal.iter().any(|word| end.contains(word)), "{name}: {end}");
         }
@@ -160,13 +167,64 @@ fn the_walk_says_how_far_the_word_really_moves() {
                 let query = walk.focus.query;
                 let parts = block.input.row(query).iter().zip(block.output.row(query));
                 let length = parts.map(|(from, to)| (to - from).powi(2)).sum::<f32>().sqrt();
-                let said = &walk.step(Step::Contextual).said;
+                let said = walk.step(Step::Contextual).told();
                 let written =
                     if length < 0.0005 { "stays where it is".to_owned() } else { format!("moves by {length:.3}") };
                 assert!(said.contains(&written), "{name}, layer {number}: {said} and not {written}");
             }
         }
     }
+}
+
+#[test]
+fn each_moment_of_a_stage_has_one_line_of_result_with_the_snapshots_numbers() {
+    let mut told = [0, 0];
+    for (name, snapshot) in shapes() {
+        let (route, model) = (route(&snapshot), snapshot.model.as_ref().expect("a model"));
+        let answers = AnswersModel::of(&snapshot, None).expect("a model");
+        let result = |moment, word| StageResult::of(&snapshot, (moment, word, true)).map(|result| result.0);
+        for word in 0..model.sentence.tokens.len() {
+            let end = result(Moment::Contextual, word).expect("each model comes to something");
+            assert!(!end.contains('\n') && !end.ends_with('.'), "{name}: {end}");
+            let is_hidden = model.sentence.tokens[word].word.is_none();
+            let is_asked = is_hidden || !matches!(model.made_of.model.objective, Objective::MaskedWord { .. });
+            let answer = answers.row_of(Some(word)).and_then(|row| row.answers.first());
+            if let Some(answer) = answer.filter(|_| is_asked && !answers.said.is_empty()) {
+                let said = format!("“{}” {}", answer.name, percent(answer.probability));
+                assert!(end.ends_with(&said), "{name}: {end}, and not {said}");
+                told[0] += 1;
+            } else {
+                let near = &model.sentence.contextual_neighbours[word].by_cosine[0];
+                let is_of_weights = end.contains(" looks at ");
+                assert!(
+                    is_of_weights || near.cosine < 0.01 || end.contains(&format!("{:.3}", near.cosine)),
+                    "{name}: {end}"
+                );
+                told[1] += 1;
+            }
+        }
+        for layer in 0..route.layers.len() - 1 {
+            let passed = result(Moment::Passed(layer), 0).expect("a word moves");
+            let length = model.sentence.moves[layer].lengths[0];
+            assert!(passed.contains(&format!("{length:.3}")) || passed.contains("stays"), "{name}: {passed}");
+        }
+    }
+    assert!(told[0] > 0 && told[1] > 0, "{told:?}");
+}
+
+#[test]
+fn occurrences_that_attention_parts_are_told_of_together_until_one_is_chosen() {
+    let snapshot = kernel(&text("lessons/apple.ron")).snapshot();
+    let word = route(&snapshot).word(&[]).expect("a word");
+    let sentence = &snapshot.model.as_ref().expect("a model").sentence;
+    let vocabulary = &snapshot.space.as_ref().expect("a space").vocabulary;
+    let near = |at: usize| &vocabulary[sentence.contextual_neighbours[at].by_cosine[0].word];
+    let places: Vec<usize> = (0..sentence.tokens.len()).filter(|at| sentence.tokens[*at].text == "apple").collect();
+    let [first, second] = places[..] else { panic!("two apples: {places:?}") };
+    let of = |is_chosen| StageResult::of(&snapshot, (Moment::Contextual, word, is_chosen)).expect("a result").0;
+    let both = format!("“apple₁” is now nearest to “{}”, “apple₂” to “{}”", near(first), near(second));
+    assert_eq!(of(false), both);
+    assert!(of(true).contains(near(word)) && of(true) != both, "{}", of(true));
 }
 
 #[test]
@@ -181,7 +239,7 @@ fn every_shape_of_a_model_is_walked_through_as_kept() {
             let (query, keys) = (&walk.queries[walk.focus.query], walk.keys.join(" "));
             let _ = writeln!(text, "{name}: {} [{}] {query} among {keys}", layer.title, walk.head);
             for step in &walk.steps {
-                let _ = writeln!(text, "    {:12}{}", step.step.name(), step.said);
+                let _ = writeln!(text, "    {:12}{}", step.step.name(), step.told());
             }
         }
     }

@@ -51,7 +51,7 @@ fn the_walk_of_a_word_is_said_step_by_step() {
     let walk = WalkModel::of(&small().snapshot(), Focus { query: 1, head: 1, key: None }).expect("a walk");
     let mut text = format!("{}: {} among {}\n", walk.head, walk.queries[1], walk.keys.join(" "));
     for step in &walk.steps {
-        let _ = writeln!(text, "\n{:?}\n    {}\n    {}", step.step, step.equation, step.said);
+        let _ = writeln!(text, "\n{:?}\n    {}\n    {}", step.step, step.equation, step.told());
         for row in &step.rows {
             let values: String = row.values.iter().map(|value| format!("{value:8.3}")).collect();
             let _ = writeln!(text, "    {:20}{:20}{values}", row.label, row.tensor);

@@ -9,7 +9,7 @@ use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{ArrowParts, PathModel};
-use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, WalkModel};
+use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, StepModel, WalkModel};
 use attune_view::view_model::Model;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::what_if::WhatIfModel;
@@ -184,39 +184,34 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
     };
     let (equation, said) = last("norm: Post");
     assert_eq!(equation, "a_i = x_i + \\Delta_i, \\quad y_i = \\operatorname{Norm}(a_i)");
-    assert!(said.contains("The norm divides every arrow by the same number"), "{said}");
+    assert!(said.contains("The norm rescales every arrow by one factor"), "{said}");
     let (equation, said) = last(FED);
     let expected = "a_i = x_i + \\Delta_i, \\quad b_i = \\operatorname{Norm}(a_i), \\quad \
                     c_i = b_i + \\operatorname{FFN}(b_i), \\quad y_i = \\operatorname{Norm}(c_i)";
     assert_eq!(equation, expected);
-    assert!(said.contains("The norms divide") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
+    assert!(said.contains("The norms rescale") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
     let (equation, said) = last(REPLACED);
     let fed = "\\operatorname{FFN}(\\operatorname{Norm}(a_i))";
     let expected = format!("a_i = \\Delta_i, \\quad y_i = {fed} = a_i + ({fed} - a_i)");
     assert_eq!(equation, expected);
-    assert!(said.contains("replaces the word's vector"), "{said}");
+    assert!(said.contains("replaces its vector"), "{said}");
 }
 
 #[test]
 fn the_steps_are_said_with_their_numbers() {
     let walk = WalkModel::of(&scaling(), FIRST).expect("a walk");
-    let said: Vec<&str> = walk.steps.iter().map(|step| step.said.as_str()).collect();
+    let said: Vec<String> = walk.steps.iter().map(StepModel::told).collect();
     assert_eq!(
         said,
         [
             "“the” begins as its static vector of 4 numbers, the same in every sentence.",
-            "Nothing is learned here: the query, the key and the value of each word are the same 4 numbers of its \
-             vector.",
-            "The query is compared with each key: their entries are multiplied in pairs, and the products are added. \
-             For “the” the sum is 2.000. This is the largest sum.",
-            "Wide vectors give large scores, so divide by √4. The score of “the” is now 1.000. No word is hidden.",
-            "Subtract the largest score, 1.000, from each score, exponentiate, and divide by the total, 2.368. The \
-             weights sum to 1. Largest first: “the” 0.422, “sat” 0.422, “cat” 0.155.",
-            "Multiply each value by its weight, and add up the results. Largest weights first: “the” 0.422, “sat” \
-             0.422, “cat” 0.155. The sum is the mix, a vector of 4 numbers.",
-            "The outputs of the heads are concatenated: head 1 gives “the” a vector of length 1.447.",
-            "“the” moves by 0.846. Its nearest word is “sat”, both before attention (cosine 0.707) and after it \
-             (cosine 0.983).",
+            "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
+            "The query is compared with each key: their entries are multiplied in pairs, and the products are added. q(“the”) · k(“the”) = 2.000, the largest.",
+            "Wide vectors give large scores, so divide by √4. No word is hidden. “the” gives “the” the score 1.000.",
+            "Subtract the largest score, 1.000, from each score, exponentiate, and divide by the total, 2.368. The weights sum to 1. “the” looks at “the” 0.422, “sat” 0.422, “cat” 0.155.",
+            "Multiply each value by its weight, and add up the results. The sum is the mix, a vector of 4 numbers. mix(“the”) = 0.422 v(“the”) + 0.422 v(“sat”) + 0.155 v(“cat”).",
+            "The outputs of the heads are concatenated. Head 1 gives “the” a vector of length 1.447.",
+            "“the” moves by 0.846. “the” is nearest to “sat”, both before attention (cosine 0.707) and after it (cosine 0.983).",
         ]
     );
 }
@@ -226,7 +221,7 @@ fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(SMALL);
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
-    assert!(walk.step(Step::Softmax).said.contains("the same weight"));
+    assert!(walk.step(Step::Softmax).said.contains("all words equally"));
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
@@ -302,7 +297,7 @@ fn a_model_without_positions_speaks_of_none() {
         let walk = WalkModel::of(&kernel(&text).snapshot(), FIRST).expect("a walk");
         let embed = walk.step(Step::Embed);
         let has_positions = positions == "Learned";
-        assert_eq!(embed.said.contains("The vector of the"), has_positions, "{positions}: {}", embed.said);
+        assert_eq!(embed.said.contains("its position, the"), has_positions, "{positions}: {}", embed.said);
         assert_eq!(embed.equation.contains("P_i"), has_positions, "{positions}: {}", embed.equation);
         let [word, input] = [0, 1].map(|row| &embed.rows[row].values);
         assert_eq!(word == input, !has_positions, "{positions}: x is E's row, and nothing added to it");
@@ -359,14 +354,10 @@ fn where_a_head_moves_a_word_farther_than_it_goes_the_last_step_says_what_pulls_
             let length = model.sentence.contributions[block].head_lengths[own][query];
             let moved = model.sentence.moves[block].lengths[query];
             let said = &walk.step(Step::Contextual).said;
-            let words = format!(
-                "By itself, head {} would move the word by {length:.3}; head {} pulls the word back.",
-                own + 1,
-                2 - own
-            );
+            let words = format!("Head {} alone would move it by {length:.3}; head {} pulls it back.", own + 1, 2 - own);
             let is_said = form != FED && length > moved + 0.001;
             assert_eq!(said.contains(&words), is_said, "{form}, head {head} by {length} of {moved}: {said}");
-            assert_eq!(said.contains("pulls the word back"), is_said, "{said}");
+            assert_eq!(said.contains("pulls it back"), is_said, "{said}");
             seen[usize::from(is_said)] += 1;
         }
     }

@@ -118,6 +118,9 @@ fn step_ui(
     equation_ui(ui, &step.equation);
     ui.add_space(size::GAP_TIGHT);
     ui.add(Label::new(RichText::new(&step.said).size(size::BODY)).wrap().selectable(true));
+    if let Some(result) = &step.result {
+        ui.add(Label::new(RichText::new(result).font(theme::strong(size::BODY))).wrap().selectable(true));
+    }
     ui.add_space(size::GAP);
     if let Some(bars) = &step.bars {
         bars_ui(ui, walk, step, bars, selection, trail);

@@ -190,7 +190,8 @@ fn write(
         let mut words = model.words.find(view.hover.word()?).iter().copied();
         words.find(|word| !model.is_in_sentence(*word)).map(Hit::Word)
     });
-    let mut written = paint_caption(canvas, view.highlight.old_ghosts, &floating);
+    let named: Vec<usize> = controls.writing.crowds().iter().map(|(group, _)| *group).collect();
+    let mut written = paint_caption(canvas, view.highlight.old_ghosts, &floating, &named);
     let caption = written.first().copied();
     written.extend(floating);
     let mut others = second::paint(canvas, view);

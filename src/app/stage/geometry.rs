@@ -38,6 +38,8 @@ pub const RING: f32 = 1.0;
 /// Rings in strokes, as many as the shader draws.
 const DASHED: f32 = 3.0;
 const DOTTED: f32 = 4.0;
+/// Added to a kind, takes the fog away. The shader's too.
+const CLEAR: f32 = 16.0;
 pub const DASHES: usize = 4;
 pub const DOTS: usize = 8;
 
@@ -53,6 +55,12 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// The same before all fog: what the picture is about keeps its hue however far away it is.
+    #[must_use]
+    pub fn clear(self) -> Self {
+        Self { kind: self.kind + CLEAR, ..self }
+    }
+
     /// Whether the point has a finite place; one without cannot be drawn.
     pub fn has_place(&self) -> bool {
         has_place(self.start) && has_place(self.end)
@@ -211,7 +219,8 @@ pub fn token_radius(shown: Visibility) -> f32 {
 fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
     let color = shade(palette, palette.token(token.group), shown);
     let (start, end) = (scaled(model, token.start), scaled(model, token.end));
-    Instance { start, end, color, size: token_radius(shown), kind: DISC }
+    let point = Instance { start, end, color, size: token_radius(shown), kind: DISC };
+    if shown == Visibility::Faded { point } else { point.clear() }
 }
 
 /// The static place of a word in pieces, which is none of the table's.
@@ -271,8 +280,8 @@ const DROP: f32 = 3.0;
 const GROUND_LINE: f32 = 4.0;
 /// Widths in points.
 const ARROW_WIDTH: f32 = 2.0;
-const GRID_WIDTH: f32 = 1.0;
-const AXIS_WIDTH: f32 = 1.2;
+const GRID_WIDTH: f32 = 1.2;
+const AXIS_WIDTH: f32 = 1.4;
 const DROP_WIDTH: f32 = 1.0;
 const WORD_LINE_WIDTH: f32 = 1.4;
 /// How far a line to the ground steps back towards it.
@@ -303,7 +312,7 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(|token| token.is_part || is_lit(token));
     let lit = || model.tokens.iter().filter(|token| is_lit(token));
     let drops = lit().filter(|_| has_drops).map(|token| from_to(token, DROP_FAINTNESS, DROP_WIDTH, DROP));
-    let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW));
+    let arrows = lit().map(|token| from_to(token, 0.0, ARROW_WIDTH, ARROW).clear());
     drops.chain(arrows).filter(Instance::has_place).collect()
 }
 
@@ -335,7 +344,8 @@ pub fn floor(model: &StageModel) -> f32 {
 
 fn ground(height: f32, palette: &Palette) -> Vec<Instance> {
     let reach = GRID_HALF as f32 * GRID_STEP;
-    let line = |start, end| Instance { start, end, color: palette.grid, size: GRID_WIDTH, kind: GROUND_LINE };
+    let color = palette.sheer(palette.grid);
+    let line = |start, end| Instance { start, end, color, size: GRID_WIDTH, kind: GROUND_LINE };
     (-GRID_HALF..=GRID_HALF)
         .map(|i| i as f32 * GRID_STEP)
         .flat_map(|x| [line([x, height, -reach], [x, height, reach]), line([-reach, height, x], [reach, height, x])])
@@ -346,7 +356,7 @@ fn axes(model: &StageModel, palette: &Palette) -> impl Iterator<Item = Instance>
     (0..model.axes.len()).map(|axis| {
         let end = axis_end(axis);
         // One that runs between two named ends is a mark to be read.
-        let color = if model.axes[axis].ends.is_some() { palette.axis } else { palette.grid };
+        let color = palette.sheer(if model.axes[axis].ends.is_some() { palette.axis } else { palette.grid });
         Instance { start: end.map(|x| -x), end, color, size: AXIS_WIDTH, kind: LINE }
     })
 }

@@ -604,8 +604,8 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
 /// Paints how far the picture can be trusted, and the groups' colours, beside what floats over it. Returns the rectangles of
-/// the text, that of the caution first.
-pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Vec<Rect> {
+/// the text, that of the caution first. The groups that are `named` elsewhere are not named again.
+pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named: &[usize]) -> Vec<Rect> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { free, palette, .. } = *projected;
     let model = projected.scene.model;
@@ -643,7 +643,8 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect]) -> Ve
     }
     let corner = floating.iter().filter(|rect| rect.y_range().contains(inner.top() + size::LEGEND));
     let right = corner.map(|rect| rect.left() - size::GAP_WIDE).fold(inner.right(), f32::min);
-    paint_legend(painter, inner.with_max_x(right), model, old_ghosts, palette, &mut written);
+    let marks = legend(model, old_ghosts, named, palette);
+    paint_legend(painter, inner.with_max_x(right), marks, palette, &mut written);
     written
 }
 
@@ -690,31 +691,26 @@ fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape
     Shape::Vec((0..strokes).map(stroke).collect())
 }
 
-fn paint_legend(
-    painter: &Painter,
-    rect: Rect,
-    model: &StageModel,
-    old_ghosts: bool,
-    palette: &Palette,
-    written: &mut Vec<Rect>,
-) {
-    let groups = model.groups.iter().enumerate().map(|(group, name)| (Mark::Disc(palette.group(group)), name.as_str()));
+/// The marks of the legend, each with its words.
+fn legend(model: &StageModel, old_ghosts: bool, named: &[usize], palette: &Palette) -> Vec<(Mark, String)> {
+    let groups = model.groups.iter().enumerate().filter(|(group, _)| !named.contains(group));
+    let groups = groups.map(|(group, name)| (Mark::Disc(palette.group(group)), name.clone()));
     let ink = palette.ink_soft;
-    let unedited = format!("as {}", model.origin);
-    let ring = |shown: bool, mark, text| shown.then_some((mark, text));
+    let ring = |shown: bool, mark, text: &str| shown.then(|| (mark, text.to_owned()));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
+    let has_static = !model.tokens.is_empty() || matches!(model.second_kind, SecondKind::Senses(_));
     let rings = [
-        ring(
-            !model.tokens.is_empty() || matches!(model.second_kind, SecondKind::Senses(_)),
-            Mark::Ring(ink),
-            "static place",
-        ),
-        ring(turned, Mark::Broken(ink, DASHES), &unedited),
+        ring(has_static, Mark::Ring(ink), "static place"),
+        ring(turned, Mark::Broken(ink, DASHES), &format!("as {}", model.origin)),
         ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];
+    groups.chain(rings.into_iter().flatten()).collect()
+}
+
+fn paint_legend(painter: &Painter, rect: Rect, marks: Vec<(Mark, String)>, palette: &Palette, written: &mut Vec<Rect>) {
     let mut at = rect.left_top();
-    for (mark, text) in groups.chain(rings.into_iter().flatten()) {
-        let galley = painter.layout_no_wrap(text.to_owned(), theme::plain(size::LABEL), palette.ink_soft);
+    for (mark, text) in marks {
+        let galley = painter.layout_no_wrap(text, theme::plain(size::LABEL), palette.ink_soft);
         let width = size::LEGEND + size::GAP_TIGHT + galley.size().x;
         if at.x + width > rect.right() {
             at = egui::pos2(rect.left(), at.y + galley.size().y + size::GAP_TIGHT);

@@ -52,7 +52,7 @@ pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
         size,
         kind,
     };
-    model.second.iter().map(point).filter(Instance::has_place).collect()
+    model.second.iter().map(point).map(Instance::clear).filter(Instance::has_place).collect()
 }
 
 /// The way of each token, the two that are looked at with more weight, and what lies between their ends.

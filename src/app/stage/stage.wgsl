@@ -63,6 +63,8 @@ const SHINE: f32 = 0.14;
 // Contrast of marks with their ground, and the flare of a screen: those of theme::palette.
 const MARK_CONTRAST: f32 = 3.0;
 const FLARE: f32 = 0.05;
+// Added to the kind of what no fog is before: the words that the picture is about.
+const CLEAR: f32 = 16.0;
 // Of an edge that still covers something, whatever the opacity of its disc.
 const FAINTEST: f32 = 0.1;
 const HEAD_LENGTH: f32 = 10.0;
@@ -93,6 +95,14 @@ fn fog_at(depth: f32, color: vec3<f32>) -> f32 {
     return min(fog, select(1.0, most, most >= 0.0));
 }
 
+fn kind_of(instance: Instance) -> f32 {
+    return select(instance.shape.y, instance.shape.y - CLEAR, is_clear(instance));
+}
+
+fn is_clear(instance: Instance) -> bool {
+    return instance.shape.y >= CLEAR;
+}
+
 // --- discs ---
 
 struct Disc {
@@ -121,7 +131,8 @@ fn disc_vertex(@builtin(vertex_index) index: u32) -> Disc {
     out.position = vec4<f32>(clip.xy + local * 2.0 / stage.viewport.xy * clip.w, clip.zw);
     out.local = local;
     out.color = instance.color;
-    out.shape = vec3<f32>(radius, instance.shape.y, fog_at(clip.w, instance.color.rgb));
+    let fog = select(fog_at(clip.w, instance.color.rgb), 0.0, is_clear(instance));
+    out.shape = vec3<f32>(radius, kind_of(instance), fog);
     return out;
 }
 
@@ -221,7 +232,7 @@ fn clipped(from_clip: vec4<f32>, to_clip: vec4<f32>) -> vec4<f32> {
 
 @vertex
 fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
-    let kind = instance.shape.y;
+    let kind = kind_of(instance);
     let is_arrow = kind == ARROW;
     let is_drop = kind == DROP;
     let now = mix(instance.start, instance.end, stage.range.x);
@@ -263,7 +274,8 @@ fn line_vertex(@builtin(vertex_index) vertex: u32, instance: Instance) -> Line {
     let share = clamp((radius_a + u) / whole, 0.0, 1.0);
     let depth = mix(a.z / a.w, b.z / b.w, share);
     out.position = vec4<f32>(px / half_view, depth, 1.0);
-    out.local = vec3<f32>(u, v, fog_at(mix(a.w, b.w, share), instance.color.rgb));
+    let fog = select(fog_at(mix(a.w, b.w, share), instance.color.rgb), 0.0, is_clear(instance));
+    out.local = vec3<f32>(u, v, fog);
     out.color = vec4<f32>(instance.color.rgb, instance.color.a * presence);
     out.shape = vec3<f32>(length_px, half_width, select(0.0, head, has_head));
     return out;
@@ -280,9 +292,10 @@ fn line_fragment(line: Line) -> @location(0) vec4<f32> {
         let tip = max(v - (line.shape.x - u) * HEAD_SLOPE, line.shape.x - head - u);
         outside = min(shaft, tip);
     }
-    let alpha = clamp(0.5 - outside, 0.0, 1.0) * line.color.a;
+    // Fog takes from its opacity: mixed with the background it would be a scratch over a glow.
+    let alpha = clamp(0.5 - outside, 0.0, 1.0) * line.color.a * (1.0 - line.local.z);
     if alpha <= 0.0 {
         discard;
     }
-    return vec4<f32>(mix(line.color.rgb, stage.background.rgb, line.local.z), alpha);
+    return vec4<f32>(line.color.rgb, alpha);
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
 use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
+use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
@@ -49,6 +50,8 @@ pub struct StageState {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
+    /// The result of what is shown, in one line; none while the points are on their way.
+    pub result: Option<String>,
     /// The head of the walk adds nothing: it is off.
     pub is_silent: bool,
     /// Arrows of the words in the walk's head alone.
@@ -264,7 +267,34 @@ impl StageState {
         let words = if is_of_pieces { None } else { models.get::<WordArcs>() };
         self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
         self.follow_walk(models, view);
+        let result = self.result_of(models, view);
+        if self.result != result {
+            self.result = result;
+        }
         self.follow_emphasis(models, view);
+    }
+
+    /// The stage is of a sentence, on which a model comes to some result.
+    pub fn has_results(&self) -> bool {
+        self.is_of_sentence() && self.route.as_ref().is_some_and(|route| route.has_words())
+    }
+
+    fn result_of(&self, models: &LatestModels, view: &ViewState) -> Option<String> {
+        let route = self.route.as_ref().filter(|_| self.has_results())?;
+        let (walk, selection) = (&view.walk, &view.selection);
+        if walk.is_walking() {
+            return self.walk.as_ref()?.step(walk.step()).result.clone();
+        }
+        let moment = match (walk.time(), walk.passed_layers()) {
+            (0.0, _) => Moment::Static,
+            (1.0, _) => Moment::Contextual,
+            (_, Some(passed)) if passed.fract() == 0.0 => Moment::Passed(passed as usize - 1),
+            _ => return None,
+        };
+        let word = selection.query.or_else(|| route.word(&view.highlight.lit))?;
+        let word = if let Moment::Passed(layer) = moment { route.query(layer, word) } else { word };
+        let result = models.of_choice::<StageResult>(&(moment, word, selection.chosen_query().is_some()))?;
+        Some(result.0.clone())
     }
 
     fn follow_walk(&mut self, models: &LatestModels, view: &ViewState) {

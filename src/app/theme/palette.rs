@@ -101,8 +101,8 @@ pub static DARK: Palette = Palette {
     warn: hex(0xe6b455),
     error: hex(0xf2877b),
     word: hex(0x8f887e),
-    grid: hex(0x26241f),
-    axis: hex(0x4a463f),
+    grid: hex(0x34312b),
+    axis: hex(0x6a645a),
     shadow: hex(0x0a0a09),
     negative: hex(0xb08fe8),
     positive: hex(0x86bd4f),
@@ -149,8 +149,8 @@ pub static LIGHT: Palette = Palette {
     warn: hex(0x855605),
     error: hex(0xab3026),
     word: hex(0x857d71),
-    grid: hex(0xdcd7cc),
-    axis: hex(0xc6bfb2),
+    grid: hex(0xccc5b8),
+    axis: hex(0x938b7e),
     shadow: hex(0xc9c2b4),
     negative: hex(0x7548b5),
     positive: hex(0x3f7210),
@@ -278,6 +278,13 @@ impl Palette {
         self.legible(color.lerp_to_gamma(self.stage, TOWARDS_GROUND), MARK_CONTRAST)
     }
 
+    /// Ink that is as sheer as makes `color` of it on the stage: over a glow it is neither lighter nor darker than the glow
+    /// by more than there, as light adds up.
+    pub fn sheer(&self, color: Color32) -> Color32 {
+        let [color, ground, ink] = [color, self.stage, self.ink].map(luminance);
+        self.ink.gamma_multiply((color - ground) / (ink - ground))
+    }
+
     /// `color` on the stage, moved towards the ink as far as the contrast needs.
     pub fn legible(&self, color: Color32, least: f32) -> Color32 {
         const STEPS: u8 = 16;
@@ -367,7 +374,28 @@ mod tests {
     }
 
     #[test]
+    fn a_sheer_line_is_its_colour_on_the_stage_and_no_scratch_over_a_glow() {
+        for palette in [&DARK, &LIGHT] {
+            let over = |line: Color32, ground: Color32| {
+                let (line, ground) = (egui::Rgba::from(line), egui::Rgba::from(ground));
+                Color32::from(line + ground * (1.0 - line.a()))
+            };
+            for color in [palette.grid, palette.axis] {
+                let own = contrast(over(palette.sheer(color), palette.stage), palette.stage);
+                assert!((own - contrast(color, palette.stage)).abs() < 0.1, "{color:?}: {own}");
+                for group in palette.groups {
+                    let glow = palette.stage.lerp_to_gamma(group, 0.26);
+                    let line = over(palette.sheer(color), glow);
+                    assert_eq!(luminance(line) > luminance(glow), palette.dark, "{color:?} over {glow:?}: {line:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn text_and_marks_have_contrast_in_both_themes() {
+        /// Of what is to be felt and not read.
+        const FLOOR_CONTRAST: f32 = 1.4;
         assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-3);
         for palette in [&DARK, &LIGHT] {
             let Palette { stage, surface, raised, .. } = *palette;
@@ -384,6 +412,9 @@ mod tests {
             assert!((0..parts.len()).all(is_another), "each part has its colour");
             let tinted = palette.groups.map(|hue| palette.tinted(hue));
             check(palette, "group on a lesson that is done", &palette.groups, &tinted, TEXT_CONTRAST);
+            // A named axis is a mark to be read; the floor is none, but there.
+            check(palette, "axis", &[palette.axis], &[stage], MARK_CONTRAST);
+            check(palette, "floor", &[palette.grid], &[stage], FLOOR_CONTRAST);
             // The time line and the tabs lie on the surface.
             let stops = [palette.stop(false), palette.stop(true)];
             check(palette, "stop of the time line", &stops, &[surface], MARK_CONTRAST);

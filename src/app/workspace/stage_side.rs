@@ -5,7 +5,7 @@ use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;
-use egui::{Mesh, Pos2, Rect, Ui, UiBuilder};
+use egui::{Label, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
 
 use super::Workspace;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
@@ -20,8 +20,9 @@ use crate::app::stage::second::SecondLine;
 use crate::app::stage::sentence::{Strip, StripOptions};
 use crate::app::stage::state::StageState;
 use crate::app::stage::timeline::{self, timeline_ui};
-use crate::app::theme::{Palette, size};
+use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{PanelView, ViewState};
+use crate::app::widgets::heat::width_of;
 
 /// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
 /// opening picture shows that words move, not yet why.
@@ -56,6 +57,8 @@ pub struct StageSide<'a> {
     pub scene: &'a StageState,
     pub tab: &'a mut StageTab,
     pub parts: StageParts,
+    /// The result is told in a line, see [`StageState::result`].
+    pub has_result: bool,
     pub strip: StripOptions,
 }
 
@@ -68,6 +71,7 @@ impl<'a> StageSide<'a> {
             scene,
             tab,
             parts,
+            has_result: !view.figure.bare,
             strip: StripOptions { is_open, reduced_motion: view.preferences.reduced_motion },
         }
     }
@@ -149,6 +153,8 @@ struct Over<'a> {
     second: Option<(SecondLine<'a>, Rect)>,
     bar: Option<Rect>,
     ribbons: Option<(Ribbons<'a>, Rect)>,
+    /// The line of the result, which is there before the points have arrived, so that nothing moves when it is told.
+    result: Option<Rect>,
     walk: Option<Rect>,
 }
 
@@ -157,10 +163,15 @@ impl<'a> Over<'a> {
     /// time line at the lower edge.
     fn of(ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> Self {
         let mut over = Self::default();
+        let scene = side.scene;
+        let result_at = |bottom: f32| {
+            let has_room = side.has_result && scene.has_results() && area.height() >= RESULT_FROM;
+            has_room.then(|| area.with_max_y(bottom).with_min_y(bottom - result_height(area)))
+        };
         if side.parts == StageParts::Picture {
+            over.result = result_at(area.bottom());
             return over;
         }
-        let scene = side.scene;
         let is_whole = side.parts == StageParts::All;
         let mut top = area.top();
         let mut take = |height: f32| {
@@ -194,7 +205,8 @@ impl<'a> Over<'a> {
             let height = timeline::height(ui, area.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
             over.walk = Some(area.with_min_y((area.bottom() - height).max(top)));
         }
-        let bottom = over.walk.map_or(area.bottom(), |walk| walk.top());
+        over.result = result_at(over.walk.map_or(area.bottom(), |walk| walk.top()));
+        let bottom = over.bottom().unwrap_or(area.bottom());
         if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
             over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view.highlight));
@@ -214,9 +226,14 @@ impl<'a> Over<'a> {
         rects.flatten().map(|rect| rect.bottom()).reduce(f32::max)
     }
 
+    /// The upper edge of what is at the bottom.
+    fn bottom(&self) -> Option<f32> {
+        self.result.or(self.walk).map(|rect| rect.top())
+    }
+
     fn floating(&self, area: Rect) -> Floating {
         let top = self.top().unwrap_or(area.top());
-        let bottom = self.walk.map_or(area.bottom(), |walk| walk.top());
+        let bottom = self.bottom().unwrap_or(area.bottom());
         let edges = [area.with_max_y(top), area.with_min_y(bottom)];
         Floating {
             above: top - area.top(),
@@ -256,6 +273,32 @@ fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
     ui.painter().add(mesh);
 }
 
+/// A stage that is lower has no room for its result.
+const RESULT_FROM: f32 = 240.0;
+/// Height of its line, in sizes of its letters.
+const RESULT_LEADING: f32 = 1.5;
+
+/// Size of the letters of a result: it is read from as far as the picture is.
+fn result_size(area: Rect) -> f32 {
+    const SHARE: f32 = 0.034;
+    (area.height() * SHARE).clamp(size::READING, size::TITLE)
+}
+
+fn result_height(area: Rect) -> f32 {
+    RESULT_LEADING * result_size(area)
+}
+
+/// The result in one line; a long one in smaller letters, and one that is longer still is cut off.
+fn result_ui(ui: &mut Ui, result: &str) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let inner = ui.max_rect().shrink2(egui::vec2(size::GAP_WIDE - size::GAP_TIGHT, 0.0));
+    let full = inner.height() / RESULT_LEADING;
+    let fits = full * inner.width() / width_of(ui, result, theme::plain(full));
+    let font = theme::plain(fits.clamp(size::LABEL, full));
+    let label = Label::new(RichText::new(result).font(font).color(palette.ink)).truncate();
+    ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| ui.horizontal_centered(|ui| ui.add(label)));
+}
+
 /// The picture and what floats over it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let area = ui.available_rect_before_wrap();
@@ -278,7 +321,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         ui.painter().rect_filled(area, 0.0, Palette::of(ui.visuals().dark_mode).stage);
     }
     let texture = tab.texture;
-    let [top, bottom] = [over.top(), over.walk.map(|walk| walk.top())];
+    let [top, bottom] = [over.top(), over.bottom()];
     ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
         picture_ui(ui, shown, &mut tab.controls, view, texture, floating);
     });
@@ -305,6 +348,9 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
             Some(area.min + egui::vec2(seen.at.x, seen.at.y))
         });
         ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
+    }
+    if let Some((rect, result)) = over.result.zip(scene.result.as_deref()) {
+        ui.scope_builder(at(rect), |ui| result_ui(ui, result));
     }
     if let Some(rect) = over.walk {
         ui.scope_builder(at(rect), |ui| walk_ui(ui, scene, view));

@@ -9,6 +9,7 @@
 //! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
 //! | [`numbers`] | the numbers in its formula |
 //! | [`reader`] | the number itself, how it is called, and where it lies |
+//! | [`result`] | what comes of all steps, in one line over the stage |
 //! | [`walk`] | where it stands in the walk, and the way of a walk through all layers |
 //! | [`path`] | why a token moved, arrow by arrow |
 //!
@@ -18,6 +19,7 @@ pub mod formulas;
 pub mod numbers;
 pub mod path;
 pub mod reader;
+pub mod result;
 pub mod sentences;
 pub mod walk;
 
@@ -32,6 +34,7 @@ use crate::view_model::{Model, axes, models};
 
 models!(of(snapshot): walk::RouteModel);
 models!(of(snapshot, choice): Explanation => Entry, Provenance => Entry, walk::WalkModel => walk::Focus);
+models!(of(snapshot, choice): result::StageResult => (result::Moment, usize, bool));
 
 /// How a number comes about.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,7 +17,7 @@ use attune_engine::quantity::{Entry, Quantity};
 
 use super::reader::EntryReader;
 use super::walk::distance;
-use crate::view_model::answers::said;
+use crate::view_model::answers::{Asked, said, told_answer};
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
 use crate::view_model::heads::{at_distance, strongest};
 use crate::view_model::quoted;
@@ -67,11 +67,10 @@ sentences! {
          the two words are.";
     held_below(cap) = "The model keeps each score s between −{cap} and {cap} by replacing it with {cap} · tanh(s / \
         {cap}).";
-    meets(key, product) =
-        "The query is compared with each key: their entries are multiplied in pairs, and the products are added. For \
-         {key} the sum is {product}.";
-    is_largest() = "This is the largest sum.";
-    largest_is(largest, other) = "The largest sum is {largest}, for {other}.";
+    meets() = "The query is compared with each key: their entries are multiplied in pairs, and the products are added.";
+    product_is_largest(query, key, product) = "q({query}) · k({key}) = {product}, the largest";
+    product_is(query, key, product, largest, other) =
+        "q({query}) · k({key}) = {product}; the largest is {largest}, with {other}";
     divided_as_wide(divisors) = "Wide vectors give large scores, so divide by {divisors}.";
     divided(divisors) = "Divide by {divisors}.";
     by_root(width) = "√{width}";
@@ -80,7 +79,7 @@ sentences! {
     not_scaled() = "These scores are not scaled.";
     distance_adds(head, bias, at) = "{head} adds {bias} to the score of {at}.";
     distance_takes_off(head, bias, at) = "{head} subtracts {bias} from the score of {at}.";
-    comes_to(key, score) = "The score of {key} is now {score}.";
+    comes_to(query, key, score) = "{query} gives {key} the score {score}";
     temperature_set(set, own) = "The temperature was set to {set}; in the lesson it is {own}.";
     scaling_turned(to) = "Scaling was turned {to}.";
 
@@ -94,9 +93,10 @@ sentences! {
     sees_nothing(query) = "{query} sees no word at all, so all its weights are 0.";
 
     // Weights.
-    softmax(largest, total, strongest) =
+    softmax(largest, total) =
         "Subtract the largest score, {largest}, from each score, exponentiate, and divide by the total, {total}. The \
-         weights sum to 1. Largest first: {strongest}.";
+         weights sum to 1.";
+    looks_at(query, strongest) = "{query} looks at {strongest}";
     uniform(head) = "{head} is set to give every visible word the same weight, so its scores do not count.";
     frozen(head) = "{head} is frozen, so its weights stay as they were, whatever the scores are.";
     mean(head) =
@@ -105,16 +105,18 @@ sentences! {
     unused(head) = "{head} is off, so its weights are not used.";
 
     // What a head adds.
-    mixes(strongest, width) = "Multiply each value by its weight, and add up the results. Largest weights first: \
-        {strongest}. The sum is the mix, a vector of {width} numbers.";
+    mixes(width) = "Multiply each value by its weight, and add up the results. The sum is the mix, a vector of \
+        {width} numbers.";
+    mix_is(query, terms) = "mix({query}) = {terms}";
     off(head) = "{head} is off, so it mixes nothing and adds nothing.";
     gained(head, gain) = "The output of {head} is multiplied by {gain}.";
     adds(key) = "The value of {key}, times its weight, times this head's rows of W_O.";
     of_another_head(head) = "This entry belongs to another head: {head} adds nothing here.";
-    projects(width, does) = "W_O projects the mix back to {width} numbers: {does}.";
-    concatenates(does) = "The outputs of the heads are concatenated: {does}.";
-    adds_arrow(head, query, length) = "head {head} adds an arrow of length {length} to {query}";
-    brings_vector(head, query, length) = "head {head} gives {query} a vector of length {length}";
+    projects(width) = "W_O projects the mix back to {width} numbers.";
+    concatenates() = "The outputs of the heads are concatenated.";
+    adds_arrow(head, query, length) = "Head {head} adds an arrow of length {length} to {query}";
+    brings_vector(head, query, length) = "Head {head} gives {query} a vector of length {length}";
+    another_head(head, length) = ", head {head} one of {length}";
     heads_add_up(heads) = "Each head's mix is multiplied by its own rows of W_O, and the outputs of the {heads} \
         heads are added.";
     no_residual() = "This layer has no residual connection, so its input is not added.";
@@ -136,6 +138,22 @@ sentences! {
     pulled_back(head, length, others) = "By itself, head {head} would move the word by {length}; {others} the word \
         back.";
     readout_not_kept() = "The intermediate numbers of the readout's own layer are not stored.";
+    stays_in_place(word) = "{word} stays where it is";
+    moves_by(word, length) = "{word} moves by {length}";
+    goes_on(to) = "Its vector goes on to the {to}.";
+    nearest_at_start(word, nearest, cosine) = "{word} is nearest to {nearest} (cosine {cosine})";
+    nearest_is_own(word, cosine) = "{word} is still nearest to its own static vector (cosine {cosine})";
+    nearest_stays(word, nearest, before, now) =
+        "{word} is nearest to {nearest}, both before attention (cosine {before}) and after it (cosine {now})";
+    nearest_changes(word, before, now) = "{word} was nearest to {before} and is now nearest to {now}";
+    nearest_comes(word, now) = "{word} had no close neighbour and is now nearest to {now}";
+    nearest_goes(word, before) = "{word} was nearest to {before} and now has no close neighbour";
+    nearest_none(word) = "{word} had no close neighbour before attention and has none after it";
+    nearest_now(word, nearest) = "{word} is now nearest to {nearest}";
+    another_now(word, nearest) = ", {word} to {nearest}";
+    answers_at(word, answer, share) = "{word} → {answer} {share}";
+    answers_after(word, answer, share) = "After {word}: {answer} {share}";
+    answers_all(answer, share) = "The sentence → {answer} {share}";
     true_space() = "Measured in the true space of all dimensions, not in the picture.";
 }
 
@@ -153,13 +171,52 @@ enum Effect {
     Sum,
 }
 
-impl EntryReader<'_> {
-    /// The sentences that explain an entry: what happens, then what is special about this one.
-    pub fn sentences(&self, entry: Entry) -> Vec<String> {
-        self.try_sentences(entry).unwrap_or_default()
+/// The sentences on an entry.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    pub happens: Vec<String>,
+    /// Its outcome in one line, without a full stop.
+    pub result: Option<String>,
+    /// What is special about this one.
+    pub notes: Vec<String>,
+}
+
+impl Said {
+    /// One after the other.
+    fn all(self) -> Vec<String> {
+        let result = self.result.map(|result| result + ".");
+        self.happens.into_iter().chain(result).chain(self.notes).collect()
     }
 
-    fn try_sentences(&self, entry: Entry) -> Option<Vec<String>> {
+    /// All but the result, which is told beside them.
+    pub fn without_result(&self) -> impl Iterator<Item = &str> {
+        self.happens.iter().chain(&self.notes).map(String::as_str)
+    }
+}
+
+impl EntryReader<'_> {
+    /// The sentences that explain an entry: what happens and what comes of it, then what is special about this one.
+    pub fn sentences(&self, entry: Entry) -> Vec<String> {
+        self.said(entry).all()
+    }
+
+    pub fn said(&self, entry: Entry) -> Said {
+        let Entry { quantity, owner, index: [i, j, _] } = entry;
+        let number = owner.number();
+        let said = match quantity {
+            Quantity::Product => self.on_product(number, i, j),
+            Quantity::Score => self.on_score(number, i, j),
+            Quantity::Weight => self.on_weights(number, i, j),
+            Quantity::Mix => self.on_mix(number, i),
+            Quantity::HeadLength => self.on_head(number, i),
+            Quantity::MoveLength => self.on_move(number, i),
+            _ => self.on_others(entry).map(|happens| Said { happens, ..Said::default() }),
+        };
+        said.unwrap_or_default()
+    }
+
+    /// The sentences on an entry that no step of the walk ends with.
+    fn on_others(&self, entry: Entry) -> Option<Vec<String>> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, k] } = entry;
         let number = owner.number();
@@ -170,22 +227,16 @@ impl EntryReader<'_> {
             Embedded => self.on_input(self.first_block(), i),
             Input => self.on_input(number, i),
             Query | Key | Value => self.on_projection(number, (quantity == Query).then_some(i))?,
-            Product => self.on_product(number, i, j)?,
             Scale => [self.on_divisors(number)?, self.on_changed_scale(number)?].concat(),
             DistanceBias => self.on_changed_temperature(number)?,
-            Score => self.on_score(number, i, j)?,
             Exponential => self.on_exponential(number, i, j)?,
-            Weight => self.on_weights(number, i, j)?,
-            Mix => self.on_mix(number, i)?,
             Term if !self.head(number)?.config.attention.output && self.value_column(number, k).is_none() => {
                 vec![of_another_head(self.labels.title(number))]
             }
             Term | HeadArrowLength => self.on_mode(number, Effect::Sum),
             Arrow => vec![norm_is_held()],
             TermLength if self.head(number)?.config.attention.output => vec![adds(self.key_said(number, j))],
-            HeadLength => self.on_head(number, i)?,
             Part => self.on_part(number, self.part(number, i)?)?,
-            MoveLength => self.on_move(number, i)?,
             Summed => {
                 let changed = self.heads_of(number).flat_map(|head| self.on_mode(head, Effect::Sum));
                 let replaced = (!self.config(number)?.residual).then(no_residual);
@@ -276,14 +327,16 @@ impl EntryReader<'_> {
         Some(sentences)
     }
 
-    fn on_product(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+    fn on_product(&self, head: usize, query: usize, key: usize) -> Option<Said> {
         let products = self.head(head)?.arithmetic.products.row(query);
-        let (largest, product) = strongest(products.iter().copied());
-        let others = match largest == key {
-            true => is_largest(),
-            false => largest_is(written(product), self.key_said(head, largest)),
+        let (largest, most) = strongest(products.iter().copied());
+        let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));
+        let product = written(*products.get(key)?);
+        let result = match largest == key {
+            true => product_is_largest(query_said, key_said, product),
+            false => product_is(query_said, key_said, product, written(most), self.key_said(head, largest)),
         };
-        Some(vec![meets(self.key_said(head, key), written(*products.get(key)?)), others])
+        Some(Said { happens: vec![meets()], result: Some(result), ..Said::default() })
     }
 
     fn on_divisors(&self, head: usize) -> Option<Vec<String>> {
@@ -313,30 +366,28 @@ impl EntryReader<'_> {
         Some(self.on_changed_temperature(head)?.into_iter().chain(turned).collect())
     }
 
-    fn on_score(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+    fn on_score(&self, head: usize, query: usize, key: usize) -> Option<Said> {
         let parts = self.head(head)?;
         let scores = parts.activations.scores.row(query);
-        let mut sentences = self.on_divisors(head)?;
-        sentences.extend(parts.config.attention.score_cap.map(held_below));
+        let mut happens = self.on_divisors(head)?;
+        happens.extend(parts.config.attention.score_cap.map(held_below));
         let distances = parts.arithmetic.distances.as_ref();
-        sentences.extend(distances.map(|distances| {
+        happens.extend(distances.map(|distances| {
             let (name, bias) = (format!("Head {}", parts.own + 1), distances.get(query, key));
             let say = if bias < 0.0 { distance_takes_off } else { distance_adds };
             say(name, written(bias.abs()), at_distance(key as isize - query as isize))
         }));
         let is_hidden = self.is_hidden(head, query, key);
-        let is_changed = !self.divisors(head)?.symbols().is_empty() || distances.is_some();
-        if is_changed && !is_hidden {
-            sentences.push(comes_to(self.key_said(head, key), written(scores[key])));
-        }
-        sentences.push(match scores.iter().filter(|score| **score == f32::NEG_INFINITY).count() {
+        let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));
+        let result = (!is_hidden).then(|| comes_to(query_said, key_said, written(scores[key])));
+        let mut notes = vec![match scores.iter().filter(|score| **score == f32::NEG_INFINITY).count() {
             0 => none_hidden(),
             1 => one_hidden(),
             count => some_hidden(count),
-        });
-        sentences.extend(is_hidden.then(|| self.on_hidden(head, query, key)));
-        sentences.extend(self.on_changed_scale(head)?);
-        Some(sentences)
+        }];
+        notes.extend(is_hidden.then(|| self.on_hidden(head, query, key)));
+        notes.extend(self.on_changed_scale(head)?);
+        Some(Said { happens, result, notes })
     }
 
     /// Why a query does not see a key.
@@ -357,29 +408,30 @@ impl EntryReader<'_> {
         Some(is_hidden.then(|| self.on_hidden(head, query, key)).into_iter().collect())
     }
 
-    fn on_weights(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
+    fn on_weights(&self, head: usize, query: usize, key: usize) -> Option<Said> {
         let parts = self.head(head)?;
         let (largest, total) = (parts.arithmetic.largest[query], parts.arithmetic.sums[query]);
-        let mut sentences = Vec::new();
-        match parts.mode {
-            HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean => {}
-            _ if total == 0.0 => return Some(vec![sees_nothing(self.query_said(head, query))]),
-            _ => sentences.push(softmax(written(largest), written(total), self.strongest_said(head, query)?)),
+        let is_by_hand = matches!(parts.mode, HeadMode::Uniform | HeadMode::Frozen(_) | HeadMode::Mean);
+        if total == 0.0 && !is_by_hand {
+            return Some(Said { notes: vec![sees_nothing(self.query_said(head, query))], ..Said::default() });
         }
+        let happens = (!is_by_hand).then(|| softmax(written(largest), written(total))).into_iter().collect();
+        let result = self.strongest(head, query, |key, weight| format!("{key} {weight:.3}"))?.join(", ");
+        let result = Some(looks_at(self.query_said(head, query), result));
+        let mut notes = Vec::new();
         if self.is_hidden(head, query, key) && !matches!(parts.mode, HeadMode::Frozen(_) | HeadMode::Mean) {
-            sentences.push(self.on_hidden(head, query, key));
+            notes.push(self.on_hidden(head, query, key));
         }
-        sentences.extend(self.on_mode(head, Effect::Weights));
-        Some(sentences)
+        notes.extend(self.on_mode(head, Effect::Weights));
+        Some(Said { happens, result, notes })
     }
 
-    /// The largest weights of a query: `“phone” 0.320, “launched” 0.210, “new” 0.110`.
-    fn strongest_said(&self, head: usize, query: usize) -> Option<String> {
+    /// The keys with the largest weights of a query, each with its weight: `“phone” 0.320`.
+    fn strongest(&self, head: usize, query: usize, say: impl Fn(String, f32) -> String) -> Option<Vec<String>> {
         let weights = self.head(head)?.activations.weights.row(query);
         let mut keys: Vec<usize> = (0..weights.len()).collect();
         keys.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
-        let named = keys.into_iter().take(NAMED).map(|key| format!("{} {:.3}", self.key_said(head, key), weights[key]));
-        Some(named.collect::<Vec<_>>().join(", "))
+        Some(keys.into_iter().take(NAMED).map(|key| say(self.key_said(head, key), weights[key])).collect())
     }
 
     /// The change of a head by the learner, where it changes its weights or the sum that it adds.
@@ -398,26 +450,30 @@ impl EntryReader<'_> {
         sentence.into_iter().collect()
     }
 
-    fn on_mix(&self, head: usize, query: usize) -> Option<Vec<String>> {
-        let width = self.head(head)?.activations.mix.cols();
-        let mixes = mixes(self.strongest_said(head, query)?, width);
-        Some([vec![mixes], self.on_mode(head, Effect::Sum)].concat())
+    fn on_mix(&self, head: usize, query: usize) -> Option<Said> {
+        let activations = &self.head(head)?.activations;
+        let mut terms = self.strongest(head, query, |key, weight| format!("{weight:.3} v({key})"))?;
+        terms.extend((activations.weights.cols() > NAMED).then(|| "…".to_owned()));
+        let result = Some(mix_is(self.query_said(head, query), terms.join(" + ")));
+        Some(Said { happens: vec![mixes(activations.mix.cols())], result, notes: self.on_mode(head, Effect::Sum) })
     }
 
-    fn on_head(&self, head: usize, query: usize) -> Option<Vec<String>> {
+    fn on_head(&self, head: usize, query: usize) -> Option<Said> {
         let parts = self.head(head)?;
         let lengths = &self.sentence.contributions[parts.block].head_lengths;
-        let length = written(*lengths[parts.own].get(query)?);
+        let length = |own: usize| lengths[own].get(query).copied();
         // Without a residual nothing is added to the word: what the heads bring takes its place.
         let say = if parts.config.residual { adds_arrow } else { brings_vector };
-        let does = say(parts.own + 1, self.query_said(head, query), length);
-        let mut sentences = vec![match parts.config.attention.output {
-            true => projects(self.width(), does),
-            false => concatenates(does),
+        let mut result = say(parts.own + 1, self.query_said(head, query), written(length(parts.own)?));
+        let others = (0..lengths.len()).filter(|own| *own != parts.own);
+        let others = others.filter_map(|own| Some(another_head(own + 1, written(length(own)?))));
+        result.extend(others.take(NAMED - 1));
+        let mut happens = vec![match parts.config.attention.output {
+            true => projects(self.width()),
+            false => concatenates(),
         }];
-        sentences.extend((parts.config.attention.output && lengths.len() > 1).then(|| heads_add_up(lengths.len())));
-        sentences.extend(self.on_mode(head, Effect::Sum));
-        Some(sentences)
+        happens.extend((parts.config.attention.output && lengths.len() > 1).then(|| heads_add_up(lengths.len())));
+        Some(Said { happens, result: Some(result), notes: self.on_mode(head, Effect::Sum) })
     }
 
     fn on_part(&self, block: usize, part: BlockPart) -> Option<Vec<String>> {
@@ -444,21 +500,33 @@ impl EntryReader<'_> {
 
 /// The sentences on a word's whole move in a layer.
 impl EntryReader<'_> {
-    fn on_move(&self, block: usize, query: usize) -> Option<Vec<String>> {
+    fn on_move(&self, block: usize, query: usize) -> Option<Said> {
         let (blocks, activations) = (self.sentence.activations.blocks.len(), self.block(block)?);
         let is_last = block + 1 == blocks;
         let name = self.query_said(self.first_head(block), query);
         let length = distance(activations.input.row(query), activations.output.row(query));
-        let in_this_layer = if blocks > 1 { " in this layer" } else { "" };
         let moves = match length < LEAST_LENGTH {
-            true => format!("{name} stays where it is{in_this_layer}"),
-            false => format!("{name} moves by {}{in_this_layer}", written(length)),
+            true => stays_in_place(&name),
+            false => moves_by(&name, written(length)),
         };
-        let moves = match self.nearest_said(query) {
-            Some(nearest) if is_last => format!("{moves}{nearest}"),
-            _ if is_last => format!("{moves}."),
-            _ if self.feeds_cross_attention(block) => format!("{moves}, and goes on to the cross-attention."),
-            _ => format!("{moves}, and goes on to the layer above."),
+        let moves = if blocks > 1 { format!("{moves} in this layer") } else { moves };
+        let answer = is_last.then(|| self.answers(query)).flatten();
+        let nearest = is_last.then(|| self.nearest_said(query, if answer.is_some() { "It" } else { &name })).flatten();
+        let mut happens = Vec::new();
+        let result = match (answer, nearest) {
+            (Some(answer), nearest) => {
+                happens.extend([Some(moves), nearest].into_iter().flatten().map(|said| said + "."));
+                answer
+            }
+            (None, Some(nearest)) => {
+                happens.push(moves + ".");
+                nearest
+            }
+            (None, None) => {
+                let to = if self.feeds_cross_attention(block) { "cross-attention" } else { "layer above" };
+                happens.extend((!is_last).then(|| goes_on(to)));
+                moves
+            }
         };
         let norms = match self.norms_after(block) {
             0 => None,
@@ -475,8 +543,24 @@ impl EntryReader<'_> {
         let feeds = parts
             .find(|moves| moves.part == BlockPart::FeedForward)
             .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));
-        let answer = is_last.then(|| said(self.model, query)).flatten();
-        Some([Some(moves), norms, feeds, answer].into_iter().flatten().collect())
+        let repeats = is_last && self.answers(query).is_none();
+        let answer = repeats.then(|| said(self.model, query)).flatten();
+        Some(Said { happens, result: Some(result), notes: [norms, feeds, answer].into_iter().flatten().collect() })
+    }
+
+    /// The answer at a word in one line, where the model says more than which word it sees there.
+    pub(super) fn answers(&self, query: usize) -> Option<String> {
+        let (asked, answer) = told_answer(self.model, query)?;
+        let name = || quoted(&self.model.classes[answer.class]);
+        let (word, share) = (
+            self.query_said(self.first_head(self.sentence.activations.blocks.len() - 1), query),
+            percent(answer.probability),
+        );
+        Some(match asked {
+            Asked::Here => answers_at(word, name(), share),
+            Asked::Next => answers_after(word, name(), share),
+            Asked::Whole => answers_all(name(), share),
+        })
     }
 
     /// Says what pulls a word back where the arrow of a head is longer than the word's whole move.
@@ -495,33 +579,38 @@ impl EntryReader<'_> {
         (is_sum_of_heads && length > moved + LEAST_LENGTH).then(|| pulled_back(parts.own + 1, written(length), others))
     }
 
-    /// The nearest static vectors at the beginning and at the end, as a sentence goes on; `None` for a word that has no
-    /// static vector.
-    fn nearest_said(&self, query: usize) -> Option<String> {
-        fn first(all: Option<&Neighbours>) -> Option<&Neighbour> {
-            all?.by_cosine.first()
-        }
+    /// The nearest static vectors of a word at the beginning and at the end; `None` for a word that has no static vector.
+    fn nearest_said(&self, query: usize, name: &str) -> Option<String> {
         let word = |one: &Neighbour| quoted(&self.space.vocabulary[one.word]);
-        let before = first(self.sentence.static_neighbours.get(query))?;
-        let now = first(self.sentence.contextual_neighbours.get(query))?;
-        let own = self.sentence.tokens.get(query).and_then(|token| token.word);
-        if Some(now.word) == own && now.cosine >= NEAR {
-            return Some(format!("; its own static vector is still the nearest (cosine {:.3}).", now.cosine));
+        let before = nearest(&self.sentence.static_neighbours, query)?;
+        let now = nearest(&self.sentence.contextual_neighbours, query)?;
+        let cosine = |one: &Neighbour| format!("{:.3}", one.cosine);
+        if self.is_nearest_to_itself(query) {
+            return Some(nearest_is_own(name, cosine(now)));
         }
         if before.word == now.word && before.cosine.min(now.cosine) >= NEAR {
-            let (word, before, now) = (word(now), before.cosine, now.cosine);
-            return Some(format!(
-                ". Its nearest word is {word}, both before attention (cosine {before:.3}) and after it (cosine \
-                 {now:.3})."
-            ));
+            return Some(nearest_stays(name, word(now), cosine(before), cosine(now)));
         }
-        let near = |one: &Neighbour| (one.cosine >= NEAR).then(|| format!("{} (cosine {:.3})", word(one), one.cosine));
+        let near = |one: &Neighbour| (one.cosine >= NEAR).then(|| format!("{} (cosine {})", word(one), cosine(one)));
         Some(match (near(before), near(now)) {
-            (Some(before), Some(now)) => format!(". It was nearest to {before} and is now nearest to {now}."),
-            (None, Some(now)) => format!(". It had no close neighbour; now it is nearest to {now}."),
-            (Some(before), None) => format!(". It was nearest to {before}; now it has no close neighbour."),
-            (None, None) => ". It had no close neighbour before attention and has none after it.".to_owned(),
+            (Some(before), Some(now)) => nearest_changes(name, before, now),
+            (None, Some(now)) => nearest_comes(name, now),
+            (Some(before), None) => nearest_goes(name, before),
+            (None, None) => nearest_none(name),
         })
+    }
+
+    /// A word's contextual vector is nearest to the word's own static vector.
+    pub(super) fn is_nearest_to_itself(&self, query: usize) -> bool {
+        let own = self.sentence.tokens.get(query).and_then(|token| token.word);
+        let now = nearest(&self.sentence.contextual_neighbours, query);
+        now.is_some_and(|now| Some(now.word) == own && now.cosine >= NEAR)
+    }
+
+    /// The word near a token's vector, before attention or after it, where one is.
+    pub(super) fn near(&self, all: &[Neighbours], query: usize) -> Option<(String, f32)> {
+        let near = nearest(all, query).filter(|near| near.cosine >= NEAR)?;
+        Some((quoted(&self.space.vocabulary[near.word]), near.cosine))
     }
 
     /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.
@@ -530,6 +619,10 @@ impl EntryReader<'_> {
         let mut next = architecture.numbered_blocks().filter(|(number, _)| *number == block + 1);
         architecture.source_blocks.len() == block + 1 || next.any(|(_, block)| block.attends_to_source())
     }
+}
+
+fn nearest(all: &[Neighbours], query: usize) -> Option<&Neighbour> {
+    all.get(query)?.by_cosine.first()
 }
 
 /// A number as a sentence has it.

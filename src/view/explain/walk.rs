@@ -161,8 +161,10 @@ pub struct StepModel {
     pub step: Step,
     /// In LaTeX, with the sizes of this model.
     pub equation: String,
-    /// The step in words, with the numbers.
+    /// What happens, in words.
     pub said: String,
+    /// What comes of it, in one line with the numbers; none of a step that only begins.
+    pub result: Option<String>,
     /// An entry of the step's result: the largest, or the key's.
     pub entry: Entry,
     pub bars: Option<Bars>,
@@ -183,6 +185,14 @@ pub struct Clock {
     pub apart: f64,
     /// The part of `q · k` that the pair adds.
     pub product: f32,
+}
+
+impl StepModel {
+    /// What happens, and what comes of it.
+    pub fn told(&self) -> String {
+        let result = self.result.iter().map(|result| format!("{result}."));
+        std::iter::once(self.said.clone()).filter(|said| !said.is_empty()).chain(result).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// All of it.
@@ -340,10 +350,9 @@ struct Walked<'a> {
 impl Walked<'_> {
     fn step(&self, step: Step) -> StepModel {
         let entry = self.entry(step);
-        let mut sentences = self.reader.sentences(entry);
+        let mut told = self.reader.said(entry);
         if step == Step::Contextual {
-            let pulled_back = self.reader.pulled_back(self.head, self.query);
-            pulled_back.into_iter().for_each(|sentence| sentences.insert(1, sentence));
+            told.happens.extend(self.reader.pulled_back(self.head, self.query));
         }
         let bars = match step {
             Step::Score => Some(Bars { before: None, after: Quantity::Product }),
@@ -353,7 +362,8 @@ impl Walked<'_> {
         };
         let clocks = if step == Step::Score { self.clocks() } else { Vec::new() };
         let (equation, rows) = (self.equation(step), self.rows(step));
-        StepModel { step, equation, said: sentences.join(" "), entry, bars, clocks, rows }
+        let said = told.without_result().collect::<Vec<_>>().join(" ");
+        StepModel { step, equation, said, result: told.result, entry, bars, clocks, rows }
     }
 
     fn carried(&self) -> Vec<Carried> {
@@ -627,6 +637,10 @@ impl RouteModel {
     /// The places of the stage's tokens after a layer.
     pub fn after(&self, layer: usize) -> impl Iterator<Item = Point> {
         self.stops.iter().filter_map(move |stops| stops.get(layer + 1).copied())
+    }
+
+    pub fn has_words(&self) -> bool {
+        !self.words.is_empty()
     }
 
     /// The layer of a head.

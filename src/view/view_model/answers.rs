@@ -254,23 +254,55 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
 
 /// The likeliest answer for a token, or for the sentence as a whole; none of a sentence without words.
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
+    let answer = likeliest(model, token)?;
+    let word = quoted(&model.classes[answer.class]);
+    let answer = format!("{word} (probability {:.2})", answer.probability);
+    let place = || quoted(&label_of(model, token));
+    Some(match &model.made_of.model.objective {
+        Objective::MaskedWord { .. } => format!("At this position the model answers {answer}."),
+        Objective::NextWord | Objective::Sequence(_) => format!("After {} the model answers {answer}.", place()),
+        Objective::Label => format!("The model answers {answer}."),
+    })
+}
+
+/// Words that an answer is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The word at this position.
+    Here,
+    /// The word after it.
+    Next,
+    /// The whole sentence.
+    Whole,
+}
+
+/// The likeliest answer at a word. `None` at a word that a model of hidden words sees: there it mostly repeats the word.
+pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &RankedAnswer)> {
+    let answer = likeliest(model, token)?;
+    let asked = match &model.made_of.model.objective {
+        Objective::MaskedWord { .. } => {
+            model.sentence.tokens.get(token).filter(|token| is_hidden(token))?;
+            Asked::Here
+        }
+        Objective::NextWord | Objective::Sequence(_) => Asked::Next,
+        Objective::Label => Asked::Whole,
+    };
+    Some((asked, answer))
+}
+
+fn label_of(model: &ModelSnapshot, token: usize) -> String {
+    token_labels(&model.sentence.tokens).into_iter().nth(token).unwrap_or_default()
+}
+
+fn likeliest(model: &ModelSnapshot, token: usize) -> Option<&RankedAnswer> {
     let likeliest = &model.sentence.answers.likeliest;
-    let objective = &model.made_of.model.objective;
     // Where nothing can be learned, no word is an answer.
     let learns = |block: &BlockConfig| block.attention.projected || block.feed_forward.is_some();
     if !model.architecture.blocks.iter().any(learns) || !model.made_of.static_embedding.guesses_words() {
         return None;
     }
-    let answer =
-        likeliest.get(token).filter(|_| !matches!(objective, Objective::Label)).or(likeliest.last())?.first()?;
-    let word = quoted(&model.classes[answer.class]);
-    let answer = format!("{word} (probability {:.2})", answer.probability);
-    let place = || token_labels(&model.sentence.tokens).get(token).map_or_else(String::new, |label| quoted(label));
-    Some(match objective {
-        Objective::MaskedWord { .. } => format!("At this position the model answers {answer}."),
-        Objective::NextWord | Objective::Sequence(_) => format!("After {} the model answers {answer}.", place()),
-        Objective::Label => format!("The model answers {answer}."),
-    })
+    let is_of_word = !matches!(model.made_of.model.objective, Objective::Label);
+    likeliest.get(token).filter(|_| is_of_word).or(likeliest.last())?.first()
 }
 
 /// Rows of keys and values that were computed, and those that were kept.
@@ -409,13 +441,18 @@ impl AnswerShifts {
     }
 }
 
+/// A word that the model does not see.
+fn is_hidden(token: &Token) -> bool {
+    HIDDEN.contains(&token.text.as_str()) || token.word.is_none()
+}
+
 /// The word whose answer is asked for, where none is chosen.
-fn asked(model: &ModelSnapshot) -> Option<usize> {
+pub(crate) fn asked(model: &ModelSnapshot) -> Option<usize> {
     let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     match &model.made_of.model.objective {
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
         Objective::MaskedWord { .. } => {
-            let hidden = tokens.iter().position(|token| HIDDEN.contains(&token.text.as_str()) || token.word.is_none());
+            let hidden = tokens.iter().position(is_hidden);
             let moved_most = || unchanged.as_ref()?.moved_most();
             hidden.or_else(moved_most).or((!tokens.is_empty()).then_some(0))
         }

@@ -29,7 +29,7 @@ const Provenance = (() => {
     const terms = Array.from(q, (x, d) => ({ x, y: k[d] })).sort((a, b) => Math.abs(b.x * b.y) - Math.abs(a.x * a.y));
     const first = terms.slice(0, TERMS_MAX).map(({ x, y }) => `${written(x)} · ${y < 0 ? `(${written(y)})` : written(y)}`).join(" + ").replace(/\+ −/g, "− ");
     const more = terms.length > TERMS_MAX ? ` + … (${terms.length} products, the largest first)` : "";
-    const all = [[SCORES, `q · k = ${first}${more} = ${written(product)}`, say("meets", { key, product: written(product) })]];
+    const all = [[SCORES, `q · k = ${first}${more} = ${written(product)}`, say("meets")]];
     if (scores[j] === -Infinity) {
       const why = Engine.isRemoved(state.changes, head, i, j) ? "removed" : "hidden";
       return [...all, [SCALE, "s = −∞", say(why, { query, key, mask: "the mask" })]];
@@ -57,7 +57,7 @@ const Provenance = (() => {
       const at = places === 0 ? "the word itself" : side;
       sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: title, bias, at }));
     }
-    sentences.push(say("comes_to", { key, score: written(scores[j]) }));
+    sentences.push(`${say("comes_to", { query, key, score: written(scores[j]) })}.`);
     const scaled = `${written(product)} / ${written(divisor)}${distance}`;
     all.push([SCALE, `s = ${scaled} = ${written(scores[j])}`, sentences.join(" ")]);
 
@@ -72,7 +72,8 @@ const Provenance = (() => {
       const order = weights.map((_, at) => at).sort((a, b) => weights[b] - weights[a]);
       const strongest = order.slice(0, NAMED).map((at) => `${keys[at]} ${written(weights[at])}`).join(", ");
       const formula = `α = e^(s − max) / Σ = ${written(powers[j])} / ${written(total)} = ${written(weights[j])}`;
-      all.push([SOFTMAX, formula, say("softmax", { largest: written(largest), total: written(total), strongest })]);
+      const said = `${say("softmax", { largest: written(largest), total: written(total) })} ${say("looks_at", { query, strongest })}.`;
+      all.push([SOFTMAX, formula, said]);
     }
 
     const added = Engine.contribution(found, i, j);

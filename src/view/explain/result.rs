@@ -1,0 +1,83 @@
+//! The result of what the stage shows, in one line: what the model says, or else what became of the words that are followed.
+
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_engine::quantity::Quantity;
+
+use super::reader::EntryReader;
+use super::sentences::{another_now, nearest_at_start, nearest_now};
+use crate::view_model::answers::asked;
+use crate::view_model::quoted;
+
+/// Moment of a stage on which no step is walked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The words are at their static places.
+    Static,
+    /// They are behind this layer, counted over all blocks, and others follow.
+    Passed(usize),
+    Contextual,
+}
+
+/// The result at a moment. Steps have theirs in the walk ([`super::walk::StepModel`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageResult(pub String);
+
+impl StageResult {
+    /// `word` is the position of the one that is followed: the learner's choice, or else the lesson's. `None` where there is
+    /// nothing to say.
+    pub fn of(snapshot: &Snapshot, (moment, word, is_chosen): (Moment, usize, bool)) -> Option<Self> {
+        let reader = EntryReader::of(snapshot)?;
+        let last = reader.sentence.activations.blocks.len().checked_sub(1)?;
+        let moved = |block: usize| reader.said(Quantity::MoveLength.of_block(block, [word])).result;
+        let result = match moment {
+            Moment::Static => reader.at_start(word),
+            Moment::Passed(layer) => moved(layer),
+            Moment::Contextual => {
+                let asked = if is_chosen { Some(word) } else { asked(reader.model) };
+                let answer = asked.and_then(|asked| reader.answers(asked));
+                let of_word = || if is_chosen { None } else { reader.occurrences_now(word) };
+                let at_rest = || if reader.has_moved(word) { None } else { reader.at_start(word) };
+                answer.or_else(of_word).or_else(at_rest).or_else(|| reader.looks(last, word)).or_else(|| moved(last))
+            }
+        };
+        result.map(Self)
+    }
+}
+
+impl EntryReader<'_> {
+    /// The layers have changed a word's vector.
+    fn has_moved(&self, word: usize) -> bool {
+        let contextual = self.sentence.activations.output.row(word);
+        let own = self.sentence.tokens.get(word).and_then(|token| token.word);
+        own.is_none_or(|own| contextual.iter().enumerate().any(|(at, x)| *x != self.space.vectors.get(own, at)))
+    }
+
+    fn at_start(&self, word: usize) -> Option<String> {
+        let (nearest, cosine) = self.near(&self.sentence.static_neighbours, word)?;
+        Some(nearest_at_start(quoted(&self.sentence.tokens.get(word)?.text), nearest, format!("{cosine:.3}")))
+    }
+
+    /// The words near all occurrences of a word, where it has several and attention has parted them.
+    fn occurrences_now(&self, word: usize) -> Option<String> {
+        /// More than this is no line to be read at a glance.
+        const MOST: usize = 3;
+        let tokens = &self.sentence.tokens;
+        let labels = token_labels(tokens);
+        let occurrences = (0..tokens.len()).filter(|at| tokens[*at].text == tokens[word].text);
+        let near = |at: usize| Some((at, self.near(&self.sentence.contextual_neighbours, at)?.0));
+        let near: Vec<(usize, String)> = occurrences.map(near).collect::<Option<_>>()?;
+        let (first, others) = near.split_first()?;
+        let is_parted = others.iter().any(|(_, nearest)| *nearest != first.1);
+        let others = others.iter().map(|(at, nearest)| another_now(quoted(&labels[*at]), nearest));
+        let all = || [nearest_now(quoted(&labels[first.0]), &first.1)].into_iter().chain(others).collect();
+        (is_parted && near.len() <= MOST).then(all)
+    }
+
+    /// What a word looks at in the only head of the last layer, where its own static vector is still the nearest.
+    fn looks(&self, last: usize, word: usize) -> Option<String> {
+        let heads = self.heads_of(last);
+        let is_told = self.is_nearest_to_itself(word) && heads.len() == 1;
+        is_told.then(|| self.said(Quantity::Weight.of_head(heads.start, [word, word])).result).flatten()
+    }
+}

@@ -99,7 +99,7 @@ action_table! {
         }
         Glossary {
             text: "Glossary",
-            tooltip: "Every term and symbol of the course, with its first lesson",
+            tooltip: "Every term and symbol, with the lesson that introduces it",
             keys: &[key(Key::G)],
             line: New("open the glossary, with every term and symbol; Esc closes it"),
         }

@@ -146,11 +146,11 @@ pub enum CliCommand {
     /// TSV, and .npy, each of them also compressed with gzip; .npz; and safetensors. The word table of a model's folder can
     /// be read too.
     Neighbours(NeighboursArgs),
-    /// Turn the vectors of one file onto those of another, using the words that both files have, and print the words that
+    /// Rotate the vectors of one file onto those of another, using the words that both files have, and print the words that
     /// moved most and least.
     ///
-    /// The turn is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is printed for
-    /// a word is that between its turned vector and its vector in the other file.
+    /// The rotation is the orthogonal Procrustes solution for the directions of all shared words. The cosine that is printed
+    /// for a word is that between its rotated vector and its vector in the other file.
     Compare(CompareArgs),
     /// Print the licences of the program, its fonts and its libraries.
     Licences,
@@ -298,11 +298,11 @@ pub struct NeighboursArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The file of vectors to turn, or a model's folder.
+    /// The file of vectors to rotate, or a model's folder.
     pub file: PathBuf,
-    /// The file or folder onto whose vectors the first file is turned; its vectors must have the same width.
+    /// The file or folder onto whose vectors the first file is rotated; both need vectors of the same width.
     pub other: PathBuf,
-    /// How many of the words that moved most to print, and how many of those that moved least.
+    /// How many words to print of those that moved most, and of those that moved least.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub count: usize,
     /// Print the result as one JSON object.

@@ -113,7 +113,7 @@ pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliF
     print::with(|out| {
         let line = |(row, _, cosine): &(usize, usize, f64)| format!("{cosine:.6}\t{}\n", printable(&from.words[*row]));
         let (most, least): (String, String) = (most.map(line).collect(), least.map(line).collect());
-        writeln!(out, "{} words are in both files; their mean cosine after the turn is {mean:.6}", moved.len())?;
+        writeln!(out, "{} words are in both files; their mean cosine after the rotation is {mean:.6}", moved.len())?;
         write!(out, "moved most:\n{most}moved least:\n{least}")
     })
 }

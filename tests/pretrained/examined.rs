@@ -54,7 +54,7 @@ fn a_model_whose_numbers_overflow_fails_its_self_test() {
     assert_eq!(
         faults,
         [
-            "self-test: the output of layer 2 is not finite; download the model again, and report it if this happens again"
+            "self-test: the output of layer 2 is not finite; download the model again, and report this if it happens again"
         ]
     );
 }

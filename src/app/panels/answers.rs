@@ -632,14 +632,14 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
 /// The words that are drawn among: a number of the likeliest, or a share of the probability.
 fn limits_ui(ui: &mut Ui, plan: &mut WritingPlan) {
     ui.horizontal_wrapped(|ui| {
-        let tip = "Draws only from this number of the likeliest words";
+        let tip = "Draws only from this many of the likeliest words";
         let (on, count) = &mut plan.top_k;
         checkbox_ui(ui, on, "top-k").on_hover_text(tip);
         let number = ui.add_enabled(*on, DragValue::new(count).range(1..=TOP_K_MAX));
         number.widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, *on, format!("top-k: {count}")));
         hint(number, format!("How many, from 1 to {TOP_K_MAX}: drag, or click and type"));
         ui.add_space(size::GAP);
-        let tip = "Draws only from the likeliest words, as few as together have this share of the probability";
+        let tip = "Draws only from the fewest words that together have this share of the probability";
         let (on, share) = &mut plan.top_p;
         checkbox_ui(ui, on, "top-p").on_hover_text(tip);
         let number = DragValue::new(share).range(0.01..=1.0).speed(0.01).max_decimals(2);

@@ -159,7 +159,7 @@ fn group_ui(ui: &mut Ui, name: &str, hint: &str, text: &mut String, width: f32, 
     let field = ui.add(field);
     ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(name));
     let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    field.on_hover_text("A group of the lesson, some of its words, or a /pattern/ that words match");
+    field.on_hover_text("A group or some words of the lesson, or a /pattern/ that words match");
     if model.groups.is_empty() {
         return is_entered;
     }

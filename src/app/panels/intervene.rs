@@ -549,7 +549,7 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
     let moved = format!("{} moved by {:.3}.", model.tokens[token], effect.moved);
     let near = match &effect.nearest {
         [Some(before), Some(now)] if before.0 == now.0 => Some(format!(
-            "The nearest word is still {}: its cosine is {:.3}, and it was {:.3}.",
+            "The nearest word is still {}: its cosine is {:.3}; before, it was {:.3}.",
             now.0, now.1, before.1
         )),
         [Some(before), Some(now)] => Some(format!(

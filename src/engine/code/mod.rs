@@ -159,7 +159,7 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
     let budget = Budget::new(scope.allowance, scope.stop.clone());
     let progress = syntax::ParserProgress::default();
     let engine = engine(&budget, &progress, scope);
-    let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text only reads");
+    let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text can only read values");
     let given: Vec<Given> = scope.given.iter().map(fixed).collect();
     let value = |source: &&str| {
         let fault = |error: Box<rhai::EvalAltResult>| fault::explain(*error, source, scope, budget.ended());

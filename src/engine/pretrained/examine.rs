@@ -118,7 +118,7 @@ fn pass(read: &Pretrained) -> Result<String, String> {
 }
 
 fn failed(why: &str) -> String {
-    format!("self-test: {why}; download the model again, and report it if this happens again")
+    format!("self-test: {why}; download the model again, and report this if it happens again")
 }
 
 /// A model that others have computed with.

@@ -200,7 +200,7 @@ fn columns(
         source.pass(whole);
     }
     if all.len() < count {
-        let found = format!("the end of the file after {} of {count} numbers, which lie column by column", all.len());
+        let found = format!("the end of the file after {} of {count} numbers, stored column by column", all.len());
         return Err(Refusal::new(found, "all columns", FETCH_AGAIN).into());
     }
     let rows = count / width;

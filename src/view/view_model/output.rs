@@ -88,7 +88,7 @@ impl TextModel {
     /// Says how much is left out.
     pub fn left_out(&self) -> Option<String> {
         let left = self.text[self.shown..].chars().count();
-        (left > 0).then(|| format!("… and {left} more characters, which a copy has too"))
+        (left > 0).then(|| format!("… and {left} more characters, which are copied too"))
     }
 }
 
@@ -601,7 +601,7 @@ mod tests {
     fn a_long_text_is_cut_and_says_so() {
         let model = TextModel::of(&"é".repeat(30_000).into());
         assert_eq!(model.shown().chars().count(), 10_000);
-        assert_eq!(model.left_out().unwrap(), "… and 20000 more characters, which a copy has too");
+        assert_eq!(model.left_out().unwrap(), "… and 20000 more characters, which are copied too");
         assert_eq!(TextModel::of(&"short".into()).left_out(), None);
     }
 

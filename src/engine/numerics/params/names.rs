@@ -55,7 +55,7 @@ tensors! {
         "what a word's position adds to its static vector";
     /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
     Segments = "E_S", Input, Positions,
-        "what a word's sentence, the first or the second of a pair, adds to its static vector";
+        "what a word's sentence, the first or the second of a pair, adds to the word's static vector";
     /// `γ_E` (1, D), of the norm after the sum of the embeddings.
     EmbeddingNormGain = "γ_E", Input, One,
         "scales the output of the norm after the embeddings";

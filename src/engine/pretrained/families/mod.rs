@@ -207,7 +207,7 @@ const FORM: &str = "attune does not compute this form";
 /// Flags of configs that change the mathematics.
 const REFUSED_FLAGS: [(&str, &str); 2] = [
     ("add_cross_attention", "attention to a second model"),
-    ("use_bidirectional_attention", "words that see later words, which words in this family do not"),
+    ("use_bidirectional_attention", "words that see later words, unlike the words in this family"),
 ];
 
 /// Counts that change it where they are not 0.

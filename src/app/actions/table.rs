@@ -184,7 +184,7 @@ action_table! {
         }
         EndBeside {
             text: "End the comparison",
-            tooltip: "The stage and the panels show only this model, or this file of vectors, again",
+            tooltip: "The stage and the panels again show only this model, or this file of vectors",
         }
         NewLesson {
             text: "New lesson …",
@@ -202,7 +202,7 @@ action_table! {
         }
         Share {
             text: "Share …",
-            tooltip: "Saves what you see and have done to one file, which others can open as a copy",
+            tooltip: "Saves the view and your work to one file, which others can open as a copy",
             keys: &[ctrl_shift(Key::S)],
             line: New("share what you see as a file"),
         }

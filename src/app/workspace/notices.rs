@@ -280,7 +280,7 @@ pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let (word, more, ink) = match status {
         SavingStatus::Quiet => return,
-        SavingStatus::Saving => ("Saving …", "Your work is written within two seconds", palette.ink_faint),
+        SavingStatus::Saving => ("Saving …", "Your work is saved within two seconds", palette.ink_faint),
         SavingStatus::Saved => {
             ("Saved", "Your work is kept on this computer; the lesson's file stays as it is", palette.ink_faint)
         }
@@ -305,7 +305,7 @@ fn closing_ui(ui: &mut Ui, why: &str) -> Option<SavingChoice> {
     strip_ui(ui, "closing", |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(why).color(ink));
-            if ui.button("Close anyway").on_hover_text("Discards the work that is named here").clicked() {
+            if ui.button("Close anyway").on_hover_text("Discards the work that this message is about").clicked() {
                 choice = Some(SavingChoice::Close);
             }
             if ui.button("Stay").on_hover_text("Keeps the window open; attune tries to save again").clicked() {

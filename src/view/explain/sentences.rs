@@ -54,8 +54,7 @@ sentences! {
          vector.";
     asks(query, width) = "The query of {query} has {width} numbers.";
     offers(key_width, value_width) =
-        "Each word has a key of {key_width} numbers, with which queries are compared, and a value of {value_width} \
-         numbers, which the words that look at it receive.";
+        "Each word has a key of {key_width} numbers, with which queries are compared, and gives a value of {value_width} numbers to the words that look at it.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
     queries_normed() = "A norm is applied to the queries and keys, so that all have about the same length.";
     places_turn_them() = "Then each query and key is rotated by an angle that grows with its position in the sentence.";

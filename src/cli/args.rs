@@ -42,8 +42,8 @@ pub struct Args {
     #[command(flatten)]
     pub of: OfLesson,
 
-    /// Another lesson or model to compare with on the same sentence, by its file, folder or name: see Two models in the
-    /// panel Meaning.
+    /// Another lesson or model to compare with on the same sentence, by its file, folder or name; or, of a file of vectors,
+    /// another one, turned onto it: see Two models in the panel Meaning.
     #[arg(long, value_name = "LESSON")]
     pub beside: Option<PathBuf>,
 
@@ -138,8 +138,8 @@ pub enum CliCommand {
     Grade(GradeArgs),
     /// Print the words nearest to a word or an expression, among the vectors of a file.
     ///
-    /// Reads word2vec (binary and text), fastText's .vec, GloVe, the projector's TSV and .npy, each also with gzip; .npz and
-    /// safetensors; and the word table of a model's folder.
+    /// Reads word2vec (binary and text), fastText's .vec, GloVe, the projector's TSV, .npy, .npz and safetensors, each also with
+    /// gzip; and the word table of a model's folder.
     Neighbours(NeighboursArgs),
     /// Turn the vectors of one file onto those of another by the words that both have, and print the words that moved most
     /// and least.
@@ -225,6 +225,12 @@ pub struct RenderArgs {
     /// The size of the picture, in pixels; without it, 1280x720, or the size of the stage that was shared.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
+    /// Of a file of vectors: what colours stand for, a column of its metadata, or rank, the place of the row in the file.
+    #[arg(long, value_name = "COLUMN", alias = "color-by")]
+    pub colour_by: Option<String>,
+    /// Of a file of vectors: what sizes stand for, a column of numbers, or rank.
+    #[arg(long, value_name = "COLUMN")]
+    pub size_by: Option<String>,
     /// Draw the whole window, not the stage alone: with the panels that the lesson begins with, or those that are open
     /// when a learner comes to the cell.
     #[arg(long)]

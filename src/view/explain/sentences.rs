@@ -221,7 +221,9 @@ impl EntryReader<'_> {
         let from = match &self.snapshot.lesson.static_embedding {
             StaticEmbedding::Given(given) => match given.source {
                 GivenSource::Lesson => "The lesson gives it",
-                GivenSource::File(_) | GivenSource::WholeFile => "The file of vectors has it",
+                GivenSource::File(_) | GivenSource::WholeFile(_) | GivenSource::FirstRows => {
+                    "The file of vectors has it"
+                }
             },
             StaticEmbedding::Pretrained(_) => "The model's file has it",
             _ => "word2vec trained it on the lesson's corpus",

@@ -62,6 +62,8 @@ const SIZE: &str = "Size";
 pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
     /// How much of what lies under the bar it hides.
     const HIDES: f32 = 0.9;
+    /// Room for the menus beside the search.
+    const WIDE: f32 = 640.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
     ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(HIDES));
@@ -79,7 +81,9 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
         if toggle(ui, view.highlight.draws_lasso, lasso.text, lasso.text).on_hover_text(lasso.hint()).clicked() {
             view.highlight.draws_lasso ^= true;
         }
-        if let Some(features) = &emphasis.by_feature.features {
+        // With less room they give way to what is searched.
+        let features = emphasis.by_feature.features.as_ref();
+        if let Some(features) = features.filter(|_| !is_open || inner.width() >= WIDE) {
             features_ui(ui, features, model, view.highlight);
         }
         if is_open {

@@ -142,7 +142,10 @@ fn points_of_a_file_are_coloured_and_sized_by_what_the_menus_name() {
     let colors = drawn(&highlight).iter().map(|point| point.color).collect::<Vec<_>>();
     assert_eq!(colors, [0, 1, 0].map(|value| palette.group(value)));
     let sizes: Vec<f32> = drawn(&highlight).iter().map(|point| point.size).collect();
-    assert_eq!((sizes[0], sizes[2]), (geometry::sized(0.0), geometry::sized(1.0)));
+    assert_eq!(
+        (sizes[0], sizes[2]),
+        [0.0, 1.0].map(|share| geometry::sized(share, geometry::LARGEST_WORD_RADIUS)).into()
+    );
     assert!(sizes.is_sorted());
     let by_rank = Highlight { color_by: Some(Feature::Rank), ..Highlight::default() };
     let colors: Vec<_> = drawn(&by_rank).iter().map(|point| point.color).collect();
@@ -163,6 +166,28 @@ fn words_on_their_way_to_another_file_are_drawn_over_a_cloud() {
     model.second_kind = SecondKind::Spaces;
     assert_eq!(under(&model), WORDS);
     assert_ne!(paler(&model), alone, "it steps back");
+}
+
+/// Otherwise a frame of very many points would take as much longer.
+#[test]
+fn sizes_of_a_cloud_cover_little_more_than_discs_of_one_size() {
+    const WORDS: usize = 20_000;
+    let point = |row: usize| WordPoint { group: None, ..word(&format!("word{row}"), [row as f32, 0.0, 1.0]) };
+    let model = model((0..WORDS).map(point).collect(), Vec::new());
+    let entries = (0..WORDS).map(|row| row.to_string()).collect();
+    let features = Features::new(WORDS, vec![Column { name: "even".to_owned(), entries }].into());
+    for feature in features.of_numbers() {
+        let highlight = Highlight { size_by: Some(feature.clone()), ..Highlight::default() };
+        let mut emphasis = Emphasis::of(&model, &highlight, &[]);
+        emphasis.by_feature = ByFeature::of(Some(Arc::new(features.clone())), &highlight);
+        let sizes: Vec<f32> =
+            instances(&model, &emphasis, true, Palette::of(false)).iter().map(|word| word.size).collect();
+        let mean = sizes.iter().map(|size| size * size).sum::<f32>() / WORDS as f32;
+        let covered = mean / (geometry::QUIET_RADIUS * geometry::QUIET_RADIUS);
+        let (least, most) =
+            (sizes.iter().copied().fold(f32::INFINITY, f32::min), sizes.iter().copied().fold(0.0, f32::max));
+        assert!(covered < 1.6 && most > 1.8 * least, "{feature:?}: {covered}, from {least} to {most}");
+    }
 }
 
 #[test]

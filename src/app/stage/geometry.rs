@@ -8,7 +8,7 @@ use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::{NumberRow, Step, WalkModel};
-use attune_view::view_model::features::Scale;
+use attune_view::view_model::features::{Levels, Scale};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::stage::{GhostPoint, Goal, SecondKind, StageModel, TokenPoint};
 use bevy::math::Vec3;
@@ -218,16 +218,32 @@ pub fn word_color(model: &StageModel, emphasis: &Emphasis, index: usize, palette
 /// The radius of a word: of its number, where sizes are numbers.
 pub fn word_radius(model: &StageModel, emphasis: &Emphasis, index: usize, is_chosen: bool) -> f32 {
     match &emphasis.by_feature.sizes {
-        Some(levels) => sized(Scale::share(levels.of(index))).max(if is_chosen { WORD_RADIUS } else { LEAST_RADIUS }),
+        Some(levels) => {
+            let radius = sized(Scale::share(levels.of(index)), largest_radius(model, levels));
+            radius.max(if is_chosen { WORD_RADIUS } else { LEAST_RADIUS })
+        }
         None if is_quiet(model, index) && !is_chosen => QUIET_RADIUS,
         None => WORD_RADIUS,
     }
 }
 
 /// The radius of a disc whose area grows with a number, from 0 to 1.
-pub fn sized(share: f32) -> f32 {
-    let [least, largest] = [LEAST_RADIUS, LARGEST_WORD_RADIUS].map(|radius| radius * radius);
+pub fn sized(share: f32, largest: f32) -> f32 {
+    let [least, largest] = [LEAST_RADIUS, largest].map(|radius| radius * radius);
     (least + share * (largest - least)).sqrt()
+}
+
+/// The radius of the greatest number. In a cloud it is so large that all discs together cover little more than discs of one size:
+/// the time of a frame is that of what they cover.
+fn largest_radius(model: &StageModel, levels: &Levels) -> f32 {
+    /// Mean area of a disc, in areas of a quiet one.
+    const COVERED: f32 = 1.5;
+    if !is_cloud(model) {
+        return LARGEST_WORD_RADIUS;
+    }
+    let least = LEAST_RADIUS * LEAST_RADIUS;
+    let above = COVERED * QUIET_RADIUS * QUIET_RADIUS - least;
+    (least + above / levels.mean_share.max(f32::MIN_POSITIVE)).sqrt().min(LARGEST_WORD_RADIUS)
 }
 
 fn word_point(

@@ -15,7 +15,7 @@ use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
-use super::geometry::{DASHES, DOTS, RoleArrow, axis_end, is_small, roles, sized};
+use super::geometry::{DASHES, DOTS, LARGEST_WORD_RADIUS, RoleArrow, axis_end, is_small, roles, sized};
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
@@ -714,7 +714,7 @@ impl Mark {
                 painter.circle_filled(center(disc), radius, palette.ramp(share(disc)));
             }),
             Self::Sizes => (0..Self::DISCS).for_each(|disc| {
-                let radius = radius * sized(share(disc)) / sized(1.0);
+                let radius = radius * sized(share(disc), LARGEST_WORD_RADIUS) / LARGEST_WORD_RADIUS;
                 painter.circle_filled(center(disc), radius, palette.ink_soft);
             }),
         }

@@ -328,7 +328,10 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
         [] => "Every row was read as it is.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
-    let colours = coloured_by.map_or_else(String::new, |column| format!(" Colours are {}.", plain(&column.name)));
+    let colours = coloured_by.map_or_else(String::new, |column| {
+        let name = plain(&column.name);
+        format!(" At first, colours are *{name}*; *Colour* in the corner of the stage offers the other columns.")
+    });
     format!(
         "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all of them, along the principal components of all rows.{colours} \
          Type a word above the stage to see where it is; several words are mixed by plain attention, \

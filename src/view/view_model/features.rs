@@ -75,15 +75,23 @@ impl Scale {
 }
 
 /// The level of each row.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Levels {
     pub feature: Feature,
     pub scale: Scale,
     /// 0 of a row that has no entry.
     of_rows: Vec<u8>,
+    /// The mean of [`Scale::share`] over all rows.
+    pub mean_share: f32,
 }
 
 impl Levels {
+    fn new(feature: Feature, scale: Scale, of_rows: Vec<u8>) -> Self {
+        let sum: f64 = of_rows.iter().map(|level| f64::from(Scale::share(*level))).sum();
+        let mean_share = (sum / of_rows.len().max(1) as f64) as f32;
+        Self { feature, scale, of_rows, mean_share }
+    }
+
     pub fn of(&self, row: usize) -> u8 {
         self.of_rows.get(row).copied().unwrap_or_default()
     }
@@ -93,7 +101,7 @@ impl Levels {
         let whole = (rows.max(2) as f64).ln();
         let level = |row: usize| number_level(1.0 - ((row + 1) as f64).ln() / whole);
         let scale = Scale::Numbers { least: rows.to_string(), greatest: "1".to_owned(), is_logarithmic: true };
-        Self { feature: Feature::Rank, scale, of_rows: (0..rows).map(level).collect() }
+        Self::new(Feature::Rank, scale, (0..rows).map(level).collect())
     }
 
     /// The most frequent values, and the others together.
@@ -115,7 +123,7 @@ impl Levels {
         };
         let names = values[..own].iter().map(|(value, _)| (*value).to_owned()).collect();
         let scale = Scale::Values { names, others: values.len() - own };
-        Self { feature: column.into(), scale, of_rows: column.entries.iter().map(level).collect() }
+        Self::new(column.into(), scale, column.entries.iter().map(level).collect())
     }
 
     /// `None` if an entry is not a number, or none is finite.
@@ -136,7 +144,7 @@ impl Levels {
         let level = |x: &f64| if x.is_finite() { number_level(share(*x)) } else { 0 };
         let written = |row: usize| column.entries[row].trim().to_owned();
         let scale = Scale::Numbers { least: written(least), greatest: written(greatest), is_logarithmic };
-        Some(Self { feature: column.into(), scale, of_rows: numbers.iter().map(level).collect() })
+        Some(Self::new(column.into(), scale, numbers.iter().map(level).collect()))
     }
 }
 

@@ -40,7 +40,7 @@ pub mod workspace;
 use std::fmt;
 
 pub use self::picture::{PictureOptions, StageView, capture, draw, figure_app, picture_app, render};
-pub use self::shell::window::{WindowOptions, run};
+pub use self::shell::window::{Beside, WindowOptions, run};
 
 /// Why the window or the picture could not come about, in words that a person can act on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use attune_core::whole_file;
 use attune_engine::panics::quietly;
 use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::Models;
+use attune_view::view_model::features::Feature;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::pictures::nearest;
 use attune_view::view_model::saved_view::SavedView;
@@ -61,6 +62,8 @@ pub struct PictureOptions {
     pub dark: bool,
     /// The background is transparent.
     pub transparent: bool,
+    /// The features of a file of vectors that its points are coloured and sized by.
+    pub features: [Option<Feature>; 2],
     /// The stage as a viewer has it, in place of `cell` and `time`.
     pub seen: Option<Arc<StageView>>,
     /// A view that was shared, in place of `cell` and `time`.
@@ -86,6 +89,7 @@ impl PictureOptions {
             workspace: false,
             dark: false,
             transparent: false,
+            features: [None, None],
             seen: None,
             shared: None,
         }
@@ -152,6 +156,7 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
         return Ok(view);
     }
     view.walk.set_time(if options.time.is_finite() { options.time } else { 0.0 });
+    [view.highlight.color_by, view.highlight.size_by] = options.features.clone();
     let Some(id) = &options.cell else { return Ok(view) };
     let cell = options.snapshot.lesson.cells.iter().find(|cell| cell.id == *id);
     match cell.map(|cell| &cell.kind) {

@@ -48,7 +48,12 @@ pub fn receive(
     // Asked first: the latest snapshot has all that is answered by now.
     outbox.is_answered = worker.is_answered();
     let snapshot = worker.latest();
-    if models.snapshot().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot)) {
+    // The first rows of a file stay until all of it has its places.
+    let is_awaited = |shown: &Snapshot| {
+        let is_read_on = shown.lesson.static_embedding.is_in_part() && shown.lesson.id == snapshot.lesson.id;
+        is_read_on && snapshot.space.is_none() && snapshot.fault.is_none()
+    };
+    if models.snapshot().is_some_and(|shown| Arc::ptr_eq(shown, &snapshot) || is_awaited(shown)) {
         return;
     }
     show(snapshot, &mut models, &mut stage, &mut view);

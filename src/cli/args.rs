@@ -45,7 +45,8 @@ pub struct Args {
     pub of: OfLesson,
 
     /// Another lesson or model, by its file, folder or name, to compare with the first on the same sentence. The view "Two
-    /// models" of the panel "Meaning" shows the comparison.
+    /// models" of the panel "Meaning" shows the comparison. Beside a file of vectors: another file of vectors, which is
+    /// rotated onto the first.
     #[arg(long, value_name = "LESSON")]
     pub beside: Option<PathBuf>,
 
@@ -143,8 +144,8 @@ pub enum CliCommand {
     /// Print the words of a file of vectors that are nearest to a word or an expression.
     ///
     /// The file may have one of these formats: word2vec (binary and text), fastText's .vec, GloVe, the Embedding Projector's
-    /// TSV, and .npy, each of them also compressed with gzip; .npz; and safetensors. The word table of a model's folder can
-    /// be read too.
+    /// TSV, .npy, .npz and safetensors, each of them also compressed with gzip. The word table of a model's folder can be
+    /// read too.
     Neighbours(NeighboursArgs),
     /// Rotate the vectors of one file onto those of another, using the words that both files have, and print the words that
     /// moved most and least.
@@ -234,6 +235,12 @@ pub struct RenderArgs {
     /// The size of the picture, in pixels; if this option is not given, 1280x720, or the size of the stage that was shared.
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(u32, u32)>,
+    /// What the colours of a file of vectors show: a column of its metadata, or rank, the place of the row in the file.
+    #[arg(long, value_name = "COLUMN", alias = "color-by")]
+    pub colour_by: Option<String>,
+    /// What the sizes of the points of a file of vectors show: a column of numbers, or rank.
+    #[arg(long, value_name = "COLUMN")]
+    pub size_by: Option<String>,
     /// Draw the whole window instead of only the stage, with the panels that are open at the start of the lesson or, with
     /// --cell, with those that are open when a learner reaches the cell.
     #[arg(long)]

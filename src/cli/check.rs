@@ -24,7 +24,7 @@ use attune_core::lesson::load::{EVERY, WatchedFile};
 use attune_core::lesson::panels::{UnknownControl, unknown_controls};
 use attune_core::lesson::pictures::PictureFolder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
-use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_core::lesson::vector_files::{in_folder, is_file_of_vectors};
 use attune_engine::code::{LineColumn, Output};
 use attune_engine::nearest::nearest;
 use attune_engine::pretrained::examine::{ModelFindings, examine};
@@ -267,7 +267,7 @@ impl Round<'_> {
         self.ids.add(&lesson.id, path)?;
         told.into_iter().try_for_each(print::line)?;
         wrong.terms = self.glossaries.disagreements(path, &lesson);
-        wrong.problems.extend(missing_lessons(path, &lesson, &mut self.courses));
+        wrong.problems.extend(missing_files(path, &lesson, &mut self.courses));
         wrong.problems.extend(unopened_panels(&lesson));
         wrong.problems.extend(misnamed_controls(&lesson));
         wrong.unknown = unknown_lessons(path, &lesson, &mut self.courses);
@@ -439,12 +439,12 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
     ))
 }
 
-/// Links to lessons that are neither beside this one nor in the program's course.
-fn missing_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Problem> {
+/// Links to lessons that are neither beside this one nor in the program's course, and to files that are no vectors.
+fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Problem> {
     let links = |cell: &Cell| {
         let addresses: Vec<String> = cell.kind.markdown().flat_map(addresses).collect();
         let of_lessons = addresses.into_iter().filter_map(|address| match TextLink::read(&address)?.ok()? {
-            link @ TextLink::Lesson(_) => Some((address, link)),
+            link @ (TextLink::Lesson(_) | TextLink::File(_)) => Some((address, link)),
             _ => None,
         });
         of_lessons.map(|(address, link)| (cell.id.clone(), address, link)).collect::<Vec<_>>()
@@ -458,8 +458,11 @@ fn missing_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<P
     let ids: Vec<&str> = ids.iter().map(String::as_str).chain(of_program).collect();
     let context = LinkContext { lessons: Some(&ids), ..LinkContext::default() };
     let problem = |(cell, address, link): (String, String, TextLink)| {
-        let flaw = context.check(&link).err()?;
-        Some(Problem { cell, words: flaw.line(), at: Spot::Words(address.into()) })
+        let words = match &link {
+            TextLink::File(name) => in_folder(lesson.folder.as_deref(), name).err()?,
+            link => context.check(link).err()?.line(),
+        };
+        Some(Problem { cell, words, at: Spot::Words(address.into()) })
     };
     links.into_iter().filter_map(problem).collect()
 }

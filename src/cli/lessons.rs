@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use attune_core::lesson::glossary::is_glossary_file;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::starter::{NotNew, write_new};
+#[cfg(feature = "app")]
+use attune_core::lesson::vector_files::{BESIDE_VECTORS, is_file_of_vectors};
 use attune_core::lesson::{self, Lesson, course, load};
 use attune_view::export::work_file::{SharedWork, is_shared};
 
@@ -152,11 +154,24 @@ fn show(path: Option<PathBuf>, shared: Option<SharedWork>, args: &Args) -> Resul
     let dark = args.theme.map(super::args::ThemeArg::is_dark);
     let home = args.common.home();
     home.iter().for_each(|home| attune_engine::panics::work_is_kept_in(home.root().to_owned()));
-    let beside = args.beside.as_deref().map(lesson::read).transpose().map_err(|issues| CliFault::lesson(&issues))?;
-    let beside = beside.map(std::sync::Arc::new);
+    let beside = args.beside.as_deref().map(|other| beside(path.as_deref(), other)).transpose()?;
     let seed = args.common.seed;
     let options = crate::app::WindowOptions { path, shared, beside, seed, size: args.size, dark, home };
     crate::app::run(options).map_err(CliFault::screen)
+}
+
+/// The other one of two that are compared: of two models on a sentence, or of two files of vectors.
+#[cfg(feature = "app")]
+fn beside(path: Option<&Path>, other: &Path) -> Result<crate::app::Beside, CliFault> {
+    let is_vectors = [path.is_some_and(is_file_of_vectors), is_file_of_vectors(other)];
+    if is_vectors == [true, true] {
+        return Ok(crate::app::Beside::Vectors(other.to_owned()));
+    }
+    if is_vectors != [false, false] {
+        return Err(CliFault::usage(format_args!("--beside: {BESIDE_VECTORS}")));
+    }
+    let lesson = lesson::read(other).map_err(|issues| CliFault::lesson(&issues))?;
+    Ok(crate::app::Beside::Model(std::sync::Arc::new(lesson)))
 }
 
 /// Writes the starter lesson, or a copy of the lesson `from`, and says how to go on.

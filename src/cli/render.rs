@@ -25,6 +25,8 @@ mod drawn {
     use attune_engine::nearest::nearest;
     use attune_view::export::file::obstacle;
     use attune_view::export::work_file::{OTHER_VERSION, SharedWork};
+    use attune_view::view_model::Model;
+    use attune_view::view_model::features::{Feature, Features};
     use indicatif::ProgressBar;
 
     use crate::app::moving::Play;
@@ -143,8 +145,22 @@ mod drawn {
         training::trained(&kernel, &request.lesson)?;
         kernel.apply(shows.unwrap_or(Command::Sentence(SentenceCommand::Select(sentence))));
         let (cell, time) = (request.cell.clone(), request.time.unwrap_or(time));
-        let options = PictureOptions { cell, time, ..PictureOptions::of(Arc::new(kernel.snapshot())) };
+        let snapshot = Arc::new(kernel.snapshot());
+        let features = features(request, &snapshot)?;
+        let options = PictureOptions { cell, time, features, ..PictureOptions::of(snapshot) };
         Ok((kernel, options))
+    }
+
+    /// The features that colours and sizes are asked for by.
+    fn features(request: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<[Option<Feature>; 2], CliFault> {
+        let all = Features::make(snapshot, &(), None);
+        let named = |option: &str, name: &Option<String>, sizes| {
+            let Some(name) = name else { return Ok(None) };
+            let not_a_file = || "only a file of vectors has columns".to_owned();
+            let feature = all.as_ref().ok_or_else(not_a_file).and_then(|all| all.named(name, sizes));
+            feature.map(Some).map_err(|why| CliFault::usage(format_args!("{option}: {}", printable(&why))))
+        };
+        Ok([named("--colour-by", &request.colour_by, false)?, named("--size-by", &request.size_by, true)?])
     }
 
     /// The sentence and the time of a stage cell.
@@ -166,8 +182,13 @@ mod drawn {
 
     /// The picture of what somebody shared: the lesson as they had it, seen as they saw it.
     fn of_shared(request: &RenderArgs, shared: SharedWork, common: &Common) -> Result<PictureOptions, CliFault> {
-        let given =
-            [request.cell.as_ref().map(|_| "--cell"), request.time.map(|_| "--time"), request.sentence.option()];
+        let given = [
+            request.cell.as_ref().map(|_| "--cell"),
+            request.time.map(|_| "--time"),
+            request.sentence.option(),
+            request.colour_by.as_ref().map(|_| "--colour-by"),
+            request.size_by.as_ref().map(|_| "--size-by"),
+        ];
         if let Some(option) = given.into_iter().flatten().next() {
             return Err(CliFault::usage(format_args!(
                 "{option}: a shared file is always drawn as it was on the screen"

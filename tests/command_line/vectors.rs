@@ -84,6 +84,49 @@ fn two_files_are_turned_onto_each_other() {
     assert!(code == Some(1) && text.contains("no word is in both"), "{text}");
 }
 
+/// Wrong names are told before anything is drawn.
+#[test]
+fn columns_that_a_file_does_not_have_and_models_beside_vectors_are_refused_in_words() {
+    let folder = Folder::new("columns");
+    fs::write(folder.join("x.tsv"), "1\t2\n3\t4\n5\t6\n").expect("written");
+    fs::write(folder.join("x_metadata.tsv"), "word\tpart\tcount\na\tnoun\t1\nb\tverb\t2\nc\tnoun\t3\n")
+        .expect("written");
+    let (file, picture) = (folder.file("x.tsv"), folder.file("x.png"));
+    let lesson = at(SMALL).display().to_string();
+    let render = |file: &str, option: &str, column: &str| said(&["render", file, "-o", &picture, option, column]);
+    for ((code, text), says) in [
+        (
+            render(&file, "--colour-by", "prat"),
+            "--colour-by: the file has no column \"prat\"; it has “rank”, “part”, “count”; did you mean \"part\"?",
+        ),
+        (
+            render(&file, "--size-by", "part"),
+            "--size-by: the file has no column of numbers \"part\"; it has “rank”, “count”",
+        ),
+        (render(&lesson, "--size-by", "rank"), "--size-by: only a file of vectors has columns"),
+        (said(&[&file, "--beside", &lesson]), "--beside: a file of vectors is compared with another file of vectors"),
+        (said(&[&lesson, "--beside", &file]), "--beside: a file of vectors is compared with another file of vectors"),
+    ] {
+        assert!(code == Some(2) && text.contains(says), "{text}");
+    }
+}
+
+#[test]
+fn a_link_to_a_file_that_is_not_beside_the_lesson_is_an_issue() {
+    let folder = Folder::new("linked");
+    let text =
+        fs::read_to_string(at(SMALL)).expect("a fixture").replace("# Sinking", "[Open](attune:file/x.vec) # Sinking");
+    fs::write(folder.join("small.ron"), text).expect("written");
+    let (code, text) = said(&["check", &folder.file("small.ron")]);
+    assert!(code == Some(1) && text.contains("there is no file \"x.vec\" beside the lesson"), "{text}");
+    fs::write(folder.join("x.vec"), "no vectors").expect("written");
+    let (code, text) = said(&["check", &folder.file("small.ron")]);
+    assert!(code == Some(1) && text.contains("\"x.vec\" is not a file of vectors"), "{text}");
+    fs::copy(fixture("plain.vec"), folder.join("x.vec")).expect("a copy");
+    let (code, text) = said(&["check", &folder.file("small.ron")]);
+    assert_eq!(code, Some(0), "{text}");
+}
+
 #[test]
 fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
     let path = fixture("plain.bin");

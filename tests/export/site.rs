@@ -18,8 +18,7 @@ const GLOSSARY: &str = r#"Glossary([
     Term(name: "embedding", also: ["embeddings"], meaning: "A *vector* for each word.", lesson: "first"),
 ])"#;
 /// A link to the other lesson, one to a lesson that no site has, and a term.
-const CELLS: &str =
-    r#"Text(id: "links", md: "See [the other](attune:lesson/first), [none](attune:lesson/gone) and an embedding."),"#;
+const CELLS: &str = r#"Text(id: "links", md: "See [the other](attune:lesson/first), [none](attune:lesson/gone), [a file](attune:file/gone.vec) and an embedding."),"#;
 
 fn named(id: &str) -> CourseFile {
     let chapter = (id == "links").then(|| "Links & texts".to_owned());

@@ -8,6 +8,7 @@ use attune_core::lesson::vector_files::{is_file_of_vectors, lesson_of};
 use attune_core::lesson::{Lesson, LessonIssue, parse, read};
 
 use attune_engine::code::budget::TIME_MAX;
+use attune_engine::vectors::{Format, write};
 
 use crate::common::folder::Folder;
 use crate::common::top::at;
@@ -96,6 +97,25 @@ fn a_file_opens_as_a_lesson_with_all_of_its_words() {
     let file = attune_engine::vectors::read(&at("tests/fixtures/vectors/plain.bin"), &mut |_| true).expect("vectors");
     let exact: f64 = attune_engine::vectors::space::components(&file, 3).expect("finite").shares.iter().sum();
     assert!((f64::from(shown) - exact).abs() < 1e-6, "the components of all rows: {shown}, {exact}");
+}
+
+#[test]
+fn a_table_of_model2vec_is_vectors_and_not_a_model() {
+    let folder = Folder::new("model2vec");
+    let vectors =
+        attune_engine::vectors::read(&at("tests/fixtures/vectors/plain.bin"), &mut |_| true).expect("vectors");
+    let mut bytes = Vec::new();
+    write(&vectors.table(), Format::Safetensors, &mut bytes).expect("written");
+    std::fs::write(folder.join("model.safetensors"), bytes).expect("written");
+    std::fs::write(folder.join("config.json"), r#"{"model_type": "model2vec", "normalize": true}"#).expect("written");
+    let words: Vec<&str> = vectors.words.iter().map(|word| &**word).collect();
+    std::fs::write(folder.join("vocab.txt"), words.join("\n")).expect("written");
+    for path in [folder.0.clone(), folder.join("model.safetensors")] {
+        assert!(is_file_of_vectors(&path), "{}", path.display());
+        let lesson = read(&path).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        assert_eq!(*lesson.vocabulary(), words[..]);
+    }
+    assert!(!is_file_of_vectors(&at("lessons/depth")) && !is_file_of_vectors(&at("lessons/depth/model.safetensors")));
 }
 
 #[test]

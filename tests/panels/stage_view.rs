@@ -14,12 +14,14 @@ use attune::app::stage::labels::{self, ObstacleKind};
 use attune::app::stage::projection::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::timeline::{WAY, timeline_ui};
 use attune::app::theme::{self, Palette, fonts};
-use attune::app::ui_state::search::{Emphasis, Visibility};
+use attune::app::ui_state::search::{ByFeature, Emphasis, Visibility};
 use attune::app::ui_state::{Highlight, ViewState};
 use attune_core::lesson::cells::CellKind;
+use attune_engine::vectors::Column;
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
 use attune_view::view_model::axes::StageShares;
-use attune_view::view_model::stage::{AxisLabel, StageModel, TokenPoint, WordPoint, reach};
+use attune_view::view_model::features::{Feature, Features};
+use attune_view::view_model::stage::{AxisLabel, SecondKind, StageModel, TokenPoint, WordPoint, reach};
 use bevy::math::{Vec2, Vec3};
 use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, TextureId, Ui, UiBuilder, pos2, vec2};
 use egui_kittest::Harness;
@@ -76,12 +78,19 @@ type Shared = Rc<RefCell<(StageControls, ViewState)>>;
 
 /// Bar, picture and keys, as the window has them, over a field that somebody writes in.
 fn stage<'a>() -> (Harness<'a>, Shared) {
+    stage_of(None)
+}
+
+/// The same of a file of vectors, whose rows have features.
+fn stage_of<'a>(features: Option<Arc<Features>>) -> (Harness<'a>, Shared) {
     let shared = Shared::default();
     let inner = shared.clone();
     let (scene, mut written) = (Arc::new(bank()), String::new());
     let harness = dressed(SIZE, move |ui| {
         let (controls, view) = &mut *inner.borrow_mut();
-        let emphasis = Arc::new(Emphasis::of(&scene, &view.highlight, &[]));
+        let mut emphasis = Emphasis::of(&scene, &view.highlight, &[]);
+        emphasis.by_feature = ByFeature::of(features.clone(), &view.highlight);
+        let emphasis = Arc::new(emphasis);
         let view = &mut view.for_panels();
         keys(ui.ctx(), Some(&scene), &emphasis, controls, view);
         ui.text_edit_singleline(&mut written);
@@ -97,6 +106,94 @@ fn stage<'a>() -> (Harness<'a>, Shared) {
         controls.rig.advance(1.0);
     });
     (harness, shared)
+}
+
+/// The features of the three words of [`bank`].
+fn features() -> Arc<Features> {
+    let column =
+        |name: &str, entries: [&str; 3]| Column { name: name.to_owned(), entries: entries.map(str::to_owned).to_vec() };
+    Arc::new(Features::new(3, vec![column("part", ["a", "b", "a"]), column("count", ["1", "250", "5000"])].into()))
+}
+
+#[test]
+fn points_of_a_file_are_coloured_and_sized_by_what_the_menus_name() {
+    let (mut harness, shared) = stage_of(Some(features()));
+    let choose = |harness: &mut Harness, menu: &str, name: &str| {
+        harness.get_by_label(menu).click();
+        harness.run_steps(3);
+        harness.get_by_label(name).click();
+        harness.run_steps(3);
+    };
+    choose(&mut harness, "Colour", "part");
+    choose(&mut harness, "Size", "count");
+    let highlight = shared.borrow().1.highlight.clone();
+    let column = |name: &str| Some(Feature::Column(name.to_owned()));
+    assert_eq!((&highlight.color_by, &highlight.size_by), (&column("part"), &column("count")));
+    harness.get_by_label("Size").click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("part").is_none(), "words are no sizes");
+
+    let (model, palette) = (bank(), Palette::of(false));
+    let drawn = |highlight: &Highlight| {
+        let mut emphasis = Emphasis::of(&model, highlight, &[]);
+        emphasis.by_feature = ByFeature::of(Some(features()), highlight);
+        instances(&model, &emphasis, true, palette)[..3].to_vec()
+    };
+    let colors = drawn(&highlight).iter().map(|point| point.color).collect::<Vec<_>>();
+    assert_eq!(colors, [0, 1, 0].map(|value| palette.group(value)));
+    let sizes: Vec<f32> = drawn(&highlight).iter().map(|point| point.size).collect();
+    assert_eq!(
+        (sizes[0], sizes[2]),
+        [0.0, 1.0].map(|share| geometry::sized(share, geometry::LARGEST_WORD_RADIUS)).into()
+    );
+    assert!(sizes.is_sorted());
+    let by_rank = Highlight { color_by: Some(Feature::Rank), ..Highlight::default() };
+    let colors: Vec<_> = drawn(&by_rank).iter().map(|point| point.color).collect();
+    assert_eq!((colors[0], colors[2]), (palette.ramp(1.0), palette.ramp(0.0)), "the first row is the most frequent");
+    let of_other = Highlight { color_by: column("gone"), ..Highlight::default() };
+    assert_eq!(drawn(&of_other), drawn(&Highlight::default()), "a column of another file");
+}
+
+#[test]
+fn words_on_their_way_to_another_file_are_drawn_over_a_cloud() {
+    const WORDS: usize = 20_000;
+    let point = |row: usize| WordPoint { group: None, ..word(&format!("word{row}"), [row as f32, 0.0, 1.0]) };
+    let mut model = model((0..WORDS).map(point).collect(), Vec::new());
+    let under = |model: &StageModel| geometry::count_under(model, &Emphasis::default());
+    assert_eq!(under(&model), 0);
+    let paler = |model: &StageModel| instances(model, &Emphasis::default(), true, Palette::of(false))[0].color;
+    let alone = paler(&model);
+    model.second_kind = SecondKind::Spaces;
+    assert_eq!(under(&model), WORDS);
+    assert_ne!(paler(&model), alone, "it steps back");
+}
+
+/// Otherwise a frame of very many points would take as much longer.
+#[test]
+fn sizes_of_a_cloud_cover_little_more_than_discs_of_one_size() {
+    const WORDS: usize = 20_000;
+    let point = |row: usize| WordPoint { group: None, ..word(&format!("word{row}"), [row as f32, 0.0, 1.0]) };
+    let model = model((0..WORDS).map(point).collect(), Vec::new());
+    let entries = (0..WORDS).map(|row| row.to_string()).collect();
+    let features = Features::new(WORDS, vec![Column { name: "even".to_owned(), entries }].into());
+    for feature in features.of_numbers() {
+        let highlight = Highlight { size_by: Some(feature.clone()), ..Highlight::default() };
+        let mut emphasis = Emphasis::of(&model, &highlight, &[]);
+        emphasis.by_feature = ByFeature::of(Some(Arc::new(features.clone())), &highlight);
+        let sizes: Vec<f32> =
+            instances(&model, &emphasis, true, Palette::of(false)).iter().map(|word| word.size).collect();
+        let mean = sizes.iter().map(|size| size * size).sum::<f32>() / WORDS as f32;
+        let covered = mean / (geometry::QUIET_RADIUS * geometry::QUIET_RADIUS);
+        let (least, most) =
+            (sizes.iter().copied().fold(f32::INFINITY, f32::min), sizes.iter().copied().fold(0.0, f32::max));
+        assert!(covered < 1.6 && most > 1.8 * least, "{feature:?}: {covered}, from {least} to {most}");
+    }
+}
+
+#[test]
+fn a_lesson_has_no_features_to_choose() {
+    let (harness, _) = stage();
+    assert!(harness.query_by_label("Colour").is_none() && harness.query_by_label("Size").is_none());
 }
 
 fn press(harness: &mut Harness, modifiers: Modifiers, key: Key) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use attune_engine::vectors::{Format, Place};
+use attune_engine::vectors::{Format, Place, write};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
 
@@ -46,17 +46,44 @@ fn rows_that_are_none_are_left_out_with_their_line() {
     assert_eq!(vectors.row_of("a"), Some(0), "a word means its first row");
 }
 
-/// They are read from several places, and gzip from beginning to end: no temporary file is written.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(bytes).expect("packed");
+    packed.finish().expect("packed")
+}
+
 #[test]
-fn archives_and_tensors_within_gzip_are_refused_in_words() {
-    let mut tensors = 2u64.to_le_bytes().to_vec();
-    tensors.extend_from_slice(b"{}");
-    for bytes in [fs::read(fixture("plain.npz")).expect("a fixture"), tensors] {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-        packed.write_all(&bytes).expect("packed");
-        let why = of(&packed.finish().expect("packed")).expect_err("refused");
-        assert!(why.contains("cannot be read from beginning to end") && why.contains("gunzip"), "{why}");
+fn archives_and_tensors_within_gzip_are_those_that_were_packed() {
+    let plain = opened(&fixture("plain.npz")).expect("a fixture");
+    let mut tensors = Vec::new();
+    write(&plain.table(), Format::Safetensors, &mut tensors).expect("written");
+    let archive = fs::read(fixture("plain.npz")).expect("a fixture");
+    for (bytes, format) in [(archive, Format::Npz), (tensors, Format::Safetensors)] {
+        let packed = gzip(&bytes);
+        let vectors = of(&packed).expect("unpacked");
+        assert_eq!((vectors.format, vectors.rows.flat()), (format, plain.rows.flat()));
+        let why = of(&packed[..packed.len() - 9]).expect_err("refused");
+        assert!(why.contains("damaged or cut off at unpacked byte"), "{why}");
+        // Whatever is damaged, in the packed bytes or before they were packed, is read or refused, and nothing panics.
+        for at in (0..packed.len()).step_by(7) {
+            let mut mutant = packed.clone();
+            mutant[at] ^= 0x55;
+            _ = of(&mutant);
+        }
+        for at in (0..bytes.len()).step_by(11) {
+            let mut mutant = bytes.clone();
+            mutant[at] = mutant[at].wrapping_add(0x7f);
+            _ = of(&gzip(&mutant));
+        }
     }
+}
+
+/// An archive that unpacks to 128 MB, of which 100 kB are left when it is packed again.
+#[test]
+fn an_archive_that_is_packed_twice_grows_no_more_than_one_that_is_packed_once() {
+    let rows = 16_000_000_usize;
+    let why = of(&gzip(&zeros(rows, Compression::fast()))).expect_err("refused");
+    assert!(why.contains("made to fill the memory"), "{why}");
 }
 
 #[test]
@@ -115,11 +142,9 @@ fn a_file_that_unpacks_without_end_is_refused() {
     assert!(why.contains("a line or a word of more than") || why.contains("made to fill the memory"), "{why}");
 }
 
-/// Zeros of 256 MB, packed into 300 kB.
-#[test]
-fn an_archive_that_unpacks_without_end_is_refused() {
-    let rows = 32_000_000_usize;
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+/// An archive with an array of zeros, two in a row.
+fn zeros(rows: usize, level: Compression) -> Vec<u8> {
+    let mut packed = DeflateEncoder::new(Vec::new(), level);
     packed.write_all(&npy("<f4", false, &format!("{rows}, 2"), &[])).expect("packed");
     let zeros = vec![0; 1 << 20];
     (0..(8 * rows) >> 20).for_each(|_| packed.write_all(&zeros).expect("packed"));
@@ -131,8 +156,13 @@ fn an_archive_that_unpacks_without_end_is_refused() {
     let entry = [b"PK\x01\x02\x14\x00", &about[..], &[0; 14], b"a.npy"].concat();
     let end = [1_u16, 1].map(u16::to_le_bytes).concat();
     let places = [entry.len() as u32, local.len() as u32].map(u32::to_le_bytes).concat();
-    let zip = [&local[..], &entry, b"PK\x05\x06\0\0\0\0", &end, &places, &[0, 0]].concat();
-    let why = of(&zip).expect_err("refused");
+    [&local[..], &entry, b"PK\x05\x06\0\0\0\0", &end, &places, &[0, 0]].concat()
+}
+
+/// Zeros of 256 MB, packed into 300 kB.
+#[test]
+fn an_archive_that_unpacks_without_end_is_refused() {
+    let why = of(&zeros(32_000_000, Compression::fast())).expect_err("refused");
     assert!(why.contains("made to fill the memory"), "{why}");
 }
 

@@ -57,6 +57,8 @@ pub struct Jobs {
     pub(super) opening: Option<Job<SharedWork>>,
     /// Another file of vectors, which is read and turned onto the one that is open.
     pub(super) spaces: Option<Job<TwoSpaces>>,
+    /// Another file of vectors that waits until the first one is read.
+    pub(super) awaited: Option<PathBuf>,
 }
 
 /// Shows another file of vectors once it is turned onto the one that is open.

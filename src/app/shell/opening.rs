@@ -12,11 +12,12 @@ use attune_core::lesson::course::is_lesson;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::lesson::schema::CellKind;
-use attune_core::lesson::vector_files::{is_file_of_vectors, read_with_progress};
+use attune_core::lesson::vector_files::{BESIDE_VECTORS, in_folder, is_file_of_vectors, read_with_progress};
 use attune_core::lesson::{Lesson, course as lessons};
 use attune_core::store::Home;
 use attune_view::export::work_file::{SharedWork, is_shared};
 use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::sentence;
 use attune_view::view_model::spaces::TwoSpaces;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
@@ -144,7 +145,8 @@ pub fn unsaved(world: &mut World) -> Option<String> {
 
 /// No lesson is open any more.
 pub fn close(world: &mut World) {
-    world.resource_mut::<Jobs>().spaces = None;
+    let mut jobs = world.resource_mut::<Jobs>();
+    (jobs.spaces, jobs.awaited) = (None, None);
     world.remove_resource::<Session>();
     world.remove_resource::<LessonSource>();
     world.insert_resource(Link::default());
@@ -217,23 +219,36 @@ pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
 
 /// Whether a file of vectors would be the second: one is open.
 pub fn is_second_space(world: &World, path: &Path) -> bool {
-    let snapshot = world.resource::<LatestModels>().snapshot();
-    snapshot.is_some_and(|snapshot| snapshot.lesson.static_embedding.is_whole_file()) && is_file_of_vectors(path)
+    is_on_vectors(world) && is_file_of_vectors(path)
 }
 
-/// Reads another file of vectors and turns it onto the one that is open.
-fn open_space(world: &mut World, path: &Path) {
+/// Whether a file of vectors is open.
+fn is_on_vectors(world: &World) -> bool {
     let snapshot = world.resource::<LatestModels>().snapshot();
-    let Some((here, space)) = snapshot.and_then(|of| Some((of.lesson.title.clone(), of.space.clone()?))) else {
-        return jobs::say(
-            world,
-            Err("Nothing was opened, because the first file is still being read. Try again in a \
-            moment"
-                .to_owned()),
-        );
+    snapshot.is_some_and(|snapshot| snapshot.lesson.static_embedding.is_whole_file())
+}
+
+/// Puts another file of vectors beside the one that is being opened, once that is read.
+pub fn await_space(world: &mut World, path: PathBuf) {
+    world.resource_mut::<Jobs>().awaited = Some(path);
+}
+
+/// Opens the other file of vectors that waits for the first one, once that is read.
+pub fn open_awaited(world: &mut World) {
+    let Some(path) = world.resource_mut::<Jobs>().awaited.take() else { return };
+    let is_shown = world.resource::<LatestModels>().snapshot().is_some();
+    if is_shown { open_space(world, path) } else { await_space(world, path) }
+}
+
+/// Reads another file of vectors and turns it onto the one that is open, once all of that is read.
+fn open_space(world: &mut World, path: PathBuf) {
+    let snapshot = world.resource::<LatestModels>().snapshot();
+    let read = snapshot.filter(|snapshot| !snapshot.lesson.static_embedding.is_in_part());
+    let Some((here, space)) = read.and_then(|of| Some((of.lesson.title.clone(), of.space.clone()?))) else {
+        return await_space(world, path);
     };
     let there = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (path, waker) = (path.to_owned(), world.resource::<Setup>().waker.hook());
+    let waker = world.resource::<Setup>().waker.hook();
     let job = Job::run(0, waker, move |_| {
         let other = read_with_progress(&path, &mut |_| {}).map_err(|why| why.to_string())?;
         TwoSpaces::of(&space, [here, there], other)
@@ -253,7 +268,10 @@ pub fn end_beside(world: &mut World) {
 /// Reads the model that is put beside; the last one stays where it cannot be read.
 pub fn open_beside(world: &mut World, path: &Path) {
     if is_second_space(world, path) {
-        return open_space(world, path);
+        return open_space(world, path.to_owned());
+    }
+    if is_on_vectors(world) || is_file_of_vectors(path) {
+        return jobs::say(world, Err(format!("Nothing was opened: {BESIDE_VECTORS}")));
     }
     match attune_core::lesson::read(path) {
         Ok(lesson) => put_beside(world, Arc::new(lesson)),
@@ -306,6 +324,10 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
         TextLink::Lesson(id) => {
             let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
             open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one or in the course."))?);
+        }
+        TextLink::File(name) => {
+            let path = in_folder(snapshot.lesson.folder.as_deref(), &name);
+            open(world, path.map_err(|why| sentence(&why))?);
         }
     }
     Ok(())

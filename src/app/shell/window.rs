@@ -43,8 +43,8 @@ pub struct WindowOptions {
     pub path: Option<PathBuf>,
     /// A file that was shared, in the place of a lesson.
     pub shared: Option<SharedWork>,
-    /// Another model beside it.
-    pub beside: Option<Arc<Lesson>>,
+    /// Another model beside it, or another file of vectors.
+    pub beside: Option<Beside>,
     /// Replaces a lesson's seed.
     pub seed: Option<u64>,
     /// Inner size, in pixels.
@@ -53,6 +53,14 @@ pub struct WindowOptions {
     pub dark: Option<bool>,
     /// The store of the learner's work; `None`: nothing is kept.
     pub home: Option<Home>,
+}
+
+/// The other one of two that are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Beside {
+    Model(Arc<Lesson>),
+    /// A file of vectors, beside one.
+    Vectors(PathBuf),
 }
 
 /// Opens the window and returns when it is closed.
@@ -76,8 +84,10 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
         Some(opening) => opening.show(app.world_mut()),
         None => course::show(app.world_mut()),
     }
-    if let Some(lesson) = options.beside {
-        put_beside(app.world_mut(), lesson);
+    match options.beside {
+        Some(Beside::Model(lesson)) => put_beside(app.world_mut(), lesson),
+        Some(Beside::Vectors(path)) => opening::await_space(app.world_mut(), path),
+        None => {}
     }
     // The event loop takes the app.
     let recovery = app.world().resource::<Recovery>().clone();
@@ -153,7 +163,7 @@ pub fn add_systems(app: &mut App) {
             (
                 // What is saved during a talk is taken in when it ends.
                 source::reload.run_if(is_no_talk).before(systems::receive),
-                (opening::show_opening_cell, source::follow_beside)
+                (opening::show_opening_cell, source::follow_beside, opening::open_awaited)
                     .after(systems::receive)
                     .before(systems::follow_trail),
             )

@@ -1,10 +1,14 @@
 //! The bar in a corner of the stage (search, what it hides, where the camera looks from), and the keys of the stage, once it was
 //! clicked and until something else is.
 
+use attune_core::lesson::issue::shorten;
+use attune_view::view_model::features::{Feature, Features};
 use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec2;
+use egui::containers::menu::MenuButton;
 use egui::{
-    Align, Context, Key, Layout, Margin, Rect, Response, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, WidgetType,
+    Align, Context, Key, Layout, Margin, Rect, Response, RichText, ScrollArea, TextEdit, Ui, UiBuilder, WidgetInfo,
+    WidgetType,
 };
 
 use super::camera::CameraRig;
@@ -37,6 +41,8 @@ pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, highlig
     let names = [StageAction::Home, StageAction::Flat, StageAction::Lasso].map(|action| action.row().text.to_owned());
     let is_open = is_search_open(ui.ctx(), highlight);
     let search = (!is_open).then(|| SEARCH.to_owned());
+    let features = emphasis.by_feature.features.iter().flat_map(|_| [COLOR, SIZE].map(str::to_owned));
+    let names: Vec<String> = names.into_iter().chain(features).collect();
     let padding = 2.0 * ui.spacing().button_padding.x + size::GAP_TIGHT;
     let button = |name: &String| width_of(ui, name, theme::plain(size::BODY)) + padding;
     let views: f32 = signs.iter().chain(&names).chain(&search).map(button).sum::<f32>() + 2.0 * size::GAP_TIGHT;
@@ -49,10 +55,15 @@ pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, highlig
 
 /// The button in place of the field.
 const SEARCH: &str = "Search";
+/// The menus of a file of vectors.
+const COLOR: &str = "Colour";
+const SIZE: &str = "Size";
 
 pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
     /// How much of what lies under the bar it hides.
     const HIDES: f32 = 0.9;
+    /// Room for the menus beside the search.
+    const WIDE: f32 = 640.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
     ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(HIDES));
@@ -69,6 +80,11 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
         let lasso = StageAction::Lasso.row();
         if toggle(ui, view.highlight.draws_lasso, lasso.text, lasso.text).on_hover_text(lasso.hint()).clicked() {
             view.highlight.draws_lasso ^= true;
+        }
+        // With less room they give way to what is searched.
+        let features = emphasis.by_feature.features.as_ref();
+        if let Some(features) = features.filter(|_| !is_open || inner.width() >= WIDE) {
+            features_ui(ui, features, model, view.highlight);
         }
         if is_open {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| search_ui(ui, model, emphasis, rig, view));
@@ -117,6 +133,33 @@ fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
             rig.look_along(axis);
         }
     }
+}
+
+/// The menus of what the points of a file are coloured and sized by, from right to left.
+fn features_ui(ui: &mut Ui, features: &Features, model: &StageModel, highlight: &mut Highlight) {
+    let plain = if model.groups.is_empty() { "One colour" } else { "Groups" };
+    let menu = |name| MenuButton::from_button(egui::Button::new(name).frame_when_inactive(false));
+    let (size, _) = menu(SIZE).ui(ui, |ui| choice_ui(ui, "Equal", features.of_numbers(), &mut highlight.size_by));
+    size.on_hover_text("What the sizes of the points stand for: the frequency rank, or a column of numbers");
+    let (color, _) = menu(COLOR).ui(ui, |ui| choice_ui(ui, plain, features.all(), &mut highlight.color_by));
+    color.on_hover_text("What the colours of the points stand for: the frequency rank, or a column of the metadata");
+}
+
+/// One feature, or none of them, which the word `plain` is for.
+fn choice_ui(ui: &mut Ui, plain: &str, features: impl Iterator<Item = Feature>, chosen: &mut Option<Feature>) {
+    let mut choice = |ui: &mut Ui, feature: Option<Feature>| {
+        let name = match &feature {
+            None => plain.to_owned(),
+            Some(Feature::Rank) => "Frequency rank".to_owned(),
+            Some(Feature::Column(name)) => shorten(name),
+        };
+        if ui.selectable_label(*chosen == feature, name).clicked() {
+            *chosen = feature;
+            ui.close();
+        }
+    };
+    let all = std::iter::once(None).chain(features.map(Some));
+    ScrollArea::vertical().show(ui, |ui| all.for_each(|feature| choice(ui, feature)));
 }
 
 fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {

@@ -216,7 +216,7 @@ fn card_ui(
         Target::Point(hit) => {
             let seen = projected.see(hit).map_or(at_pointer, |point| point.disc());
             let about = seen.union(writing.name(hit).unwrap_or(seen));
-            card_beside(response, about, over, |ui| tooltip_ui(ui, model, hit, walk));
+            card_beside(response, about, over, |ui| tooltip_ui(ui, projected.scene, hit, walk));
         }
         Target::Second(position) => {
             let token = model.second.get(position)?;
@@ -378,7 +378,7 @@ fn point_of(token: usize, walk: &Walk) -> StagePoint {
     }
 }
 
-fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
+fn tooltip_ui(ui: &mut Ui, SceneRef { model, emphasis, .. }: SceneRef, hit: Hit, walk: &Walk) {
     // Beside an edge of the window the text would break after every word.
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
@@ -389,6 +389,7 @@ fn tooltip_ui(ui: &mut Ui, model: &StageModel, hit: Hit, walk: &Walk) {
             if let Some(group) = group(word.group) {
                 ui.weak(format!("group {group}"));
             }
+            emphasis.by_feature.entries(index).iter().for_each(|entry| _ = ui.weak(entry));
             ui.monospace(place(model, word.at));
         }
         Hit::Token(position) => {

@@ -8,8 +8,9 @@ use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::{NumberRow, Step, WalkModel};
+use attune_view::view_model::features::{Levels, Scale};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::stage::{GhostPoint, Goal, StageModel, TokenPoint};
+use attune_view::view_model::stage::{GhostPoint, Goal, SecondKind, StageModel, TokenPoint};
 use bevy::math::Vec3;
 use egui::Color32;
 use egui::ecolor::linear_f32_from_gamma_u8;
@@ -26,6 +27,8 @@ pub const QUIET_RADIUS: f32 = 2.2;
 pub const TOKEN_RADIUS: f32 = 7.6;
 /// No point is drawn smaller than this.
 pub const LEAST_RADIUS: f32 = 1.8;
+/// Radius of a word with the greatest number, where sizes are numbers.
+pub const LARGEST_WORD_RADIUS: f32 = 7.6;
 
 /// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
 pub const INSTANCE_FLOATS: usize = 12;
@@ -122,12 +125,12 @@ pub fn is_cloud(model: &StageModel) -> bool {
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     // Beside chosen words, the places that the others have left say nothing.
     let is_left = |(index, shown): &(usize, Visibility)| *shown == Visibility::Faded && model.is_in_sentence(*index);
-    let colors = &word_colors(model, palette);
+    let colors = &word_colors(model, emphasis, palette);
     // Chosen words come last, over the others: see `count_under`.
     let of = |is_chosen: bool| {
         let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
         let words = words.filter(move |(_, shown)| emphasis.is_chosen(*shown) == is_chosen);
-        words.map(move |(index, shown)| word_point(model, (index, shown), is_chosen, colors, palette))
+        words.map(move |(index, shown)| word_point(model, emphasis, (index, shown), colors, palette))
     };
     let words = [of(false), of(true)];
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
@@ -144,16 +147,25 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     all.filter(Instance::has_place).collect()
 }
 
-/// Words of a sheer cloud that step back behind chosen ones: the first of [`instances`], so many. Whatever is chosen is drawn
-/// over them, as none of them hides what lies behind it.
+/// Words of a sheer cloud that step back behind others: the first of [`instances`], so many. Whatever else there is is drawn over
+/// them, as none of them hides what lies behind it.
 pub fn count_under(model: &StageModel, emphasis: &Emphasis) -> usize {
-    if opacity(model) == 1.0 || !emphasis.is_searched() {
+    if !may_step_back(model, emphasis) {
         return 0;
     }
     let is_under = |(index, shown): &(usize, Visibility)| {
-        *shown == Visibility::Faded && !model.is_in_sentence(*index) && has_place(model.words[*index].at)
+        steps_back(model, emphasis, *shown) && !model.is_in_sentence(*index) && has_place(model.words[*index].at)
     };
     emphasis.shown_words(model).filter(is_under).count()
+}
+
+/// Words of a sheer cloud step back where some are searched, or go from one file to another.
+fn may_step_back(model: &StageModel, emphasis: &Emphasis) -> bool {
+    opacity(model) < 1.0 && (emphasis.is_searched() || model.second_kind == SecondKind::Spaces)
+}
+
+fn steps_back(model: &StageModel, emphasis: &Emphasis, shown: Visibility) -> bool {
+    shown == Visibility::Faded || may_step_back(model, emphasis) && !emphasis.is_chosen(shown)
 }
 
 /// Whether a word is one of many that mean nothing by themselves: it has no group, or nearly all have one.
@@ -172,29 +184,80 @@ fn opacity(model: &StageModel) -> f32 {
 /// The colours of a word: plain and stepped back, each where it stands out and where it is quiet.
 type WordColors = [[Color32; 2]; 2];
 
-/// The colours of words without a group, and then of those of each group: for each of very many words they would be worked
-/// out for longer than a frame.
-fn word_colors(model: &StageModel, palette: &Palette) -> Vec<WordColors> {
+/// The colours of words without a group, and then of those of each group, or those of each level of a feature: for each of
+/// very many words they would be worked out for longer than a frame.
+fn word_colors(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<WordColors> {
     /// How far a sheer cloud steps back into the ground, so that the chosen words over it are seen.
     const STEP_BACK: f32 = 0.6;
     let sheer = opacity(model);
     let back = if sheer < 1.0 { STEP_BACK } else { 0.0 };
-    let of_group = |group: Option<usize>| {
-        let own = palette.word_of(group);
-        let quiet = if group.is_some() { own } else { palette.dimmed(palette.word) };
+    let of = |own: Option<Color32>| {
+        let quiet = own.unwrap_or_else(|| palette.dimmed(palette.word));
         [(Visibility::Lit, 0.0), (Visibility::Faded, back)].map(|(shown, back)| {
             let of = |color: Color32| shade(palette, color, shown).lerp_to_gamma(palette.stage, back);
-            [of(own), of(quiet).gamma_multiply(sheer)]
+            [of(own.unwrap_or(palette.word)), of(quiet).gamma_multiply(sheer)]
         })
     };
+    if let Some(levels) = &emphasis.by_feature.colors {
+        return (0..levels.scale.len()).map(|level| of(level_color(&levels.scale, level as u8, palette))).collect();
+    }
     let groups = model.words.grouped().iter().filter_map(|word| model.words[*word].group).max();
-    std::iter::once(None).chain((0..groups.map_or(0, |last| last + 1)).map(Some)).map(of_group).collect()
+    let groups = (0..groups.map_or(0, |last| last + 1)).map(|group| of(Some(palette.group(group))));
+    std::iter::once(of(None)).chain(groups).collect()
+}
+
+/// The colour of a level of a feature; none of a row without an entry, and of values that have no colour of their own.
+pub fn level_color(scale: &Scale, level: u8, palette: &Palette) -> Option<Color32> {
+    let own = usize::from(level.checked_sub(1)?);
+    match scale {
+        Scale::Values { names, .. } => (own < names.len()).then(|| palette.group(own)),
+        Scale::Numbers { .. } => Some(palette.ramp(Scale::share(level))),
+    }
+}
+
+/// The colour of a word, at rest and not chosen: of its level of a feature, or else its group.
+pub fn word_color(model: &StageModel, emphasis: &Emphasis, index: usize, palette: &Palette) -> Color32 {
+    match &emphasis.by_feature.colors {
+        Some(levels) => level_color(&levels.scale, levels.of(index), palette).unwrap_or(palette.word),
+        None => palette.word_of(model.words.get(index).and_then(|word| word.group)),
+    }
+}
+
+/// The radius of a word: of its number, where sizes are numbers.
+pub fn word_radius(model: &StageModel, emphasis: &Emphasis, index: usize, is_chosen: bool) -> f32 {
+    match &emphasis.by_feature.sizes {
+        Some(levels) => {
+            let radius = sized(Scale::share(levels.of(index)), largest_radius(model, levels));
+            radius.max(if is_chosen { WORD_RADIUS } else { LEAST_RADIUS })
+        }
+        None if is_quiet(model, index) && !is_chosen => QUIET_RADIUS,
+        None => WORD_RADIUS,
+    }
+}
+
+/// The radius of a disc whose area grows with a number, from 0 to 1.
+pub fn sized(share: f32, largest: f32) -> f32 {
+    let [least, largest] = [LEAST_RADIUS, largest].map(|radius| radius * radius);
+    (least + share * (largest - least)).sqrt()
+}
+
+/// The radius of the greatest number. In a cloud it is so large that all discs together cover little more than discs of one size:
+/// the time of a frame is that of what they cover.
+fn largest_radius(model: &StageModel, levels: &Levels) -> f32 {
+    /// Mean area of a disc, in areas of a quiet one.
+    const COVERED: f32 = 1.5;
+    if !is_cloud(model) {
+        return LARGEST_WORD_RADIUS;
+    }
+    let least = LEAST_RADIUS * LEAST_RADIUS;
+    let above = COVERED * QUIET_RADIUS * QUIET_RADIUS - least;
+    (least + above / levels.mean_share.max(f32::MIN_POSITIVE)).sqrt().min(LARGEST_WORD_RADIUS)
 }
 
 fn word_point(
     model: &StageModel,
+    emphasis: &Emphasis,
     (index, shown): (usize, Visibility),
-    is_chosen: bool,
     colors: &[WordColors],
     palette: &Palette,
 ) -> Instance {
@@ -203,10 +266,14 @@ fn word_point(
     let (color, size, kind) = if model.is_in_sentence(index) {
         (shade(palette, palette.token(word.group), shown), TOKEN_RADIUS, RING)
     } else {
+        let is_chosen = emphasis.is_chosen(shown);
         let is_quiet = is_quiet(model, index) && !is_chosen;
-        let of_group = &colors[word.group.map_or(0, |group| group + 1)];
-        let color = of_group[usize::from(shown == Visibility::Faded)][usize::from(is_quiet)];
-        (color, if is_quiet { QUIET_RADIUS } else { WORD_RADIUS }, DISC)
+        let color = match &emphasis.by_feature.colors {
+            Some(levels) => usize::from(levels.of(index)),
+            None => word.group.map_or(0, |group| group + 1),
+        };
+        let color = colors[color][usize::from(steps_back(model, emphasis, shown))][usize::from(is_quiet)];
+        (color, word_radius(model, emphasis, index, is_chosen), DISC)
     };
     Instance { start: at, end: at, color, size, kind }
 }

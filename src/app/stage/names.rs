@@ -5,19 +5,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use attune_core::lesson::issue::shorten;
 use attune_view::explain::path::PathArrow;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::{captions, lines};
+use attune_view::view_model::features::Scale;
 use attune_view::view_model::stage::{AxisLabel, Goal, SecondKind, StageModel};
 use bevy::math::Vec3;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 
-use super::geometry::{DASHES, DOTS, RoleArrow, axis_end, is_small, roles};
+use super::geometry::{DASHES, DOTS, LARGEST_WORD_RADIUS, RoleArrow, axis_end, is_small, roles, sized};
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
 use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
-use crate::app::ui_state::search::Hit;
+use crate::app::ui_state::search::{ByFeature, Hit};
 use crate::app::widgets::glow::Glow;
 
 /// Owner of a name.
@@ -600,6 +602,8 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
     painter.galley(at, galley, color);
 }
 
+/// Beside what floats over the picture, a legend has no room in less width, and is below.
+const LEGEND_MIN: f32 = 160.0;
 /// A stage that is smaller has no room for words about it.
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
@@ -642,9 +646,11 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named
         line(set(note.clone(), palette.ink_soft), palette.ink_soft);
     }
     let corner = floating.iter().filter(|rect| rect.y_range().contains(inner.top() + size::LEGEND));
-    let right = corner.map(|rect| rect.left() - size::GAP_WIDE).fold(inner.right(), f32::min);
-    let marks = legend(model, old_ghosts, named, palette);
-    paint_legend(painter, inner.with_max_x(right), marks, palette, &mut written);
+    let right = corner.clone().map(|rect| rect.left() - size::GAP_WIDE).fold(inner.right(), f32::min);
+    let bottom = corner.map(|rect| rect.bottom() + size::GAP_TIGHT).fold(inner.top(), f32::max);
+    let has_room = right - inner.left() >= LEGEND_MIN;
+    let room = if has_room { inner.with_max_x(right) } else { inner.with_min_y(bottom) };
+    paint_legend(painter, room, legend(&projected.scene, old_ghosts, named, palette), palette, &mut written);
     written
 }
 
@@ -672,10 +678,70 @@ pub fn caption_about(model: &StageModel) -> String {
 
 /// Shape of a mark in the legend.
 enum Mark {
+    /// A name of what comes after it.
+    Title,
     Disc(Color32),
     Ring(Color32),
     /// A ring in so many strokes.
     Broken(Color32, usize),
+    /// The colours of numbers, from the least to the greatest.
+    Ramp,
+    /// The sizes of numbers.
+    Sizes,
+}
+
+impl Mark {
+    /// Discs of a mark that stands for numbers.
+    const DISCS: usize = 5;
+
+    fn width(&self) -> f32 {
+        match self {
+            Self::Title => 0.0,
+            Self::Disc(_) | Self::Ring(_) | Self::Broken(..) => size::LEGEND + size::GAP_TIGHT,
+            Self::Ramp | Self::Sizes => Self::DISCS as f32 * size::LEGEND + size::GAP_TIGHT,
+        }
+    }
+
+    /// Paints the mark to the right of a place.
+    fn paint(&self, painter: &Painter, left: Pos2, palette: &Palette) {
+        let radius = size::LEGEND / 2.0;
+        let center = |disc: usize| left + egui::vec2(radius + disc as f32 * size::LEGEND, 0.0);
+        let share = |disc: usize| disc as f32 / (Self::DISCS - 1) as f32;
+        match self {
+            Self::Title => {}
+            Self::Disc(fill) => _ = painter.circle_filled(center(0), radius, *fill),
+            Self::Ring(ink) => _ = painter.circle_stroke(center(0), radius, Stroke::new(size::OUTLINE, *ink)),
+            Self::Broken(ink, strokes) => _ = painter.add(broken_ring(center(0), radius, *strokes, *ink)),
+            Self::Ramp => (0..Self::DISCS).for_each(|disc| {
+                painter.circle_filled(center(disc), radius, palette.ramp(share(disc)));
+            }),
+            Self::Sizes => (0..Self::DISCS).for_each(|disc| {
+                let radius = radius * sized(share(disc), LARGEST_WORD_RADIUS) / LARGEST_WORD_RADIUS;
+                painter.circle_filled(center(disc), radius, palette.ink_soft);
+            }),
+        }
+    }
+}
+
+/// Marks for the colours and sizes of a feature.
+fn of_feature(by: &ByFeature, palette: &Palette) -> Vec<(Mark, String)> {
+    let mut legend = Vec::new();
+    if let Some(levels) = &by.colors {
+        let name = levels.feature.name();
+        match &levels.scale {
+            Scale::Numbers { .. } => legend.push((Mark::Ramp, format!("{name}: {}", levels.scale.range()))),
+            Scale::Values { names, others } => {
+                legend.push((Mark::Title, format!("{name}:")));
+                let disc = |(value, name): (usize, &String)| (Mark::Disc(palette.group(value)), shorten(name));
+                legend.extend(names.iter().enumerate().map(disc));
+                legend.extend((*others > 0).then(|| (Mark::Disc(palette.word), format!("other ({others} values)"))));
+            }
+        }
+    }
+    if let Some(levels) = &by.sizes {
+        legend.push((Mark::Sizes, format!("size: {}, {}", levels.feature.name(), levels.scale.range())));
+    }
+    legend
 }
 
 fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape {
@@ -692,9 +758,16 @@ fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape
 }
 
 /// The marks of the legend, each with its words.
-fn legend(model: &StageModel, old_ghosts: bool, named: &[usize], palette: &Palette) -> Vec<(Mark, String)> {
-    let groups = model.groups.iter().enumerate().filter(|(group, _)| !named.contains(group));
+fn legend(
+    SceneRef { model, emphasis, .. }: &SceneRef,
+    old_ghosts: bool,
+    named: &[usize],
+    palette: &Palette,
+) -> Vec<(Mark, String)> {
+    let has_groups = emphasis.by_feature.colors.is_none();
+    let groups = model.groups.iter().enumerate().filter(|(group, _)| has_groups && !named.contains(group));
     let groups = groups.map(|(group, name)| (Mark::Disc(palette.group(group)), name.clone()));
+    let features = of_feature(&emphasis.by_feature, palette);
     let ink = palette.ink_soft;
     let ring = |shown: bool, mark, text: &str| shown.then(|| (mark, text.to_owned()));
     let turned = model.tokens.iter().any(|token| token.end != token.trained_end);
@@ -704,26 +777,20 @@ fn legend(model: &StageModel, old_ghosts: bool, named: &[usize], palette: &Palet
         ring(turned, Mark::Broken(ink, DASHES), &format!("as {}", model.origin)),
         ring(old_ghosts && !model.ghosts.is_empty(), Mark::Broken(ink, DOTS), "before retraining"),
     ];
-    groups.chain(rings.into_iter().flatten()).collect()
+    groups.chain(features).chain(rings.into_iter().flatten()).collect()
 }
 
 fn paint_legend(painter: &Painter, rect: Rect, marks: Vec<(Mark, String)>, palette: &Palette, written: &mut Vec<Rect>) {
     let mut at = rect.left_top();
     for (mark, text) in marks {
         let galley = painter.layout_no_wrap(text, theme::plain(size::LABEL), palette.ink_soft);
-        let width = size::LEGEND + size::GAP_TIGHT + galley.size().x;
+        let width = mark.width() + galley.size().x;
         if at.x + width > rect.right() {
             at = egui::pos2(rect.left(), at.y + galley.size().y + size::GAP_TIGHT);
         }
-        let radius = size::LEGEND / 2.0;
-        let center = egui::pos2(at.x + radius, at.y + galley.size().y / 2.0);
-        match mark {
-            Mark::Disc(fill) => painter.circle_filled(center, radius, fill),
-            Mark::Ring(ink) => painter.circle_stroke(center, radius, Stroke::new(size::OUTLINE, ink)),
-            Mark::Broken(ink, strokes) => painter.add(broken_ring(center, radius, strokes, ink)),
-        };
+        mark.paint(painter, egui::pos2(at.x, at.y + galley.size().y / 2.0), palette);
         written.push(Rect::from_min_size(at, egui::vec2(width, galley.size().y)));
-        let text_at = egui::pos2(at.x + size::LEGEND + size::GAP_TIGHT, at.y);
+        let text_at = egui::pos2(at.x + mark.width(), at.y);
         paint_haloed(painter, text_at, galley, palette.ink_soft, palette.stage);
         at.x += width + size::GAP_WIDE;
     }

@@ -14,8 +14,8 @@ use egui::{Color32, Pos2, Rect};
 use super::camera::{Pose, half_height};
 use super::canvas::{self, Candidate, PointIndex};
 use super::geometry::{
-    LEAST_RADIUS, QUIET_RADIUS, RoleArrow, TOKEN_RADIUS, WORD_RADIUS, axis_end, is_quiet, roles, scaled, shade,
-    token_radius,
+    LARGEST_WORD_RADIUS, LEAST_RADIUS, RoleArrow, TOKEN_RADIUS, axis_end, roles, scaled, shade, token_radius,
+    word_color, word_radius,
 };
 use super::labels::Priority;
 use crate::app::theme::Palette;
@@ -218,9 +218,7 @@ impl<'a> ProjectedScene<'a> {
     pub fn color(&self, hit: Hit) -> Color32 {
         let SceneRef { model, emphasis, .. } = self.scene;
         let (color, shown) = match hit {
-            Hit::Word(index) => {
-                (self.palette.word_of(model.words.get(index).and_then(|word| word.group)), emphasis.word(index))
-            }
+            Hit::Word(index) => (word_color(model, emphasis, index, self.palette), emphasis.word(index)),
             Hit::Token(position) => {
                 let token = model.tokens.get(position);
                 let color = token.map(|token| self.palette.token(token.group)).unwrap_or_default();
@@ -238,7 +236,7 @@ impl<'a> ProjectedScene<'a> {
                 let is_grouped = model.words.get(index)?.group.is_some();
                 let shown = emphasis.word(index);
                 let is_chosen = emphasis.is_chosen(shown);
-                let size = if is_quiet(model, index) && !is_chosen { QUIET_RADIUS } else { WORD_RADIUS };
+                let size = word_radius(model, emphasis, index, is_chosen);
                 let priority = match (is_chosen, is_grouped) {
                     (true, _) => Priority::Lit,
                     (false, true) => Priority::GroupWord,
@@ -275,7 +273,7 @@ impl<'a> ProjectedScene<'a> {
     pub fn pick(&self, pointer: Pos2) -> Option<Hit> {
         /// Allowance for rounding.
         const SLACK: f32 = 1.0;
-        let reach = canvas::REACH + View::largest_radius(WORD_RADIUS) + SLACK;
+        let reach = canvas::REACH + View::largest_radius(LARGEST_WORD_RADIUS) + SLACK;
         let at = pointer - self.rect.min;
         let words = self.point_index.near(&self.projection, Vec2::new(at.x, at.y), reach);
         let candidates = words.into_iter().chain(self.tokens()).filter_map(|hit| {
@@ -301,7 +299,7 @@ impl<'a> ProjectedScene<'a> {
         /// Least radius of a glow's rim, in points.
         const LEAST: f32 = 34.0;
         let emphasis = self.scene.emphasis;
-        if emphasis.is_searched() || emphasis.is_isolated() {
+        if emphasis.is_searched() || emphasis.is_isolated() || emphasis.by_feature.colors.is_some() {
             return Vec::new();
         }
         let of = |(group, words): &(usize, Vec<Hit>)| {

@@ -10,6 +10,7 @@ use attune_core::lesson::Lesson;
 use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
+use attune_view::view_model::features::Features;
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
 use attune_view::view_model::pieces::{WordArcs, Words};
@@ -23,7 +24,7 @@ use super::geometry::Walked;
 use super::timeline::WAY;
 use crate::app::link::LatestModels;
 use crate::app::theme::motion;
-use crate::app::ui_state::search::Emphasis;
+use crate::app::ui_state::search::{ByFeature, Emphasis};
 use crate::app::ui_state::walk::ease;
 use crate::app::ui_state::{Highlight, Selection, ViewState, Walk};
 
@@ -363,6 +364,7 @@ impl StageState {
             let goals = cell.zip(models.snapshot()).map(|(cell, snapshot)| points.goals_of(&cell.kind, snapshot));
             let mut emphasis = emphasis.without_parts(points).with_lines(lines);
             emphasis.goals = goals.unwrap_or_default();
+            emphasis.by_feature = ByFeature::of(models.get::<Features>(), highlight);
             emphasis
         };
         let emphasis = self.points.as_ref().map(of_points).unwrap_or_default();
@@ -421,13 +423,15 @@ const WORDS_MAX: usize = 20_000;
 pub struct BasisGlide {
     from: (Arc<StageModel>, Option<Arc<PathModel>>),
     to: (Arc<StageModel>, Option<Arc<PathModel>>),
+    /// The points of the beginning at their ends, where there are more at the end: those come when these have arrived.
+    staying: Option<Arc<StageModel>>,
     elapsed: f32,
     seconds: f32,
 }
 
 impl BasisGlide {
-    /// From what was shown to what is shown now, if the words are the same and their axes are not. A glide
-    /// that is under way goes on to what is shown now.
+    /// From what was shown to what is shown now, if the words are the same, or the first of them, and their axes are not. A
+    /// glide that is under way goes on to what is shown now.
     pub fn after(
         before: (Option<&Snapshot>, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
         now: &Snapshot,
@@ -442,9 +446,13 @@ impl BasisGlide {
         if !is_same_lesson || (old.projection == new.projection && !is_retrained) {
             return under_way.map(|glide| Self { to, ..glide });
         }
-        let is_small = new.vocabulary.len() <= WORDS_MAX && old.vocabulary == new.vocabulary;
-        let seconds = if is_retrained { motion::RETRAINED } else { motion::GLIDE };
-        is_small.then_some(Self { from: (before.1?, before.2), to, elapsed: 0.0, seconds })
+        // The first rows of a file are in all of it.
+        let is_read_on = before.0?.lesson.static_embedding.is_in_part();
+        let stays = if is_read_on { new.vocabulary.get(..old.vocabulary.len())? } else { &new.vocabulary[..] };
+        let is_small = stays.len() <= WORDS_MAX && *old.vocabulary == *stays;
+        let staying = (stays.len() < new.vocabulary.len()).then(|| Arc::new(first_words(&to.0, stays.len())));
+        let seconds = if is_retrained && !is_read_on { motion::RETRAINED } else { motion::GLIDE };
+        is_small.then_some(Self { from: (before.1?, before.2), to, staying, elapsed: 0.0, seconds })
     }
 
     /// Lets time pass. Returns what is shown of the way now.
@@ -458,7 +466,8 @@ impl BasisGlide {
             (Some(from), Some(to)) => Some(Arc::new(mix_path(from, to, share))),
             (_, to) => to.clone(),
         };
-        (Arc::new(mix_stage(&self.from.0, &self.to.0, share)), path)
+        let to = self.staying.as_ref().unwrap_or(&self.to.0);
+        (Arc::new(mix_stage(&self.from.0, to, share)), path)
     }
 
     /// The points at its end.
@@ -474,6 +483,14 @@ impl BasisGlide {
     pub fn has_arrived(&self) -> bool {
         self.elapsed >= self.seconds
     }
+}
+
+/// The stage with no words but the first of the vocabulary.
+fn first_words(stage: &StageModel, count: usize) -> StageModel {
+    let mut first = stage.clone();
+    first.words = stage.words[..count].to_vec().into();
+    first.in_sentence.retain(|word| *word < count);
+    first
 }
 
 type Point = [f32; 3];

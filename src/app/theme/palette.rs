@@ -59,6 +59,8 @@ pub struct Palette {
     pub heads: [Color32; HEADS],
     /// Rescaled by a norm, its shift, the feed-forward part, the shift of its norm.
     pub parts: [Color32; PARTS],
+    /// Stops of a ramp for numbers, from the least to the greatest.
+    pub ramp: [Color32; RAMP],
     pub code: CodeColors,
 }
 
@@ -77,6 +79,7 @@ pub struct CodeColors {
 const GROUPS: usize = 8;
 const HEADS: usize = 6;
 const PARTS: usize = 4;
+const RAMP: usize = 5;
 
 const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
@@ -121,6 +124,7 @@ pub static DARK: Palette = Palette {
     ],
     heads: [hex(0x9db4d6), hex(0xf08ba0), hex(0xb9c46a), hex(0xc3a3dd), hex(0xd2a679), hex(0x8fb8a8)],
     parts: [hex(0xc5d0f0), hex(0xcbe6b8), hex(0xf4dcae), hex(0xf0c4de)],
+    ramp: [hex(0x7468c4), hex(0x3f93c0), hex(0x35b779), hex(0x9bd93c), hex(0xfde725)],
     code: CodeColors {
         keyword: hex(0xb79cf7),
         number: hex(0xe3c178),
@@ -169,6 +173,7 @@ pub static LIGHT: Palette = Palette {
     ],
     heads: [hex(0x46608f), hex(0xb03358), hex(0x5d6b0a), hex(0x7d4fa3), hex(0x86521f), hex(0x3f6b5c)],
     parts: [hex(0x34446e), hex(0x35512a), hex(0x6b4a12), hex(0x6c3459)],
+    ramp: [hex(0x659a2a), hex(0x1f8583), hex(0x2f659e), hex(0x46327e), hex(0x300842)],
     code: CodeColors {
         keyword: hex(0x6a3fb5),
         number: hex(0x855500),
@@ -248,6 +253,13 @@ impl Palette {
     pub fn weight_of_query(&self, weight: f32) -> Color32 {
         const FAINT: f32 = 0.25;
         self.raised.lerp_to_gamma(self.query, FAINT + (1.0 - FAINT) * weight.clamp(0.0, 1.0))
+    }
+
+    /// A number in [0, 1]: the greater, the farther from the ground in lightness, whatever colours somebody sees.
+    pub fn ramp(&self, share: f32) -> Color32 {
+        let at = share.clamp(0.0, 1.0) * (RAMP - 1) as f32;
+        let stop = (at as usize).min(RAMP - 2);
+        self.ramp[stop].lerp_to_gamma(self.ramp[stop + 1], at - stop as f32)
     }
 
     /// A number in [-1, 1]: purple through the surface to green.
@@ -410,6 +422,10 @@ mod tests {
             check(palette, "part", &parts, &grounds, TEXT_CONTRAST);
             let is_another = |at: usize| parts[..at].iter().all(|other| *other != parts[at]);
             assert!((0..parts.len()).all(is_another), "each part has its colour");
+            let ramp: Vec<Color32> = (0..=16).map(|step| palette.ramp(step as f32 / 16.0)).collect();
+            check(palette, "ramp", &ramp, &[stage], MARK_CONTRAST);
+            let apart: Vec<f32> = ramp.iter().map(|color| contrast(*color, stage)).collect();
+            assert!(apart.is_sorted(), "the greater, the farther from the ground in lightness: {apart:?}");
             let tinted = palette.groups.map(|hue| palette.tinted(hue));
             check(palette, "group on a lesson that is done", &palette.groups, &tinted, TEXT_CONTRAST);
             // A named axis is a mark to be read; the floor is none, but there.

@@ -12,6 +12,7 @@ use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
 use attune_view::explain::path::ArrowParts;
 use attune_view::view_model::attention::Reading;
+use attune_view::view_model::features::Feature;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use bevy::ecs::resource::Resource;
@@ -122,6 +123,9 @@ pub struct Highlight {
     pub isolated: bool,
     /// The pieces of a word stand by themselves; else they are one word.
     pub pieces: bool,
+    /// Features of a file's rows that its points are coloured and sized by; none: by their groups, and all of one size.
+    pub color_by: Option<Feature>,
+    pub size_by: Option<Feature>,
 }
 
 impl Default for Highlight {
@@ -137,6 +141,8 @@ impl Default for Highlight {
             draws_lasso: false,
             isolated: false,
             pieces: false,
+            color_by: None,
+            size_by: None,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Which points of the stage are looked for, and how each of them is shown.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use attune_core::pattern;
 use attune_engine::numerics::parallel;
+use attune_view::view_model::features::{Feature, Features, Levels};
 use attune_view::view_model::stage::{Goal, StageModel, TokenPoint, WordPoint};
 
 use super::Highlight;
@@ -93,6 +95,46 @@ pub struct Emphasis {
     lines: Vec<[usize; 2]>,
     /// Goals that the stage cell sets.
     pub goals: Vec<Goal>,
+    /// Colours and sizes by a feature of a file's rows.
+    pub by_feature: ByFeature,
+}
+
+/// The features of a file's rows, and the levels of those that its points are coloured and sized by. All empty of a lesson.
+#[derive(Clone, Debug, Default)]
+pub struct ByFeature {
+    pub features: Option<Arc<Features>>,
+    pub colors: Option<Arc<Levels>>,
+    pub sizes: Option<Arc<Levels>>,
+}
+
+impl ByFeature {
+    /// A column that another file had counts as none.
+    pub fn of(features: Option<Arc<Features>>, highlight: &Highlight) -> Self {
+        let Some(all) = &features else { return Self::default() };
+        let colors = highlight.color_by.as_ref().and_then(|feature| all.colors(feature));
+        let sizes = highlight.size_by.as_ref().and_then(|feature| all.sizes(feature));
+        Self { features, colors, sizes }
+    }
+
+    /// What the colour and the size of a word stand for: `part: noun`.
+    pub fn entries(&self, word: usize) -> Vec<String> {
+        let Some(all) = &self.features else { return Vec::new() };
+        let shown = [&self.colors, &self.sizes].into_iter().flatten().map(|levels| &levels.feature);
+        let entry = |feature: &Feature| Some(format!("{}: {}", feature.name(), all.entry(feature, word)?));
+        let mut entries: Vec<String> = shown.filter_map(entry).collect();
+        entries.dedup();
+        entries
+    }
+}
+
+impl PartialEq for ByFeature {
+    /// Levels are made once: the same ones are shared.
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |a: &Option<Arc<Levels>>, b: &Option<Arc<Levels>>| {
+            a.as_ref().map(Arc::as_ptr) == b.as_ref().map(Arc::as_ptr)
+        };
+        self.features == other.features && is_same(&self.colors, &other.colors) && is_same(&self.sizes, &other.sizes)
+    }
 }
 
 /// How the words of the vocabulary are shown: most of them alike, which need not be looked at one by one.

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use attune_core::kernel::Saved;
 use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::worker::Worker;
+use attune_core::kernel::{Saved, Snapshot};
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::load::{self, EVERY, WatchedFile};
 use attune_core::lesson::{Lesson, course, glossary, vector_files};
@@ -167,13 +167,13 @@ pub fn reload(
     mut issues: ResMut<LessonIssues>,
     mut workspace: ResMut<WorkspaceState>,
     mut view: ResMut<ViewState>,
+    models: Res<LatestModels>,
     session: Option<ResMut<Session>>,
 ) {
     let (Some(source), Some(mut session)) = (source, session) else { return };
-    let Ok(news) = source.news.lock() else { return };
+    let (Ok(news), Ok(mut early)) = (source.news.lock(), source.early.lock()) else { return };
     let (mut saved, mut first) = (None, None);
-    let early = source.early.lock().ok().and_then(|mut early| early.take());
-    for read in early.into_iter().chain(news.try_iter()) {
+    for read in early.take().into_iter().chain(news.try_iter()) {
         match read {
             SourceNews::Lesson(read) => saved = Some(read),
             SourceNews::First(lesson) => first = Some(lesson),
@@ -182,10 +182,18 @@ pub fn reload(
         }
     }
     // No work is kept on it: that waits for the whole file.
-    if let Some(lesson) = first.filter(|_| saved.is_none() && link.0.is_none()) {
+    if let Some(lesson) = first.filter(|_| link.0.is_none()) {
         link.0 = Some(source.start(lesson, None));
     }
     let Some(read) = saved else { return };
+    // The first rows are on the stage while the others get their places, which takes longer.
+    let is_in_part = |snapshot: &Snapshot| snapshot.lesson.static_embedding.is_in_part() && snapshot.fault.is_none();
+    let is_shown = models.snapshot().is_some_and(|shown| is_in_part(shown) && shown.space.is_some());
+    if !is_shown && link.0.as_ref().is_some_and(|worker| is_in_part(&worker.latest())) {
+        *early = Some(SourceNews::Lesson(read));
+        return source.waker.wake();
+    }
+    drop(early);
     workspace.0.lesson_saved();
     match (read, &link.0) {
         (Err(found), _) => issues.0 = found,

@@ -93,6 +93,8 @@ impl Workspace {
             is_head_alone: view.selection.shown_head().is_some(),
             reading: view.selection.reading,
             pieces: view.highlight.pieces,
+            color_by: view.highlight.color_by.clone(),
+            size_by: view.highlight.size_by.clone(),
             lit: view.highlight.lit.clone(),
             shown_cell: view.highlight.shown_cell.clone(),
             layout: self.open_panels.layout(),
@@ -116,6 +118,8 @@ impl Workspace {
         }
         view.selection.reading = saved.reading;
         view.highlight.pieces = saved.pieces;
+        view.highlight.color_by.clone_from(&saved.color_by);
+        view.highlight.size_by.clone_from(&saved.size_by);
         view.highlight.lit.clone_from(&saved.lit);
         view.highlight.shown_cell.clone_from(&saved.shown_cell);
         self.restore_places(saved);

@@ -133,7 +133,9 @@ pub(super) fn opened_ui(ctx: &Context, reveal: &mut PanelReveal) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::ui_state::Highlight;
     use attune_core::lesson::parse;
+    use attune_view::view_model::features::Feature;
 
     const SMALL: &str = include_str!("../../../tests/fixtures/small.ron");
 
@@ -225,8 +227,12 @@ mod tests {
         workspace.begin(&lesson);
         workspace.reach(&lesson, &read("a"));
         workspace.open_panels.close(PanelId::of(PanelName::Attention));
+        view.highlight.color_by = Some(Feature::Column("part".to_owned()));
+        view.highlight.size_by = Some(Feature::Rank);
         let kept = workspace.saved(&view);
-        let mut again = Workspace::default();
+        let written = serde_json::to_string(&kept).expect("JSON");
+        let (kept, mut again) = (serde_json::from_str(&written).expect("the same"), Workspace::default());
+        view.highlight = Highlight::default();
         again.restore(&kept, &mut view);
         again.begin(&lesson);
         assert_eq!(open(&again), ["Notebook", "Stage", "Weights"]);

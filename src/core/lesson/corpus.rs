@@ -8,7 +8,7 @@ use attune_engine::numerics::rng::{Generator, Stream, stream};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom, SliceRandom};
 
-use super::schema::{Ambiguous, Corpus, GivenSource, Group, Lesson, Objective, StaticEmbedding, Topic};
+use super::schema::{Ambiguous, Corpus, Group, Lesson, Objective, StaticEmbedding, Topic};
 use super::text::{is_word_char, tokenize};
 
 /// One word of a template.
@@ -251,7 +251,7 @@ impl Lesson {
     pub fn vocabulary(&self) -> Arc<[String]> {
         match &self.static_embedding {
             StaticEmbedding::Pretrained(model) => return model.vocabulary().into(),
-            StaticEmbedding::Given(given) if matches!(given.source, GivenSource::WholeFile) => {
+            StaticEmbedding::Given(given) if given.is_whole_file() => {
                 return given.words.clone();
             }
             StaticEmbedding::Given(_) | StaticEmbedding::Word2Vec(_) => {}

@@ -33,6 +33,8 @@ pub enum TextLink {
     Cell(String),
     /// Opens another lesson of the folder.
     Lesson(String),
+    /// Opens a file of vectors of the folder.
+    File(String),
 }
 
 /// A time is a number from 0 to 1.
@@ -63,9 +65,9 @@ impl LinkFlaw {
     }
 }
 
-const KINDS: &[&str] = &["panel", "word", "head", "attention", "sentence", "time", "cell", "lesson"];
+const KINDS: &[&str] = &["panel", "word", "head", "attention", "sentence", "time", "cell", "lesson", "file"];
 const EXAMPLES: &str = "attune:panel/Weights, attune:word/apple1, attune:head/2, attune:attention/2, attune:sentence/TEXT, \
-                        attune:time/1, attune:W_K[10,4], attune:cell/ID or attune:lesson/ID";
+                        attune:time/1, attune:W_K[10,4], attune:cell/ID, attune:lesson/ID or attune:file/NAME";
 
 impl TextLink {
     /// The action of an address; `None` of one with another scheme.
@@ -88,6 +90,7 @@ impl TextLink {
             Self::Weight { tensor, row, col } => format!("Show {tensor}[{row},{col}] in Weights"),
             Self::Cell(id) => format!("Go to the cell {id}"),
             Self::Lesson(id) => format!("Open the lesson {id}"),
+            Self::File(name) => format!("Open the vectors of {name}"),
         }
     }
 
@@ -110,6 +113,7 @@ impl TextLink {
             }
             "cell" => Ok(Self::Cell(name.to_owned())),
             "lesson" => Ok(Self::Lesson(name.to_owned())),
+            "file" => Ok(Self::File(name.to_owned())),
             _ => Err(LinkFlaw::new(format!("a link to a {kind:?}"), EXAMPLES).near(kind, KINDS.iter().copied())),
         }
     }
@@ -156,7 +160,7 @@ impl LinkContext<'_> {
                 }
                 _ => Ok(()),
             },
-            TextLink::Panel(_) | TextLink::Time(_) | TextLink::Sentence(_) => Ok(()),
+            TextLink::Panel(_) | TextLink::Time(_) | TextLink::Sentence(_) | TextLink::File(_) => Ok(()),
             TextLink::Weight { tensor, row, col } => {
                 let Some(weights) = self.weights else { return Ok(()) };
                 let Some((_, rows, cols)) = weights.iter().find(|(name, ..)| name == tensor) else {
@@ -261,6 +265,7 @@ mod tests {
         check("attune:W_K[10, 4]", Ok(TextLink::Weight { tensor: "W_K".to_owned(), row: 10, col: 4 }));
         check("attune:cell/move", Ok(TextLink::Cell("move".to_owned())));
         check("attune:lesson/bank", Ok(TextLink::Lesson("bank".to_owned())));
+        check("attune:file/excerpt.vec", Ok(TextLink::File("excerpt.vec".to_owned())));
         assert_eq!(TextLink::read("https://attune:x"), None);
     }
 

@@ -65,10 +65,10 @@ pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesso
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     match cache::given(path) {
-        ModelPath::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
         ModelPath::Lesson(_) | ModelPath::Folder(_) if is_file_of_vectors(path) => {
             return Ok((of_vectors(path, &file, first)?, None));
         }
+        ModelPath::Folder(folder) if cache::has_part_of_a_model(&folder) => return of_model(&folder),
         ModelPath::Lesson(_) | ModelPath::Folder(_) => {}
         ModelPath::Name(name) => {
             return match cache::find(&name, &Environment::of_process()) {

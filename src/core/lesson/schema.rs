@@ -13,7 +13,7 @@ use attune_engine::numerics::params::TensorId;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::word2vec::Word2VecConfig;
 use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::vectors::Vectors;
+use attune_engine::vectors::{Column, Vectors};
 
 use super::panels::PanelName;
 use super::recipe::Switches;
@@ -139,8 +139,17 @@ pub enum GivenSource {
     Lesson,
     /// A file, of which these are the words that the lesson uses.
     File(Arc<Vectors>),
-    /// A file that is opened by itself: all of its words.
-    WholeFile,
+    /// A file that is opened by itself: all of its words, and the columns of its metadata beside that of the words.
+    WholeFile(Arc<[Column]>),
+    /// The first rows of such a file, while the rest is read.
+    FirstRows,
+}
+
+impl GivenVectors {
+    /// All words of a file that is opened by itself, or as many as are read.
+    pub fn is_whole_file(&self) -> bool {
+        matches!(self.source, GivenSource::WholeFile(_) | GivenSource::FirstRows)
+    }
 }
 
 impl PartialEq for GivenVectors {
@@ -160,9 +169,14 @@ impl StaticEmbedding {
         }
     }
 
-    /// All words of a file of vectors, opened by itself.
+    /// All words of a file of vectors, opened by itself, or as many as are read.
     pub fn is_whole_file(&self) -> bool {
-        matches!(self, Self::Given(GivenVectors { source: GivenSource::WholeFile, .. }))
+        matches!(self, Self::Given(given) if given.is_whole_file())
+    }
+
+    /// The rest of a file of vectors is still being read.
+    pub fn is_in_part(&self) -> bool {
+        matches!(self, Self::Given(GivenVectors { source: GivenSource::FirstRows, .. }))
     }
 
     /// Read with a model from its folder.

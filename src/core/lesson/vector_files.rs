@@ -16,6 +16,7 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::LoadStopped;
+use attune_engine::vectors::text::label;
 use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
 
 use super::cells::{Cell, CellKind};
@@ -34,19 +35,50 @@ const MAGIC: [&[u8]; 4] = [b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x80"];
 /// The entry of the projector's config that names its tables.
 const CONFIG: &[u8] = b"\"embeddings\"";
 
-/// Whether a file has vectors and is no lesson, by its first bytes: a line of text is a word and numbers. The vectors may be
+/// A model's files, and the name of its type where it is a table alone.
+const CONFIG_OF_MODEL: &str = "config.json";
+const WEIGHTS: &str = "model.safetensors";
+const STATIC_MODEL: &[u8] = b"\"model2vec\"";
+
+/// Whether a file, or a folder of model2vec's, has vectors and is no lesson, by its first bytes: a line of text is a word and numbers. The vectors may be
 /// damaged.
 pub fn is_file_of_vectors(path: &Path) -> bool {
-    let is_of_model = is_named_as_part(path) && path.with_file_name("config.json").is_file();
+    if path.is_dir() {
+        return path.join(WEIGHTS).is_file() && is_static(&path.join(CONFIG_OF_MODEL));
+    }
+    let config = path.with_file_name(CONFIG_OF_MODEL);
+    let is_of_model = is_named_as_part(path) && config.is_file() && !is_static(&config);
     if is_named_as_lesson(path) || is_of_model || !path.is_file() {
         return false;
     }
-    let mut head = Vec::new();
-    if File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_err() {
-        return false;
-    }
+    let head = head(path);
     let is_config = head.starts_with(b"{") && head.windows(CONFIG.len()).any(|part| part == CONFIG);
     is_config || is_row(&head) || tensors::is_header(&head) || MAGIC.iter().any(|magic| head.starts_with(magic))
+}
+
+/// Whether the config is of a table alone, as model2vec writes it: words with their vectors, and no layers.
+fn is_static(config: &Path) -> bool {
+    head(config).windows(STATIC_MODEL.len()).any(|part| part == STATIC_MODEL)
+}
+
+/// The first bytes of a file; none of one that cannot be read.
+fn head(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    if read.is_ok() { head } else { Vec::new() }
+}
+
+/// What to do where a file of vectors and a model are to be compared.
+pub const BESIDE_VECTORS: &str = "a file of vectors is compared with another file of vectors; attune export OTHER --to word2vec \
+                                  -o OTHER.bin writes the vectors of a lesson or a model as one";
+
+/// The file of vectors that a lesson's text names, in the lesson's folder.
+///
+/// # Errors
+/// In words for the learner, if there is none.
+pub fn in_folder(folder: Option<&Path>, name: &str) -> Result<PathBuf, String> {
+    let path = within(folder, name).map_err(|why| format!("there is no file {name:?} beside the lesson: {why}"))?;
+    is_file_of_vectors(&path).then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors"))
 }
 
 /// Whether the first line has a number after its word, which may have blanks in it. The end of a long line is not there.
@@ -187,19 +219,27 @@ fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
     let about = format!("The first {count} vectors of {width} numbers; the rest of the file is still being read");
     let cell = text(format!("# {}\n\n{about}.", plain(name)));
     let rows = Matrix::from_row_major(count, width, progress.numbers.to_vec());
-    of_space(name, about, cell, progress.words.to_vec(), rows)
+    of_space(name, about, cell, (progress.words.to_vec(), rows, GivenSource::FirstRows))
 }
 
-fn of_vectors(name: &str, vectors: Vectors) -> Lesson {
+fn of_vectors(name: &str, mut vectors: Vectors) -> Lesson {
     let about = about(&vectors);
     let coloured_by = vectors.metadata.iter().find(|column| is_of_groups(column));
     let groups = coloured_by.map_or_else(Vec::new, |column| groups_of(&vectors, column));
     let cell = text(notes(name, &about, &vectors, coloured_by));
-    Lesson { groups, ..of_space(name, about, cell, vectors.words, vectors.rows) }
+    let label = label(&vectors.metadata).map(|label| label.name.clone());
+    vectors.metadata.retain(|column| Some(&column.name) != label.as_ref());
+    let source = GivenSource::WholeFile(vectors.metadata.into());
+    Lesson { groups, ..of_space(name, about, cell, (vectors.words, vectors.rows, source)) }
 }
 
 /// A lesson that has all words of a file, and one cell.
-fn of_space(name: &str, about: String, cell: Cell, words: Vec<Box<str>>, rows: Matrix<f32>) -> Lesson {
+fn of_space(
+    name: &str,
+    about: String,
+    cell: Cell,
+    (words, rows, source): (Vec<Box<str>>, Matrix<f32>, GivenSource),
+) -> Lesson {
     let width = rows.cols();
     // A word alone stays where it is; several are mixed by how alike they are.
     let attention = AttentionConfig { scale: true, ..AttentionConfig::parameter_free(width) };
@@ -234,7 +274,7 @@ fn of_space(name: &str, about: String, cell: Cell, words: Vec<Box<str>>, rows: M
         static_embedding: StaticEmbedding::Given(GivenVectors {
             words: words.into_iter().map(String::from).collect(),
             vectors: Arc::new(rows.into()),
-            source: GivenSource::WholeFile,
+            source,
         }),
     }
 }
@@ -288,8 +328,12 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
         [] => "Every row was read without changes.".to_owned(),
         lines => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
     };
-    let colours =
-        coloured_by.map_or_else(String::new, |column| format!(" The colours show the column {}.", plain(&column.name)));
+    let colours = coloured_by.map_or_else(String::new, |column| {
+        let name = plain(&column.name);
+        format!(
+            " At first, the colours show the column *{name}*; *Colour* in the corner of the stage offers the others."
+        )
+    });
     format!(
         "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all vectors, along the principal components of all \
          rows.{colours} Type a word above the stage to see where it is; several words are mixed by plain attention, \

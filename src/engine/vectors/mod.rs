@@ -26,7 +26,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::Path;
 
-use self::source::Source;
+use self::source::{Archive, Source};
 use crate::numerics::Matrix;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
@@ -478,8 +478,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, the projector's TSV and .npy, each also packed \
-    with gzip, and it reads .npz and safetensors";
+const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, the projector's TSV, .npy, .npz and safetensors, each \
+    also compressed with gzip";
 
 /// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
 ///
@@ -501,6 +501,7 @@ pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
 
 fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let mut source = Source::open(path)?;
+    let (packed, is_packed) = (source.length(), source.is_packed());
     let head = source.peek(SNIFFED_BYTES)?;
     if head.is_empty() {
         return Err(Refusal::new("an empty file", "vectors", NOT_VECTORS).into());
@@ -509,16 +510,14 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
         return numpy::read_npy(source, Some(path), watch);
     }
     let is_zip = head.starts_with(numpy::ZIP);
-    let is_json = text::is_object(head);
-    if is_zip || is_json || tensors::is_header(head) {
-        if source.is_packed() {
-            let found = "a gzip file of a format that cannot be read from beginning to end";
-            return Err(Refusal::new(found, "the file itself", "unpack it with gunzip").into());
-        }
-        return match (is_zip, is_json) {
-            (true, _) => numpy::read_npz(path, watch),
-            (_, true) => text::read_config(path, watch),
-            _ => tensors::read_file(path, watch),
+    if text::is_object(head) && !is_packed {
+        return text::read_config(path, watch);
+    }
+    if is_zip || tensors::is_header(head) {
+        let archive = Archive::of(path, source, watch)?;
+        return match is_zip {
+            true => numpy::read_npz(path, &archive, is_packed.then_some(packed), watch),
+            false => tensors::read_file(path, &archive, watch),
         };
     }
     if head.starts_with(PICKLE) {

@@ -1,19 +1,17 @@
 //! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs whatever
 //! program is in it.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, SeekFrom, Write};
 use std::path::Path;
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use half::f16;
 
-use super::source::{Source, split};
+use super::source::{Archive, ReadSeek, Source};
 use super::text::metadata_beside;
 use super::{Builder, Column, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
 use crate::numerics::Matrix;
-use crate::pretrained::folder::plain;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
 use crate::pretrained::safetensors::write_numbers;
@@ -293,15 +291,16 @@ struct Entry {
     at: u64,
 }
 
-/// Reads the first array of two dimensions of an archive, with the words of an array of texts as long.
+/// Reads the first array of two dimensions of an archive, with the words of an array of texts as long. Its entries may grow
+/// as much as those of a file of `packed` bytes, where the archive was packed again.
 ///
 /// # Errors
 /// If there is no such array, or reading was stopped.
-pub fn read_npz(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
-    let entries = directory(path)?;
+pub fn read_npz(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+    let entries = directory(archive)?;
     let (mut table, mut texts, mut others) = (None, Vec::new(), Vec::new());
     for entry in &entries {
-        let mut source = open(path, entry)?;
+        let mut source = open(archive, entry, packed)?;
         match Header::read(&mut source) {
             Ok(header) if table.is_none() && header.table().is_ok() => table = Some((source, header)),
             Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push((source, header, &entry.name)),
@@ -423,9 +422,8 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The files of a zip, by the directory at its end.
-fn directory(path: &Path) -> Result<Vec<Entry>, Refusal> {
-    let (folder, name) = split(path)?;
-    let (mut file, length) = plain(folder, name)?;
+fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
+    let (mut file, length) = archive.open()?;
     let tail = length.min((END_BYTES + COMMENT_MAX) as u64);
     let end = part(&mut file, length - tail, tail)?;
     let damaged = || Refusal::new("no directory of a zip that can be read", "the .npz as NumPy wrote it", FETCH_AGAIN);
@@ -454,7 +452,7 @@ fn directory(path: &Path) -> Result<Vec<Entry>, Refusal> {
     Ok(entries)
 }
 
-fn part(file: &mut File, from: u64, count: u64) -> Result<Vec<u8>, Refusal> {
+fn part(file: &mut impl ReadSeek, from: u64, count: u64) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(from)).map_err(|error| Refusal::unreadable(&error))?;
     Read::by_ref(file).take(count).read_to_end(&mut bytes).map_err(|error| Refusal::unreadable(&error))?;
@@ -475,9 +473,8 @@ fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
 }
 
 /// The bytes of an entry.
-fn open(path: &Path, entry: &Entry) -> Result<Source, Refusal> {
-    let (folder, name) = split(path)?;
-    let (mut file, _) = plain(folder, name)?;
+fn open(archive: &Archive, entry: &Entry, packed: Option<u64>) -> Result<Source, Refusal> {
+    let (mut file, _) = archive.open()?;
     let head = part(&mut file, entry.at, LOCAL_BYTES as u64)?;
     let damaged = || Refusal::new(format!("no entry {} in the zip", quoted(&entry.name)), "its array", FETCH_AGAIN);
     let skipped = u16_at(&head, 26).zip(u16_at(&head, 28)).filter(|_| head.starts_with(ZIP)).ok_or_else(damaged)?;
@@ -485,7 +482,7 @@ fn open(path: &Path, entry: &Entry) -> Result<Source, Refusal> {
     file.seek(SeekFrom::Start(from)).map_err(|error| Refusal::unreadable(&error))?;
     let bytes = file.take(entry.packed);
     Ok(match entry.is_deflated {
-        true => Source::packed(DeflateDecoder::new(bytes), entry.packed),
+        true => Source::packed(DeflateDecoder::new(bytes), packed.map_or(entry.packed, |all| all.min(entry.packed))),
         false => Source::of(bytes, entry.size.min(entry.packed)),
     })
 }

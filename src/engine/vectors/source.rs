@@ -1,13 +1,16 @@
 //! Bytes of a file, unpacked where it is packed with gzip, in a window that readers look ahead in.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
+use super::{Progress, Watch};
 use crate::pretrained::folder::plain;
-use crate::pretrained::refusal::Refusal;
+use crate::pretrained::load::LoadStopped;
+use crate::pretrained::refusal::{FETCH_AGAIN, Refusal};
 
 /// Bytes that are asked of the file at once.
 const WINDOW: usize = 4 << 20;
@@ -169,6 +172,74 @@ impl Source {
             ));
         }
         Ok(())
+    }
+}
+
+/// A file that is read from several places: as it is on disk, or unpacked in memory.
+#[derive(Clone)]
+pub enum Archive {
+    File(PathBuf),
+    Unpacked(Shared),
+}
+
+/// Bytes that several readers share.
+#[derive(Clone)]
+pub struct Shared(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A reader that can be put elsewhere.
+pub trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
+impl Archive {
+    /// The file at a path, which `source` reads: unpacked whole if it is packed, within the bounds of every packed file.
+    ///
+    /// # Errors
+    /// If a packed file is damaged or grows beyond all measure, or `watch` ended the reading.
+    pub fn of(path: &Path, mut source: Source, watch: Watch<'_>) -> Result<Self, LoadStopped> {
+        if !source.is_packed {
+            return Ok(Self::File(path.to_owned()));
+        }
+        let mut bytes = Vec::new();
+        loop {
+            let part = source.peek(WINDOW)?;
+            let count = part.len();
+            bytes.extend_from_slice(part);
+            source.pass(count);
+            let progress = Progress { bytes: source.passed, length: source.length, words: &[], numbers: &[], width: 0 };
+            if !watch(progress) {
+                return Err(LoadStopped::Cancelled);
+            }
+            if count == 0 {
+                break;
+            }
+        }
+        if let Some(broken) = source.broken() {
+            let found = format!("a gzip file that is damaged or cut off at unpacked byte {}: {broken}", source.passed);
+            return Err(Refusal::new(found, "the whole file", FETCH_AGAIN).into());
+        }
+        Ok(Self::Unpacked(Shared(Arc::new(bytes))))
+    }
+
+    /// A reader of the unpacked bytes, and their number.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no plain file.
+    pub fn open(&self) -> Result<(Box<dyn ReadSeek>, u64), Refusal> {
+        match self {
+            Self::File(path) => {
+                let (folder, name) = split(path)?;
+                let (file, length) = plain(folder, name)?;
+                Ok((Box::new(file), length))
+            }
+            Self::Unpacked(bytes) => Ok((Box::new(Cursor::new(bytes.clone())), bytes.0.len() as u64)),
+        }
     }
 }
 

@@ -15,6 +15,8 @@ use crate::numerics::{Matrix, parallel};
 
 /// Pairs of words whose directions are in double precision at once.
 const BLOCK: usize = 4096;
+/// Parts of a sum over all pairs, whatever the number of threads: in another order it would have other last digits.
+const PARTS: usize = 16;
 
 /// Principal components of all rows.
 #[derive(Clone, Debug)]
@@ -122,11 +124,16 @@ pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize,
     let both = |pairs: &[(usize, usize)]| {
         (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))
     };
-    let mut products = Mat::<f64>::zeros(width, width);
-    for pairs in shared.chunks(BLOCK) {
-        let (a, b) = both(pairs);
-        matmul(products.as_mut(), Accum::Add, a.view().transpose(), b.view(), 1.0, Par::Seq);
-    }
+    let parts: Vec<&[(usize, usize)]> = shared.chunks(shared.len().div_ceil(PARTS)).collect();
+    let of_parts = parallel::map(&parts, parallel::available(), |pairs| {
+        let mut products = Mat::<f64>::zeros(width, width);
+        for pairs in pairs.chunks(BLOCK) {
+            let (a, b) = both(pairs);
+            matmul(products.as_mut(), Accum::Add, a.view().transpose(), b.view(), 1.0, Par::Seq);
+        }
+        products
+    });
+    let products = of_parts.into_iter().fold(Mat::zeros(width, width), |sum, part| sum + part);
     let turn = turn_of(&products).ok_or("the products of both spaces have no singular values")?;
     let blocks: Vec<&[(usize, usize)]> = shared.chunks(BLOCK).collect();
     let moved = parallel::map(&blocks, parallel::available(), |pairs| {

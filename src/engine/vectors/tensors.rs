@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::source::{Source, split};
+use super::source::{Archive, Source, split};
 use super::text::metadata_beside;
 use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
 use crate::numerics::Matrix;
-use crate::pretrained::folder::{plain, text, text_if_there};
+use crate::pretrained::folder::{text, text_if_there};
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex, TensorReader};
@@ -41,27 +41,24 @@ pub fn is_header(head: &[u8]) -> bool {
 /// # Errors
 /// If the folder has none, or reading was stopped.
 pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+    let of = |name: &str, watch: Watch<'_>| read_file(&folder.join(name), &Archive::File(folder.join(name)), watch);
     if folder.join(WEIGHTS).is_file() || !folder.join(INDEX).is_file() {
-        return read_of(folder, WEIGHTS, watch);
+        return of(WEIGHTS, watch);
     }
     let index = ShardIndex::parse(&text(folder, INDEX, INDEX_BYTES_MAX)?).map_err(|refusal| refusal.in_file(INDEX))?;
     let names = index.tensors.keys().map(String::as_str);
     let name = table_name(names).ok_or_else(|| no_table(index.tensors.keys()).in_file(INDEX))?.to_owned();
-    read_of(folder, &index.tensors[&name], watch)
+    of(&index.tensors[&name], watch)
 }
 
-/// Reads the table of vectors of a file.
+/// Reads the table of vectors of a file, whose bytes are those of the archive.
 ///
 /// # Errors
 /// If the file has none, or reading was stopped.
-pub fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+pub fn read_file(path: &Path, archive: &Archive, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
-    read_of(folder, name, watch)
-}
-
-fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let mut read = || -> Result<Vectors, LoadStopped> {
-        let (mut file, length) = plain(folder, name)?;
+        let (mut file, length) = archive.open()?;
         let header = FileHeader::read(&mut file, length)?;
         let table = table(&header)?;
         let width = table.shape[1];
@@ -71,7 +68,7 @@ fn read_of(folder: &Path, name: &str, watch: Watch<'_>) -> Result<Vectors, LoadS
         builder.reserve(table.shape[0]);
         let source = Source::of(std::io::empty(), length);
         rows(&mut file, table, &mut builder, &source)?;
-        let mut metadata = metadata_beside(&folder.join(name), &mut builder)?;
+        let mut metadata = metadata_beside(path, &mut builder)?;
         if metadata.is_empty() {
             metadata = builder.name_by(names(folder)?);
         }

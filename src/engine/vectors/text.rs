@@ -264,7 +264,7 @@ pub fn write_metadata(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The column that has the words.
-pub(super) fn label(columns: &[Column]) -> Option<&Column> {
+pub fn label(columns: &[Column]) -> Option<&Column> {
     const NAMES: [&str; 6] = ["label", "word", "words", "token", "name", "text"];
     let named = columns.iter().find(|column| NAMES.contains(&&*column.name.to_lowercase()));
     named.or_else(|| columns.first())

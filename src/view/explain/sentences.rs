@@ -287,7 +287,9 @@ impl EntryReader<'_> {
         let from = match &self.snapshot.lesson.static_embedding {
             StaticEmbedding::Given(given) => match given.source {
                 GivenSource::Lesson => "The lesson gives this number",
-                GivenSource::File(_) | GivenSource::WholeFile => "This number is from the file of vectors",
+                GivenSource::File(_) | GivenSource::WholeFile(_) | GivenSource::FirstRows => {
+                    "This number is from the file of vectors"
+                }
             },
             StaticEmbedding::Pretrained(_) => "This number is from the model's file",
             _ => "word2vec learned this number from the lesson's corpus",

@@ -8,6 +8,7 @@ pub mod attention;
 pub mod axes;
 pub mod compare;
 pub mod course;
+pub mod features;
 pub mod fold;
 pub mod glossary;
 pub mod heads;

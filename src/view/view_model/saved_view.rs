@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::attention::Reading;
+use super::features::Feature;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -17,6 +18,11 @@ pub struct SavedView {
     pub reading: Reading,
     /// The pieces of a word stand by themselves.
     pub pieces: bool,
+    /// Features of a file's rows that its points are coloured and sized by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color_by: Option<Feature>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_by: Option<Feature>,
     pub lit: Vec<String>,
     pub shown_cell: Option<String>,
     /// The cell that the notebook was at.

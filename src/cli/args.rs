@@ -115,7 +115,7 @@ pub enum CliCommand {
     ///
     /// src/view/export/trace.md describes the keys of the object, and how heads and blocks are counted.
     Trace {
-        /// The lesson, by its file or its name in the course, which is trained first; or a pretrained model, by its folder
+        /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder
         /// or name; or, with --words, a file of vectors.
         lesson: PathBuf,
         #[command(flatten)]
@@ -208,7 +208,7 @@ const WITHIN: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
-    /// The lesson, by its file or its name in the course, which is trained first; or a pretrained model, by its folder or
+    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
     /// name; or a file that was shared, which is drawn as it was on the screen.
     pub lesson: PathBuf,
     #[command(flatten)]
@@ -255,7 +255,7 @@ pub struct RenderArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// The lesson, by its file or its name in the course, which is trained first; or a pretrained model, by its folder or
+    /// The lesson, by its file or its name in the course (it is trained first); or a pretrained model, by its folder or
     /// name; or a file of vectors.
     #[arg(required_unless_present = "course")]
     pub lesson: Option<PathBuf>,

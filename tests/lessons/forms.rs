@@ -200,9 +200,7 @@ fn the_model_goes_on_with_a_sentence() {
 fn what_cannot_be_written_is_said() {
     let notice = |form, command| with(form, &[command]).notice.as_deref().map(str::to_owned);
     let sampled = |temperature| generate(1, NextWordChoice::sampled(temperature));
-    let trained = |to| {
-        format!("the model does not go on writing after a sentence, because it was trained to {to}")
-    };
+    let trained = |to| format!("the model does not go on writing after a sentence, because it was trained to {to}");
     let whole = trained("give one answer to the whole sentence");
     assert_eq!(notice("label", generate(1, NextWordChoice::Greedy)), Some(whole));
     assert_eq!(notice("custom_mask", generate(1, NextWordChoice::Greedy)), Some(trained("fill in hidden words")));

@@ -130,7 +130,7 @@ fn one_word_is_no_choice() {
 fn a_lesson_without_groups_says_so() {
     check(
         &lesson(TWO, "objective: MaskedWord(among: [\"zz\"]), max_tokens: 4", ""),
-        "a.ron:3:58: among: unknown group \"zz\"; expected a group; the lesson has none, and `groups` defines them",
+        "a.ron:3:58: among: unknown group \"zz\"; expected a group; the lesson has none, so define it in `groups`",
     );
 }
 

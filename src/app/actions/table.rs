@@ -165,15 +165,15 @@ action_table! {
         }
         Browse {
             text: "Open a file …",
-            tooltip: "Opens another lesson on this computer, a file that somebody shared, or a model by its \
-                config.json",
+            tooltip: "Opens another lesson on this computer, a file that somebody shared, or a model (choose its \
+                config.json)",
             keys: &[ctrl(Key::O)],
             line: New("open a file"),
         }
         Beside {
             text: "Compare with another model …",
-            tooltip: "Shows another lesson or model on the same sentence, side by side with this one; a file of \
-                vectors is compared with another file of vectors",
+            tooltip: "Runs another lesson or model on the same sentence and shows both side by side; a file \
+                of vectors is compared with another file of vectors",
             keys: &[alt(Key::B)],
             line: New("compare with another model, or another file of vectors"),
         }
@@ -228,8 +228,8 @@ action_table! {
         Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
         Record {
             text: "Record the stage …",
-            tooltip: "Records a GIF from here: the steps if a walk has begun, otherwise the moving words or, if no \
-                word moves, one turn of the stage",
+            tooltip: "Records a GIF from this view: the walk's steps if a walk has begun, otherwise the moving \
+                words or, if no word moves, one turn of the stage",
             keys: &[ctrl_shift(Key::G)],
             line: New("record the stage as a GIF"),
         }
@@ -348,7 +348,7 @@ pub struct PictureChoice {
 /// Mouse gestures on the stage.
 pub const STAGE_MOUSE: [(&str, &str); 6] = [
     ("Left-drag", "turn; turns 2D into 3D"),
-    ("Shift and left-drag", "select the points inside a line"),
+    ("Shift and left-drag", "draw a line around points to select them"),
     ("Right- or middle-drag", "pan"),
     ("Wheel", "zoom towards the pointer"),
     ("Click", "choose a token and its row of attention"),
@@ -387,15 +387,15 @@ action_table! {
         }
         Isolate {
             text: "Isolate",
-            tooltip: "Show only what is found",
+            tooltip: "Show only the points found",
             keys: &[key(Key::I)],
-            line: New("show only what is found or near it"),
+            line: New("show only the points found, or those near the chosen word"),
         }
         Lasso {
             text: "Lasso",
             tooltip: "Your next drag draws a line around points and selects them, as a drag with Shift does",
             keys: &[key(Key::L)],
-            line: New("draw a lasso: isolating and exporting then use the points inside"),
+            line: New("draw a lasso; isolating and exporting then apply to the points inside"),
         }
         NextQuery {
             keys: &[key(Key::Q)],
@@ -469,7 +469,7 @@ action_table! {
             keys: &[shift(Key::M)],
             line: New("merge the cell with the one below"),
         }
-        Fold { text: "Fold", keys: &[key(Key::O)], line: New("fold, stop what runs, restart") }
+        Fold { text: "Fold", keys: &[key(Key::O)], line: New("fold the cell, stop running cells, restart") }
         Interrupt {
             text: "■ Stop",
             tooltip: "Stop the running cell and those that are waiting",
@@ -492,7 +492,7 @@ action_table! {
         }
         Turn {
             keys: &[key(Key::ArrowLeft), key(Key::ArrowRight)],
-            line: New("turn a slider; Enter sets the stage"),
+            line: New("move a slider; Enter shows a stage cell"),
         }
         TurnFinely { keys: &[shift(Key::ArrowLeft), shift(Key::ArrowRight)], line: Mentioned }
         Hint { text: "Hint", keys: &[key(Key::H)], line: New("show a hint, the solution") }

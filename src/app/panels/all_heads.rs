@@ -126,10 +126,9 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, selecti
             }
         });
         chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Measure of the heads"));
-        chooser.response.on_hover_text(
-            "The measure that marks and sorts the heads (in the grid, M chooses the next \
-            one)",
-        );
+        chooser
+            .response
+            .on_hover_text("The measure that marks and sorts the heads (in the grid, M chooses the next measure)");
         let orders = [
             (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
             (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),

@@ -64,7 +64,7 @@ fn intervene_ui(
     choose_query_ui(
         ui,
         model.tokens.iter().enumerate(),
-        "See what each head adds to this word, and what the changes do to it",
+        "See what each head adds to this word, and what your changes do to it",
         selection,
     );
     commands.extend(summary_ui(ui, model, selection));
@@ -106,8 +106,8 @@ fn all_settings_ui(ui: &mut Ui, has_all: bool, chosen: &mut bool) {
     let mut is_on = has_all;
     let ticked = ui.add_enabled_ui(!is_fixed, |ui| checkbox_ui(ui, &mut is_on, "all settings of a head")).inner;
     let response = ticked
-        .on_hover_text("Shows mean, uniform and frozen weights, and the gain of the head's output")
-        .on_disabled_hover_text("A head has one of these settings");
+        .on_hover_text("Also offers mean, uniform and frozen weights, and the gain of the head's output")
+        .on_disabled_hover_text("A head now uses one of these settings");
     if response.changed() {
         *chosen = is_on;
     }

@@ -566,8 +566,7 @@ fn word_ui(ui: &mut Ui, word: &WordOfBoth, names: &[String; 2]) {
         }
     });
     if let Some(cosine) = word.attention {
-        let hint = "Compares the mean attention weights over all heads of one model with those of the other, over the \
-            words of both";
+        let hint = "Compares the two models' attention weights, averaged over all heads, for the words that both read";
         ui.label(format!("Cosine between the two models' attention from this word: {cosine:.2}.")).on_hover_text(hint);
     }
 }

@@ -143,8 +143,8 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
 
 /// The purpose of the panel, the sentences with the chosen word, and the lesson's own.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, chosen: Option<&SenseList>, asked: &mut Vec<SenseCommand>) {
-    let words = "One stage shows one word in 2 to 20 sentences. Give the same letter to the sentences that use the \
-        word in the same sense, and see after which layer the senses separate.";
+    let words = "The stage can show one word in 2 to 20 sentences at once. Give the same letter to the sentences that \
+        use the word in the same sense, and see after which layer the senses separate.";
     ui.add(Label::new(words).wrap());
     let is_same = |list: &&SenseList| chosen.is_some_and(|chosen| chosen.word == list.word);
     let own = chosen.filter(|_| !model.suggestion.as_ref().is_some_and(|list| is_same(&list)));
@@ -315,7 +315,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         (false, "cosine", "Shows the mean cosines as they are"),
         (
             true,
-            "over any two",
+            "minus baseline",
             "Shows the cosines minus the layer's baseline, the mean cosine of any two different \
             tokens",
         ),

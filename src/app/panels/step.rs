@@ -250,7 +250,7 @@ fn bars_ui(
 /// Explains the move: in a sentence, and arrow by arrow, the longest first.
 fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut Trail) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    ui.label(RichText::new("Why did it move?").font(theme::strong(size::BODY)));
+    ui.label(RichText::new("Why did the word move?").font(theme::strong(size::BODY)));
     ui.add(Label::new(RichText::new(&path.why).color(palette.ink)).wrap().selectable(true));
     ui.add_space(size::GAP_TIGHT);
     ui.horizontal_wrapped(|ui| {

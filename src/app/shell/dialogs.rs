@@ -98,7 +98,7 @@ pub fn share_ui(ctx: &Context, is_open: &mut bool) -> Option<Action> {
         );
         ui.label(
             "It does not contain your name, other lessons or the lesson itself. Whoever opens the file gets a \
-            copy.",
+            copy of your work.",
         );
     });
     *is_open = end.is_none();
@@ -128,7 +128,7 @@ fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) 
             ui.horizontal(|ui| {
                 let words = RichText::new("Choose a file …").color(palette.on_accent);
                 let button = ui.add(egui::Button::new(words).fill(palette.accent));
-                let hint = "Choose where to save the file; the default is beside the lesson";
+                let hint = "Choose where to save the file; the default is the lesson's folder";
                 goes_on = button.on_hover_text(hint).clicked();
                 is_over = ui.button("Cancel").on_hover_text("Closes this without writing a file (Esc)").clicked();
             });
@@ -270,7 +270,7 @@ impl FilesUiState {
                 let format = Format::Vectors(*format);
                 let (name, ending) = (format.name(), format.extension());
                 let stem = near.file_stem().unwrap_or_default().to_string_lossy();
-                save("Export what is found", &near.with_file_name(format!("{stem}-found.{ending}")), name, ending)
+                save("Export found words", &near.with_file_name(format!("{stem}-found.{ending}")), name, ending)
             }
             FilePurpose::NewLesson { is_copy } => {
                 let title = if *is_copy { "Edit this lesson as a copy" } else { "New lesson" };

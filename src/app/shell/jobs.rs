@@ -390,7 +390,7 @@ pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
         StillState::Drawing(Progress { done, of }) => {
             ui.label(format!("t-SNE: round {done} of {of}"));
             ui.add(ProgressBar::new(*done as f32 / (*of).max(1) as f32));
-            is_closed = ui.button("Cancel").on_hover_text("No map is drawn").clicked();
+            is_closed = ui.button("Cancel").on_hover_text("Stops without drawing the map").clicked();
             ui.ctx().request_repaint_after_secs(LOOK);
         }
         StillState::Drawn(model) => map_ui(ui, model),

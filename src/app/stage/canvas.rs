@@ -271,10 +271,9 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
             "This arrow's contribution to the word, in the true space. Click to see where it comes \
             from.",
         ),
-        None => ui.weak(
-            "This arrow shows how much the norm that is applied before drawing shrinks the word's \
-            earlier vector.",
-        ),
+        None => {
+            ui.weak("The norm applied before drawing shrinks the word's earlier vector; this arrow shows by how much.")
+        }
     };
 }
 

@@ -170,7 +170,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
                 entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::Export(format)));
             }
         });
-        SubMenuButton::from_button(Button::new("Export what is found as").right_text("▸")).ui(ui, |ui| {
+        SubMenuButton::from_button(Button::new("Export found words as").right_text("▸")).ui(ui, |ui| {
             for format in VectorFormat::ALL {
                 let about = "Writes the vectors of the words that are found by a search or a lasso on the stage";
                 let words = Format::Vectors(format);

@@ -82,10 +82,9 @@ fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryU
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
     let search = TextEdit::singleline(&mut state.search).id(keys::glossary_search()).margin(margin);
     let search = search.hint_text("Search the terms");
-    let search = ui.add(search.desired_width(f32::INFINITY)).on_hover_text(
-        "Search for a term, a symbol, or words of \
-        a meaning",
-    );
+    let search = ui
+        .add(search.desired_width(f32::INFINITY))
+        .on_hover_text("Search for a term, a symbol, or words in a definition");
     keys::take(ui.ctx(), search.id);
     if search.changed() {
         state.asked = None;

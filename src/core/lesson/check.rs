@@ -140,7 +140,7 @@ impl LessonNames {
         let name = text(node)?;
         match &self.groups {
             Some(groups) if !groups.contains(&name) => {
-                let expected = one_of_names(groups, "a group; the lesson has none, and `groups` defines them");
+                let expected = one_of_names(groups, "a group; the lesson has none, so define it in `groups`");
                 node.field_issue(format!("unknown group \"{}\"", shorten(&name)))
                     .expected(expected)
                     .nearest(&name, groups.iter().map(String::as_str))

@@ -78,7 +78,7 @@ pub(super) fn check_groups_apart(groups: &Lists<'_>) {
         for word in words {
             if let Some(first) = group_of.insert(&word.value, &group.name) {
                 let message = format!("groups: word \"{}\" is in \"{first}\" and in \"{}\"", word.value, group.name);
-                word.node.issue(message).expected("one group a word; a word with several senses is `ambiguous`");
+                word.node.issue(message).expected("one group per word; a word with several senses is `ambiguous`");
             }
         }
     }
@@ -186,7 +186,7 @@ fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Optio
 /// How many sentences are drawn.
 fn read_count(node: Node<'_>) -> Option<usize> {
     if matches!(node.form(), Form::List(_) | Form::Map(_)) || node.text.starts_with("Sentences") {
-        let expected = "how many are drawn, or, with no Corpus around it, corpus: Sentences(…)";
+        let expected = "the number of sentences to draw, or corpus: Sentences(…) without Corpus";
         return node.issue("sentences: the sentences themselves").expected(expected).none();
     }
     whole(1..=SENTENCES_MAX)(node)
@@ -263,7 +263,7 @@ fn check_rates(ambiguous: &[At<'_, Ambiguous>], topics: &[Topic]) {
             *filled += rate;
             if *filled > 1.0 {
                 let message = format!("ambiguous: {{{group}}} would be \"{word}\" with probability {filled:.2}");
-                node.issue(message).expected("at most 1, by a lower rate");
+                node.issue(message).expected("at most 1; lower the rate");
             }
         }
     }

@@ -198,7 +198,7 @@ fn read_costs(
     let leaves_none =
         objective?.reads_every_output(pooling) && (readout.is_by_static_vectors() || pooling == Pooling::Mean);
     if costs.keep > 0.0 && leaves_none {
-        let message = "every output gives an answer, so there is no output that could be kept at its word";
+        let message = "every output gives an answer, so no output is left to be kept near its own word";
         wrong("keep", message, "MaskedWord, Label with pool: Last, or readout: Linear");
     }
     good.then_some(costs)

@@ -235,7 +235,7 @@ fn why_no_sentence(model: &ModelFolder) -> String {
     let why = if added >= most {
         format!("it adds {added} pieces to every text, but the model reads at most {most}")
     } else {
-        "it has pieces neither for common English words nor for those of its own vocabulary".to_owned()
+        "it can read neither common English words nor those of its own vocabulary".to_owned()
     };
     format!(
         "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the model \

@@ -103,7 +103,7 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
         | EvalAltResult::ErrorNonPureMethodCallOnConstant(name, _) => constant(&name, source, scope),
         EvalAltResult::ErrorTooManyOperations(_) => {
             Fault::new(format!("this cell takes more than {OPERATIONS_MAX} operations"))
-                .hint("does a loop never end? An operation on whole tensors counts as few")
+                .hint("does a loop never end? A tensor operation counts as only a few operations")
         }
         EvalAltResult::ErrorTerminated(..) => {
             let why = ended.cloned().unwrap_or_else(|| Fault::new("interrupted"));

@@ -351,8 +351,7 @@ fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Resu
         for tensor in others {
             unused += tensor.bytes();
             if unused > UNUSED_BYTES_MAX {
-                let found =
-                    format!("{} MB that no part of the model uses, counting such tensors before it", unused >> 20);
+                let found = format!("{} MB that no part of the model uses, in this and earlier tensors", unused >> 20);
                 let advice = "open the model in transformers and save it again with save_pretrained";
                 let refusal = Refusal::new(found, format!("at most {} MB", UNUSED_BYTES_MAX >> 20), advice);
                 return Err(refusal.of_tensor(&tensor.name).in_file(&open.name));

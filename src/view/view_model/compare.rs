@@ -227,8 +227,8 @@ impl TwoModels {
     /// The similarity in words.
     pub const SIMILARITY: &str = "The numbers are linear CKA (Kornblith et al. 2019), which is 1 if the words are \
         arranged in the same way in both layers, whatever the widths and axes of the layers. If the vectors have \
-        many more entries than there are words, CKA is high even by chance, so compare the cells of this map, not \
-        the numbers of two sentences.";
+        many more entries than there are words, CKA is high even by chance, so compare cells within this map, not \
+        maps of different sentences.";
 }
 
 /// The second model, if it can be compared with the first.

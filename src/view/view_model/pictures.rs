@@ -146,8 +146,8 @@ pub struct StillPoint {
     pub at: [f32; 2],
 }
 
-const ABOUT: &str = "t-SNE keeps neighbours together and distorts the rest. The clusters that words form are \
-    meaningful, but the distances between clusters, the sizes of the clusters and the directions mean little.";
+const ABOUT: &str = "t-SNE keeps neighbours together and distorts the rest. Clusters of words can be meaningful, but \
+    the distances between clusters, the sizes of the clusters and the directions mean little.";
 
 impl StillModel {
     /// `flat` holds two numbers for each word of the vocabulary.

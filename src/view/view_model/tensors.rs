@@ -250,7 +250,7 @@ impl VariableKind {
 
     pub fn title(self) -> &'static str {
         match self {
-            Self::Forward => "The sentence, on its way",
+            Self::Forward => "The sentence's forward pass",
             Self::Weights => "Vectors and weights",
             Self::Code => "From code cells",
         }

@@ -13,7 +13,7 @@ fn groups_and_corpus() {
     check(
         r#""orange""#,
         r#""google""#,
-        r#"a.ron:6:21: groups: word "google" is in "fruit" and in "company"; expected one group a word; a word with several senses is `ambiguous`"#,
+        r#"a.ron:6:21: groups: word "google" is in "fruit" and in "company"; expected one group per word; a word with several senses is `ambiguous`"#,
     );
     check(
         r#""orange""#,
@@ -46,7 +46,7 @@ fn groups_and_corpus() {
         check(
             "sentences: 1200",
             &format!("sentences: {sentences}"),
-            "a.ron:9:20: sentences: the sentences themselves; expected how many are drawn, or, with no Corpus around it, corpus: Sentences(…)",
+            "a.ron:9:20: sentences: the sentences themselves; expected the number of sentences to draw, or corpus: Sentences(…) without Corpus",
         );
     }
     check(
@@ -100,7 +100,7 @@ fn groups_and_corpus() {
     check(
         "rate: 0.3, shares",
         "rate: 0.7, shares",
-        r#"a.ron:15:21: ambiguous: {fruit} would be "apple" with probability 1.12; expected at most 1, by a lower rate"#,
+        r#"a.ron:15:21: ambiguous: {fruit} would be "apple" with probability 1.12; expected at most 1; lower the rate"#,
     );
     check(
         "rate: 0.3, shares",

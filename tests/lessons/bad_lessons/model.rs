@@ -250,7 +250,7 @@ fn objectives() {
     check(
         "MaskedWord(rate: 0.3)",
         "NextWord, keep: 1",
-        "a.ron:19:53: keep: every output gives an answer, so there is no output that could be kept at its word; \
+        "a.ron:19:53: keep: every output gives an answer, so no output is left to be kept near its own word; \
          expected MaskedWord, Label with pool: Last, or readout: Linear",
     );
     check("MaskedWord(rate: 0.3)", "NextWord, keep: 1, readout: Linear", "no issues");

@@ -466,7 +466,7 @@ fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     let is_turned = response.on_hover_text("The causal mask").changed();
     if turned.is_none() {
         let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
-        ui.label(RichText::new("The mask is a custom mask, neither causal nor none.").size(size::SMALL).color(ink));
+        ui.label(RichText::new("The mask is custom, so this box is neither on nor off.").size(size::SMALL).color(ink));
     }
     is_turned.then(|| f64::from(u8::from(on)))
 }
@@ -547,7 +547,8 @@ fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -
         }
         ui.add_space(size::GAP_TIGHT);
         let button = egui::Button::new(RichText::new("▶  Show").color(palette.on_accent)).fill(palette.accent);
-        let hint = NotebookAction::Write.row().hint_with("Sets the stage to this sentence, these words and this time");
+        let hint =
+            NotebookAction::Write.row().hint_with("Sets the sentence, the highlighted words and the time of the stage");
         let response = ui.add(button).on_hover_text(hint);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Show: {caption}")));
         response.clicked()

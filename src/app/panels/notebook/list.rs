@@ -289,7 +289,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
     if let Some(Progress { done, of }) = frame.model.touring {
-        ui.weak(format!("A tour of this model is being measured: text {done} of {of} …"));
+        ui.weak(format!("Measuring this model for its tour: text {done} of {of} …"));
     }
     ui.separator();
     // In the frame of an arrow key, egui would lead the keyboard on from the button that has just got it.

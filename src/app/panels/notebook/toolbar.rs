@@ -156,7 +156,7 @@ pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'stati
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
     let search = TextEdit::singleline(&mut state.search).id(keys::function_search()).margin(margin);
     let search = search.hint_text("Search the functions").desired_width(f32::INFINITY);
-    let search = ui.add(search).on_hover_text("Search for a name, or for words of a meaning");
+    let search = ui.add(search).on_hover_text("Search for a name, or for words in a description");
     keys::take(ui.ctx(), search.id);
     // Esc has taken the keyboard away by now, and closes the window.
     state.is_searching = search.has_focus() || search.lost_focus();

@@ -362,7 +362,7 @@ pub fn check_generates(objective: &Objective) -> Result<(), String> {
 /// Why there is no next word.
 pub fn cannot_generate_words(why: CannotGenerate) -> String {
     match why {
-        CannotGenerate::NoWords => "there are no words after which to go on".to_owned(),
+        CannotGenerate::NoWords => "there are no words to continue from".to_owned(),
         CannotGenerate::NotWords => "the model names labels, not words".to_owned(),
         CannotGenerate::NotFinite => {
             "the model's answer is not a finite number, because a weight is far too large; reset that weight".to_owned()

@@ -187,8 +187,12 @@ pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     let mut model = form.model(fields, sizes)?;
     scores_over(fields, &mut model)?;
     model.logit_cap = cap(fields, "final_logit_softcapping", None)?;
-    let pattern =
-        fields.size("sliding_window_pattern", PATTERN, "the layers from one that sees all to the next", usize::MAX)?;
+    let pattern = fields.size(
+        "sliding_window_pattern",
+        PATTERN,
+        "the number of layers from one that sees all words to the next",
+        usize::MAX,
+    )?;
     let mut model = windowed(fields, sizes, model, window(fields, Some(WINDOW))?, |layer| (layer + 1) % pattern != 0)?;
     for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
         if attention.window != Window::ALL {

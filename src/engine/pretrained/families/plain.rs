@@ -251,7 +251,7 @@ pub(super) fn modernbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architectu
     let every = fields.size(
         "global_attn_every_n_layers",
         EVERY,
-        "the layers from one that sees all to the next",
+        "the number of layers from one that sees all words to the next",
         usize::MAX,
     )?;
     let half = window_of(fields.or("local_attention", REACH)?, "local_attention")? / 2;

@@ -117,7 +117,9 @@ pub(super) fn windowed(
 ) -> Result<Architecture, Refusal> {
     for (block, slides) in model.blocks.iter_mut().zip(kinds(fields, sizes, slides)?) {
         if slides {
-            let none = || Refusal::new("layers with a window, and no sliding_window", "how many words it has", CHECK);
+            let none = || {
+                Refusal::new("layers with a window, and no sliding_window", "the number of words in a window", CHECK)
+            };
             block.attention.window = Window { before: Some(window.ok_or_else(none)? - 1), after: None };
         }
     }
@@ -169,7 +171,7 @@ impl RotaryKeys {
         let fraction = number("partial_rotary_factor", self.fraction_key, self.fraction, [0.0, 1.0])?;
         let width = (head_width as f64 * fraction) as usize;
         if width == 0 || !width.is_multiple_of(2) {
-            let found = format!("{width} of {head_width} columns of a head that are turned ({})", self.fraction_key);
+            let found = format!("{width} rotated columns of {head_width} in a head ({})", self.fraction_key);
             return Err(Refusal::new(found, "an even number, in pairs", CHECK));
         }
         let old: &[&str] = if self.is_scaled { &["rope_scaling"] } else { &[] };

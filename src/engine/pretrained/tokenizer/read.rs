@@ -199,7 +199,7 @@ fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
 
 /// The crate's model, which was held against its bounds before.
 fn built<M: Into<ModelWrapper>>(model: tokenizers::Result<M>) -> Read<ModelWrapper> {
-    model.map(Into::into).or_else(|error| damaged("model", error.to_string(), "a vocabulary that fits itself"))
+    model.map(Into::into).or_else(|error| damaged("model", error.to_string(), "a consistent vocabulary"))
 }
 
 fn read_word_piece(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
@@ -258,7 +258,7 @@ fn read_unigram(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     }
     match json.unk_id.filter(|id| *id < scores.len()) {
         Some(unknown) => Ok((pieces, built(Unigram::from(scores, Some(unknown), json.byte_fallback == Some(true)))?)),
-        None => damaged("model.unk_id", "no piece for what is unknown", "the place of one in the vocabulary"),
+        None => damaged("model.unk_id", "no piece for unknown words", "the index of one in the vocabulary"),
     }
 }
 

@@ -43,7 +43,7 @@ const Ribbons = (() => {
     const ofBlock = (letter, matrix, isMade) => vector(`${letter} ${query}`, `${letter}(${query})`, Engine.row(matrix, i), "ink-soft", isMade);
     const steps = [
       () => null,
-      () => [[ofQuery(), ofKey(), ofValue(j)], "A cell is a number; hollow: negative"],
+      () => [[ofQuery(), ofKey(), ofValue(j)], "Each cell is a number; hollow cells are negative"],
       () => {
         const terms = Array.from(q, (x, d) => x * k[d]);
         const sum = bars("q · k", terms, [...terms.keys()], largest(terms), products[j]);
@@ -57,7 +57,7 @@ const Ribbons = (() => {
         const lines = rows.map(([letter, values]) => bars(letter, values, keys, largest(products), values[j]));
         return [lines, `A bar for each word; on the right, the number for “${keys[j]}”`];
       },
-      () => [[{ form: "shares", letter: "weight", values: weights, words: keys }], "All weights: together 1"],
+      () => [[{ form: "shares", letter: "weight", values: weights, words: keys }], "The weights sum to 1"],
       () => {
         const carried = order(weights).filter((key) => weights[key] > 0).slice(0, LARGEST);
         const letter = (key) => `${number(weights[key])} v ${keys[key]}`;
@@ -67,13 +67,14 @@ const Ribbons = (() => {
       },
       () => {
         const heads = added(state, head, i);
-        const said = () => `${head.mix.cols} numbers of the mix become ${heads[0].values.length} that are added`;
+        const said = () =>
+          `${head.mix.cols} numbers of the mix become ${heads[0].values.length} numbers that are added`;
         return heads.length === 0 ? null : [[ofMix(false), ...heads], said()];
       },
       () => {
         const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
         const { residual } = head.step.config;
-        const said = residual ? "What goes in, what is added, what goes on" : "What the heads add is the output";
+        const said = residual ? "The input, what is added to it, and the output" : "What the heads add is the output";
         return [[...(residual ? [before] : []), ...added(state, head, i), after], said];
       },
     ];

@@ -47,9 +47,9 @@ sentences! {
     position() = "A fixed wave: sine and cosine of the position, slower with each pair.";
 
     // Queries, keys and values.
-    nothing_learned(width) =
-        "Nothing is learned here: each word is its own query, key and value of {width} numbers.";
-    asks(query, width) = "{query} asks with a query of {width} numbers.";
+    nothing_learned() = "Nothing is learned here.";
+    own_roles(width) = "Each word is its own query, key and value of {width} numbers";
+    asks(query, width) = "{query} asks with a query of {width} numbers";
     offers(key_width, value_width) =
         "Each word offers a key of {key_width} numbers, by which it is found, and a value of {value_width} numbers to hand over.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
@@ -189,6 +189,8 @@ impl EntryReader<'_> {
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         let number = owner.number();
         let said = match quantity {
+            Quantity::Query => self.on_projection(number, Some(i)),
+            Quantity::Key | Quantity::Value => self.on_projection(number, None),
             Quantity::Product => self.on_product(number, i, j),
             Quantity::Score => self.on_score(number, i, j),
             Quantity::Weight => self.on_weights(number, i, j),
@@ -211,7 +213,6 @@ impl EntryReader<'_> {
             Position => vec![position()],
             Embedded => self.on_input(self.first_block(), i),
             Input => self.on_input(number, i),
-            Query | Key | Value => self.on_projection(number, (quantity == Query).then_some(i))?,
             Scale => [self.on_divisors(number)?, self.on_changed_scale(number)?].concat(),
             DistanceBias => self.on_changed_temperature(number)?,
             Exponential => self.on_exponential(number, i, j)?,
@@ -296,20 +297,21 @@ impl EntryReader<'_> {
         }]
     }
 
-    fn on_projection(&self, head: usize, query: Option<usize>) -> Option<Vec<String>> {
+    fn on_projection(&self, head: usize, query: Option<usize>) -> Option<Said> {
         let parts = self.head(head)?;
         let (key_width, value_width) = (parts.activations.query.cols(), parts.activations.value.cols());
         if !parts.config.attention.projected {
-            return Some(vec![nothing_learned(key_width)]);
+            let result = Some(own_roles(key_width));
+            return Some(Said { happens: vec![nothing_learned()], result, ..Said::default() });
         }
-        let asks = query.map(|query| asks(self.query_said(head, query), key_width));
-        let mut sentences: Vec<String> = asks.into_iter().chain([offers(key_width, value_width)]).collect();
+        let mut happens = vec![offers(key_width, value_width)];
         let attention = &parts.config.attention;
         let sharers = attention.sharers(parts.own);
-        sentences.extend((sharers.len() > 1).then(|| heads_share(sharers.start + 1, sharers.end)));
-        sentences.extend(attention.query_key_norm.map(|_| queries_normed()));
-        sentences.extend(attention.rotary.map(|_| places_turn_them()));
-        Some(sentences)
+        happens.extend((sharers.len() > 1).then(|| heads_share(sharers.start + 1, sharers.end)));
+        happens.extend(attention.query_key_norm.map(|_| queries_normed()));
+        happens.extend(attention.rotary.map(|_| places_turn_them()));
+        let result = query.map(|query| asks(self.query_said(head, query), key_width));
+        Some(Said { happens, result, ..Said::default() })
     }
 
     fn on_product(&self, head: usize, query: usize, key: usize) -> Option<Said> {

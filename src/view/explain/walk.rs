@@ -214,6 +214,8 @@ pub struct WalkModel {
     pub key: usize,
     /// The values with the largest weights, the largest first.
     pub carried: Vec<Carried>,
+    /// The mixes of the layer's heads for the query, as they are concatenated.
+    pub mixes: Vec<NumberRow>,
     /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
     /// They are added to the query's vector, and do not replace it.
@@ -253,6 +255,7 @@ impl WalkModel {
             own: parts.own,
             steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
             carried: walked.carried(),
+            mixes: reader.heads_of(parts.block).map(|head| Walked { head, ..walked }.row(Quantity::Mix)).collect(),
             added: walked.added(),
             has_residual: parts.config.residual,
             source: if key_side == Side::Source { walked.source() } else { Vec::new() },

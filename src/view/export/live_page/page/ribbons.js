@@ -67,8 +67,12 @@ const Ribbons = (() => {
       },
       () => {
         const heads = added(state, head, i);
-        const said = () => `${head.mix.cols} numbers of the mix become ${heads[0].values.length} that are added`;
-        return heads.length === 0 ? null : [[ofMix(false), ...heads], said()];
+        if (heads.length === 0) return null;
+        const mixes = head.step.heads.map((one) => Array.from(Engine.row(one.mix, i)));
+        const [from, to] = [mixes.flat().length, heads[0].values.length];
+        if (mixes.length === 1) return [[ofMix(false), ...heads], `${from} numbers of the mix become ${to} that are added`];
+        const joined = { ...vector(`mix 1 … ${mixes.length}`, `mix(${query})`, mixes.flat(), "value", false), every: mixes[0].length };
+        return [[joined, ...heads], `${mixes.length} mixes end to end, ${from} numbers, become ${to} for each head`];
       },
       () => {
         const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
@@ -115,7 +119,8 @@ const Ribbons = (() => {
     function line(row) {
       const found = element("div", row.isMade ? "ribbon made" : "ribbon");
       const [name, frame] = [element("b", "", row.letter), element("span", row.form || "cells")];
-      const cells = row.values.slice(0, CELLS).map(() => element("i"));
+      const isDivided = (at) => row.every && at > 0 && at % row.every === 0;
+      const cells = row.values.slice(0, CELLS).map((_, at) => element("i", isDivided(at) ? "division" : ""));
       name.style.color = row.hue ? `var(--${row.hue})` : "";
       frame.style.setProperty("--count", cells.length);
       frame.append(...cells);

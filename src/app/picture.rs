@@ -371,9 +371,9 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<
 /// The words below a picture, a line each.
 struct Words {
     sentence: String,
-    /// What comes of it; empty where there is no result.
+    /// The result of what is shown; empty where there is none.
     result: String,
-    /// What the picture shows.
+    /// The subject of the picture.
     about: String,
 }
 

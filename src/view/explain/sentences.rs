@@ -130,9 +130,9 @@ sentences! {
     nearest_is_own(word, cosine) = "{word} is still nearest to its own static vector (cosine {cosine})";
     nearest_stays(word, nearest, before, now) =
         "{word} is nearest to {nearest}, before (cosine {before}) and after (cosine {now})";
-    nearest_changes(word, before, now) = "{word} began nearest to {before} and is now nearest to {now}";
-    nearest_comes(word, now) = "{word} began with no close neighbour and is now nearest to {now}";
-    nearest_goes(word, before) = "{word} began nearest to {before} and now has no close neighbour";
+    nearest_changes(word, before, now, cosine) = "{word} is now nearest to {now} (cosine {cosine}), no longer to {before}";
+    nearest_comes(word, now, cosine) = "{word} is now nearest to {now} (cosine {cosine}), before to no word";
+    nearest_goes(word, before) = "{word} has no close neighbour now; before it was nearest to {before}";
     nearest_none(word) = "{word} has no close neighbour, before or after";
     nearest_now(word, nearest) = "{word} is now nearest to {nearest}";
     another_now(word, nearest) = ", {word} to {nearest}";
@@ -162,7 +162,7 @@ pub struct Said {
     pub happens: Vec<String>,
     /// Its outcome in one line, without a full stop.
     pub result: Option<String>,
-    /// What is special about this one.
+    /// Sentences that are special to this one.
     pub notes: Vec<String>,
 }
 
@@ -573,12 +573,11 @@ impl EntryReader<'_> {
         if before.word == now.word && before.cosine.min(now.cosine) >= NEAR {
             return Some(nearest_stays(name, word(now), cosine(before), cosine(now)));
         }
-        let near = |one: &Neighbour| (one.cosine >= NEAR).then(|| format!("{} (cosine {})", word(one), cosine(one)));
-        Some(match (near(before), near(now)) {
-            (Some(before), Some(now)) => nearest_changes(name, before, now),
-            (None, Some(now)) => nearest_comes(name, now),
-            (Some(before), None) => nearest_goes(name, before),
-            (None, None) => nearest_none(name),
+        Some(match (before.cosine >= NEAR, now.cosine >= NEAR) {
+            (true, true) => nearest_changes(name, word(before), word(now), cosine(now)),
+            (false, true) => nearest_comes(name, word(now), cosine(now)),
+            (true, false) => nearest_goes(name, word(before)),
+            (false, false) => nearest_none(name),
         })
     }
 

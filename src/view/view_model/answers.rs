@@ -278,10 +278,12 @@ pub enum Asked {
     Whole,
 }
 
-/// The likeliest answer at a word. `None` at a word that a model of hidden words sees: there it mostly repeats the word.
+/// The likeliest answer at a word. `None` at a word that a lesson's own model of hidden words sees: there it mostly repeats
+/// the word.
 pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &RankedAnswer)> {
     let asked = Asked::of(model)?;
-    let is_told = asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
+    let is_read = model.made_of.static_embedding.is_pretrained();
+    let is_told = is_read || asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
     Some((asked, likeliest(model, token)?)).filter(|_| is_told)
 }
 
@@ -446,13 +448,27 @@ fn is_hidden(token: &Token) -> bool {
     HIDDEN.contains(&token.text.as_str()) || token.word.is_none()
 }
 
+fn hidden_at(tokens: &[Token]) -> Option<usize> {
+    tokens.iter().position(is_hidden)
+}
+
+/// The word whose answer a picture of this word asks for: one that is hidden, or the last of those that the model goes on
+/// from.
+pub(crate) fn asked_beside(model: &ModelSnapshot, word: usize) -> usize {
+    let tokens = &model.sentence.tokens;
+    match &model.made_of.model.objective {
+        Objective::MaskedWord { .. } => hidden_at(tokens).unwrap_or(word),
+        Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().saturating_sub(1),
+    }
+}
+
 /// The word whose answer is asked for, where none is chosen.
-pub(crate) fn asked(model: &ModelSnapshot) -> Option<usize> {
+fn asked(model: &ModelSnapshot) -> Option<usize> {
     let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     match &model.made_of.model.objective {
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
         Objective::MaskedWord { .. } => {
-            let hidden = tokens.iter().position(is_hidden);
+            let hidden = hidden_at(tokens);
             let moved_most = || unchanged.as_ref()?.moved_most();
             hidden.or_else(moved_most).or((!tokens.is_empty()).then_some(0))
         }

@@ -148,21 +148,23 @@ const Provenance = (() => {
     const { before, now } = found;
     const [say, word] = [sayings(state.data), quoted(state.labels[i])];
     const name = ({ row }) => quoted(state.data.vocabulary[row]);
-    const told = (one) => `${name(one)} (cosine ${fixed(one.cosine)})`;
     if (now.row === state.pass.tokens[i] && isNear(now)) return say("nearest_is_own", { word, cosine: fixed(now.cosine) });
     if (before.row === now.row && isNear(before) && isNear(now)) {
       return say("nearest_stays", { word, nearest: name(now), before: fixed(before.cosine), now: fixed(now.cosine) });
     }
-    if (isNear(before) && isNear(now)) return say("nearest_changes", { word, before: told(before), now: told(now) });
-    if (isNear(now)) return say("nearest_comes", { word, now: told(now) });
-    return isNear(before) ? say("nearest_goes", { word, before: told(before) }) : say("nearest_none", { word });
+    const after = { word, now: name(now), cosine: fixed(now.cosine) };
+    if (isNear(now)) return isNear(before) ? say("nearest_changes", { ...after, before: name(before) }) : say("nearest_comes", after);
+    return isNear(before) ? say("nearest_goes", { word, before: name(before) }) : say("nearest_none", { word });
   }
+
+  /** A word that the model does not see. */
+  const isHidden = (data, word) => word === null || data.hidden.includes(data.vocabulary[word]);
 
   /** The answer at a word, where the model says more than which word it sees there. */
   function answerSaid(state, i) {
     const { data, pass } = state;
-    const isHidden = (word) => word === null || data.hidden.includes(data.vocabulary[word]);
-    if (data.asked === null || (data.asked === "here" && !isHidden(pass.tokens[i]))) return null;
+    const isTold = (word) => data.pieces || isHidden(data, word);
+    if (data.asked === null || (data.asked === "here" && !isTold(pass.tokens[i]))) return null;
     const shares = Array.from(Engine.softmax(Engine.row(pass.logits, pass.logits.rows === 1 ? 0 : i)));
     const best = order(shares)[0];
     const parts = { word: quoted(state.labels[i]), answer: quoted(data.classes[best]), share: percent(shares[best]) };
@@ -223,9 +225,9 @@ const Provenance = (() => {
       return found && isNear(found.before) ? say("nearest_at_start", { word: quoted(word), nearest: name(found.before), cosine: fixed(found.before.cosine) }) : "";
     };
     if (state.time === 0) return start();
-    const hidden = pass.tokens.findIndex((word) => word === null || data.hidden.includes(data.vocabulary[word]));
-    const asked = isChosen ? i : data.asked === "here" ? hidden : pass.tokens.length - 1;
-    const answer = asked < 0 ? null : answerSaid(state, asked);
+    const hidden = pass.tokens.findIndex((word) => isHidden(data, word));
+    const asked = data.asked === "here" ? (hidden < 0 ? i : hidden) : pass.tokens.length - 1;
+    const answer = answerSaid(state, isChosen ? i : asked);
     if (answer) return answer;
     const alike = pass.tokens.map((_, at) => at).filter((at) => pass.tokens[at] === pass.tokens[i]);
     const found = isChosen || alike.length === 1 || alike.length > NAMED ? [] : alike.map((at) => ({ at, ...near(state, at) }));

@@ -30,6 +30,7 @@ use bevy::winit::WinitPlugin;
 use bevy_egui::{EguiContexts, EguiGlobalSettings, EguiPrimaryContextPass, PrimaryEguiContext};
 use egui::ecolor::{gamma_u8_from_linear_f32, linear_f32_from_gamma_u8};
 use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ImageBuffer, PixelWithColorType, Rgb, RgbImage, Rgba, RgbaImage};
 
 use crate::app::link::LatestModels;
@@ -304,7 +305,9 @@ where
     P: PixelWithColorType<Subpixel = u8>,
 {
     let mut bytes = Vec::new();
-    picture.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).map_err(|why| fault(&why))?;
+    // A page holds several pictures: a third of the size is worth the time.
+    let encoder = PngEncoder::new_with_quality(Cursor::new(&mut bytes), CompressionType::Default, FilterType::Adaptive);
+    picture.write_with_encoder(encoder).map_err(|why| fault(&why))?;
     Ok(bytes)
 }
 
@@ -319,7 +322,7 @@ pub(super) fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
 }
 
 /// Height of the caption, in points; one of more lines is higher.
-const CAPTION: f32 = 64.0;
+const CAPTION: f32 = 84.0;
 
 /// Draws the stage alone, with a caption.
 #[derive(Resource)]
@@ -339,7 +342,7 @@ fn picture_ui(
     tab.strip.followed = on_stage.walk.as_deref().and_then(WalkModel::source_query);
     let mut stage = StageSide::of(&on_stage, &mut tab, workspace, &view);
     if figure.is_some() {
-        figure_ui(&mut ui, &models, &mut view, &mut stage);
+        figure_ui(&mut ui, &models, &mut view, on_stage.result.as_deref(), &mut stage);
     } else {
         // Nobody is there whose requests could be granted.
         workspace_ui(&mut ui, &models, &mut Vec::new(), workspace, &mut view, &mut stage, false);
@@ -347,13 +350,13 @@ fn picture_ui(
     Ok(())
 }
 
-fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn StageUi) {
+fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<&str>, stage: &mut dyn StageUi) {
     /// A lower picture has no caption.
     const CAPTION_FROM: f32 = 3.0 * CAPTION;
     let palette = Palette::of(ui.visuals().dark_mode);
     let whole = ui.max_rect();
     let has_caption = !view.figure.bare && whole.height() >= CAPTION_FROM;
-    let words = has_caption.then(|| words(models, view)).flatten();
+    let words = has_caption.then(|| words(models, view, result)).flatten();
     let height = match &words {
         // Long words of a lesson are not cut off.
         Some(words) => CAPTION.max(height(ui, words, whole.width() - 2.0 * f32::from(size::PANEL_MARGIN))),
@@ -363,24 +366,37 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, stage: &mut dyn
     let (picture, caption) = whole.split_top_bottom_at_y(whole.bottom() - height);
     ui.painter().rect_filled(ui.max_rect(), 0.0, view.figure.background.unwrap_or(palette.stage));
     ui.scope_builder(UiBuilder::new().max_rect(picture), |ui| stage.stage_ui(ui, &mut view.for_panels()));
-    let Some((sentence, about)) = words else { return };
+    let Some(Words { sentence, result, about }) = words else { return };
     ui.scope_builder(UiBuilder::new().max_rect(caption).layout(Layout::top_down(Align::Min)), |ui| {
         Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, 0)).show(ui, |ui| {
             ui.label(RichText::new(sentence).font(theme::strong(size::READING)));
+            ui.label(RichText::new(result).font(theme::plain(size::READING)));
             ui.weak(about);
         });
     });
 }
 
-/// The sentence, and what the picture shows of it.
-fn words(models: &Models, view: &ViewState) -> Option<(String, String)> {
+/// The words below a picture, a line each.
+struct Words {
+    sentence: String,
+    /// The result of what is shown; empty where there is none.
+    result: String,
+    /// The subject of the picture.
+    about: String,
+}
+
+fn words(models: &Models, view: &ViewState, result: Option<&str>) -> Option<Words> {
     let (model, walk) = (models.get::<NotebookModel>()?, &view.walk);
     let step_of_training = view.figure.of_training.then(|| step_of_training(models)).flatten();
     let place = step_of_training.unwrap_or_else(|| match walk.is_walking() {
         true => format!("step {} of {STEPS}: {}", walk.step().index() + 1, walk.step().name()),
         false => format!("time {:.2}", walk.time()),
     });
-    Some((model.sentence.clone(), format!("{} · {place}", caption_of(&model, view).unwrap_or(&model.title))))
+    Some(Words {
+        sentence: model.sentence.clone(),
+        result: result.unwrap_or_default().to_owned(),
+        about: format!("{} · {place}", caption_of(&model, view).unwrap_or(&model.title)),
+    })
 }
 
 /// The step of training that is shown.
@@ -389,11 +405,12 @@ fn step_of_training(models: &Models) -> Option<String> {
     Some(format!("training step {} of {}", training.step_shown(), training.progress.done))
 }
 
-/// Height of both, one below the other.
-fn height(ui: &Ui, (sentence, about): &(String, String), width: f32) -> f32 {
+/// Height of all, one below the other.
+fn height(ui: &Ui, Words { sentence, result, about }: &Words, width: f32) -> f32 {
     let high = |text: &str, font| ui.painter().layout(text.to_owned(), font, ui.visuals().text_color(), width).size().y;
     let about = high(about, TextStyle::Body.resolve(ui.style()));
-    high(sentence, theme::strong(size::READING)) + ui.spacing().item_spacing.y + about + size::GAP
+    let above = high(sentence, theme::strong(size::READING)) + high(result, theme::plain(size::READING));
+    above + 2.0 * ui.spacing().item_spacing.y + about + size::GAP
 }
 
 fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str> {

@@ -5,12 +5,14 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::Quantity;
-use attune_view::explain::walk::{Focus, Step, WalkModel};
+use attune_view::explain::result::{Moment, StageResult};
+use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
 use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
 use crate::common::chromium::ask;
 use crate::common::lessons::{APPLE, lesson};
+use crate::common::top::text;
 use crate::web::{SIZE, TELEPHONE, as_web};
 
 /// Half of the last digit that a cell's title has, and what single precision rounds away.
@@ -25,6 +27,7 @@ const CARD: &str = r"
     return {
         query: [...document.querySelectorAll('#lab-sentence button')].findIndex((found) => found.ariaPressed === 'true'),
         said: card.hidden ? null : card.ariaLabel,
+        result: document.querySelector('#lab-result').textContent,
         grown: card.style.getPropertyValue('--grown'),
         lines: [...card.querySelectorAll('.ribbon')].map((line) => [...line.querySelectorAll('i')].map((cell) => number(cell.title))),
         isBelow: card.hidden || card.getBoundingClientRect().top >= document.querySelector('#lab-stage').getBoundingClientRect().bottom,
@@ -56,7 +59,10 @@ fn lines(walk: &WalkModel, step: Step) -> Vec<Vec<f32>> {
         Step::Mix => {
             walk.carried.iter().map(|carried| carried.value.values.clone()).chain(rows(&[Quantity::Mix])).collect()
         }
-        Step::Output => [walk.by_key(Step::Mix, Quantity::Mix).to_vec()].into_iter().chain(added()).collect(),
+        Step::Output => {
+            let joined = walk.mixes.iter().flat_map(|mix| mix.values.clone()).collect();
+            [joined].into_iter().chain(added()).collect()
+        }
         Step::Contextual => {
             let [before, after] =
                 [Quantity::Input, Quantity::Output].map(|quantity| walk.by_key(step, quantity).to_vec());
@@ -131,6 +137,7 @@ fn the_card_of_each_step_has_the_numbers_of_the_program_and_follows_every_change
             let query = answer["query"].as_u64().unwrap_or_else(|| panic!("{address}: {answer}")) as usize;
             let walk = WalkModel::of(&snapshot, Focus { query, head, key }).expect("a walk");
             check(address, answer, &walk, step);
+            assert_eq!(answer["result"], walk.step(step).result.clone().unwrap_or_default(), "{address}");
             assert!(answer["isBelow"] == true && answer["beyond"] == 0, "{address}: {answer}");
         }
     }
@@ -152,6 +159,26 @@ fn the_card_says_in_words_what_it_shows_and_grows_on_the_way_to_a_step() {
     for ((way, said, grown), answer) in cards.into_iter().zip(&answers) {
         assert_eq!(answer["said"].as_str(), said, "{way}");
         assert!(grown.is_none() || answer["grown"].as_str() == grown, "{way}: {answer}");
+    }
+}
+
+#[test]
+fn a_page_at_rest_tells_the_result_that_the_stage_tells() {
+    const TOLD: &str = "return document.querySelector('#lab-result').textContent.replaceAll('\u{a0}', ' ');";
+    for name in ["apple", "qkv", "words", "masks", "heads"] {
+        let snapshot = Kernel::trained(lesson(&text(format!("lessons/{name}.ron")))).snapshot();
+        let word = RouteModel::of(&snapshot).and_then(|route| route.word(&[])).expect("a word");
+        let addresses = ["time=0", "time=0.5", "time=1"].map(|way| format!("{name}.html#{way}"));
+        let Some(told) = ask(&[(&addresses[0][..name.len() + 5], &as_web(&snapshot))], &addresses, TOLD, SIZE) else {
+            return;
+        };
+        let expected = [Some(Moment::Static), None, Some(Moment::Contextual)].map(|moment| {
+            let result = StageResult::of(&snapshot, (moment?, word, false))?;
+            Some(result.0.replace('\u{a0}', " "))
+        });
+        for ((address, told), expected) in addresses.iter().zip(&told).zip(expected) {
+            assert_eq!(*told, expected.unwrap_or_default(), "{address}");
+        }
     }
 }
 

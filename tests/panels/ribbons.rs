@@ -32,6 +32,66 @@ fn the_card_covers_neither_of_the_two_words_that_it_is_about() {
     assert_eq!(ribbons.place(narrow, &[]), None);
 }
 
+/// A card without the pointer, and all that is written on it.
+fn written(walk: &WalkModel, step: Step, room: Rect) -> Vec<(String, Rect)> {
+    let mut view = ViewState::default();
+    let place = Ribbons::of(walk, step, room.height()).and_then(|card| card.place(room, &[])).expect("room");
+    let harness: Harness = dressed(room.size(), |ui| {
+        let ribbons = Ribbons::of(walk, step, room.height()).expect("a card");
+        ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
+            ribbons.ui(ui, step.index() as f32, None, &mut view.trail);
+        });
+    });
+    let texts = harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
+        egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.visual_bounding_rect())),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn each_bar_has_its_word_on_the_card() {
+    let walk = walk();
+    for room in [ROOM, Rect::from_min_size(Pos2::ZERO, vec2(840.0, 300.0))] {
+        let written = written(&walk, Step::Scale, room);
+        let words: Vec<Rect> = walk
+            .keys
+            .iter()
+            .filter_map(|word| written.iter().find(|text| text.0 == *word))
+            .map(|text| text.1)
+            .collect();
+        assert_eq!(words.len(), walk.keys.len(), "{written:?}");
+        assert!(words.iter().all(|word| room.contains_rect(*word)), "{words:?}");
+        assert!(words.is_sorted_by(|a, b| a.right() < b.right()), "as the bars are: {words:?}");
+    }
+}
+
+#[test]
+fn the_mixes_of_all_heads_are_one_ribbon_and_each_cell_is_of_its_head() {
+    let walk = walk();
+    assert_eq!(walk.mixes.len(), 2);
+    let mut view = ViewState::default();
+    let mut heads = Vec::new();
+    for share in [0.1, 0.9] {
+        let place =
+            Ribbons::of(&walk, Step::Output, ROOM.height()).and_then(|card| card.place(ROOM, &[])).expect("room");
+        let mut asked = None;
+        let mut harness: Harness = dressed(ROOM.size(), |ui| {
+            let ribbons = Ribbons::of(&walk, Step::Output, ROOM.height()).expect("a card");
+            ui.scope_builder(UiBuilder::new().max_rect(place), |ui| ribbons.ui(ui, 6.0, None, &mut view.trail));
+            asked = view.trail.entry();
+        });
+        let card = harness.get_by_label_contains(Step::Output.name()).rect();
+        let cells = card.left() + 124.0..=card.right() - 20.0;
+        press(&mut harness, pos2(egui::lerp(cells, share), card.top() + 20.0), PointerButton::Primary);
+        drop(harness);
+        let entry = asked.expect("a cell was pressed");
+        assert_eq!(entry.quantity, Quantity::Mix);
+        heads.push(entry.owner.number());
+    }
+    assert_eq!(heads, [0, 1]);
+}
+
 #[test]
 fn a_cell_asks_where_its_number_comes_from() {
     check_cells(ROOM);

@@ -548,7 +548,7 @@ fn wild_scenes_and_sizes_are_drawn_without_a_panic() {
         }
         let palette = Palette::of(false);
         let drawn = instances(&model, &Emphasis::default(), true, palette);
-        let mut lines = geometry::of_space(&model, geometry::floor(&model), palette);
+        let mut lines = geometry::of_space(&model, geometry::Floor::of(&model), palette);
         lines.extend(geometry::of_moves(&model, &Emphasis::default(), palette));
         for instance in drawn.iter().chain(&lines) {
             let numbers = instance.start.iter().chain(&instance.end);

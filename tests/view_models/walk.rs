@@ -205,7 +205,7 @@ fn the_steps_are_said_with_their_numbers() {
         said,
         [
             "“the” begins as its static vector of 4 numbers, the same in every sentence.",
-            "Nothing is learned here: each word is its own query, key and value of 4 numbers.",
+            "Nothing is learned here. The query, the key and the value of each word are the 4 numbers of its vector.",
             "The query is compared with each key: their entries are multiplied in pairs, and the products are added. q(“the”) · k(“the”) = 2.000, the largest.",
             "Wide vectors give large scores, so divide by √4. No word is hidden. “the” gives “the” the score 1.000.",
             "Subtract the largest score, 1.000, from each score, exponentiate, and divide by the total, 2.368. The weights sum to 1. “the” looks at “the” 0.422, “sat” 0.422, “cat” 0.155.",

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use attune::app::actions::{Action, ActionTable, NotebookAction, Pressed, WindowAction};
 use attune::app::panels::{PanelId, ids};
+use attune::app::stage::state::StageState;
 use attune::app::ui_state::ViewState;
+use attune::app::ui_state::walk::STEPS;
 use attune::app::workspace::WorkspaceState;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
@@ -154,5 +156,27 @@ fn every_menu_and_dialogue_draws_at_every_size() {
         bench.ask(action);
         bench.draw_at_every_size(&format!("{action:?}"));
         bench.close_all();
+    }
+}
+
+/// The line is there at each step that comes to something, above the time line, and another one at the next.
+#[test]
+fn the_stage_tells_the_result_of_what_it_shows_at_every_step_and_size() {
+    let mut bench = Bench::open("result");
+    for size in [vec2(900.0, 600.0), vec2(1280.0, 720.0), vec2(2560.0, 1440.0)] {
+        bench.size = size;
+        let mut told = Vec::new();
+        for place in 0..STEPS {
+            bench.view().walk.set(place as f32);
+            bench.rest();
+            let result = bench.world.resource::<StageState>().result.clone();
+            let Some(result) = result else { continue };
+            let at = |name: &str| bench.named().find(|(found, _)| found.starts_with(name)).map(|(_, at)| at);
+            let (line, track) = (at(&result).unwrap_or_else(|| panic!("{result:?} at {size}")), at("Walk: "));
+            assert!(track.is_some_and(|track| line.y < track.y), "{result:?} at {size}");
+            told.push(result);
+        }
+        told.dedup();
+        assert!(told.len() >= STEPS - 1, "{told:?}");
     }
 }

@@ -42,7 +42,7 @@ const LESSON: &str = r#"Lesson(
 )"#;
 const SIZE: (u32, u32) = (800, 600);
 /// The figure's caption stands below the picture.
-const CAPTION: f32 = 64.0;
+const CAPTION: f32 = 84.0;
 /// Largest difference of a colour channel: discs are shaded.
 const TOLERANCE: i32 = 32;
 
@@ -99,16 +99,18 @@ const AROUND: [(f32, f32); 5] = [(0.0, 0.0), (3.0, 0.0), (-3.0, 0.0), (0.0, 3.0)
 /// A part of a contrast, by the steps of a colour channel.
 const ROUNDING: f32 = 0.1;
 
-/// The difference in the channel that differs most, from the colour in the thickness of fog that fits best.
+/// The difference in the channel that differs most.
+fn off(picture: &image::RgbImage, at: Vec2, color: egui::Color32) -> i32 {
+    let pixel = picture.get_pixel(at.x as u32, at.y as u32);
+    let wanted = [color.r(), color.g(), color.b()];
+    wanted.into_iter().zip(pixel.0).map(|(a, b)| i32::from(a.abs_diff(b))).max().unwrap_or(0)
+}
+
+/// The same, from the colour in the thickness of fog that fits best.
 fn difference(picture: &image::RgbImage, at: Vec2, color: egui::Color32, palette: &Palette) -> i32 {
     const MOST_FOG: i32 = 60;
-    let pixel = picture.get_pixel(at.x as u32, at.y as u32);
-    let off = |percent: i32| {
-        let fogged = color.lerp_to_gamma(palette.stage, percent as f32 / 100.0);
-        let wanted = [fogged.r(), fogged.g(), fogged.b()];
-        wanted.into_iter().zip(pixel.0).map(|(a, b)| i32::from(a.abs_diff(b))).max().unwrap_or(0)
-    };
-    (0..=MOST_FOG).map(off).min().unwrap_or(0)
+    let fogged = |percent: i32| color.lerp_to_gamma(palette.stage, percent as f32 / 100.0);
+    (0..=MOST_FOG).map(|percent| off(picture, at, fogged(percent))).min().unwrap_or(0)
 }
 
 fn check_tokens(picture: &image::RgbImage, model: &StageModel, time: f32, palette: &Palette) {
@@ -132,7 +134,8 @@ fn check_seen(picture: &image::RgbImage, model: &StageModel, time: f32, palette:
             continue;
         }
         let color = palette.token(token.group);
-        let off = AROUND.iter().map(|(x, y)| difference(picture, place.at + Vec2::new(*x, *y), color, palette)).min();
+        // No fog takes the hue of a word of the sentence.
+        let off = AROUND.iter().map(|(x, y)| off(picture, place.at + Vec2::new(*x, *y), color)).min();
         assert!(off <= Some(TOLERANCE), "{} at {}: off by {off:?} (time {time})", token.text, place.at);
         let contrasts = AROUND.iter().map(|(x, y)| {
             let pixel = picture.get_pixel((place.at.x + x) as u32, (place.at.y + y) as u32);

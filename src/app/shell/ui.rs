@@ -178,7 +178,7 @@ impl Screen<'_> {
         let Screen { models, on_stage, view, tab, workspace, outbox, state, .. } = self;
         let Some(talk) = &mut state.presentation else { return };
         let strip = StripOptions { is_open: false, reduced_motion: view.preferences.reduced_motion };
-        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, has_result: true, strip };
+        let mut stage = StageSide { scene: on_stage, tab, parts: StageParts::Gauge, strip };
         let prose = &mut workspace.0.prose;
         let requests = presentation_ui(ui, models, talk, &mut view.for_panels(), &mut stage, prose);
         outbox.commands.extend(requests.commands);

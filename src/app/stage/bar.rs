@@ -60,17 +60,19 @@ const COLOR: &str = "Colour";
 const SIZE: &str = "Size";
 
 pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
-    /// How much of what lies under the bar it hides.
-    const HIDES: f32 = 0.9;
+    /// How much of what lies under the bar it hides, and how much while it is quiet.
+    const HIDES: (f32, f32) = (0.9, 0.45);
     /// Room for the menus beside the search.
     const WIDE: f32 = 640.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
-    ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(HIDES));
     let (row, below) = area.split_top_bottom_at_y(area.top() + size::VIEW_BAR);
     let inner = row.shrink2(egui::vec2(size::GAP_TIGHT, 0.0));
     let is_open = is_search_open(ui.ctx(), view.highlight);
-    if !is_open && !ui.rect_contains_pointer(area) {
+    let is_quiet = !is_open && !ui.rect_contains_pointer(area);
+    let hides = if is_quiet { HIDES.1 } else { HIDES.0 };
+    ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(hides));
+    if is_quiet {
         // Quiet until the pointer comes.
         ui.visuals_mut().override_text_color = Some(palette.ink_faint);
     }

@@ -101,6 +101,11 @@ impl Content {
         self.0.iter().map(|at| at.y).reduce(f32::min)
     }
 
+    /// How far the farthest point is from the middle, across the ground.
+    pub fn widest(&self) -> f32 {
+        self.0.iter().flat_map(|at| [at.x.abs(), at.z.abs()]).fold(0.0, f32::max)
+    }
+
     /// Half the diagonal.
     fn half_diagonal(&self) -> f32 {
         let Bounds { least, most } = self.bounds(Pose::front(false));

@@ -16,7 +16,7 @@ use bevy_egui::{EguiTextureHandle, EguiUserTextures};
 use egui::{Rgba, TextureId};
 
 use super::canvas::StageControls;
-use super::geometry::{self, LEAST_RADIUS, TOKEN_RADIUS};
+use super::geometry::{self, Floor, LEAST_RADIUS, TOKEN_RADIUS};
 use super::pass::{COLOR_FORMAT, StageFrame, StageUniform};
 use super::second;
 use super::sentence::StripState;
@@ -46,8 +46,8 @@ pub struct StageTab {
     wanted: UVec2,
     settled: f32,
     built_from: Option<BuiltFrom>,
-    /// The height of the ground under these points.
-    floor: f32,
+    /// The ground under these points.
+    floor: Floor,
     /// The model whose box the camera knows.
     pub fitted: Option<Arc<StageModel>>,
     /// The choice behind the axes of that model.
@@ -214,7 +214,7 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
         frame.points = Arc::new(geometry::bytes(all));
         frame.under = geometry::count_under(model, emphasis) as u32;
     }
-    let floor = if same { tab.floor } else { geometry::floor(model) };
+    let floor = if same { tab.floor } else { Floor::of(model) };
     let pair = second::chosen(model, &view.selection, &view.highlight);
     // The line between the two ends of a pair follows the time.
     let compared = pair.map(|pair| (pair.first, pair.second, view.walk.layer_time()));
@@ -251,7 +251,7 @@ fn uniform(tab: &StageTab, time: f32, palette: &Palette) -> StageUniform {
     let fog = |share: f32| view.distance + share * view.extent;
     StageUniform {
         clip_from_world: view.clip_from_world,
-        background: Vec4::new(red, green, blue, tab.floor),
+        background: Vec4::new(red, green, blue, tab.floor.height),
         viewport: Vec4::new(pixels.x, pixels.y, view.distance, pixels_per_point),
         range: Vec4::new(time, view.near, fog(FOG_FROM), fog(FOG_TO)),
         sizes: Vec4::new(LEAST_RADIUS, TOKEN_RADIUS, FOG, view.perspective),

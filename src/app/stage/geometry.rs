@@ -361,7 +361,7 @@ const GRID_HALF: i32 = 7;
 const AXIS_REACH: f32 = 1.0;
 
 /// The ground and the axes.
-pub fn of_space(model: &StageModel, floor: f32, palette: &Palette) -> Vec<Instance> {
+pub fn of_space(model: &StageModel, floor: Floor, palette: &Palette) -> Vec<Instance> {
     ground(floor, palette).into_iter().chain(axes(model, palette)).collect()
 }
 
@@ -404,17 +404,28 @@ pub fn of_goals(model: &StageModel, emphasis: &Emphasis, time: f32, palette: &Pa
     emphasis.goals.iter().filter(|_| time > 0.0).map(arrow).filter(Instance::has_place).collect()
 }
 
-/// The height of the ground.
-pub fn floor(model: &StageModel) -> f32 {
-    extent(model).lowest().unwrap_or(-1.0) - BELOW
+/// The ground: its height, and the side of its squares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Floor {
+    pub height: f32,
+    step: f32,
 }
 
-fn ground(height: f32, palette: &Palette) -> Vec<Instance> {
-    let reach = GRID_HALF as f32 * GRID_STEP;
+impl Floor {
+    /// Below all that the picture is about, and as wide: the squares are the larger where it is wider.
+    pub fn of(model: &StageModel) -> Self {
+        let content = extent(model);
+        let larger = (content.widest() / (GRID_HALF as f32 * GRID_STEP)).ceil().max(1.0);
+        Self { height: content.lowest().unwrap_or(-1.0) - BELOW * larger, step: GRID_STEP * larger }
+    }
+}
+
+fn ground(Floor { height, step }: Floor, palette: &Palette) -> Vec<Instance> {
+    let reach = GRID_HALF as f32 * step;
     let color = palette.sheer(palette.grid);
     let line = |start, end| Instance { start, end, color, size: GRID_WIDTH, kind: GROUND_LINE };
     (-GRID_HALF..=GRID_HALF)
-        .map(|i| i as f32 * GRID_STEP)
+        .map(|i| i as f32 * step)
         .flat_map(|x| [line([x, height, -reach], [x, height, reach]), line([-reach, height, x], [reach, height, x])])
         .collect()
 }

@@ -149,7 +149,7 @@ pub struct Shown {
 /// picture already, and `writing` what was on it in the last frame.
 pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut written: Vec<Rect>, writing: &mut Writing) {
     let Canvas { painter, ref projected, crowds } = *canvas;
-    paint_axes(canvas, &mut written);
+    paint_axes(canvas, writing, &mut written);
     let (mut points, quiet) = projected.labelled();
     // What is under the pointer has a name, whatever it is.
     let is_there = |hit| points.iter().any(|point| point.hit == hit);
@@ -316,7 +316,8 @@ struct Row {
     color: Color32,
 }
 
-/// The lines of a label: one for the occurrences of one word, else one for each name, as long as they are few.
+/// The lines of a label: one for the occurrences of one word, else one for each name of a sentence, as long as they are few.
+/// Words of the table at the place of these are counted, but for one that the pointer is on.
 fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
     /// The most lines, and the most occurrences in one line.
     const LINES: usize = 6;
@@ -334,11 +335,16 @@ fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
         };
         return vec![row(text, None, first.color)];
     }
-    let shown = if names.len() > LINES { LINES - 1 } else { names.len() };
-    let lines = names[..shown].iter();
+    let is_listed = |name: &&Named| !name.owner.is_of_table() || name.priority <= Priority::Hovered;
+    let listed: Vec<&Named> = names.iter().filter(is_listed).collect();
+    let shown = if listed.len() > LINES { LINES - 1 } else { listed.len() };
+    let lines = listed[..shown].iter();
     let mut rows: Vec<Row> = lines.map(|name| row(name.label.clone(), name.note.clone(), name.color)).collect();
-    if shown < names.len() {
-        rows.push(row(format!("and {} more", names.len() - shown), None, first.color));
+    let more = names.len() - shown;
+    if let Some(only) = rows.last_mut().filter(|_| more > 0 && shown == 1 && listed[0].note.is_none()) {
+        only.text += &format!(" and {more} more");
+    } else if more > 0 {
+        rows.push(row(format!("and {more} more"), None, first.color));
     }
     rows
 }
@@ -538,8 +544,10 @@ fn crowd_place(crowd: &Glow, extent: egui::Vec2, free: Rect, marks: &[Obstacle],
     places.iter().find(is_clear).or(places.first()).copied()
 }
 
-/// Names both ends of each axis that was chosen, with the way to each.
-fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
+/// Names both ends of each axis that was chosen, with the way to each; in a low picture not those of groups whose glows were
+/// named in the last frame.
+fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
+    const LOW: f32 = 320.0;
     let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { rect, free, palette, .. } = *projected;
     let axes = projected.scene.model.axes.iter().enumerate();
@@ -554,7 +562,10 @@ fn paint_axes(canvas: &Canvas, written: &mut Vec<Rect>) {
         if way.length() < SHORT {
             continue;
         }
-        for (at, way, name) in [(first, -way, from), (last, way, to)] {
+        let groups = &projected.scene.model.groups;
+        let is_named = |name: &String| before.crowds.iter().any(|(group, _)| groups[*group] == *name);
+        let ends = [(first, -way, from), (last, way, to)];
+        for (at, way, name) in ends.into_iter().filter(|(.., name)| free.height() >= LOW || !is_named(name)) {
             let galley = painter.layout_no_wrap(end_text(way, name), theme::strong(size::LABEL), palette.ink_soft);
             // Beyond the edge of the picture it stands at the edge; beside the line, not on it.
             let beside = if way.x.abs() > way.y.abs() {

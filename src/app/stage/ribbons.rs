@@ -8,6 +8,7 @@
 use attune_engine::quantity::Quantity;
 use attune_view::explain::walk::{Added, NumberRow, Step, WalkModel};
 use attune_view::view_model;
+use egui::epaint::TextShape;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
@@ -30,22 +31,36 @@ const MARGIN: f32 = 12.0;
 /// Beside the ribbons: the sum of the products.
 const SUM: f32 = 58.0;
 
+/// Lines of a card whose bars have all the room.
+const FEW: usize = 3;
+
 /// Sizes of a card.
 struct Sizes {
     width: f32,
-    /// From one ribbon to the next, and the height of a ribbon.
-    row: f32,
+    /// Heights of a ribbon, of bars, and of the words below them.
     ribbon: f32,
+    bars: f32,
+    words: f32,
+    /// Between two of them.
+    apart: f32,
     /// Beside the ribbons: the letter of each with its word.
     letter: f32,
     /// The height of the words below.
     said: f32,
 }
 
-const ROOMY: Sizes =
-    Sizes { width: 388.0, row: 25.0, ribbon: 18.0, letter: 108.0, said: size::SMALL + size::GAP_TIGHT };
+const ROOMY: Sizes = Sizes {
+    width: 388.0,
+    ribbon: 18.0,
+    bars: 36.0,
+    words: 44.0,
+    apart: 7.0,
+    letter: 108.0,
+    said: size::SMALL + size::GAP_TIGHT,
+};
 /// Covers less of a low stage; the words below the stage say what the step does.
-const SLIGHT: Sizes = Sizes { width: 300.0, row: 17.0, ribbon: 14.0, letter: 92.0, said: 0.0 };
+const SLIGHT: Sizes =
+    Sizes { width: 300.0, ribbon: 14.0, bars: 22.0, words: 34.0, apart: 3.0, letter: 92.0, said: 0.0 };
 /// A stage that is lower has a slight card.
 const LOW: f32 = 340.0;
 
@@ -62,8 +77,12 @@ pub struct Ribbons<'a> {
 enum Line<'a> {
     /// A vector; with the share that its cells are multiplied by.
     Vector { row: &'a NumberRow, letter: String, times: f32, hue: Hue },
+    /// Vectors put end to end, with a division between two.
+    Joined { rows: &'a [NumberRow], letter: String },
     /// Numbers as bars about a line, as high as their share of the largest; beside them one number that they come to.
     Bars { values: Vec<f32>, letter: String, most: f32, sum: Option<f32> },
+    /// The words of the bars above them.
+    Words(&'a [String]),
     /// The weights of all keys, side by side.
     Weights { weights: &'a NumberRow, words: &'a [String] },
 }
@@ -146,8 +165,9 @@ impl<'a> Ribbons<'a> {
             bars(Quantity::Score, "score"),
         ];
         let word = self.walk.keys.get(self.walk.key)?;
+        let words = Line::Words(&self.walk.keys);
         Some((
-            rows.into_iter().flatten().collect(),
+            rows.into_iter().flatten().chain([words]).collect(),
             format!("One bar for each word; on the right, the number for “{word}”"),
         ))
     }
@@ -168,15 +188,22 @@ impl<'a> Ribbons<'a> {
         (carried.chain(mix).collect(), said.to_owned())
     }
 
-    /// The head's mix, and what the heads make of theirs.
+    /// The heads' mixes, end to end, and what becomes of each.
     fn through_output(&self) -> Option<(Vec<Line<'a>>, String)> {
-        let mix = self.walk.step(Step::Mix).rows.iter().find(|row| row.first.quantity == Quantity::Mix)?;
-        let said = format!(
-            "The {} numbers of the mix become {} numbers that are added",
-            mix.values.len(),
-            self.walk.added.first()?.row.values.len()
-        );
-        Some(([Line::vector(mix, "mix".to_owned(), Hue::Role)].into_iter().chain(self.added()).collect(), said))
+        let rows = &self.walk.mixes[..];
+        let (first, added) = (rows.first()?, self.walk.added.first()?.row.values.len());
+        let from = rows.iter().map(|row| row.values.len()).sum::<usize>();
+        let (line, said) = match rows.len() {
+            1 => (
+                Line::vector(first, "mix".to_owned(), Hue::Role),
+                format!("The {from} numbers of the mix become {added} numbers that are added"),
+            ),
+            heads => (
+                Line::Joined { rows, letter: format!("mix 1 … {heads}") },
+                format!("The {heads} mixes, placed end to end, have {from} numbers; each head adds {added} numbers"),
+            ),
+        };
+        Some(([line].into_iter().chain(self.added()).collect(), said))
     }
 
     /// The vectors that the heads add.
@@ -207,7 +234,10 @@ impl<'a> Ribbons<'a> {
         /// Heights of the words about the picture, and of the bar.
         const CAPTION: f32 = 34.0;
         const BAR: f32 = size::VIEW_BAR + 2.0 * size::GAP;
-        let size = vec2(self.sizes.width, self.rows.len() as f32 * self.sizes.row + self.sizes.said + 2.0 * MARGIN);
+        /// From a word to where the glow of its crowd ends.
+        const GLOW: f32 = 34.0;
+        let rows = self.rows.iter().map(|line| self.height(line) + self.sizes.apart).sum::<f32>();
+        let size = vec2(self.sizes.width, rows + self.sizes.said + 2.0 * MARGIN);
         let fits = room.width() >= FROM.x && room.height() >= FROM.y;
         let inner =
             Rect::from_min_max(room.min + vec2(size::GAP_WIDE, BAR), room.max - vec2(size::GAP_WIDE, CAPTION) - size);
@@ -216,7 +246,7 @@ impl<'a> Ribbons<'a> {
         let places = corners.into_iter().chain(middles).map(|corner| Rect::from_min_size(corner, size));
         let counted = |(at, counts): &(Pos2, usize), rect: &Rect| if rect.contains(*at) { *counts } else { 0 };
         let covered = |rect: &Rect| {
-            let rect = rect.expand(size::GAP_WIDE);
+            let rect = rect.expand(GLOW);
             points.iter().map(|point| counted(point, &rect)).sum::<usize>()
         };
         places.filter(|_| fits).min_by_key(covered)
@@ -233,10 +263,12 @@ impl<'a> Ribbons<'a> {
         ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface);
         let inner = area.shrink(MARGIN);
         let grown = self.step.share(at);
+        let mut top = inner.top();
         for (index, line) in self.rows.iter().enumerate() {
-            let top = inner.top() + index as f32 * self.sizes.row;
-            let row = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), self.sizes.ribbon));
+            let height = self.height(line);
+            let row = Rect::from_min_size(Pos2::new(inner.left(), top), vec2(inner.width(), height));
             self.line_ui(ui, index, line, row, grown, trail);
+            top += height + self.sizes.apart;
         }
         if self.sizes.said > 0.0 {
             let foot = inner.left_bottom() + vec2(0.0, 1.0);
@@ -250,6 +282,21 @@ impl<'a> Ribbons<'a> {
         });
     }
 
+    fn height(&self, line: &Line) -> f32 {
+        match line {
+            Line::Vector { .. } | Line::Joined { .. } => self.sizes.ribbon,
+            Line::Bars { .. } if self.rows.len() > FEW => self.sizes.bars - self.sizes.apart,
+            Line::Bars { .. } => self.sizes.bars,
+            Line::Words(_) => self.sizes.words,
+            Line::Weights { weights, words } => {
+                let room = self.sizes.width - 2.0 * MARGIN;
+                let is_below = |(weight, word): (&f32, &String)| is_named_below(weight * room, word);
+                let has_words = weights.values.iter().zip(*words).any(is_below);
+                self.sizes.bars + if has_words { self.sizes.words } else { 0.0 }
+            }
+        }
+    }
+
     fn line_ui(&self, ui: &Ui, index: usize, line: &Line, row: Rect, grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let (beside, cells) = row.split_left_right_at_x(row.left() + self.sizes.letter);
@@ -258,6 +305,15 @@ impl<'a> Ribbons<'a> {
                 let hue = hue.of(row.first.quantity, palette);
                 letter_ui(ui, beside, letter, hue);
                 self.vector_ui(ui, index, cells, row, (1.0 + (times - 1.0) * grown, hue), grown, trail);
+            }
+            Line::Joined { rows, letter } => {
+                letter_ui(ui, beside, letter, palette.value);
+                self.joined_ui(ui, index, cells, rows, grown, trail);
+            }
+            Line::Words(words) => {
+                for (cell, word) in self.cells(cells, words.len()).zip(*words) {
+                    self.word_ui(ui, cell.center_top(), word);
+                }
             }
             Line::Bars { values, letter, most, sum } => {
                 letter_ui(ui, beside, letter, palette.ink_soft);
@@ -305,6 +361,43 @@ impl<'a> Ribbons<'a> {
         }
     }
 
+    /// As many cells of each as there is room for.
+    fn joined_ui(&self, ui: &Ui, index: usize, area: Rect, rows: &[NumberRow], grown: f32, trail: &mut Trail) {
+        /// More rows than a card has.
+        const ROWS: usize = 100;
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let cell = self.cells(area, rows.iter().map(|row| row.values.len()).sum()).next();
+        let count = rows.len() as f32;
+        let longest = rows.iter().map(|row| row.values.len()).max().unwrap_or(0);
+        let own = cell.map_or(0.0, |cell| (cell.width() + APART) * longest as f32);
+        let width = own.min(area.width() / count - size::GAP_TIGHT);
+        for (part, row) in rows.iter().enumerate() {
+            let left = area.left() + part as f32 * (width + size::GAP_TIGHT);
+            let place = Rect::from_x_y_ranges(left..=left + width, area.y_range());
+            self.vector_ui(ui, index + ROWS * (part + 1), place, row, (1.0, palette.value), grown, trail);
+            if part > 0 {
+                let middle = left - size::GAP_TIGHT / 2.0 - APART / 2.0;
+                ui.painter().vline(
+                    middle,
+                    area.y_range().expand(size::HAIRLINE),
+                    Stroke::new(size::HAIRLINE, palette.ink_soft),
+                );
+            }
+        }
+    }
+
+    /// A word on the slant, which ends below its bar; a long one is cut off.
+    fn word_ui(&self, ui: &Ui, under: Pos2, word: &str) {
+        const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
+        let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+        let mut job = LayoutJob::simple_singleline(word.to_owned(), theme::plain(size::SMALL), ink);
+        job.wrap = TextWrapping::truncate_at_width(self.sizes.words / SLANT.cos() - size::SMALL);
+        let galley = ui.painter().layout_job(job);
+        let along = Vec2::angled(SLANT);
+        let at = under - along * galley.size().x + along.rot90() * -size::HAIRLINE;
+        ui.painter().add(TextShape::new(at, galley, ink).with_angle(SLANT));
+    }
+
     /// Bars up and down from a line in the middle; a word that is hidden has none.
     fn bars_ui(&self, ui: &Ui, area: Rect, values: &[f32], most: f32, grown: f32) {
         let (palette, middle) = (Palette::of(ui.visuals().dark_mode), area.center().y);
@@ -320,6 +413,7 @@ impl<'a> Ribbons<'a> {
     /// One bar of all weights, side by side; names where there is room.
     fn weights_ui(&self, ui: &Ui, row: Rect, weights: &NumberRow, words: &[String], grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
+        let (row, below) = row.split_top_bottom_at_y(row.top() + self.sizes.bars);
         let mut left = row.left();
         for (key, (weight, word)) in weights.values.iter().zip(words).enumerate() {
             let width = row.width() * weight.clamp(0.0, 1.0) * grown;
@@ -327,7 +421,9 @@ impl<'a> Ribbons<'a> {
             left += width;
             let fill = palette.weight_of_query(*weight);
             ui.painter().rect_filled(part, f32::from(size::RADIUS_SMALL), fill);
-            if width_of(ui, word, theme::plain(size::SMALL)) + size::GAP_TIGHT < part.width() {
+            if is_named_below(width, word) {
+                self.word_ui(ui, Pos2::new(part.center().x, below.top()), word);
+            } else if width_of(ui, word, theme::plain(size::SMALL)) + size::GAP_TIGHT < part.width() {
                 let ink = palette.ink_on(fill);
                 ui.painter().text(part.center(), Align2::CENTER_CENTER, word, theme::plain(size::SMALL), ink);
             }
@@ -358,6 +454,13 @@ impl<'a> Ribbons<'a> {
         let height = self.sizes.ribbon;
         (0..fitting).map(move |at| Rect::from_min_size(cell(at), vec2(width - APART, height)))
     }
+}
+
+/// A part of a bar that is too narrow for its word, and wide enough for one on the slant below it.
+fn is_named_below(width: f32, word: &str) -> bool {
+    /// More than a letter needs.
+    const LETTER: f32 = 7.0;
+    width > size::SMALL && width < LETTER * word.chars().count() as f32 + size::GAP
 }
 
 impl<'a> Line<'a> {

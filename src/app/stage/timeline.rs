@@ -303,7 +303,7 @@ fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option
 }
 
 /// The picture of a layer on the line.
-const THUMBNAIL: egui::Vec2 = vec2(30.0, 23.0);
+const THUMBNAIL: egui::Vec2 = vec2(34.0, 24.0);
 
 /// Small multiples: the words after each layer along the first two axes, all at one scale.
 struct Thumbnails<'a> {
@@ -328,6 +328,8 @@ impl<'a> Thumbnails<'a> {
     fn paint(&self, ui: &Ui, center: Pos2, layer: usize, is_passed: bool, here: Option<Color32>) {
         const DOT: f32 = 1.3;
         const MARGIN: f32 = 3.0;
+        /// At the left, for the layer's number: no dot lies on it.
+        const NUMBER: f32 = 8.0;
         let palette = Palette::of(ui.visuals().dark_mode);
         let rect = Rect::from_center_size(center, THUMBNAIL);
         let (fill, ink) =
@@ -336,11 +338,12 @@ impl<'a> Thumbnails<'a> {
         let width = if here.is_some() { size::OUTLINE } else { size::HAIRLINE };
         ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), fill);
         ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(width, edge), StrokeKind::Inside);
-        let half = rect.size() / 2.0 - vec2(MARGIN, MARGIN);
+        let cloud = rect.with_min_x(rect.left() + NUMBER);
+        let half = cloud.size() / 2.0 - vec2(MARGIN, MARGIN);
         for at in self.route.after(layer) {
             let [x, y] = [0, 1].map(|axis| (at[axis] - self.middle[axis]) / self.reach);
-            let place = center + vec2(x * half.x, -y * half.y);
-            if rect.contains(place) {
+            let place = cloud.center() + vec2(x * half.x, -y * half.y);
+            if cloud.contains(place) {
                 ui.painter().circle_filled(place, DOT, ink);
             }
         }

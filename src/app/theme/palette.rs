@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn text_and_marks_have_contrast_in_both_themes() {
-        /// Of what is to be felt and not read.
+        /// Least contrast of a line that is to be felt and not read.
         const FLOOR_CONTRAST: f32 = 1.4;
         assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-3);
         for palette in [&DARK, &LIGHT] {

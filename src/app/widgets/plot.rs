@@ -2,7 +2,7 @@
 //! picture of a stage.
 
 use attune_view::view_model::output::{LineModel, PlotModel, tell};
-use attune_view::view_model::pictures::{Sketch, SketchMove};
+use attune_view::view_model::pictures::Sketch;
 use egui::{
     Align2, EventFilter, FontId, Key, Modifiers, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, WidgetInfo,
     WidgetType, vec2,
@@ -174,6 +174,8 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     const DOT: f32 = 2.0;
     const END: f32 = 4.0;
     const FAINT: f32 = 0.75;
+    /// Between a point and its name: as near as there is room.
+    const APART: [f32; 3] = [size::HAIRLINE, size::GAP, size::GAP_WIDE];
     /// Least radius of a glow's rim, as a share of the height.
     const LEAST: f32 = 0.09;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -187,18 +189,23 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
-    // Names keep clear of each other and of the ends of the ways; one without room is left out, that of a crowd first.
-    let end = |way: &SketchMove| Rect::from_center_size(at(way.at(time)), Vec2::splat(2.0 * END));
-    let mut taken: Vec<Rect> = sketch.moves.iter().map(end).collect();
-    let mut write = |place: Pos2, align: Align2, name: &str, font: FontId, ink| {
+    // Names keep clear of each other and of all dots; one without room is left out, that of a crowd first.
+    let around = |at: Pos2, radius: f32| Rect::from_center_size(at, Vec2::splat(2.0 * radius));
+    let ends = sketch.moves.iter().flat_map(|way| [way.start, way.at(time)]).map(|place| around(at(place), END));
+    let dots = sketch.dots.iter().map(|(place, _)| around(at(*place), DOT));
+    let mut taken: Vec<Rect> = ends.chain(dots).collect();
+    let mut write = |middle: Pos2, sides: [Align2; 4], name: &str, font: FontId, ink| {
         let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
-        let place = align.anchor_size(place, galley.size());
-        let is_free = rect.contains_rect(place) && !taken.iter().any(|other| other.intersects(place));
-        if is_free {
+        let all = APART.into_iter().flat_map(|apart| sides.map(|side| (apart, side)));
+        let mut places = all.map(|(apart, side)| {
+            let away = vec2(side.x().to_sign(), side.y().to_sign()) * -(END + apart);
+            side.anchor_size(middle + away, galley.size())
+        });
+        let is_free = |place: &Rect| rect.contains_rect(*place) && !taken.iter().any(|other| other.intersects(*place));
+        if let Some(place) = places.find(is_free) {
             taken.push(place);
             painter.galley(place.min, galley, ink);
         }
-        is_free
     };
     for way in &sketch.moves {
         let (start, end) = (at(way.start), at(way.at(time)));
@@ -210,21 +217,14 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
         let (start, end) = (at(way.start), at(way.at(time)));
         // Beyond the end of its arrow, where the picture has room.
         let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < rect.center().x };
-        let is_down = end.y > start.y;
-        let (beside, above) = (vec2(END + size::GAP_TIGHT, 0.0), vec2(0.0, END + size::HAIRLINE));
-        let mut sides = [(end + beside, Align2::LEFT_CENTER), (end - beside, Align2::RIGHT_CENTER)];
-        let mut ends = [(end + above, Align2::CENTER_TOP), (end - above, Align2::CENTER_BOTTOM)];
-        sides[..].rotate_left(usize::from(!is_right));
-        ends[..].rotate_left(usize::from(!is_down));
-        let mut places = sides.into_iter().chain(ends);
-        places.any(|(place, align)| write(place, align, &way.label, theme::strong(size::SMALL), palette.ink));
+        let mut sides = [Align2::LEFT_CENTER, Align2::RIGHT_CENTER, Align2::CENTER_TOP, Align2::CENTER_BOTTOM];
+        sides[..2].rotate_left(usize::from(!is_right));
+        sides[2..].rotate_left(usize::from(end.y <= start.y));
+        write(end, sides, &way.label, theme::strong(size::SMALL), palette.ink);
     }
     for (name, place, group) in &sketch.crowds {
-        let gap = vec2(0.0, END);
-        let mut beside = |place, align| write(place, align, name, theme::plain(size::SMALL), color(Some(*group)));
-        if !beside(at(*place) - gap, Align2::CENTER_BOTTOM) {
-            beside(at(*place) + gap + vec2(0.0, size::GAP), Align2::CENTER_TOP);
-        }
+        let sides = [Align2::CENTER_BOTTOM, Align2::CENTER_TOP, Align2::LEFT_CENTER, Align2::RIGHT_CENTER];
+        write(at(*place), sides, name, theme::plain(size::SMALL), color(Some(*group)));
     }
 }
 
@@ -246,6 +246,43 @@ fn glows(sketch: &Sketch, least: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use attune_view::view_model::pictures::SketchMove;
+    use egui::Shape;
+
+    /// The dots of a card, and the names over them.
+    fn drawn(sketch: &Sketch) -> (Vec<Pos2>, Vec<Rect>) {
+        const CARD: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(300.0, 150.0) };
+        let ctx = egui::Context::default();
+        ctx.set_fonts(theme::fonts::definitions());
+        let input = egui::RawInput { screen_rect: Some(CARD), ..egui::RawInput::default() };
+        let output = ctx.run_ui(input, |ui| sketch_ui(ui, sketch, CARD, 1.0));
+        let shapes = || output.shapes.iter().map(|clipped| &clipped.shape);
+        let dots = shapes().filter_map(|shape| if let Shape::Circle(dot) = shape { Some(dot.center) } else { None });
+        let names = shapes().filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None });
+        (dots.collect(), names.map(|text| text.visual_bounding_rect()).collect())
+    }
+
+    #[test]
+    fn names_of_a_card_lie_on_no_dot() {
+        let around = |[x, y]: [f32; 2], group| {
+            (0..9).map(move |i| ([x + 0.06 * (i % 3) as f32, y + 0.09 * (i / 3) as f32], group))
+        };
+        let step = |label: &str, end| SketchMove { start: [0.0, 0.0], end, label: label.to_owned() };
+        let sketch = Sketch {
+            dots: around([-0.6, 0.5], Some(0))
+                .chain(around([0.5, -0.4], Some(1)))
+                .chain(around([0.4, 0.5], None))
+                .collect(),
+            moves: vec![step("first", [-0.45, 0.4]), step("second", [0.45, 0.55])],
+            crowds: vec![("fruit".to_owned(), [-0.55, 0.7], 0), ("company".to_owned(), [0.55, -0.2], 1)],
+        };
+        let (dots, names) = drawn(&sketch);
+        assert_eq!((dots.len(), names.len()), (31, 4));
+        for name in names {
+            assert!(!dots.iter().any(|dot| name.contains(*dot)), "{name:?}");
+        }
+    }
 
     #[test]
     fn an_axis_has_a_few_round_ticks() {

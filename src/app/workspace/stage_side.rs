@@ -57,8 +57,6 @@ pub struct StageSide<'a> {
     pub scene: &'a StageState,
     pub tab: &'a mut StageTab,
     pub parts: StageParts,
-    /// The result is told in a line, see [`StageState::result`].
-    pub has_result: bool,
     pub strip: StripOptions,
 }
 
@@ -71,7 +69,6 @@ impl<'a> StageSide<'a> {
             scene,
             tab,
             parts,
-            has_result: !view.figure.bare,
             strip: StripOptions { is_open, reduced_motion: view.preferences.reduced_motion },
         }
     }
@@ -129,6 +126,8 @@ impl StageSide<'_> {
     fn seen(&self, area: Rect, walk: &WalkModel, view: &PanelView) -> Vec<(Pos2, usize)> {
         const ABOUT: usize = 100;
         const TOKEN: usize = 3;
+        /// All of them are a glow.
+        const GROUPED: usize = 6;
         /// More are everywhere.
         const WORDS_MAX: usize = 1000;
         let Some(model) = self.scene.points.as_deref() else { return Vec::new() };
@@ -136,7 +135,7 @@ impl StageSide<'_> {
         let is_about = |token: usize| token == walk.focus.query || token == walk.key;
         let tokens = (0..model.tokens.len()).map(|at| (Hit::Token(at), if is_about(at) { ABOUT } else { TOKEN }));
         let grouped = model.words.grouped().iter().take(WORDS_MAX);
-        let hits = tokens.chain(grouped.map(|word| (Hit::Word(*word), 1)));
+        let hits = tokens.chain(grouped.map(|word| (Hit::Word(*word), GROUPED)));
         let see = |(hit, counts)| {
             let seen = projection.project(projection::place(model, hit, view.walk.layer_time())?)?;
             Some((area.min + egui::vec2(seen.at.x, seen.at.y), counts))
@@ -163,15 +162,10 @@ impl<'a> Over<'a> {
     /// time line at the lower edge.
     fn of(ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> Self {
         let mut over = Self::default();
-        let scene = side.scene;
-        let result_at = |bottom: f32| {
-            let has_room = side.has_result && scene.has_results() && area.height() >= RESULT_FROM;
-            has_room.then(|| area.with_max_y(bottom).with_min_y(bottom - result_height(area)))
-        };
         if side.parts == StageParts::Picture {
-            over.result = result_at(area.bottom());
             return over;
         }
+        let scene = side.scene;
         let is_whole = side.parts == StageParts::All;
         let mut top = area.top();
         let mut take = |height: f32| {
@@ -205,7 +199,9 @@ impl<'a> Over<'a> {
             let height = timeline::height(ui, area.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
             over.walk = Some(area.with_min_y((area.bottom() - height).max(top)));
         }
-        over.result = result_at(over.walk.map_or(area.bottom(), |walk| walk.top()));
+        let bottom = over.walk.map_or(area.bottom(), |walk| walk.top());
+        let has_result = scene.has_results() && area.height() >= RESULT_FROM;
+        over.result = has_result.then(|| area.with_max_y(bottom).with_min_y(bottom - result_height(area)));
         let bottom = over.bottom().unwrap_or(area.bottom());
         if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);

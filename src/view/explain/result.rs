@@ -6,7 +6,7 @@ use attune_engine::quantity::Quantity;
 
 use super::reader::EntryReader;
 use super::sentences::{another_now, nearest_at_start, nearest_now};
-use crate::view_model::answers::asked;
+use crate::view_model::answers::asked_beside;
 use crate::view_model::quoted;
 
 /// Moment of a stage on which no step is walked through.
@@ -34,8 +34,7 @@ impl StageResult {
             Moment::Static => reader.at_start(word),
             Moment::Passed(layer) => moved(layer),
             Moment::Contextual => {
-                let asked = if is_chosen { Some(word) } else { asked(reader.model) };
-                let answer = asked.and_then(|asked| reader.answers(asked));
+                let answer = reader.answers(if is_chosen { word } else { asked_beside(reader.model, word) });
                 let of_word = || if is_chosen { None } else { reader.occurrences_now(word) };
                 let at_rest = || if reader.has_moved(word) { None } else { reader.at_start(word) };
                 answer.or_else(of_word).or_else(at_rest).or_else(|| reader.looks(last, word)).or_else(|| moved(last))
@@ -74,7 +73,7 @@ impl EntryReader<'_> {
         (is_parted && near.len() <= MOST).then(all)
     }
 
-    /// What a word looks at in the only head of the last layer, where its own static vector is still the nearest.
+    /// The words that a word looks at in the only head of the last layer, where its own static vector is still the nearest.
     fn looks(&self, last: usize, word: usize) -> Option<String> {
         let heads = self.heads_of(last);
         let is_told = self.is_nearest_to_itself(word) && heads.len() == 1;

@@ -49,10 +49,9 @@ sentences! {
         from one pair of entries to the next.";
 
     // Queries, keys and values.
-    nothing_learned(width) =
-        "Nothing is learned here: the query, the key and the value of each word are the same {width} numbers of its \
-         vector.";
-    asks(query, width) = "The query of {query} has {width} numbers.";
+    nothing_learned() = "Nothing is learned here.";
+    own_roles(width) = "The query, the key and the value of each word are the {width} numbers of its vector";
+    asks(query, width) = "The query of {query} has {width} numbers";
     offers(key_width, value_width) =
         "Each word has a key of {key_width} numbers, with which queries are compared, and gives a value of {value_width} numbers to the words that look at it.";
     heads_share(first, last) = "Heads {first} to {last} of the layer share keys and values.";
@@ -144,9 +143,10 @@ sentences! {
     nearest_is_own(word, cosine) = "{word} is still nearest to its own static vector (cosine {cosine})";
     nearest_stays(word, nearest, before, now) =
         "{word} is nearest to {nearest}, both before attention (cosine {before}) and after it (cosine {now})";
-    nearest_changes(word, before, now) = "{word} was nearest to {before} and is now nearest to {now}";
-    nearest_comes(word, now) = "{word} had no close neighbour and is now nearest to {now}";
-    nearest_goes(word, before) = "{word} was nearest to {before} and now has no close neighbour";
+    nearest_changes(word, before, now, cosine) =
+        "{word} is now nearest to {now} (cosine {cosine}), and no longer to {before}";
+    nearest_comes(word, now, cosine) = "{word} is now nearest to {now} (cosine {cosine}); before, it was near no word";
+    nearest_goes(word, before) = "{word} now has no close neighbour; before, it was nearest to {before}";
     nearest_none(word) = "{word} had no close neighbour before attention and has none after it";
     nearest_now(word, nearest) = "{word} is now nearest to {nearest}";
     another_now(word, nearest) = ", {word} to {nearest}";
@@ -176,7 +176,7 @@ pub struct Said {
     pub happens: Vec<String>,
     /// Its outcome in one line, without a full stop.
     pub result: Option<String>,
-    /// What is special about this one.
+    /// Sentences that are special to this one.
     pub notes: Vec<String>,
 }
 
@@ -203,6 +203,8 @@ impl EntryReader<'_> {
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         let number = owner.number();
         let said = match quantity {
+            Quantity::Query => self.on_projection(number, Some(i)),
+            Quantity::Key | Quantity::Value => self.on_projection(number, None),
             Quantity::Product => self.on_product(number, i, j),
             Quantity::Score => self.on_score(number, i, j),
             Quantity::Weight => self.on_weights(number, i, j),
@@ -225,7 +227,6 @@ impl EntryReader<'_> {
             Position => vec![position()],
             Embedded => self.on_input(self.first_block(), i),
             Input => self.on_input(number, i),
-            Query | Key | Value => self.on_projection(number, (quantity == Query).then_some(i))?,
             Scale => [self.on_divisors(number)?, self.on_changed_scale(number)?].concat(),
             DistanceBias => self.on_changed_temperature(number)?,
             Exponential => self.on_exponential(number, i, j)?,
@@ -312,20 +313,21 @@ impl EntryReader<'_> {
         }]
     }
 
-    fn on_projection(&self, head: usize, query: Option<usize>) -> Option<Vec<String>> {
+    fn on_projection(&self, head: usize, query: Option<usize>) -> Option<Said> {
         let parts = self.head(head)?;
         let (key_width, value_width) = (parts.activations.query.cols(), parts.activations.value.cols());
         if !parts.config.attention.projected {
-            return Some(vec![nothing_learned(key_width)]);
+            let result = Some(own_roles(key_width));
+            return Some(Said { happens: vec![nothing_learned()], result, ..Said::default() });
         }
-        let asks = query.map(|query| asks(self.query_said(head, query), key_width));
-        let mut sentences: Vec<String> = asks.into_iter().chain([offers(key_width, value_width)]).collect();
+        let mut happens = vec![offers(key_width, value_width)];
         let attention = &parts.config.attention;
         let sharers = attention.sharers(parts.own);
-        sentences.extend((sharers.len() > 1).then(|| heads_share(sharers.start + 1, sharers.end)));
-        sentences.extend(attention.query_key_norm.map(|_| queries_normed()));
-        sentences.extend(attention.rotary.map(|_| places_turn_them()));
-        Some(sentences)
+        happens.extend((sharers.len() > 1).then(|| heads_share(sharers.start + 1, sharers.end)));
+        happens.extend(attention.query_key_norm.map(|_| queries_normed()));
+        happens.extend(attention.rotary.map(|_| places_turn_them()));
+        let result = query.map(|query| asks(self.query_said(head, query), key_width));
+        Some(Said { happens, result, ..Said::default() })
     }
 
     fn on_product(&self, head: usize, query: usize, key: usize) -> Option<Said> {
@@ -592,12 +594,11 @@ impl EntryReader<'_> {
         if before.word == now.word && before.cosine.min(now.cosine) >= NEAR {
             return Some(nearest_stays(name, word(now), cosine(before), cosine(now)));
         }
-        let near = |one: &Neighbour| (one.cosine >= NEAR).then(|| format!("{} (cosine {})", word(one), cosine(one)));
-        Some(match (near(before), near(now)) {
-            (Some(before), Some(now)) => nearest_changes(name, before, now),
-            (None, Some(now)) => nearest_comes(name, now),
-            (Some(before), None) => nearest_goes(name, before),
-            (None, None) => nearest_none(name),
+        Some(match (before.cosine >= NEAR, now.cosine >= NEAR) {
+            (true, true) => nearest_changes(name, word(before), word(now), cosine(now)),
+            (false, true) => nearest_comes(name, word(now), cosine(now)),
+            (true, false) => nearest_goes(name, word(before)),
+            (false, false) => nearest_none(name),
         })
     }
 

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_core::kernel::snapshot::sentence::word_pieces;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
 use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::contributions::Contributions;
@@ -161,9 +162,9 @@ pub struct StepModel {
     pub step: Step,
     /// In LaTeX, with the sizes of this model.
     pub equation: String,
-    /// What happens, in words.
+    /// The step in words.
     pub said: String,
-    /// What comes of it, in one line with the numbers; none of a step that only begins.
+    /// The result in one line, with the numbers; none of a step that only begins.
     pub result: Option<String>,
     /// An entry of the step's result: the largest, or the key's.
     pub entry: Entry,
@@ -188,7 +189,7 @@ pub struct Clock {
 }
 
 impl StepModel {
-    /// What happens, and what comes of it.
+    /// The step in words, with its result.
     pub fn told(&self) -> String {
         let result = self.result.iter().map(|result| format!("{result}."));
         std::iter::once(self.said.clone()).filter(|said| !said.is_empty()).chain(result).collect::<Vec<_>>().join(" ")
@@ -214,6 +215,8 @@ pub struct WalkModel {
     pub key: usize,
     /// The values with the largest weights, the largest first.
     pub carried: Vec<Carried>,
+    /// The mixes of the layer's heads for the query, as they are concatenated.
+    pub mixes: Vec<NumberRow>,
     /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
     /// They are added to the query's vector, and do not replace it.
@@ -253,6 +256,7 @@ impl WalkModel {
             own: parts.own,
             steps: Step::ALL.iter().map(|step| walked.step(*step)).collect(),
             carried: walked.carried(),
+            mixes: reader.heads_of(parts.block).map(|head| Walked { head, ..walked }.row(Quantity::Mix)).collect(),
             added: walked.added(),
             has_residual: parts.config.residual,
             source: if key_side == Side::Source { walked.source() } else { Vec::new() },
@@ -574,6 +578,8 @@ pub struct RouteModel {
     second_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
+    /// Tokens that are whole words: of a word in pieces, no piece says what the word does.
+    whole: Vec<usize>,
     /// The source's word that counts most for each token.
     counted_most: Vec<usize>,
     /// Words that the lesson is about where it first shows this sentence.
@@ -615,6 +621,11 @@ impl RouteModel {
             stops: stops(sentence),
             second_stops: model.second.as_ref().map_or_else(Vec::new, |second| stops(&second.other)),
             lengths: lengths(model)?,
+            whole: word_pieces(&sentence.tokens)
+                .into_iter()
+                .filter(|word| word.len() == 1)
+                .map(|word| word.start)
+                .collect(),
             counted_most: Vec::new(),
             spoken_of: spoken_of(snapshot),
         };
@@ -649,11 +660,13 @@ impl RouteModel {
     }
 
     /// The word that is followed where the learner chose none: the first of the lit words, or of those that the lesson
-    /// is about; of several occurrences, or where none is in the sentence, the one that moves most.
+    /// is about; of several occurrences, or of whole words where none is in the sentence, the one that moves most.
     pub fn word(&self, lit: &[String]) -> Option<usize> {
         let words = || self.words.iter().map(String::as_str);
         let spoken_of = || first_of(lit, words(), &self.lengths).or(first_of(&self.spoken_of, words(), &self.lengths));
-        spoken_of().or_else(|| furthest(0..self.words.len(), |position| self.lengths[position]))
+        let length = |position: usize| self.lengths[position];
+        let whole = || furthest(self.whole.iter().copied(), length);
+        spoken_of().or_else(whole).or_else(|| furthest(0..self.words.len(), length))
     }
 
     /// The head of a layer that moves its query most; `token` is the word of the stage that is followed.

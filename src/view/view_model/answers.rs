@@ -19,6 +19,7 @@ use attune_engine::numerics::model::generate::{NextWordChoice, RowsRead, Samplin
 use attune_engine::numerics::model::{Architecture, Pooling};
 use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
+use serde::Serialize;
 
 use super::heads::HeadLabels;
 use super::{Model, quoted};
@@ -266,7 +267,8 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
 }
 
 /// Words that an answer is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Asked {
     /// The word at this position.
     Here,
@@ -276,18 +278,26 @@ pub enum Asked {
     Whole,
 }
 
-/// The likeliest answer at a word. `None` at a word that a model of hidden words sees: there it mostly repeats the word.
+/// The likeliest answer at a word. `None` at a word that a lesson's own model of hidden words sees: there it mostly repeats
+/// the word.
 pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &RankedAnswer)> {
-    let answer = likeliest(model, token)?;
-    let asked = match &model.made_of.model.objective {
-        Objective::MaskedWord { .. } => {
-            model.sentence.tokens.get(token).filter(|token| is_hidden(token))?;
-            Asked::Here
-        }
-        Objective::NextWord | Objective::Sequence(_) => Asked::Next,
-        Objective::Label => Asked::Whole,
-    };
-    Some((asked, answer))
+    let asked = Asked::of(model)?;
+    let is_read = model.made_of.static_embedding.is_pretrained();
+    let is_told = is_read || asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
+    Some((asked, likeliest(model, token)?)).filter(|_| is_told)
+}
+
+impl Asked {
+    /// `None` of a model that gives no answers: where nothing can be learned, no word is one.
+    pub fn of(model: &ModelSnapshot) -> Option<Self> {
+        let learns = |block: &BlockConfig| block.attention.projected || block.feed_forward.is_some();
+        let answers = model.architecture.blocks.iter().any(learns) && model.made_of.static_embedding.guesses_words();
+        answers.then_some(match &model.made_of.model.objective {
+            Objective::MaskedWord { .. } => Self::Here,
+            Objective::NextWord | Objective::Sequence(_) => Self::Next,
+            Objective::Label => Self::Whole,
+        })
+    }
 }
 
 fn label_of(model: &ModelSnapshot, token: usize) -> String {
@@ -295,14 +305,8 @@ fn label_of(model: &ModelSnapshot, token: usize) -> String {
 }
 
 fn likeliest(model: &ModelSnapshot, token: usize) -> Option<&RankedAnswer> {
-    let likeliest = &model.sentence.answers.likeliest;
-    // Where nothing can be learned, no word is an answer.
-    let learns = |block: &BlockConfig| block.attention.projected || block.feed_forward.is_some();
-    if !model.architecture.blocks.iter().any(learns) || !model.made_of.static_embedding.guesses_words() {
-        return None;
-    }
-    let is_of_word = !matches!(model.made_of.model.objective, Objective::Label);
-    likeliest.get(token).filter(|_| is_of_word).or(likeliest.last())?.first()
+    let (asked, likeliest) = (Asked::of(model)?, &model.sentence.answers.likeliest);
+    likeliest.get(token).filter(|_| asked != Asked::Whole).or(likeliest.last())?.first()
 }
 
 /// Rows of keys and values that were computed, and those that were kept.
@@ -446,13 +450,27 @@ fn is_hidden(token: &Token) -> bool {
     HIDDEN.contains(&token.text.as_str()) || token.word.is_none()
 }
 
+fn hidden_at(tokens: &[Token]) -> Option<usize> {
+    tokens.iter().position(is_hidden)
+}
+
+/// The word whose answer a picture of this word asks for: one that is hidden, or the last of those that the model goes on
+/// from.
+pub(crate) fn asked_beside(model: &ModelSnapshot, word: usize) -> usize {
+    let tokens = &model.sentence.tokens;
+    match &model.made_of.model.objective {
+        Objective::MaskedWord { .. } => hidden_at(tokens).unwrap_or(word),
+        Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().saturating_sub(1),
+    }
+}
+
 /// The word whose answer is asked for, where none is chosen.
-pub(crate) fn asked(model: &ModelSnapshot) -> Option<usize> {
+fn asked(model: &ModelSnapshot) -> Option<usize> {
     let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     match &model.made_of.model.objective {
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
         Objective::MaskedWord { .. } => {
-            let hidden = tokens.iter().position(is_hidden);
+            let hidden = hidden_at(tokens);
             let moved_most = || unchanged.as_ref()?.moved_most();
             hidden.or_else(moved_most).or((!tokens.is_empty()).then_some(0))
         }

@@ -23,7 +23,7 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::TensorSpec;
 use attune_engine::numerics::projection::AXES;
-use attune_engine::pretrained::tokenizer::WordPieces;
+use attune_engine::pretrained::tokenizer::{HIDDEN, WordPieces};
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -32,6 +32,7 @@ use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
 use crate::explain::sentences::templates;
+use crate::view_model::answers::Asked;
 use crate::view_model::axes::names;
 use crate::view_model::heads::HeadLabels;
 use crate::view_model::stage::StageModel;
@@ -200,7 +201,10 @@ struct Data<'a> {
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
-    /// The sentences that explain a weight.
+    /// Words that an answer is about, and those that stand for a hidden one.
+    asked: Option<Asked>,
+    hidden: [&'static str; HIDDEN.len()],
+    /// The sentences of explanations and results.
     explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
     /// The scale of the picture, and from where to where it reaches, see `app::stage`.
@@ -428,6 +432,8 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        asked: Asked::of(model),
+        hidden: HIDDEN,
         explanations: templates(),
         projection: ProjectionData {
             mean: Numbers(projection.mean().into()),

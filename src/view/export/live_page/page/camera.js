@@ -48,6 +48,17 @@ const Camera = (() => {
     return [step(least - room, Math.floor), step(most + room, Math.ceil)];
   }
 
+  /** Whether points lie within the reach of others, as home sees both, in space and in 2D. */
+  function holds(outer, inner) {
+    const ROUNDING = 1e-4;
+    return [HOME, { yaw: 0, pitch: 0 }].every((side) =>
+      Object.values(directions(side)).every((direction) => {
+        const [[from, to], [least, most]] = [outer, inner].map((points) => reach(points, direction));
+        return least >= from - ROUNDING && most <= to + ROUNDING;
+      }),
+    );
+  }
+
   /** The pose that shows all points as large as the view allows, from a little above; in 2D from the front. */
   function home(points, aspect, isFlat) {
     const pose = { yaw: isFlat ? 0 : HOME.yaw, pitch: isFlat ? 0 : HOME.pitch, perspective: isFlat ? 0 : 1 };
@@ -113,5 +124,5 @@ const Camera = (() => {
     return { ...pose, distance, target: plus(plus(pose.target, right, x * half * aspect * rest), up, y * half * rest) };
   }
 
-  return { home, view, orbit, pan, zoom };
+  return { home, holds, view, orbit, pan, zoom };
 })();

@@ -248,6 +248,7 @@
     const sentence = Sentence.create($("lab-sentence"), state);
     const attention = Attention.create($("panel-attention"), state);
     const provenance = Provenance.create($("panel-number"), state);
+    Provenance.tell($("lab-result"), state);
     const weights = Weights.create($("panel-weights"), state);
     const showAnswers = answers(state);
     timeline(state, stage);

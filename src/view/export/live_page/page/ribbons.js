@@ -55,7 +55,7 @@ const Ribbons = (() => {
         const biased = head.step.config.distances == null ? [] : [["scaled", scaled], ["+ distance", near]];
         const rows = [["q · k", products], ...biased, ["score", scores]];
         const lines = rows.map(([letter, values]) => bars(letter, values, keys, largest(products), values[j]));
-        return [lines, `A bar for each word; on the right, the number for “${keys[j]}”`];
+        return [lines, `One bar for each word; on the right, the number for “${keys[j]}”`];
       },
       () => [[{ form: "shares", letter: "weight", values: weights, words: keys }], "The weights sum to 1"],
       () => {
@@ -67,9 +67,15 @@ const Ribbons = (() => {
       },
       () => {
         const heads = added(state, head, i);
-        const said = () =>
-          `${head.mix.cols} numbers of the mix become ${heads[0].values.length} numbers that are added`;
-        return heads.length === 0 ? null : [[ofMix(false), ...heads], said()];
+        if (heads.length === 0) return null;
+        const mixes = head.step.heads.map((one) => Array.from(Engine.row(one.mix, i)));
+        const [from, to] = [mixes.flat().length, heads[0].values.length];
+        if (mixes.length === 1) {
+          return [[ofMix(false), ...heads], `The ${from} numbers of the mix become ${to} numbers that are added`];
+        }
+        const joined = { ...vector(`mix 1 … ${mixes.length}`, `mix(${query})`, mixes.flat(), "value", false), every: mixes[0].length };
+        const said = `The ${mixes.length} mixes, placed end to end, have ${from} numbers; each head adds ${to} numbers`;
+        return [[joined, ...heads], said];
       },
       () => {
         const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
@@ -116,7 +122,8 @@ const Ribbons = (() => {
     function line(row) {
       const found = element("div", row.isMade ? "ribbon made" : "ribbon");
       const [name, frame] = [element("b", "", row.letter), element("span", row.form || "cells")];
-      const cells = row.values.slice(0, CELLS).map(() => element("i"));
+      const isDivided = (at) => row.every && at > 0 && at % row.every === 0;
+      const cells = row.values.slice(0, CELLS).map((_, at) => element("i", isDivided(at) ? "division" : ""));
       name.style.color = row.hue ? `var(--${row.hue})` : "";
       frame.style.setProperty("--count", cells.length);
       frame.append(...cells);

@@ -58,7 +58,9 @@ const Stage = (() => {
     let scene = null;
     let pose = null;
     let isTouched = false;
-    let isFramedForWalk = false;
+    /** The layer that the camera was led to, null at rest; and the places that it shows. */
+    let framedLayer = null;
+    let shown = [];
     let isFlat = false;
     let size = { width: 0, height: 0, ratio: 1 };
     let frame = 0;
@@ -101,20 +103,30 @@ const Stage = (() => {
         return certain.length > 0 ? certain : words.map((word) => word.at);
       };
       const atRest = framed((token) => [token.start, token.end]);
-      const walked = framed((token) => token.stops.filter((_, stop) => !isFar(token, stop)));
-      scene = { tokens, inSentence, sources, atRest, walked };
+      const through = (layer) => framed((token) => [layer, layer + 1].filter((stop) => !isFar(token, stop)).map((stop) => token.stops[stop]));
+      scene = { tokens, inSentence, sources, atRest, walked: Array.from({ length: blocks }, (_, layer) => through(layer)) };
       if (!isTouched) goHome();
       request();
     }
 
-    /** The camera shows what is at rest or, while layers are walked through, all places on the way. */
+    /** The camera shows what is at rest or, while a layer is walked through, the places before it and after it. */
     function goHome() {
-      isFramedForWalk = state.isWalked;
-      pose = Camera.home(state.isWalked ? scene.walked : scene.atRest, size.width / Math.max(size.height, 1), isFlat);
+      framedLayer = shownLayer();
+      shown = framedLayer === null ? scene.atRest : scene.walked[framedLayer];
+      pose = Camera.home(shown, size.width / Math.max(size.height, 1), isFlat);
+    }
+
+    /** Steps back from a layer whose places the camera does not show, and comes no nearer between two layers. */
+    function follow() {
+      const layer = shownLayer();
+      if (isTouched || layer === framedLayer) return;
+      if (layer === null || framedLayer === null || !Camera.holds(shown, scene.walked[layer])) goHome();
+      framedLayer = layer;
     }
 
     /** The layer that is walked through, and where a token is at the present time. */
     const layer = () => Math.min(Math.floor(state.place / State.STEPS.length), model.blocks.length - 1);
+    const shownLayer = () => (state.isWalked ? layer() : null);
     const within = () => Math.min(state.place - layer() * State.STEPS.length, State.LAST);
     function placeOf(token) {
       if (!state.isWalked) return between(token.start, token.end, state.time);
@@ -415,7 +427,7 @@ const Stage = (() => {
     function step() {
       frame = 0;
       if (glide) advance();
-      if (!isTouched && state.isWalked !== isFramedForWalk) goHome();
+      follow();
       draw();
     }
 

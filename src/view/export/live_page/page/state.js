@@ -43,6 +43,8 @@ const State = (() => {
       time: 1,
       place: 0,
       query: 0,
+      /** The query where the reader has not chosen one. */
+      followed: 0,
       key: null,
       head: 0,
       /** The sentence is the reader's choice, and not that of the cell that is read. */
@@ -87,15 +89,24 @@ const State = (() => {
       return step.isOfSource || step.config.attends_to === "source" ? state.sourceLabels : state.labels;
     };
 
-    /** The word that moves furthest, of those that the cell speaks of. */
+    /** Words that the lesson speaks of where it first shows this sentence, or else any. */
+    function spokenOf() {
+      const cells = data.cells.filter(({ kind, words }) => kind === "stage" && words.length > 0);
+      const isOfThis = ({ sentence }) => data.rowsOf(data.sentences[sentence].join(" ")).join() === state.words.join();
+      return (cells.find(isOfThis) || cells[0] || { words: [] }).words;
+    }
+
+    /** The first word that the cell lights, or that the lesson speaks of; where it occurs again, the one that moves furthest. */
     function chooseQuery() {
-      const spoken = state.pass.tokens.map((word, i) => i).filter((i) => state.lit.includes(data.vocabulary[state.pass.tokens[i]]));
-      const among = spoken.length > 0 ? spoken : state.pass.tokens.map((_, i) => i);
+      const all = state.pass.tokens.map((_, i) => i);
+      const places = (text) => all.filter((i) => data.vocabulary[state.pass.tokens[i]] === text);
+      const among = [...state.lit, ...spokenOf()].map(places).find((found) => found.length > 0) || all;
       const length = (i) => {
         const [from, to] = [Engine.row(state.pass.input, i), Engine.row(state.pass.output, i)];
         return from.reduce((total, x, d) => total + (to[d] - x) ** 2, 0);
       };
       state.query = among.reduce((best, i) => (length(i) > length(best) ? i : best), among[0]);
+      state.followed = state.query;
       state.key = null;
     }
 

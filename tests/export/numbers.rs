@@ -62,7 +62,7 @@ fn rankings() {
 }
 
 fn plot(x: &[f64], y: &[f64]) -> String {
-    plot_svg(&PlotModel::of(&Plot { x: x.into(), lines: vec![("<y>".to_owned(), y.into())] }))
+    plot_svg(&PlotModel::of(&Plot { x: x.into(), lines: vec![("<y>".to_owned(), y.into())], ..Plot::default() }))
 }
 
 #[test]
@@ -85,6 +85,6 @@ fn plots_of_any_numbers_are_drawn() {
             assert!(places.clone().all(|places| !places.contains("NaN") && !places.contains("inf")), "{y:?}: {drawn}");
         }
     }
-    let empty = plot_svg(&PlotModel::of(&Plot { x: [].into(), lines: Vec::new() }));
+    let empty = plot_svg(&PlotModel::of(&Plot::default()));
     assert!(empty.ends_with("</svg>"));
 }

@@ -356,6 +356,14 @@ fn what_cannot_be_done_is_said() {
         (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf, because a weight must be a finite number"),
         (Command::Sentence(SentenceCommand::Select(9)), "there is no sentence 10; the lesson has 2"),
         (Command::Interventions(InterventionCommand::Solo(Some(2))), "there is no head 3; the model has 2"),
+        (
+            Command::Interventions(InterventionCommand::SetHeads { heads: 1..3, mode: HeadMode::Off }),
+            "there is no head 3; the model has 2",
+        ),
+        (
+            Command::Interventions(InterventionCommand::SetHeads { heads: 1..1, mode: HeadMode::Off }),
+            "there is no head to set",
+        ),
         (Command::Sentence(SentenceCommand::Set("  ".to_owned())), "the sentence has no words"),
         (
             Command::Sentence(SentenceCommand::Set("the stne sank".to_owned())),

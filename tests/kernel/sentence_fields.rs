@@ -39,14 +39,18 @@ fn words_are_known_or_not_as_they_are_typed() {
     check("the se", "the (se…: seal)", Some(("“se” is not yet a word of this lesson.", true)));
     check("the se sank", "the [se: ] sank", Some(("“se” is not a word of this lesson.", false)));
     check("the stne", "the [stne: stone sank the]", Some(("“stne” is not a word of this lesson.", false)));
-    check("zzzzzz qqqqqq", "[zzzzzz: ] [qqqqqq: ]", Some(("2 of the words are not words of this lesson.", false)));
+    check(
+        "zzzzzz qqqqqq",
+        "[zzzzzz: ] [qqqqqq: ]",
+        Some(("“zzzzzz” and “qqqqqq” are not words of this lesson.", false)),
+    );
     let empty = Some(("Write words of this lesson. They are shown here as you type.", true));
     check("", "", empty);
     check(" …! \t\n", "", empty);
     check(
         "ｓｅａｌ 林檎 the",
         "[ｓｅａｌ: ] [林檎: ] the",
-        Some(("2 of the words are not words of this lesson.", false)),
+        Some(("“ｓｅａｌ” and “林檎” are not words of this lesson.", false)),
     );
     let long = "w".repeat(1900);
     let reading = read(&long);
@@ -56,7 +60,7 @@ fn words_are_known_or_not_as_they_are_typed() {
 #[test]
 fn a_word_like_no_other_is_answered_with_words_that_share_its_letters() {
     let reading = read("the ducksealing sank");
-    assert_eq!((reading.words[1].others[0].as_str(), reading.suggestion()), ("duck", None), "Enter takes none of them");
+    assert_eq!((reading.words[1].others[0].as_str(), reading.suggestion()), ("duck", None), "none is near");
     assert!(read("the qqqqqq").words[1].others.len() == 3, "never nothing");
     assert_eq!(read("the stne sank").suggestion(), Some((1, "stone")));
     assert!(read("the stne sank").words[1].others.is_empty());

@@ -11,7 +11,7 @@ use attune_view::view_model::what_if::WhatIfModel;
 use egui::{Event, PointerButton, Vec2};
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::small;
+use crate::common::lessons::{formed, kernel, small};
 use crate::live::PanelHarness;
 use crate::pointer::{button, click};
 
@@ -203,4 +203,21 @@ fn a_head_has_its_mean_and_answers_are_said() {
         assert!(panel.query_all_by_label(&numbers).count() > 0, "{numbers}");
     }
     assert!(!shifts.gained.is_empty(), "{shifts:?}");
+}
+
+/// A layer is one change, and one undo.
+#[test]
+fn all_heads_of_a_layer_are_switched_at_once() {
+    let mut panel = PanelHarness::new(kernel(&formed("layers: 2")), SIZE, IntervenePanel::default());
+    let off = |panel: &PanelHarness<IntervenePanel>| {
+        let model = panel.snapshot().model.expect("a model");
+        [0, 1, 2, 3].map(|head| !model.is_enabled(head))
+    };
+    click(&mut panel, "Layer 2: all 2 heads");
+    assert_eq!(off(&panel), [false, false, true, true]);
+    click(&mut panel, "Layer 2: all 2 heads");
+    assert_eq!(off(&panel), [false; 4]);
+    click(&mut panel, "Layer 1: all 2 heads");
+    panel.apply(Command::Undo);
+    assert_eq!(off(&panel), [false; 4]);
 }

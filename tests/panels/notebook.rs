@@ -3,6 +3,7 @@
 use attune::app::actions::Action;
 use attune::app::panels::notebook::NotebookPanel;
 use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
@@ -617,4 +618,18 @@ fn the_outline_leads_to_the_upper_edge() {
     bench.glide();
     let gap = bench.place("Section 9").top() - bench.place("Outline").bottom();
     assert!((0.0..60.0).contains(&gap), "{gap}");
+}
+
+/// A prediction is about the sentence of the last Stage cell above it, whichever is on the stage.
+#[test]
+fn a_prediction_brings_its_sentence_to_the_stage() {
+    let mut bench = bench();
+    bench.harness.apply(Command::Sentence(SentenceCommand::Select(1)));
+    let guess = bench.ids().iter().position(|id| id == "guess").expect("it is there");
+    (0..=guess).for_each(|_| bench.key(Key::ArrowDown));
+    bench.key(Key::Num2);
+    bench.key(Key::Enter);
+    let model = bench.harness.snapshot().model.expect("a model");
+    assert_eq!(model.sentence.index, Some(0));
+    assert_eq!(bench.cells()[guess].cell.answer, Answer::Predict { chosen: Some(1), is_locked: true });
 }

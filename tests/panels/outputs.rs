@@ -150,7 +150,7 @@ fn the_other_kinds_have_names() {
     let outputs = [
         Output::Text("some text".into()),
         Output::Ranking(ranking.into()),
-        Output::Plot(Plot { x: [0.0, 1.0, 2.0].into(), lines: vec![line] }),
+        Output::Plot(Plot { x: [0.0, 1.0, 2.0].into(), lines: vec![line], ..Plot::default() }),
         Output::Table { caption: "".into(), tensor: Tensor::vector(vec![]) },
     ];
     let mut harness = shown(&outputs);

@@ -134,12 +134,15 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     types(&mut bench, " zzzzzz the");
     press(&mut bench, Key::Enter);
     assert!(says(&bench, "“zzzzzz” is not a word of this lesson."), "what cannot be read is not done");
-    assert!(says(&bench, "Above, choose a word in place of zzzzzz, or press ↑ to leave it out."));
+    assert!(says(&bench, "zzzzzz is unknown. Above, choose a word for it, or press ↑ to leave it out."));
     press(&mut bench, Key::ArrowUp);
     assert_eq!(shown(&bench), "the stone sank while the");
     types(&mut bench, " stne");
     press(&mut bench, Key::Enter);
-    assert_eq!(shown(&bench), "the stone sank while the stone", "Enter takes the word that is spelt like it");
+    assert_eq!(shown(&bench), "the stone sank while the", "Enter replaces no word");
+    assert!(says(&bench, "stne is unknown: choose a word for it above, or press ↑ to leave it out."));
+    press(&mut bench, Key::ArrowDown);
+    assert_eq!(shown(&bench), "the stone sank while the stone", "the word that is spelt like it");
     press(&mut bench, Key::Enter);
     assert!(!says(&bench, "On the stage."), "and is done then");
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use attune::app::actions::keys::{dropped_letters, follow_typing};
+use attune::app::actions::keys::{dropped_letters, follow_typing, is_free_escape};
 use egui::{Key, Modifiers, TextEdit};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -93,4 +93,50 @@ fn a_key_pressed_again_is_no_word() {
     }
     assert_eq!(acted.get(), 3);
     assert!(dropped_letters(&harness.ctx).is_none());
+}
+
+fn letter() -> [egui::Event; 2] {
+    let key = Key::F;
+    let press = egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+    [egui::Event::Text("f".to_owned()), press]
+}
+
+/// Where frames are slow, a click and what is typed after it come in one.
+#[test]
+fn a_letter_in_the_frame_of_a_click_goes_to_what_was_clicked() {
+    let (mut harness, acted) = field();
+    let pos = harness.get_by_role(egui::accesskit::Role::TextInput).rect().center();
+    let button = |pressed| egui::Event::PointerButton {
+        pos,
+        button: egui::PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    harness.input_mut().events.push(egui::Event::PointerMoved(pos));
+    harness.step();
+    harness.input_mut().events.extend([button(true), button(false)].into_iter().chain(letter()));
+    harness.step();
+    harness.run_steps(3);
+    assert_eq!(acted.get(), 0, "it was meant for the field");
+    assert_eq!(harness.get_by_role(egui::accesskit::Role::TextInput).value().as_deref(), Some("f"));
+}
+
+#[test]
+fn escape_that_leaves_a_field_is_the_fields() {
+    let free = Rc::new(Cell::new(0));
+    let counted = free.clone();
+    let mut text = String::new();
+    let mut harness = Harness::new_ui(move |ui| {
+        follow_typing(ui.ctx());
+        counted.set(counted.get() + usize::from(is_free_escape(ui.ctx())));
+        ui.add(TextEdit::singleline(&mut text).hint_text("field"));
+    });
+    harness.get_by_role(egui::accesskit::Role::TextInput).focus();
+    harness.run_steps(2);
+    harness.key_press(Key::Escape);
+    harness.run_steps(2);
+    assert_eq!(free.get(), 0);
+    harness.key_press(Key::Escape);
+    harness.run_steps(2);
+    assert_eq!(free.get(), 1);
 }

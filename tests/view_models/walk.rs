@@ -9,7 +9,7 @@ use attune_engine::numerics::moves::Point;
 use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::path::{ArrowParts, PathModel};
-use attune_view::explain::walk::{Columns, Focus, NumberRow, Step, StepModel, WalkModel};
+use attune_view::explain::walk::{Columns, Focus, NumberRow, RouteModel, Step, StepModel, WalkModel};
 use attune_view::view_model::Model;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::what_if::WhatIfModel;
@@ -396,4 +396,13 @@ fn the_values_that_a_query_takes_most_of_are_those_with_the_largest_weights() {
     for carried in &walk.carried {
         assert_eq!((weights[carried.key], &carried.value.values[..]), (carried.weight, head.value.row(carried.key)));
     }
+}
+
+/// Of a word that is there twice the one that moves most is followed, or the occurrence that is asked for.
+#[test]
+fn a_word_that_is_wanted_twice_is_its_second_occurrence() {
+    let route = RouteModel::of(&kernel(&formed("layers: 1")).snapshot()).expect("a model");
+    let wanted = |words: &[&str]| route.word(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+    assert_eq!([wanted(&["a", "a"]), wanted(&["b", "a"]), wanted(&["c", "c"])], [Some(3), Some(1), Some(2)]);
+    assert!([Some(0), Some(3)].contains(&wanted(&["a"])));
 }

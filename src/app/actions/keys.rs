@@ -247,6 +247,9 @@ const WITHIN_WORD: Duration = Duration::from_millis(350);
 #[derive(Clone, Copy, Default)]
 struct Typing {
     last: Option<Instant>,
+    /// A field has the keyboard as this frame begins; it had in this frame or the one before.
+    is_writing: bool,
+    was_writing: bool,
     /// True once the field was left by a key that is there for it, such as Esc.
     is_left: bool,
     /// The last letter that was typed into no field.
@@ -255,12 +258,65 @@ struct Typing {
     dropped: Option<Instant>,
 }
 
-/// Follows what is typed; once a frame, before any key is looked for. Letters that come after a field lost the keyboard
+/// Keys of a frame that come after something that may move the keyboard: they wait for the next frame, when it has moved.
+/// Where frames are slow, a click into a field and the first letters for it come in one frame.
+#[derive(Clone, Default)]
+struct WaitingKeys {
+    events: Vec<Event>,
+    /// Frames in which they waited for a widget that was asked to take the keyboard, and is not shown yet.
+    frames: usize,
+}
+
+/// Holds the keys back that wait, and gives those that have waited.
+fn hold_keys(ctx: &Context, is_writing: bool) {
+    /// A widget that is not shown then may never be.
+    const FRAMES_MAX: usize = 3;
+    let id = Id::new("keys that wait");
+    let mut waiting = ctx.data_mut(|data| data.remove_temp::<WaitingKeys>(id)).unwrap_or_default();
+    let is_asked = ctx.data(|data| data.get_temp::<Id>(asked())).is_some();
+    let mut moves_on = is_asked && waiting.frames < FRAMES_MAX;
+    waiting.frames = if is_asked { waiting.frames + 1 } else { 0 };
+    ctx.input_mut(|input| {
+        let events = std::mem::take(&mut waiting.events).into_iter().chain(std::mem::take(&mut input.events));
+        for event in events.collect::<Vec<_>>() {
+            if moves_on && is_key(&event) {
+                waiting.events.push(event);
+            } else {
+                moves_on |= matches!(event, Event::PointerButton { .. }) || is_writing && leaves(&event);
+                input.events.push(event);
+            }
+        }
+    });
+    if !waiting.events.is_empty() {
+        ctx.request_repaint();
+    }
+    if is_asked || !waiting.events.is_empty() {
+        ctx.data_mut(|data| data.insert_temp(id, waiting));
+    }
+}
+
+/// A key that is pressed, or what it writes.
+fn is_key(event: &Event) -> bool {
+    matches!(event, Event::Key { pressed: true, .. } | Event::Text(_) | Event::Paste(_) | Event::Copy | Event::Cut)
+}
+
+/// Esc was pressed, and did not lead out of a field.
+pub fn is_free_escape(ctx: &Context) -> bool {
+    let was_writing = ctx.data(|data| data.get_temp::<Typing>(typing_id())).is_some_and(|typing| typing.was_writing);
+    !was_writing && ctx.input(|input| input.key_pressed(Key::Escape))
+}
+
+/// Follows what is typed; once a frame, before any key is looked for. Keys wait until the keyboard is where they are meant for.
+/// Letters that come after a field lost the keyboard
 /// by itself or by a click are taken out of the frame, until there is a pause; and so are those of a word that is typed
 /// into no field, after its first letter.
 pub fn follow_typing(ctx: &Context) {
     let mut typing = ctx.data(|data| data.get_temp::<Typing>(typing_id())).unwrap_or_default();
     let is_writing = ctx.text_edit_focused();
+    // Esc takes the keyboard away before the frame begins.
+    let before = std::mem::replace(&mut typing.is_writing, is_writing);
+    typing.was_writing = is_writing || before;
+    hold_keys(ctx, typing.was_writing);
     let has = |wanted: fn(&Event) -> bool| ctx.input(|input| input.events.iter().any(wanted));
     let types = has(is_letter);
     if has(leaves) {

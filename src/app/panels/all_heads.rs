@@ -300,6 +300,12 @@ fn grid_ui(ui: &mut Ui, heads: &Arc<AllHeads>, state: &mut AllHeadsPanel, select
             let along = (sink.position as f32 + 0.5) / head.keys as f32;
             paint_sink(ui.painter(), map.left_top() + Vec2::new(along * map.width(), -1.0), palette);
         }
+        if let Some(row) = selection.query.and_then(|query| head.row_of(query)) {
+            let at = |share: f32| map.top() + share * map.height();
+            let row = Rect::from_x_y_ranges(map.x_range(), at(row.start)..=at(row.end));
+            let outline = Stroke::new(size::HAIRLINE, palette.accent);
+            ui.painter().rect_stroke(row, CornerRadius::ZERO, outline, StrokeKind::Outside);
+        }
         foot_ui(ui, head, state.measure, full, map, palette);
         marks.paint(ui, map, palette);
         response.on_hover_ui(|ui| card_ui(ui, head));

@@ -8,8 +8,8 @@ use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::CubicBezierShape;
 use egui::{
-    Align2, Button, Key, Label, Modifiers, Pos2, Rect, Response, RichText, ScrollArea, Sense, Shape, Stroke, Ui, Vec2,
-    WidgetInfo, WidgetType,
+    Align, Align2, Button, Key, Label, Layout, Modifiers, Pos2, Rect, Response, RichText, ScrollArea, Sense, Shape,
+    Stroke, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use super::{Panel, PanelContext};
@@ -86,8 +86,7 @@ fn attention_ui(ui: &mut Ui, model: &AttentionMaps, state: &mut AttentionPanel, 
             ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| lines_ui(ui, model, maps(), view));
         }
         AttentionView::Map => {
-            let area = if state.zoom() > 1.0 { ScrollArea::both() } else { ScrollArea::vertical() };
-            area.auto_shrink([false, false]).show(ui, |ui| {
+            ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
                 maps_ui(ui, model, &maps().collect::<Vec<_>>(), state.zoom(), view);
             });
         }
@@ -203,16 +202,19 @@ fn controls_ui(
 
 /// The buttons for larger and smaller cells.
 fn zoom_ui(ui: &mut Ui, state: &mut AttentionPanel) {
-    for (sign, name, next) in
-        [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", Some(state.zoom + 1))]
-    {
-        let next = next.filter(|next| *next < ZOOMS.len());
-        let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
-        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
-        if button.on_hover_text(format!("{name}; if there is room, each cell shows its number")).clicked() {
-            state.zoom = next.unwrap_or(state.zoom);
+    /// Room for both: no line ends between them.
+    const PAIR: Vec2 = Vec2::new(2.0 * size::SLIDER_ROW + size::GAP_TIGHT, size::SLIDER_ROW);
+    let sizes = [("−", "Smaller cells", state.zoom.checked_sub(1)), ("+", "Larger cells", Some(state.zoom + 1))];
+    ui.allocate_ui_with_layout(PAIR, Layout::left_to_right(Align::Center), |ui| {
+        for (sign, name, next) in sizes {
+            let next = next.filter(|next| *next < ZOOMS.len());
+            let button = ui.add_enabled(next.is_some(), Button::new(sign).small());
+            button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, next.is_some(), name));
+            if button.on_hover_text(format!("{name}; if there is room, each cell shows its number")).clicked() {
+                state.zoom = next.unwrap_or(state.zoom);
+            }
         }
-    }
+    });
 }
 
 fn copy_ui(ui: &mut Ui, model: &AttentionMaps, shown: &[usize], reading: Reading) {

@@ -11,6 +11,7 @@ use attune_engine::quantity::Quantity;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::heads::{HeadRow, HeadsModel};
 use attune_view::view_model::what_if::{EffectRow, HeadState, PatchState, WhatIfModel};
+use egui::text::LayoutJob;
 use egui::{
     Align, Button, Color32, ComboBox, CornerRadius, DragValue, Label, Layout, Rect, RichText, ScrollArea, Sense,
     Slider, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
@@ -79,7 +80,11 @@ fn intervene_ui(
         }
         let followed = selection.head;
         let listed = heads.heads.iter().zip(&model.heads).filter(|(row, _)| !many || row.head == followed);
+        let mut layer = None;
         for (row, head) in listed {
+            if layer.replace(row.block) != Some(row.block) {
+                commands.extend(layer_heads_ui(ui, heads, &model.heads, row.block));
+            }
             commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, selection, trail)).inner);
             ui.add_space(size::GAP);
         }
@@ -119,27 +124,29 @@ fn summary_ui(ui: &mut Ui, model: &WhatIfModel, selection: &Selection) -> Option
     const LINES: f32 = 3.0;
     const LINE: f32 = 17.0;
     const BUTTON: f32 = 68.0;
+    /// Lines of the changes, of all there are; what they do takes one.
+    const ROWS: usize = 2;
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut command = None;
     let is_changed = !model.said.is_empty();
     let row = egui::vec2(ui.available_width(), LINES * LINE);
     ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Min), |ui| {
         ui.set_min_height(LINES * LINE);
-        ui.allocate_ui(egui::vec2((row.x - BUTTON).max(0.0), row.y), |ui| {
+        let beside = if is_changed { BUTTON } else { 0.0 };
+        ui.allocate_ui(egui::vec2((row.x - beside).max(0.0), row.y), |ui| {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 0.0;
-                let mut line = |text: String, ink| {
-                    let label = Label::new(RichText::new(&text).color(ink).size(size::SMALL)).truncate();
-                    ui.add(label).on_hover_text(text);
+                let mut line = |text: String, ink, rows| {
+                    let mut job = LayoutJob::simple(text.clone(), theme::plain(size::SMALL), ink, ui.available_width());
+                    job.wrap.max_rows = rows;
+                    ui.add(Label::new(job)).on_hover_text(text);
                 };
                 if is_changed {
-                    line(model.said.join(" "), palette.ink);
-                    for text in said(model, selection.query) {
-                        line(text, palette.ink_soft);
-                    }
+                    let effects = said(model, selection.query);
+                    line(model.said.join(" "), palette.ink, if effects.len() > 1 { 1 } else { ROWS });
+                    effects.into_iter().for_each(|text| line(text, palette.ink_soft, 1));
                 } else {
-                    line("Change a setting. Rings then".to_owned(), palette.ink_soft);
-                    line("mark where the points were.".to_owned(), palette.ink_soft);
+                    line("Change a setting. Rings then mark where the points were.".to_owned(), palette.ink_soft, ROWS);
                 }
             });
         });
@@ -331,6 +338,22 @@ fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], selecti
     if let Some(head) = chips_ui(ui, "head", heads.collect()).or(by_layer) {
         selection.choose_head(head);
     }
+}
+
+/// A box that switches all heads of a layer off or on, as one change; where one layer has all heads, or a layer has one, the
+/// heads' own settings say as much.
+fn layer_heads_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], layer: usize) -> Option<Command> {
+    let of_layer = || model.heads.iter().filter(|head| head.block == layer).map(|head| head.head);
+    let heads = of_layer().min()?..of_layer().max()? + 1;
+    if model.blocks.len() < 2 || heads.len() < 2 {
+        return None;
+    }
+    let mut is_on = states.get(heads.clone())?.iter().any(|state| state.mode != HeadMode::Off);
+    let name = format!("{}: all {} heads", model.blocks[layer], heads.len());
+    let tip = "Switches every head of this layer off, or on again";
+    let is_switched = checkbox_ui(ui, &mut is_on, name).on_hover_text(tip).changed();
+    let mode = if is_on { HeadMode::Live } else { HeadMode::Off };
+    is_switched.then_some(Command::Interventions(InterventionCommand::SetHeads { heads, mode }))
 }
 
 /// A layer or a head to choose.

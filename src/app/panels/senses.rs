@@ -16,7 +16,7 @@ use crate::app::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Walk;
 use crate::app::widgets::controls::switch_ui;
-use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
+use crate::app::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 
 /// The name of the word's field.
 pub const SENSE_WORD: &str = "The word whose senses are shown";
@@ -331,6 +331,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         .y_axis_formatter(|mark, _| tick_text(mark.value, mark.step_size))
         .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 { format!("{}", mark.value) } else { String::new() })
         .show(ui, |plot| draw_scores(plot, model, over, f64::from(walk.time()) * last as f64, palette));
+    name_axes(ui, *plot.transform.frame(), "layer", if over { "cosine over the baseline" } else { "mean cosine" });
     let at = |x: f32| plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round().clamp(0.0, last as f64) as usize;
     // The cursor of the curve is the walk's place.
     plot.response.widget_info(|| WidgetInfo::slider(true, layer as f64, "Layer of the senses"));

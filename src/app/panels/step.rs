@@ -12,8 +12,8 @@ use attune_view::view_model::fold::FoldModel;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::{capitalised, number};
 use egui::{
-    Align2, Button, CornerRadius, Grid, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
-    StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
+    Align2, Button, CornerRadius, FontId, Grid, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
 use super::fold::fold_ui;
@@ -237,9 +237,9 @@ fn bars_ui(
                 let zero = if is_weight { UNSIGNED } else { SIGNED };
                 let fill = if takes_part { fill } else { palette.dimmed(fill) };
                 bar(ui.painter(), rect, (zero, length), fill, palette);
-                let text = if value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
+                let text = shown(value, if is_weight { 1.0 } else { largest });
                 let ink = if takes_part { palette.ink } else { palette.ink_soft };
-                let text = RichText::new(text.replace('-', "−")).font(theme::mono(size::SMALL)).color(ink);
+                let text = RichText::new(text).font(theme::mono(size::SMALL)).color(ink);
                 ui.push_id((key, &row.label), |ui| number_ui(ui, text, row.entry(key), trail));
             }
             ui.end_row();
@@ -341,14 +341,19 @@ fn strip_ui(
     trail: &mut Trail,
 ) {
     const CELL: Vec2 = Vec2::new(46.0, 19.0);
-    let width = |text: &str| {
+    let width = |text: &str, font: FontId| {
         let ink = Palette::of(ui.visuals().dark_mode).ink;
-        ui.painter().layout_no_wrap(text.to_owned(), theme::plain(size::SMALL), ink).size().x
+        ui.painter().layout_no_wrap(text.to_owned(), font, ink).size().x
     };
-    let names = rows.iter().map(|row| width(&row.label)).fold(0.0, f32::max) + size::GAP;
+    let name = |text: &String| width(text, theme::plain(size::SMALL));
+    let names = rows.iter().map(|row| name(&row.label)).fold(0.0, f32::max) + size::GAP;
     let is_by_key = rows[0].columns == Columns::Keys;
-    let widest = if is_by_key { model.keys.iter().map(|key| width(key)).fold(0.0, f32::max) } else { 0.0 };
-    let cell = Vec2::new(CELL.x.max(widest + size::GAP_TIGHT), CELL.y);
+    let widest = if is_by_key { model.keys.iter().map(name).fold(0.0, f32::max) } else { 0.0 };
+    // Numbers stand apart as names do.
+    let numbers = rows.iter().flat_map(|row| row.values.iter().map(|value| shown(*value, extent(row))));
+    let digits = numbers.map(|text| text.chars().count()).max().unwrap_or(0) as f32;
+    let widest = widest.max(digits * width("0", theme::mono(size::SMALL)));
+    let cell = Vec2::new(CELL.x.max(widest + size::GAP), CELL.y);
     let count = rows[0].values.len();
     let fitting = (((ui.available_width() - names) / cell.x) as usize).max(1);
     // No line is longer than it must be.
@@ -364,6 +369,16 @@ fn strip_ui(
 /// The largest of a row's numbers.
 fn extent(row: &NumberRow) -> f32 {
     row.values.iter().filter(|x| x.is_finite()).fold(0f32, |most, x| most.max(x.abs()))
+}
+
+/// A number of a row of which `extent` is the largest: the larger they are, the fewer decimals tell them apart.
+fn shown(value: f32, extent: f32) -> String {
+    let decimals = match extent {
+        extent if extent < 10.0 => 3,
+        extent if extent < 100.0 => 2,
+        _ => 1,
+    };
+    if value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.decimals$}").replace('-', "−") }
 }
 
 fn share(value: f32, extent: f32) -> f32 {
@@ -454,8 +469,7 @@ impl Line<'_> {
             let rect = at(place);
             let fill = palette.diverging(share(*value, extent));
             painter.rect_filled(rect.shrink(size::HAIRLINE / 2.0), CornerRadius::ZERO, fill);
-            let words = if *value == f32::NEG_INFINITY { "−∞".to_owned() } else { format!("{value:.3}") };
-            let words = words.replace('-', "−");
+            let words = shown(*value, extent);
             painter.text(rect.center(), Align2::CENTER_CENTER, words, theme::mono(size::SMALL), palette.ink_on(fill));
         }
     }
@@ -470,4 +484,17 @@ fn told(model: &WalkModel, row: &NumberRow, column: usize) -> String {
         Columns::Entries | Columns::Whole => format!(", entry {column}"),
     };
     format!("{} · {}{of}: {value}", row.tensor, row.label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_numbers_of_a_row_have_fewer_decimals() {
+        assert_eq!(shown(-0.5, 9.0), "−0.500");
+        assert_eq!(shown(-18.9221, 37.215), "−18.92");
+        assert_eq!(shown(0.25, 518.0), "0.2");
+        assert_eq!(shown(f32::NEG_INFINITY, 1.0), "−∞");
+    }
 }

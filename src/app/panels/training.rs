@@ -24,7 +24,7 @@ use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::theme::{Palette, size};
 use crate::app::ui_state::Highlight;
 use crate::app::widgets::controls::{checkbox_ui, hint, switch_ui};
-use crate::app::widgets::plot::{cursor, curve_plot, tick_text};
+use crate::app::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;
@@ -354,6 +354,8 @@ fn curve_ui(ui: &mut Ui, model: &TrainingModel, state: &mut TrainPanel, height: 
                 plot.vline(VLine::new("shown", shown).color(ink).width(size::HAIRLINE));
             }
         });
+    let unit = if state.curve == Curve::Loss { "loss, nats".to_owned() } else { state.curve.name(&model.tensors) };
+    name_axes(ui, *plot.transform.frame(), "step", &format!("{unit}{}", if log { ", log scale" } else { "" }));
     let at = |x: f32| {
         let step = plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round();
         (step.max(0.0) as usize).min(model.step)

@@ -12,24 +12,33 @@ use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::walk::{LAST, STEPS};
 use crate::app::ui_state::{PanelView, Selection, Walk};
 
-/// Height of the row with the track, and of one whose stops are signs with their names.
+/// Height of the row with the track, of one whose stops are signs with their names, and of the numbers under pictures of layers.
 const TRACK_HEIGHT: f32 = 26.0;
 const SIGNS_HEIGHT: f32 = 44.0;
+const NUMBERS_HEIGHT: f32 = 13.0;
+/// On the right of the track, for half of the last layer's picture.
+const PICTURE_END: f32 = 14.0;
 /// On the left and the right of the track, for the names of its ends.
 const ENDS: f32 = 92.0;
 /// Where each stop is a sign, the names of the ends stand below theirs.
 const SIGN_ENDS: f32 = SIGN.x / 2.0 + size::GAP_WIDE;
 
-/// The row with the track in a time line of this width: of one layer each stop is a sign, where there is room.
+/// The row with the track in a time line of this width: of one layer each stop is a sign, and of several each layer is a
+/// picture, where there is room.
 fn track_height(width: f32, layers: usize) -> f32 {
-    if layers == 1 && Track::apart_in(width) >= SIGN.x + size::GAP_TIGHT { SIGNS_HEIGHT } else { TRACK_HEIGHT }
+    if layers == 1 {
+        return if Track::apart_in(width) >= SIGN.x + size::GAP_TIGHT { SIGNS_HEIGHT } else { TRACK_HEIGHT };
+    }
+    let middle = vec2((width - 2.0 * (size::GAP + ENDS + size::GAP_WIDE) - PICTURE_END).max(0.0), TRACK_HEIGHT);
+    let track = Track { rect: Rect::from_min_size(Pos2::ZERO, middle), end: Track::behind(layers.max(1) - 1), layers };
+    track.thumbnail().map_or(TRACK_HEIGHT, |picture| picture.y + NUMBERS_HEIGHT)
 }
 
 /// Height of the time line under a stage of this width: as the longest words of a step need, and the same at each step.
 pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&WalkModel>, about: Option<String>) -> f32 {
     /// Beside the words: the margins and the button.
     const BESIDE: f32 = 112.0;
-    /// Greatest height: with more the picture would have no room.
+    /// Greatest height on a plain track: with more the picture would have no room.
     const MOST: f32 = 128.0;
     let place = route.and_then(|route| route.layers.last()).map_or(String::new(), |layer| layer.title.clone());
     let steps = walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step.name(), walk.step(step).said.as_str())));
@@ -42,7 +51,8 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     let layers = route.map_or(1, |route| route.layers.len());
     let needed = needed.fold(0.0, f32::max) + track_height(width, layers) + 2.0 * size::GAP_TIGHT + size::HAIRLINE;
     let least = if width < size::TIMELINE_WIDE_FROM { size::TIMELINE_NARROW } else { size::TIMELINE };
-    (least + track_height(width, layers) - TRACK_HEIGHT).max(needed.min(MOST))
+    let taller = track_height(width, layers) - TRACK_HEIGHT;
+    (least + taller).max(needed.min(MOST + taller))
 }
 
 /// Text of a step, laid out in a width and a size of the type.
@@ -87,7 +97,11 @@ pub fn timeline_ui(
     let (left, rest) = track.split_left_right_at_x(track.left() + ends);
     let (middle, right) = rest.split_left_right_at_x(rest.right() - ends);
     let middle = middle.shrink2(vec2(size::GAP_WIDE, 0.0));
+    let has_pictures = !has_signs && height > TRACK_HEIGHT;
+    let (below, beside) = if has_pictures { (NUMBERS_HEIGHT, PICTURE_END) } else { (0.0, 0.0) };
+    let middle = middle.with_max_x(middle.max.x - beside);
     track_ui(ui, middle, route, view.walk);
+    let [left, right] = [left, right].map(|end| end.with_max_y(end.max.y - below));
     let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
     for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
         let is_there = view.walk.place() == view.walk.end() * time;
@@ -166,7 +180,8 @@ struct Track {
 
 impl Track {
     fn at(&self, place: f32) -> Pos2 {
-        pos2(self.rect.left() + self.rect.width() * place / self.end, self.rect.center().y)
+        let picture = self.thumbnail().map_or(self.rect.height(), |picture| picture.y.min(self.rect.height()));
+        pos2(self.rect.left() + self.rect.width() * place / self.end, self.rect.top() + picture / 2.0)
     }
 
     fn under(&self, x: f32) -> f32 {
@@ -204,14 +219,17 @@ impl Track {
         self.apart() * STEPS as f32 / 2.0
     }
 
-    /// Each layer has its picture, and beside it there is room for the handle.
-    fn has_pictures(&self) -> bool {
-        self.room() >= THUMBNAIL.x / 2.0 + HANDLE + size::GAP_TIGHT
+    /// Size of the picture of each layer, where there is room for it with the handle beside it.
+    fn thumbnail(&self) -> Option<egui::Vec2> {
+        const WIDTH: std::ops::RangeInclusive<f32> = 30.0..=46.0;
+        const HEIGHT: f32 = 0.74;
+        let width = (2.0 * (self.room() - HANDLE - size::GAP_TIGHT)).min(*WIDTH.end());
+        (self.layers > 1 && WIDTH.contains(&width)).then_some(vec2(width, width * HEIGHT))
     }
 
     /// The layer whose end is under the pointer.
     fn layer_under(&self, x: f32) -> Option<usize> {
-        let reach = if self.has_pictures() { THUMBNAIL.x / 2.0 } else { NUMBERED.min(self.room()) };
+        let reach = self.thumbnail().map_or(NUMBERED.min(self.room()), |picture| picture.x / 2.0);
         (0..self.layers).filter(|_| self.layers > 1).find(|layer| (self.at(Self::behind(*layer)).x - x).abs() <= reach)
     }
 }
@@ -279,7 +297,7 @@ fn paint_track(ui: &Ui, response: &Response, track: &Track, route: Option<&Route
 /// is at the end of a layer.
 fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option<f32>, place: f32, ring: Color32) {
     let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
-    let thumbnails = route.filter(|_| track.has_pictures()).map(Thumbnails::of);
+    let thumbnails = route.zip(track.thumbnail()).map(|(route, size)| Thumbnails::of(route, size));
     for layer in 0..track.layers {
         let (at, is_passed) = (Track::behind(layer), place >= Track::behind(layer));
         let (center, is_here) = (track.at(at), here == Some(at));
@@ -302,18 +320,16 @@ fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option
     }
 }
 
-/// The picture of a layer on the line.
-const THUMBNAIL: egui::Vec2 = vec2(34.0, 24.0);
-
 /// Small multiples: the words after each layer along the first two axes, all at one scale.
 struct Thumbnails<'a> {
     route: &'a RouteModel,
+    size: egui::Vec2,
     middle: [f32; 2],
     reach: f32,
 }
 
 impl<'a> Thumbnails<'a> {
-    fn of(route: &'a RouteModel) -> Self {
+    fn of(route: &'a RouteModel, size: egui::Vec2) -> Self {
         let layers = 0..route.layers.len();
         let all: Vec<_> = layers.flat_map(|layer| route.after(layer)).filter(|at| at[0].is_finite()).collect();
         let ends = [0, 1].map(|axis| {
@@ -321,34 +337,31 @@ impl<'a> Thumbnails<'a> {
             (along.clone().fold(f32::INFINITY, f32::min), along.fold(f32::NEG_INFINITY, f32::max))
         });
         let reach = ends.iter().map(|(least, most)| (most - least) / 2.0).fold(f32::MIN_POSITIVE, f32::max);
-        Self { route, middle: ends.map(|(least, most)| (least + most) / 2.0), reach }
+        Self { route, size, middle: ends.map(|(least, most)| (least + most) / 2.0), reach }
     }
 
     /// `here` is the colour of the frame of the layer that the walk is at.
     fn paint(&self, ui: &Ui, center: Pos2, layer: usize, is_passed: bool, here: Option<Color32>) {
-        const DOT: f32 = 1.3;
+        const DOT: f32 = 1.5;
         const MARGIN: f32 = 3.0;
-        /// At the left, for the layer's number: no dot lies on it.
-        const NUMBER: f32 = 8.0;
         let palette = Palette::of(ui.visuals().dark_mode);
-        let rect = Rect::from_center_size(center, THUMBNAIL);
+        let rect = Rect::from_center_size(center, self.size);
         let (fill, ink) =
             if is_passed { (palette.accent_soft, palette.ink) } else { (palette.raised, palette.ink_soft) };
         let edge = here.unwrap_or_else(|| palette.stop(is_passed));
         let width = if here.is_some() { size::OUTLINE } else { size::HAIRLINE };
         ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), fill);
         ui.painter().rect_stroke(rect, f32::from(size::RADIUS_SMALL), Stroke::new(width, edge), StrokeKind::Inside);
-        let cloud = rect.with_min_x(rect.left() + NUMBER);
-        let half = cloud.size() / 2.0 - vec2(MARGIN, MARGIN);
+        let half = rect.size() / 2.0 - vec2(MARGIN, MARGIN);
         for at in self.route.after(layer) {
             let [x, y] = [0, 1].map(|axis| (at[axis] - self.middle[axis]) / self.reach);
-            let place = cloud.center() + vec2(x * half.x, -y * half.y);
-            if cloud.contains(place) {
+            let place = center + vec2(x * half.x, -y * half.y);
+            if rect.contains(place) {
                 ui.painter().circle_filled(place, DOT, ink);
             }
         }
-        let (corner, font) = (rect.left_top() + vec2(MARGIN, 0.0), theme::plain(size::CELL_NUMBER));
-        ui.painter().text(corner, Align2::LEFT_TOP, layer + 1, font, ink);
+        let font = theme::plain(size::LABEL_AXIS);
+        ui.painter().text(rect.center_bottom(), Align2::CENTER_TOP, layer + 1, font, ink);
     }
 }
 
@@ -456,5 +469,23 @@ fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {
         let button = Button::new(format!("{on}: {words}")).small().ui(ui);
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
         button.on_hover_text(format!("{name} ({on}; back: {back})")).clicked()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_pictures_with_their_numbers_below_where_there_is_room() {
+        let height = |width, layers| track_height(width, layers);
+        assert_eq!([height(900.0, 1), height(300.0, 1), height(300.0, 6)], [SIGNS_HEIGHT, TRACK_HEIGHT, TRACK_HEIGHT]);
+        assert!(height(700.0, 6) > TRACK_HEIGHT + NUMBERS_HEIGHT / 2.0);
+        let track =
+            Track { rect: Rect::from_min_size(Pos2::ZERO, vec2(500.0, 60.0)), end: Track::behind(5), layers: 6 };
+        let picture = track.thumbnail().expect("there is room");
+        let centers: Vec<f32> = (0..6).map(|layer| track.at(Track::behind(layer)).x).collect();
+        assert!(centers.windows(2).all(|pair| pair[1] - pair[0] > picture.x + 2.0 * HANDLE));
+        assert!(track.at(0.0).y + picture.y / 2.0 + NUMBERS_HEIGHT <= 60.0);
     }
 }

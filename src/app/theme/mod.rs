@@ -101,7 +101,7 @@ pub mod size {
     pub const SIDE_SHARE: f32 = 0.335;
     pub const SIDE: (f32, f32) = (300.0, 600.0);
     /// A window that is lower has one row in the right column; in a higher one the upper row takes this share.
-    pub const SIDE_ROWS_FROM: f32 = 880.0;
+    pub const SIDE_ROWS_FROM: f32 = 640.0;
     pub const SIDE_SPLIT: f32 = 0.52;
     /// Zoom of all text: least, most, and one step.
     pub const ZOOM: (f32, f32, f32) = (0.7, 2.0, 0.1);

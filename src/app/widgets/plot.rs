@@ -49,8 +49,28 @@ fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
                 line_ui(ui, line, i, palette);
             }
         });
+    let [x, y] = &plot.axes;
+    name_axes(ui, *shown.transform.frame(), x, y);
     shown.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, plot.summary()));
 }
+
+/// Writes the names of a plot's axes, with their units, within its frame: of the vertical one at its top, of the horizontal one
+/// at its end.
+pub fn name_axes(ui: &Ui, frame: Rect, x: &str, y: &str) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let inner = frame.shrink(size::GAP_TIGHT / 2.0);
+    for (name, at, align) in [(x, inner.right_bottom(), Align2::RIGHT_BOTTOM), (y, inner.left_top(), Align2::LEFT_TOP)]
+    {
+        let galley = ui.painter().layout_no_wrap(name.to_owned(), theme::plain(size::LABEL_AXIS), palette.ink_soft);
+        let place = align.anchor_size(at, galley.size());
+        // Lines go on behind it.
+        ui.painter().rect_filled(place, size::RADIUS_SMALL, palette.surface.gamma_multiply(NAMES_GROUND));
+        ui.painter().galley(place.min, galley, palette.ink_soft);
+    }
+}
+
+/// Opacity of the ground under an axis' name.
+const NAMES_GROUND: f32 = 0.8;
 
 fn line_ui<'p>(ui: &mut egui_plot::PlotUi<'p>, line: &'p LineModel, i: usize, palette: &Palette) {
     for piece in &line.pieces {

@@ -7,8 +7,8 @@ use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Button, FontId, Id, Key, Modifiers, Popup, PopupCloseBehavior, Response, RichText, ScrollArea, Sense,
-    TextEdit, TextStyle, TextWrapMode, Ui,
+    Align, Align2, Button, FontId, Id, Key, Modifiers, Popup, PopupCloseBehavior, Response, RichText, ScrollArea,
+    Sense, TextEdit, TextStyle, TextWrapMode, Ui,
 };
 
 use super::heat::width_of;
@@ -73,7 +73,7 @@ pub fn sentence_field_ui(
         changes.push(SentenceChange::Typed(state.text.clone()));
     }
     if !state.is_open {
-        response.on_hover_text(field.hint);
+        closed_ui(ui, response, field, state);
         return changes;
     }
     changes.extend(open_ui(ui, field, model, state, &response, reading, edit));
@@ -95,6 +95,21 @@ fn text_ui(ui: &mut Ui, id: Id, field: &SentenceField, state: &mut SentenceField
             .char_limit(CHARS_MAX)
             .hint_text(field.hint),
     )
+}
+
+/// The end of a sentence that is longer than the field, and all of it under the pointer.
+fn closed_ui(ui: &Ui, response: Response, field: &SentenceField, state: &SentenceFieldState) {
+    let room = field.width - 2.0 * size::FIELD_MARGIN.x;
+    let font = font(ui, field.width, state);
+    if width_of(ui, &state.text, font.clone()) <= room {
+        response.on_hover_text(field.hint);
+        return;
+    }
+    let end = response.rect.shrink(size::HAIRLINE);
+    let end = end.with_min_x(end.right() - size::FIELD_MARGIN.x - size::GAP);
+    ui.painter().rect_filled(end, size::RADIUS_SMALL, ui.visuals().text_edit_bg_color());
+    ui.painter().text(end.center(), Align2::CENTER_CENTER, "…", font, ui.visuals().text_color());
+    response.on_hover_text(format!("{}\n{}", state.text, field.hint));
 }
 
 /// The field while it is written: its popup, what Enter does, and the end.
@@ -122,10 +137,8 @@ fn open_ui(
         edit = edit.or(shown.inner.edit);
         stays |= shown.inner.has_focus || shown.response.contains_pointer();
     }
-    if is_entered && edit.is_none() && reading.fault.is_some() {
-        edit = reading.suggestion().map(|(word, other)| Edit::With(word, other.to_owned()));
-        state.is_refused = edit.is_none();
-    }
+    // No word is replaced unasked.
+    state.is_refused |= is_entered && edit.is_none() && reading.fault.is_some();
     if let Some(edit) = edit {
         let text = edit.done(&reading, &state.text);
         changes.extend(write_edit(ui, id, model, state, text));
@@ -321,7 +334,7 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bo
 fn help(reading: &SentenceReading) -> String {
     let keys = match reading.suggestion() {
         _ if reading.fault.is_none() => "Enter or Esc: done.".to_owned(),
-        Some((_, other)) => format!("Enter: {other}. Esc: back to the sentence on the stage; what you typed is kept."),
+        Some((_, other)) => format!("↓: {other}. Esc: back to the sentence on the stage; what you typed is kept."),
         None => "Esc: back to the sentence on the stage; what you typed is kept.".to_owned(),
     };
     let how =
@@ -349,7 +362,7 @@ fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
 fn refusal(reading: &SentenceReading) -> String {
     match reading.first_fault().map(|word| &reading.words[word]) {
         Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {
-            format!("Above, choose a word in place of {}, or press ↑ to leave it out.", shortened(text))
+            format!("{} is unknown. Above, choose a word for it, or press ↑ to leave it out.", shortened(text))
         }
         Some(_) => "Finish the last word.".to_owned(),
         None if reading.count == 0 => "Write at least one word.".to_owned(),
@@ -402,7 +415,7 @@ fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &
             }
         };
         for (place, other) in others.iter().chain(&word.others).enumerate() {
-            let key = (is_first && is_near && place == 0).then_some("Enter");
+            let key = (is_first && is_near && place == 0).then_some("↓");
             let said = format!("Write {other} instead of {name}");
             button(ui, other, &said, key, Edit::With(index, other.clone()));
         }

@@ -813,8 +813,8 @@ mod tests {
     fn a_low_window_has_one_column_of_tabs_and_a_high_one_two_rows() {
         let open = [NOTEBOOK, STAGE, UPPER, LOWER];
         let side = |y, fronts: &[PanelId]| parts(parts(&arranged(&open, fronts, Vec2::new(1280.0, y))).3).3.clone();
-        assert_eq!(side(720.0, &[]), tabs(&["Upper", "Lower"], 0));
-        assert_eq!(side(720.0, &[UPPER.0, LOWER.0]), tabs(&["Upper", "Lower"], 1));
+        assert_eq!(side(600.0, &[]), tabs(&["Upper", "Lower"], 0));
+        assert_eq!(side(600.0, &[UPPER.0, LOWER.0]), tabs(&["Upper", "Lower"], 1));
         let high = side(1152.0, &[LOWER.0]);
         let (is_beside, _, upper, lower) = parts(&high);
         assert!(!is_beside && *upper == tabs(&["Upper"], 0) && *lower == tabs(&["Lower"], 0));

@@ -16,6 +16,7 @@ use crate::app::panels::{PanelId, Requests};
 use crate::app::theme::{self, size};
 use crate::app::ui_state::ThemeChoice;
 use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::heat::width_of;
 use crate::app::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
 
 /// The name of the field with the sentence on the stage.
@@ -70,14 +71,17 @@ pub fn top_bar_ui(
 /// The sentence on the stage, and whether another stands beside it.
 fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
     const WIDTH: f32 = 460.0;
+    /// Beside the words in the field.
+    const MARGINS: f32 = 24.0;
     /// Room for the buttons beside the field.
     const RESERVED: f32 = 122.0;
+    let words = width_of(ui, &model.shown, theme::plain(size::BODY)) + MARGINS;
     let field = SentenceField {
         name: SENTENCE,
         hint: &WindowAction::WriteSentence.row().hint(),
         shown: &model.shown,
         selected: model.selected,
-        width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, WIDTH),
+        width: (ui.available_width() - RESERVED).clamp(size::CHART_MIN, words.max(WIDTH)),
     };
     let changes = sentence_field_ui(ui, &field, model, &mut state.sentence);
     requests.commands.extend(changes.into_iter().map(|change| match change {

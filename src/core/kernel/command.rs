@@ -166,6 +166,9 @@ pub enum InterventionCommand {
     /// intervention: it goes on with all heads live. A head frozen without weights keeps those that it has now, until
     /// another sentence is shown. Successive gains of a head undo as one.
     SetHead { head: usize, mode: HeadMode<f32> },
+    /// Sets heads that follow each other, such as those of a layer, as one change; saved, they stand one by one.
+    #[serde(skip)]
+    SetHeads { heads: Range<usize>, mode: HeadMode<f32> },
     /// Only this head takes part; `None`: all do.
     Solo(Option<usize>),
     /// Divides scores by this, instead of the lesson's temperature; successive sets undo as one.
@@ -211,7 +214,7 @@ impl InterventionCommand {
     /// Whether the change is of one sentence alone.
     pub fn is_of_sentence(&self) -> bool {
         match self {
-            Self::SetHead { mode, .. } => mode.is_of_sentence(),
+            Self::SetHead { mode, .. } | Self::SetHeads { mode, .. } => mode.is_of_sentence(),
             Self::SetMask(mask) => matches!(mask, Some(Mask::Custom(_))),
             Self::ToggleMask { .. } | Self::SetEdge { .. } | Self::SetPatch(_) => true,
             Self::Solo(_) | Self::SetTemperature(_) | Self::SetScale(_) | Self::ResetMask | Self::Reset => false,

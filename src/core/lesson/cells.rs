@@ -48,7 +48,7 @@ pub enum CellKind {
         caption: String,
         /// Index into [`super::Lesson::sentences`].
         sentence: usize,
-        /// Words to highlight; empty: all.
+        /// Words to highlight; empty: all. The first is followed; of one listed twice, its second occurrence.
         words: Vec<String>,
         /// 0 is static, 1 is contextual.
         time: f32,

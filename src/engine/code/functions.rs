@@ -11,7 +11,7 @@ use crate::code::budget::{
 };
 use crate::code::fault::Fault;
 use crate::code::tensor::{Tensor, cost};
-use crate::code::value::{Output, Plot, Ranking, number, type_name};
+use crate::code::value::{Output, Plot, Ranking, extent, in_text, number, type_name};
 use crate::code::{forward, tensor};
 use crate::nearest::nearest;
 use crate::numerics::rng::{Stream, part};
@@ -60,13 +60,18 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
     });
     engine.register_fn("to_int", |context: NativeCallContext, x: f64| at_call(whole(x), &context));
     for name in ["print", "to_string", "debug", "to_debug"] {
+        engine.register_fn(name, |number: f64| in_text(number, 0.0));
         let watch = budget.clone();
         let of_list = move |context: NativeCallContext, list: &mut Array| {
             if !fits(list.iter(), &watch) {
                 list.clear();
                 return String::new();
             }
-            let parts = list.iter_mut().map(|part| text_within(&context, part));
+            let largest = extent(list);
+            let parts = list.iter_mut().map(|part| match part.as_float() {
+                Ok(number) => in_text(number, largest).into(),
+                Err(_) => text_within(&context, part),
+            });
             format!("[{}]", parts.collect::<Vec<_>>().join(", "))
         };
         FuncRegistration::new(name).with_purity(true).register_into_engine(engine, of_list);
@@ -488,12 +493,17 @@ fn register_outputs(engine: &mut Engine, budget: &Budget) {
     });
     let shown = budget.clone();
     engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor| {
-        at_call(plot(&x, &y, None).and_then(|plot| shown.show(Output::Plot(plot))), &context)
+        at_call(plot(&x, &y, None, None).and_then(|plot| shown.show(Output::Plot(plot))), &context)
     });
     let shown = budget.clone();
     engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor, names: Array| {
-        at_call(plot(&x, &y, Some(&names)).and_then(|plot| shown.show(Output::Plot(plot))), &context)
+        at_call(plot(&x, &y, Some(&names), None).and_then(|plot| shown.show(Output::Plot(plot))), &context)
     });
+    let shown = budget.clone();
+    let with_axes = move |context: NativeCallContext, x: Tensor, y: Tensor, names: Array, axes: Array| {
+        at_call(plot(&x, &y, Some(&names), Some(&axes)).and_then(|plot| shown.show(Output::Plot(plot))), &context)
+    };
+    engine.register_fn("plot", with_axes);
     let shown = budget.clone();
     engine.register_fn("image", move |context: NativeCallContext, path: ImmutableString| {
         at_call(image(&path).and_then(|image| shown.show(image)), &context)
@@ -512,8 +522,8 @@ fn image(path: &str) -> Result<Output, Fault> {
     Ok(Output::Image(path.into()))
 }
 
-/// `names` are those of the lines, where the rows of `y` have none.
-fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>) -> Result<Plot, Fault> {
+/// `names` are those of the lines, where the rows of `y` have none; `axes` those of the horizontal and the vertical axis.
+fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>, axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: {} over {}", y.shape(), x.shape());
         return Err(Fault::new(message).hint("x must be a vector, y a vector or rows of the same length"));
@@ -524,6 +534,7 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>) -> Result<Plot, Fault
         return Err(fault.hint(format!("at most {PLOT_LINES_MAX} are drawn; choose rows of y")));
     }
     let names = match names {
+        Some([]) => names_of_rows(y),
         Some(names) if names.len() != count => {
             let fault = Fault::new(format!("plot: {} names for {count} lines", names.len()));
             return Err(fault.hint("give one name for each line, in a list of texts"));
@@ -532,15 +543,21 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>) -> Result<Plot, Fault
         None => names_of_rows(y),
     };
     let lines = names.into_iter().zip(y.rows()).map(|(name, row)| (name, row.into())).collect();
-    Ok(Plot { x: x.entries().into(), lines })
+    let axes = match axes {
+        Some([x, y]) => [line_name(x)?, line_name(y)?],
+        Some(axes) => {
+            let fault = Fault::new(format!("plot: {} names for two axes", axes.len()));
+            return Err(fault.hint("name the horizontal axis, then the vertical one: [\"step\", \"loss\"]"));
+        }
+        None => Default::default(),
+    };
+    Ok(Plot { x: x.entries().into(), lines, axes })
 }
 
 fn line_name(name: &Dynamic) -> Result<String, Fault> {
     match name.read_lock::<ImmutableString>() {
         Some(name) => Ok(name.chars().take(LINE_NAME_CHARS_MAX).collect()),
-        None => {
-            Err(Fault::new(format!("plot: {} is not the name of a line", type_name(name))).hint("a name is a text"))
-        }
+        None => Err(Fault::new(format!("plot: {} is not a name", type_name(name))).hint("a name is a text")),
     }
 }
 
@@ -618,7 +635,7 @@ pub const REFERENCE: &[Help] = help! {
     "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine, leaving out these words themselves. The name of a file of vectors in the lesson's folder may be given before the expression.", "neighbours(\"the\", 2)";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value with a caption, anywhere in a cell.", "show(\"ones\", ones(1, 2));";
-    "plot", "plot(x, y, names)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow.", "plot(vector([1, 2, 3]), vector([1, 4, 9]));";
+    "plot", "plot(x, y, names, axes)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow, and then a list of the names of the two axes.", "plot(vector([1, 2, 3]), vector([1, 4, 9]), [], [\"side\", \"area\"]);";
     "image", "image(\"file.png\")", "", "Shows a PNG or JPEG file from the lesson's folder.", "image(\"picture.png\");";
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
 };

@@ -40,7 +40,7 @@ pub use fault::{Fault, LineColumn};
 pub use forward::{Charge, CodePass, FORWARD, Forward, NEIGHBOURS, PassTensors, RunnableModel, VECTORS};
 pub use names::{Names, names};
 pub use tensor::{Axis, Labels, Shape, Tensor};
-pub use value::{Output, Plot, Value, Variable};
+pub use value::{Output, Plot, Value, Variable, readable};
 
 use self::budget::*;
 

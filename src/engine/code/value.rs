@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rhai::{Array, Dynamic, Identifier, ImmutableString, Map};
@@ -129,17 +130,81 @@ pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
     let mut short = ShortText { text: String::new(), bytes_max };
     let is_list = value.is_array() || value.is_map();
     let is_part = is_list || value.is::<CodePass>();
-    let written = if is_part { write_part(&mut short, value) } else { write!(short, "{value}") };
+    let written = if is_part { write_part(&mut short, value, 0.0) } else { write!(short, "{value}") };
     (short.text, written.is_err())
 }
 
-/// A value within a list: text in quotes, and a tensor by its shape.
-fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
+/// Digits that tell a number to a reader.
+const DIGITS: usize = 4;
+/// Digits of a number that was typed or rounded, at most: it is written as it is.
+const CHOSEN_DIGITS: usize = 13;
+/// Beyond these, a number with a fraction is written with its power of ten.
+const PLAIN: Range<f64> = 1e-4..1e7;
+/// The first number with 16 digits before its point, where the next one is no longer exact.
+const WHOLE_MAX: f64 = 1e15;
+/// A number this much smaller than the largest beside it is what rounding left of 0.
+const NOTHING: f64 = 1e-12;
+
+/// The number is written in few digits.
+fn is_short(number: f64) -> bool {
+    let digits = |text: String| text.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    !number.is_finite()
+        || number.fract() == 0.0 && number.abs() < WHOLE_MAX
+        || digits(format!("{number:e}")) <= CHOSEN_DIGITS
+}
+
+/// A number with the digits that a reader needs: all of one that was typed or rounded, four of any other. Every number that
+/// cells show is written by this rule; what is computed, compared and saved keeps every digit.
+pub fn readable(number: f64) -> String {
+    match number {
+        _ if number.is_nan() => return "NaN".to_owned(),
+        f64::INFINITY => return "∞".to_owned(),
+        f64::NEG_INFINITY => return "-∞".to_owned(),
+        _ => {}
+    }
+    let is_plain = number == 0.0 || number.fract() == 0.0 && number.abs() < WHOLE_MAX || PLAIN.contains(&number.abs());
+    match (is_short(number), is_plain) {
+        (true, true) => format!("{number}"),
+        (true, false) => format!("{number:e}"),
+        (false, true) => {
+            let before_point = number.abs().log10().floor() as i32 + 1;
+            let decimals = usize::try_from(DIGITS as i32 - before_point).unwrap_or(0);
+            without_zeros(&format!("{number:.decimals$}")).to_owned()
+        }
+        (false, false) => {
+            let text = format!("{number:.*e}", DIGITS - 1);
+            let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+            format!("{}e{power}", without_zeros(digits))
+        }
+    }
+}
+
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// A number within a text, beside others of which the largest is `extent`; code writes whole ones with a point.
+pub(super) fn in_text(number: f64, extent: f64) -> String {
+    match number {
+        _ if number != 0.0 && number.abs() < NOTHING * extent => "0.0".to_owned(),
+        _ if is_short(number) => format!("{number:?}"),
+        _ => readable(number),
+    }
+}
+
+/// The largest distance of a number in a list from zero.
+pub(super) fn extent(list: &[Dynamic]) -> f64 {
+    list.iter().filter_map(number).map(f64::abs).filter(|number| number.is_finite()).fold(0.0, f64::max)
+}
+
+/// A value within a list in which `extent` is the largest number: text in quotes, and a tensor by its shape.
+fn write_part(to: &mut ShortText, value: &Dynamic, extent_around: f64) -> fmt::Result {
     if let Some(list) = value.read_lock::<Array>() {
         to.write_str("[")?;
+        let largest = extent(&list);
         for (i, part) in list.iter().enumerate() {
             to.write_str(if i == 0 { "" } else { ", " })?;
-            write_part(to, part)?;
+            write_part(to, part, largest)?;
         }
         return to.write_str("]");
     }
@@ -147,16 +212,17 @@ fn write_part(to: &mut ShortText, value: &Dynamic) -> fmt::Result {
         to.write_str("#{")?;
         for (i, (key, part)) in map.iter().enumerate() {
             write!(to, "{}{key:?}: ", if i == 0 { "" } else { ", " })?;
-            write_part(to, part)?;
+            write_part(to, part, 0.0)?;
         }
         return to.write_str("}");
     }
     if let Some(pass) = value.read_lock::<CodePass>() {
         return write!(to, "{}", *pass);
     }
-    match value.read_lock::<Tensor>() {
-        Some(tensor) => write!(to, "tensor {}", tensor.shape()),
-        None => write!(to, "{value:?}"),
+    match (value.read_lock::<Tensor>(), value.as_float()) {
+        (Some(tensor), _) => write!(to, "tensor {}", tensor.shape()),
+        (None, Ok(number)) => to.write_str(&in_text(number, extent_around)),
+        (None, Err(_)) => write!(to, "{value:?}"),
     }
 }
 
@@ -227,11 +293,13 @@ pub enum Output {
 }
 
 /// Lines over one horizontal axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
     pub x: Arc<[f64]>,
     /// Each with its name.
     pub lines: Vec<(String, Arc<[f64]>)>,
+    /// Names of the horizontal and the vertical axis, empty without one.
+    pub axes: [String; 2],
 }
 
 /// Neighbours in the language: a list that prints as one.
@@ -323,6 +391,8 @@ pub(super) enum Written {
         #[serde(with = "json::numbers")]
         x: Vec<f64>,
         lines: Vec<PlotLine>,
+        #[serde(default)]
+        axes: [String; 2],
     },
     Image(String),
 }
@@ -349,9 +419,9 @@ impl From<Output> for Written {
                 let (words, numbers) = ranked.iter().cloned().unzip();
                 Self::Ranking { words, numbers }
             }
-            Output::Plot(Plot { x, lines }) => {
+            Output::Plot(Plot { x, lines, axes }) => {
                 let lines = lines.into_iter().map(|(name, y)| PlotLine { name, y: y.to_vec() });
-                Self::Plot { x: x.to_vec(), lines: lines.collect() }
+                Self::Plot { x: x.to_vec(), lines: lines.collect(), axes }
             }
         }
     }
@@ -373,9 +443,9 @@ impl From<Written> for Output {
             Written::Ranking { numbers, .. } => {
                 Self::Table { caption: "".into(), tensor: Tensor::unchecked(Vec::new(), numbers) }
             }
-            Written::Plot { x, lines } => {
+            Written::Plot { x, lines, axes } => {
                 let lines = lines.into_iter().map(|PlotLine { name, y }| (name, Arc::from(y)));
-                Self::Plot(Plot { x: x.into(), lines: lines.collect() })
+                Self::Plot(Plot { x: x.into(), lines: lines.collect(), axes })
             }
         }
     }
@@ -389,7 +459,7 @@ impl Output {
             Self::Image(path) => path.len() <= IMAGE_PATH_BYTES_MAX,
             Self::Table { tensor, .. } => tensor.is_sound(),
             Self::Ranking(ranked) => ranked.len() <= RANKED_MAX,
-            Self::Plot(Plot { x, lines }) => {
+            Self::Plot(Plot { x, lines, .. }) => {
                 lines.len() <= PLOT_LINES_MAX && lines.iter().all(|(_, y)| y.len() == x.len())
             }
         }
@@ -408,5 +478,24 @@ impl Tensor {
             // Long axes without entries would cost time and show nothing.
             && (entries > 0 || sum.is_some_and(|sum| sum <= EMPTY_AXES_MAX))
             && axes.iter().all(|axis| axis.labels.as_ref().is_none_or(|labels| labels.len() == axis.len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_texts_are_readable_and_those_that_were_rounded_stay() {
+        let text = |source| match &crate::code::run(source, &crate::code::Scope::default()).outputs[..] {
+            [Output::Text(text)] => text.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(text("[0.1 + 0.2, 1.0 / 3.0, 5.0, (0.1 + 0.2 - 0.3) / 1000000.0]"), "[0.3, 0.3333, 5.0, 0.0]");
+        assert_eq!(
+            text("`${2.0 / 3.0} and ${round(2.0 / 3.0, 12)} and ${1e-7 / 3.0}`"),
+            "0.6667 and 0.666666666667 and 3.333e-8"
+        );
+        assert_eq!(text("print(2.0 / 3.0)"), "0.6667");
     }
 }

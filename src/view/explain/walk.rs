@@ -714,11 +714,15 @@ pub(super) fn distance(from: &[f32], to: &[f32]) -> f32 {
     -Similarity::Euclidean.of(from, to)
 }
 
-/// Position of the first of the `wanted` words that is there; of several occurrences, of the one that moves most.
+/// Position of the first of the `wanted` words that is there; of several occurrences, of the one that moves most, or of the
+/// second where the word is wanted twice, and so on.
 pub fn first_of<'a>(wanted: &[String], words: impl Iterator<Item = &'a str> + Clone, lengths: &[f32]) -> Option<usize> {
     let word = wanted.iter().find(|word| words.clone().any(|other| other == **word))?;
-    let occurrences = words.enumerate().filter(|(_, other)| other == word).map(|(position, _)| position);
-    furthest(occurrences, |position| lengths[position])
+    let mut occurrences = words.enumerate().filter(|(_, other)| other == word).map(|(position, _)| position);
+    match wanted.iter().filter(|other| *other == word).count() {
+        1 => furthest(occurrences, |position| lengths[position]),
+        count => occurrences.clone().nth(count - 1).or(occurrences.next()),
+    }
 }
 
 /// The first of the largest.

@@ -9,7 +9,9 @@ use super::escaped;
 use pulldown_cmark::{Alignment, Event, Tag};
 
 use super::markdown::{element, words};
-use crate::view_model::output::{Digits, PlotModel, RankingModel, TableModel, full, short, written};
+use attune_engine::code::readable;
+
+use crate::view_model::output::{Digits, PlotModel, RankingModel, TableModel, full, written};
 
 /// Rows and columns of a table that are written; a larger table is cut off.
 #[derive(Clone, Copy, Debug)]
@@ -267,7 +269,8 @@ impl Scale {
 /// The plot, as one element.
 pub fn plot_svg(plot: &PlotModel) -> String {
     let points = || plot.lines.iter().flat_map(|line| line.pieces.iter().flatten());
-    let top = if plot.lines.iter().any(|line| !line.name.is_empty()) { TOP + LEGEND } else { TOP };
+    let rows = [plot.lines.iter().any(|line| !line.name.is_empty()), !plot.axes[1].is_empty()];
+    let top = TOP + LEGEND * rows.into_iter().filter(|is_there| *is_there).count() as f64;
     let x = Scale::of(points().map(|point| point[0]), (LEFT, WIDTH - RIGHT));
     let y = Scale::of(points().map(|point| point[1]), (HEIGHT - BOTTOM, top));
     let mut text = format!(
@@ -276,6 +279,7 @@ pub fn plot_svg(plot: &PlotModel) -> String {
         escaped(&plot.summary())
     );
     axes(&mut text, &x, &y);
+    axis_names(&mut text, plot, top);
     legend(&mut text, plot);
     for (line, color) in plot.lines.iter().zip(LINES.iter().cycle()) {
         for piece in &line.pieces {
@@ -308,7 +312,7 @@ fn axes(text: &mut String, x: &Scale, y: &Scale) {
             if mark == 0.0 { 0.55 } else { 0.2 },
             LEFT - 8.0,
             at + FONT_SIZE / 3.0,
-            short(mark)
+            readable(mark)
         );
     }
     for mark in x.marks() {
@@ -318,7 +322,20 @@ fn axes(text: &mut String, x: &Scale, y: &Scale) {
             "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{bottom}\" y2=\"{top}\" stroke=\"currentColor\" stroke-opacity=\"0.12\"/>\
              <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"currentColor\">{}</text>",
             bottom + FONT_SIZE * 1.6,
-            short(mark)
+            readable(mark)
+        );
+    }
+}
+
+/// The names of the axes: of the vertical one above the frame, of the horizontal one within it, at its end.
+fn axis_names(text: &mut String, plot: &PlotModel, top: f64) {
+    let [x, y] = &plot.axes;
+    let ends = [(x, "end", WIDTH - RIGHT - 4.0, HEIGHT - BOTTOM - 6.0), (y, "start", LEFT, top - FONT_SIZE / 2.0)];
+    for (name, anchor, x, y) in ends.into_iter().filter(|(name, ..)| !name.is_empty()) {
+        let name = escaped(name);
+        let _ = write!(
+            text,
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"currentColor\" fill-opacity=\"0.75\">{name}</text>"
         );
     }
 }

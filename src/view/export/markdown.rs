@@ -29,8 +29,10 @@ use super::figures::{plot_svg, ranking_block, table_blocks};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell};
 use super::plain;
+use attune_engine::code::readable;
+
 use crate::view_model::notebook::shown_words;
-use crate::view_model::output::{OutputModel, TextModel, short};
+use crate::view_model::output::{OutputModel, TextModel};
 
 /// A file that stands beside the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,7 +194,7 @@ impl<'a> MarkdownWriter<'a> {
         let caption = if slider.caption.is_empty() { Vec::new() } else { [caption, vec![words(" ")]].concat() };
         let (from, to) = slider.range;
         let value = Event::Code(plain(&format!("{}{}", slider.name, slider.tell_value())).into());
-        let range = words(&format!(" (a slider from {} to {})", short(from), short(to)));
+        let range = words(&format!(" (a slider from {} to {})", readable(from), readable(to)));
         self.paragraph(caption.into_iter().chain([value, range]));
     }
 

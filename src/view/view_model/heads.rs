@@ -1,6 +1,7 @@
 //! Heads: the names of a head, of its rows and columns and of the distances between them; what each head adds to each
 //! token, and whether it takes part; and every head of every layer as a small map, with the field's measures of each.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::token_labels;
@@ -288,6 +289,8 @@ pub struct HeadSummary {
     /// Its place within its layer.
     pub own: usize,
     pub enabled: bool,
+    /// Its queries are those of the source, and no words of the stage.
+    pub is_of_source: bool,
     pub queries: usize,
     pub keys: usize,
     pub cells: HeadCells,
@@ -345,6 +348,7 @@ impl AllHeads {
                     layer,
                     own,
                     enabled: model.is_enabled(head),
+                    is_of_source: labels.is_of_source(head),
                     queries: weights.rows(),
                     keys: weights.cols(),
                     cells,
@@ -418,6 +422,12 @@ impl AllHeads {
 }
 
 impl HeadSummary {
+    /// The rows of its map that a query takes, as shares of the height.
+    pub fn row_of(&self, query: usize) -> Option<Range<f32>> {
+        let share = |row: usize| row as f32 / self.queries as f32;
+        (!self.is_of_source && query < self.queries).then(|| share(query)..share(query + 1))
+    }
+
     /// `None` where the sentence has nothing of the kind.
     pub fn measure(&self, measure: HeadMeasure) -> Option<f32> {
         self.measures[measure.place()]

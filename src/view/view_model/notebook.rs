@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use attune_core::kernel::notebook::document::{Answer, Behaviour, CellId, DocumentCell};
 use attune_core::kernel::notebook::live::Follows;
-use attune_core::kernel::notebook::live_text::{LiveTextSnapshot, LiveValue, Spoken};
+use attune_core::kernel::notebook::live_text::{LiveTextSnapshot, LiveValue, Spoken, sentence_above};
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, Snapshot};
@@ -201,6 +201,18 @@ impl NotebookModel {
 
     pub fn index(&self, id: &str) -> Option<usize> {
         self.cells.iter().position(|cell| **cell.id() == *id)
+    }
+
+    /// The predictions above a cell, in the same section, that wait for the learner's answer: what follows may tell it.
+    pub fn questions_above(&self, index: usize) -> impl Iterator<Item = &CellModel> {
+        let section = self.cells[..=index].iter().rposition(|cell| !cell.headings.is_empty()).unwrap_or(0);
+        let waits = |cell: &&CellModel| matches!(cell.cell.answer, Answer::Predict { is_locked: false, .. });
+        self.cells[section..index].iter().filter(waits)
+    }
+
+    /// The sentence of the last Stage cell above a cell, or the first one.
+    pub fn sentence_above(&self, id: &str) -> usize {
+        sentence_above(self.cells.iter().map(|cell| &cell.cell), id)
     }
 
     /// The predictions that wait for the learner's answer.

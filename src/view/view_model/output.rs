@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::notebook::snapshot::ComparedCase;
 use attune_engine::code::editor::highlight::{SpanKind, highlight};
-use attune_engine::code::{Axis, Help, Output, Plot, Tensor};
+use attune_engine::code::{Axis, Help, Output, Plot, Tensor, readable};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputModel {
@@ -28,7 +28,7 @@ pub enum OutputModel {
 impl OutputModel {
     pub fn of(output: &Output) -> Self {
         match output {
-            Output::Number(number) => Self::Number(NumberModel { shown: short(*number), full: full(*number) }),
+            Output::Number(number) => Self::Number(NumberModel::of(*number)),
             Output::Text(text) => Self::Text(TextModel::of(text)),
             Output::Table { caption, tensor } => Self::Table(TableModel::of(caption, tensor)),
             Output::Ranking(words) => Self::Ranking(RankingModel::of(words)),
@@ -62,6 +62,15 @@ pub struct NumberModel {
     pub shown: String,
     /// Every digit that it has.
     pub full: String,
+}
+
+impl NumberModel {
+    fn of(number: f64) -> Self {
+        /// Smaller ones are what rounding leaves of 0 among the numbers of a model.
+        const LEAST: f64 = 1e-12;
+        let is_rest = number != 0.0 && number.abs() < LEAST;
+        Self { shown: if is_rest { "≈ 0".to_owned() } else { readable(number) }, full: full(number) }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +124,7 @@ impl RankingModel {
         let rows: Vec<RankingRow> = words
             .iter()
             .map(|(word, number)| {
-                let shown = if number.is_finite() { format!("{number:.3}") } else { short(*number) };
+                let shown = if number.is_finite() { format!("{number:.3}") } else { readable(*number) };
                 RankingRow { word: word.clone(), number: *number, shown, share: share(*number, extent) }
             })
             .collect();
@@ -166,26 +175,6 @@ pub fn full(number: f64) -> String {
         (false, true) => format!("{number}"),
         (false, false) => format!("{number:e}"),
     }
-}
-
-/// Six digits that count, without zeros at the end.
-pub fn short(number: f64) -> String {
-    const DIGITS: i32 = 6;
-    if let Some(text) = not_finite(number) {
-        return text.to_owned();
-    }
-    if !is_plain(number) {
-        let text = format!("{number:.*e}", DIGITS as usize - 1);
-        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{power}", without_zeros(digits));
-    }
-    let before_point = if number == 0.0 { 1 } else { number.abs().log10().floor() as i32 + 1 };
-    let decimals = (DIGITS - before_point).max(0) as usize;
-    without_zeros(&format!("{number:.decimals$}")).to_owned()
-}
-
-fn without_zeros(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -367,6 +356,8 @@ pub struct PlotModel {
     pub lines: Vec<LineModel>,
     /// How many points were not finite, and are not drawn.
     pub left_out: usize,
+    /// Names of the horizontal and the vertical axis, empty without one.
+    pub axes: [String; 2],
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -391,7 +382,7 @@ impl PlotModel {
             LineModel { name: name.clone(), pieces: pieces.collect(), marked: points.len() <= MARKED_MAX }
         });
         let lines = lines.collect();
-        Self { lines, left_out }
+        Self { lines, left_out, axes: plot.axes.clone() }
     }
 
     /// In words, for who does not see it.
@@ -400,7 +391,12 @@ impl PlotModel {
             self.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty()).collect();
         let lines = if self.lines.len() == 1 { "a line".to_owned() } else { format!("{} lines", self.lines.len()) };
         let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        format!("Plot of {lines}{names}")
+        let axes: String = [(" of ", &self.axes[1]), (" over ", &self.axes[0])]
+            .iter()
+            .filter(|(_, name)| !name.is_empty())
+            .map(|(word, name)| format!("{word}{name}"))
+            .collect();
+        format!("Plot of {lines}{names}{}{axes}", if axes.is_empty() { "" } else { ";" })
     }
 
     pub fn left_out_note(&self) -> Option<String> {
@@ -565,7 +561,7 @@ fn rounded(number: f64) -> String {
     const SCALE: f64 = 1e4;
     let rounded = (number * SCALE).round() / SCALE;
     let is_lost = rounded == 0.0 && number != 0.0;
-    short(if is_lost || !rounded.is_finite() { number } else { rounded })
+    readable(if is_lost || !rounded.is_finite() { number } else { rounded })
 }
 
 fn signed(number: f64) -> String {
@@ -579,12 +575,19 @@ mod tests {
     use attune_engine::code::{Labels, Tensor};
 
     #[test]
-    fn a_number_has_six_digits_and_all_on_demand() {
-        let shown = [0.0, 6.0, 1.0 / 3.0, -1234.5678, 0.1_f32.into(), 1e-9, 1.5e300, 9_999_999.0].map(short);
-        assert_eq!(shown, ["0", "6", "0.333333", "-1234.57", "0.1", "1e-9", "1.5e300", "9999999"]);
+    fn a_number_has_four_digits_and_all_on_demand() {
+        let numbers = [0.0, 6.0, 1.0 / 3.0, -1e5 / 3.0, -1234.5678, 0.1_f32.into(), 1e-9, 1e-7 / 3.0, 1.5e300];
+        let shown = ["0", "6", "0.3333", "-33333", "-1234.5678", "0.1", "1e-9", "3.333e-8", "1.5e300"];
+        assert_eq!(numbers.map(readable), shown);
+        assert_eq!(
+            [123_456_789_012.0, 0.982014, 0.9977158084756502].map(readable),
+            ["123456789012", "0.982014", "0.9977"]
+        );
+        let NumberModel { shown, full: all } = NumberModel::of(-2.77e-17);
+        assert_eq!((shown.as_str(), all.as_str()), ("≈ 0", "-2.77e-17"));
         let all = [1.0 / 3.0, f64::from(0.1_f32), 1e-9, 1e300].map(full);
         assert_eq!(all, ["0.3333333333333333", "0.1", "1e-9", "1e300"]);
-        assert_eq!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(short), ["NaN", "∞", "-∞"]);
+        assert_eq!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(readable), ["NaN", "∞", "-∞"]);
     }
 
     #[test]
@@ -681,7 +684,7 @@ mod tests {
 
     fn plot(ys: Vec<f64>) -> PlotModel {
         let x = (0..ys.len()).map(|i| i as f64).collect();
-        PlotModel::of(&Plot { x, lines: vec![("loss".to_owned(), ys.into())] })
+        PlotModel::of(&Plot { x, lines: vec![("loss".to_owned(), ys.into())], ..Plot::default() })
     }
 
     #[test]

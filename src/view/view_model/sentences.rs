@@ -240,7 +240,7 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
         words.iter().filter(|word| matches!(word.kind, WordKind::Unknown(_))).map(|word| word.text.as_str()).collect();
     let early = |words: String| Some(SentenceFault { words, is_early: true });
     let late = |words: String| Some(SentenceFault { words, is_early: false });
-    match unknown[..] {
+    match &unknown[..] {
         _ if count == 0 => early("Write words of this lesson. They are shown here as you type.".to_owned()),
         [] if count > most_words => late(format!(
             "The sentence has {count} words, but the model reads at most \
@@ -253,7 +253,15 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
             _ => None,
         },
         [one] => late(format!("{} is not a word of this lesson.", quoted(&shortened(one)))),
-        _ => late(format!("{} of the words are not words of this lesson.", unknown.len())),
+        [one, other] => {
+            let [one, other] = [one, other].map(|word| quoted(&shortened(word)));
+            late(format!("{one} and {other} are not words of this lesson."))
+        }
+        [first, ..] => late(format!(
+            "{} and {} others are not words of this lesson.",
+            quoted(&shortened(first)),
+            unknown.len() - 1
+        )),
     }
 }
 
@@ -267,7 +275,7 @@ pub fn shortened(word: &str) -> String {
 }
 
 impl SentenceReading {
-    /// The word in the way, and the word that Enter puts in its place; none where nothing is near enough to be meant.
+    /// The word in the way, and the nearest word to put in its place; none where nothing is near enough to be meant.
     pub fn suggestion(&self) -> Option<(usize, &str)> {
         let word = self.first_fault()?;
         match &self.words[word].kind {

@@ -33,10 +33,16 @@ fn a_prediction_is_locked_and_then_answered() {
     let mut kernel = kernel();
     cell(&mut kernel, "guess", CellCommand::Choose(0));
     assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
+    let question = |kernel: &Kernel, id: &str| {
+        let model = NotebookModel::of(&kernel.snapshot(), None);
+        model.questions_above(model.index(id).expect("it is there")).next().map(|cell| cell.id().to_string())
+    };
+    assert_eq!(["both", "guess", "middle"].map(|id| question(&kernel, id)), [None, None, Some("guess".to_owned())]);
     cell(&mut kernel, "guess", CellCommand::Choose(1));
     cell(&mut kernel, "guess", CellCommand::Reveal);
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
     assert_eq!(*shown(&kernel, "guess").outputs, [Output::Number(2.0)]);
+    assert_eq!(question(&kernel, "middle"), None);
     cell(&mut kernel, "guess", CellCommand::Choose(0));
     assert_eq!(
         kernel.snapshot().notice.as_deref(),
@@ -185,8 +191,11 @@ fn an_exercise_may_be_solved_by_hand() {
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
     assert!(is_right(&kernel, "sharpen"));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(None)));
-    assert!(!is_right(&kernel, "sharpen"));
-    assert!(found(&kernel, "sharpen").cell.attempts().is_passed, "it was right once");
+    assert!(is_right(&kernel, "sharpen"), "it was right once");
+    assert!(found(&kernel, "sharpen").cell.attempts().is_passed);
+    assert_eq!(status(&kernel, "sharpen"), CellStatus::Fresh);
+    run(&mut kernel, "sharpen");
+    assert!(!is_right(&kernel, "sharpen"), "its own cell was run again");
 }
 
 /// Whoever undoes a change tries nothing, and is as far as before when it is redone.

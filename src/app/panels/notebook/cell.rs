@@ -25,6 +25,8 @@ use crate::app::widgets::controls::{checkbox_ui, hint, undecided_ui};
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;
 const BAR: f32 = 3.0;
+/// Opacity of what may tell the answer to a question, until that is given.
+const VEIL: f32 = 0.12;
 
 pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -47,9 +49,25 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
         frame.write(cell.id());
     }
     let is_selected = frame.state.selected.as_ref() == Some(cell.id());
+    let question = frame.model.questions_above(index).find(|question| !frame.state.skipped.contains(question.id()));
+    let is_veiled = !is_selected && question.is_some();
+    if is_selected {
+        frame.state.skipped.extend(question.map(|question| question.id().clone()));
+    }
     let mut inner = ui.max_rect();
     inner.min.x += INDENT;
+    if !has_head(cell) {
+        // For the menu, which comes with the pointer and lies over no word.
+        inner.max.x -= size::SLIDER_ROW;
+    }
     ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
+        if question.is_some_and(|question| index > 0 && frame.model.cells[index - 1].id() == question.id()) {
+            let words = "Answer first, or click below to read on without an answer.";
+            ui.label(RichText::new(words).size(size::SMALL).weak());
+        }
+        if is_veiled {
+            ui.multiply_opacity(VEIL);
+        }
         head_ui(ui, cell, is_selected || ground.hovered() || ground.contains_pointer(), frame);
         conflict_ui(ui, cell, frame);
         if cell.cell.is_folded {
@@ -75,18 +93,20 @@ fn bar_color(cell: &CellModel, is_selected: bool, palette: &Palette) -> Option<C
     }
 }
 
-/// The label and how the cell stands; on the right its menu. Text has neither, and its menu comes with
-/// the pointer, so the line floats over its corner.
+/// A line of its own above the content, with the label, the status and the menu.
+fn has_head(cell: &CellModel) -> bool {
+    matches!(*cell.cell.kind, CellKind::Code { .. }) || !Behaviour::of(&cell.cell.kind).title.is_empty()
+}
+
+/// The label and how the cell stands; on the right its menu. Text has neither, and its menu comes with the pointer, beside
+/// its corner.
 fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
     let title = Behaviour::of(&cell.cell.kind).title;
-    if !is_code && title.is_empty() {
+    if !has_head(cell) {
         if is_near {
-            let corner = Rect::from_min_size(
-                pos2(ui.max_rect().right() - size::SLIDER_ROW, ui.max_rect().top()),
-                egui::Vec2::splat(size::SLIDER_ROW),
-            );
+            let corner = Rect::from_min_size(ui.max_rect().right_top(), egui::Vec2::splat(size::SLIDER_ROW));
             let mut corner_ui = ui.new_child(UiBuilder::new().max_rect(corner).id_salt("menu"));
             menu_ui(&mut corner_ui, cell, frame);
         }
@@ -353,7 +373,7 @@ fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Pred
 
 /// Locks an answer; Shift+Enter goes on from one that turns out right.
 fn lock(frame: &mut NotebookFrame, cell: &CellModel, entered: NotebookAction) {
-    frame.ask(cell.id(), CellCommand::Reveal);
+    frame.lock(cell);
     frame.await_verdict(cell, entered == NotebookAction::RunAndGoOn);
 }
 

@@ -1,16 +1,16 @@
 //! State of the notebook panel, and its work of one frame, with Jupyter's keys in command mode: a cell is selected and nothing
 //! is written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune_core::kernel::command::Command;
+use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::{Answer, CellId, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_view::view_model::notebook::{CellModel, NotebookModel};
-use egui::{Key, Ui};
+use egui::Ui;
 
 use super::cell::{is_of_kind, kind_keys};
 use super::list::{Below, Held};
@@ -31,6 +31,8 @@ pub struct NotebookPanel {
     pub(super) is_led_by_keys: bool,
     /// When a letter that changes the notebook was refused last.
     pub(super) refused: Option<Instant>,
+    /// Predictions without an answer that the learner has gone past, so that what follows is shown.
+    pub(super) skipped: BTreeSet<CellId>,
     /// The text whose Markdown is open.
     pub(super) open_text: Option<CellId>,
     /// Its editor gets the keyboard in the next frame.
@@ -224,6 +226,15 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
+    /// Locks an answer. The model is asked about the sentence of the last Stage cell above, so that comes on the stage first.
+    pub fn lock(&mut self, cell: &CellModel) {
+        let sentence = self.model.sentence_above(cell.id());
+        if cell.shown.reads_model && !cell.cell.is_own && self.model.selected != Some(sentence) {
+            self.commands.push(Command::Sentence(SentenceCommand::Select(sentence)));
+        }
+        self.ask(cell.id(), CellCommand::Reveal);
+    }
+
     /// Waits for the verdict on an answer, to show it; or, where it `goes_on`, to go on as soon as the answer is right.
     pub fn await_verdict(&mut self, cell: &CellModel, goes_on: bool) {
         let before = cell.shown.run.clone();
@@ -394,7 +405,7 @@ pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
     if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
         return;
     }
-    if ui.input(|input| input.key_pressed(Key::Escape)) {
+    if keys::is_free_escape(ctx) {
         frame.state.is_led_by_keys = true;
     }
     let deletes = first_keys(ui, frame);

@@ -31,7 +31,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         let lock = ui.add_enabled(chosen.is_some(), Button::new(words));
         let lock = lock.on_hover_text("Locks in your answer and shows the live numbers");
         if lock.on_disabled_hover_text("Choose an answer first").clicked() {
-            frame.ask(cell.id(), CellCommand::Reveal);
+            frame.lock(cell);
             frame.state.below = Some(Below::end(cell.id(), "Show the answer"));
         }
         return;
@@ -164,7 +164,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut No
     else {
         return;
     };
-    // It follows the model by itself, but where the answer is of an earlier session or writes to the model.
+    // It follows the model by itself until it is right, but where the answer is of an earlier session or writes to the model.
     let is_now = cell.shown.status != CellStatus::Stale;
     let differs = failed_case.map_or(String::new(), |failed| differing(&cell.compared, failed, exercise.cases.len()));
     let words = match (is_right, is_now) {
@@ -180,16 +180,17 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut No
     }
 }
 
-/// How many of the cases differ, or which one; nothing of a single case.
+/// Which of the cases differ; nothing of a single case.
 fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String {
-    let wrong = compared.iter().filter(|case| !case.is_right).count();
-    match (wrong, cases) {
+    let wrong = compared.iter().enumerate().filter(|(_, case)| !case.is_right);
+    let wrong: Vec<String> = wrong.map(|(place, _)| (place + 1).to_string()).collect();
+    match (wrong.len(), cases) {
         (_, 0 | 1) => String::new(),
         // Where not all cases are compared, only the first wrong one is known.
-        _ if compared.len() < cases || wrong == 1 => format!(" Case {} of {cases} differs.", failed + 1),
+        (count, _) if compared.len() < cases || count <= 1 => format!(" Case {} of {cases} differs.", failed + 1),
         (2, 2) => " Both cases differ.".to_owned(),
-        _ if wrong == cases => format!(" All {cases} cases differ."),
-        _ => format!(" {wrong} of {cases} cases differ."),
+        (count, _) if count == cases => format!(" All {cases} cases differ."),
+        _ => format!(" Of {cases} cases, these differ: {}.", wrong.join(", ")),
     }
 }
 
@@ -198,7 +199,8 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };
     let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
-    let is_now = cell.shown.status != CellStatus::Stale;
+    // An answer that is right keeps its verdict while the model goes on.
+    let is_now = cell.shown.status != CellStatus::Stale && !cell.is_right();
     if !is_now && !cell.compared.is_empty() {
         ui.label(RichText::new("when your answer was checked").size(size::SMALL).color(palette.ink_faint));
     }
@@ -254,4 +256,28 @@ fn card_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
         ui.set_width(ui.available_width());
         content(ui);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use attune_core::kernel::notebook::snapshot::ComparedCase;
+    use attune_engine::code::Output;
+
+    use super::*;
+
+    #[test]
+    fn a_verdict_says_which_cases_differ() {
+        let said = |right: &[bool]| {
+            let case = |is_right: &bool| {
+                let [yours, expected] = [Output::Number(1.0), Output::Number(1.0)];
+                ComparedCase { yours, expected, is_right: *is_right }
+            };
+            let failed = right.iter().position(|is_right| !is_right).unwrap_or(0);
+            differing(&ComparedModel::all(&right.iter().map(case).collect::<Vec<_>>()), failed, right.len())
+        };
+        assert_eq!(said(&[false]), "");
+        assert_eq!(said(&[true, false]), " Case 2 of 2 differs.");
+        assert_eq!(said(&[false, false]), " Both cases differ.");
+        assert_eq!(said(&[true, false, false]), " Of 3 cases, these differ: 2, 3.");
+    }
 }

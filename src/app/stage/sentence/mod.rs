@@ -185,8 +185,9 @@ impl<'a> Strip<'a> {
         ui.add_space(size::GAP_TIGHT);
         let Some(shown) = shown.filter(|_| ui.available_width() > SAID_MIN) else { return };
         let said = self.model.summary(&shown);
-        let label = Label::new(RichText::new(&said).color(palette.ink_soft)).truncate();
-        ui.add(label).on_hover_text(said);
+        let is_short = width_of(ui, &said, theme::plain(size::BODY)) <= ui.available_width();
+        let words = RichText::new(&said).size(if is_short { size::BODY } else { size::SMALL });
+        ui.add(Label::new(words.color(palette.ink_soft)).truncate()).on_hover_text(said);
     }
 
     fn layers_ui(&self, ui: &mut Ui, layer: usize, selection: &mut Selection, walk: &Walk) {

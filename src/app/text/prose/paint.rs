@@ -10,8 +10,8 @@ use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;
 use egui::{
-    Color32, CornerRadius, CursorIcon, Galley, Id, OpenUrl, Pos2, Rect, Response, ScrollArea, Sense, Shape, Stroke, Ui,
-    UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    Color32, CornerRadius, CursorIcon, Galley, Id, OpenUrl, Pos2, Rect, RectAlign, Response, ScrollArea, Sense, Shape,
+    Stroke, Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use super::LessonAround;
@@ -256,10 +256,20 @@ fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &m
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
-    if response.has_focus() && !response.hovered() {
-        response.show_tooltip_ui(|ui| live_tip_ui(ui, word));
-    }
-    response.on_hover_cursor(CursorIcon::PointingHand).on_hover_ui(|ui| live_tip_ui(ui, word))
+    card_ui(ui, &response, |ui| live_tip_ui(ui, word));
+    response.on_hover_cursor(CursorIcon::PointingHand)
+}
+
+/// Shows what is said of a word under the pointer or the keyboard: beside the column, where it covers no word of the text, or
+/// else below its line.
+fn card_ui(ui: &Ui, response: &Response, content: impl FnOnce(&mut Ui)) {
+    const PLACES: [RectAlign; 4] =
+        [RectAlign::RIGHT_START, RectAlign::LEFT_START, RectAlign::BOTTOM_START, RectAlign::TOP_START];
+    let is_reached = response.has_focus() && !response.hovered();
+    let mut card = if is_reached { Tooltip::for_widget(response) } else { Tooltip::for_enabled(response) };
+    let line = Rect::from_x_y_ranges(ui.clip_rect().x_range(), response.rect.y_range());
+    card.popup = card.popup.anchor(line).align(PLACES[0]).align_alternatives(&PLACES[1..]);
+    card.show(content);
 }
 
 fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
@@ -306,10 +316,8 @@ fn term_ui(ui: &Ui, named: TermInText, line: Rect, response: Response, context: 
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
-    if response.has_focus() && !response.hovered() {
-        response.show_tooltip_ui(|ui| term_card_ui(ui, glossary, named.term));
-    }
-    response.on_hover_cursor(CursorIcon::PointingHand).on_hover_ui(|ui| term_card_ui(ui, glossary, named.term))
+    card_ui(ui, &response, |ui| term_card_ui(ui, glossary, named.term));
+    response.on_hover_cursor(CursorIcon::PointingHand)
 }
 
 /// A formula that is the symbol of a term.

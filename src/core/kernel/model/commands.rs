@@ -3,6 +3,7 @@
 //! The axes of the picture are always one linear map for everything that is on the stage, so that arrows add up
 //! whatever they are.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use attune_engine::numerics::Matrix;
@@ -41,6 +42,7 @@ impl LessonModel {
                 self.set_head(head, mode, gain.is_some() && last == gain)?;
                 self.last_drag = gain;
             }
+            InterventionCommand::SetHeads { heads, mode } => self.set_heads(heads, &mode)?,
             InterventionCommand::Solo(solo) => self.solo(solo)?,
             InterventionCommand::SetTemperature(temperature) => {
                 temperature.map_or(Ok(()), check_temperature)?;
@@ -106,6 +108,19 @@ impl LessonModel {
         let (model, live) = (&self.training.trainer().model, self.training.model().live());
         let mode = self.pass.mode(mode, head, &self.cache, model, live)?;
         self.intervene(&label, goes_on, |changed| changed.heads[head] = mode);
+        Ok(())
+    }
+
+    fn set_heads(&mut self, heads: Range<usize>, mode: &HeadMode<f32>) -> Result<(), String> {
+        if heads.is_empty() {
+            return Err("there is no head to set".to_owned());
+        }
+        self.check_head(heads.end - 1)?;
+        let label = format!("heads {} to {} {}", heads.start + 1, heads.end, mode.words().name);
+        let (model, live) = (&self.training.trainer().model, self.training.model().live());
+        let modes = heads.clone().map(|head| self.pass.mode(mode.clone(), head, &self.cache, model, live));
+        let modes = modes.collect::<Result<Vec<_>, _>>()?;
+        self.intervene(&label, false, |changed| changed.heads[heads].clone_from_slice(&modes));
         Ok(())
     }
 

@@ -101,11 +101,6 @@ impl DocumentCell {
         if let Answer::Exercise(attempts) = self.answer { attempts } else { Attempts::default() }
     }
 
-    /// A prediction whose answer is locked.
-    pub fn is_given_prediction(&self) -> bool {
-        matches!(self.answer, Answer::Predict { is_locked: true, .. })
-    }
-
     /// A prediction that is given, an exercise that is passed.
     pub fn is_done(&self) -> bool {
         match self.answer {

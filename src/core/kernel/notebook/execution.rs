@@ -604,6 +604,16 @@ pub fn stale_cells<'a>(document: &'a Document, standings: &[CellStanding<'_>]) -
     all.filter(|(_, standing)| standing.status == CellStatus::Stale).map(|(cell, _)| &cell.id).collect()
 }
 
+/// Whether a verdict stays as the model changes: of a prediction that is given, and of an exercise that is solved. It is about
+/// the model as it was then; a new run of the cell gives another.
+fn is_settled(cell: &DocumentCell, run: &RunSnapshot) -> bool {
+    match run.verdict {
+        Some(Verdict::Prediction { .. }) => cell.is_done(),
+        Some(Verdict::Exercise { is_right, .. }) => is_right && cell.is_done(),
+        None => false,
+    }
+}
+
 /// For each cell, in order, whether its result still follows from what it read.
 pub fn standings<'a>(
     document: &'a Document,
@@ -617,10 +627,7 @@ pub fn standings<'a>(
         let run = runs.get(&cell.id);
         let (status, is_up_to_date) = match (run, analyses.get(&cell.id)) {
             (None, _) => (CellStatus::New, false),
-            // A prediction is about the model as it was when the answer was given.
-            (Some(run), Some(analysis))
-                if cell.is_given_prediction() && run.shown.verdict.is_some() && run.shown.text == analysis.text =>
-            {
+            (Some(run), Some(analysis)) if run.shown.text == analysis.text && is_settled(cell, &run.shown) => {
                 (CellStatus::Fresh, true)
             }
             (Some(run), Some(analysis)) => {

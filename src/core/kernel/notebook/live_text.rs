@@ -197,12 +197,13 @@ pub trait TextReader {
 
 /// The sentence that a cell is about: its own, or that of the last Stage cell above it, or the first one.
 fn spoken_sentence(document: &Document, cell: &DocumentCell) -> Spoken {
-    let of_stages = || Spoken::Lesson(sentence_above(document, &cell.id));
+    let of_stages = || Spoken::Lesson(sentence_above(document.cells.iter(), &cell.id));
     cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
 }
 
-fn sentence_above(document: &Document, id: &str) -> usize {
-    let above = document.cells.iter().take_while(|cell| *cell.id != *id);
+/// The sentence of the last Stage cell above a cell, or the first one.
+pub fn sentence_above<'a>(cells: impl Iterator<Item = &'a Arc<DocumentCell>>, id: &str) -> usize {
+    let above = cells.take_while(|cell| *cell.id != *id);
     let stages = above.filter_map(|cell| match *cell.kind {
         CellKind::Stage { sentence, .. } => Some(sentence),
         _ => None,

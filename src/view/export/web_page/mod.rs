@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::Glossary;
 use attune_engine::code::editor::highlight::{SpanKind, highlight};
+use attune_engine::code::readable;
 use data_encoding::BASE64;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, html};
 
@@ -21,7 +22,7 @@ use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
 use super::{escaped, plain};
 use crate::view_model::glossary::told;
-use crate::view_model::output::{OutputModel, short};
+use crate::view_model::output::OutputModel;
 
 /// The program's palettes, light or dark as the reader's system is, and the page's rules.
 const STYLE: &str = concat!(
@@ -282,8 +283,8 @@ impl Body<'_> {
             "<p class=\"slider\">{caption}<code>{}{value}</code> <small>{}</small>\
              <span class=\"track\" style=\"--at:{at:.1}%\">{thumb}</span><small>{}</small></p>",
             escaped(&slider.name),
-            short(from),
-            short(to)
+            readable(from),
+            readable(to)
         );
     }
 

@@ -276,7 +276,8 @@ mod tests {
         let ctx = egui::Context::default();
         ctx.set_fonts(theme::fonts::definitions());
         let input = egui::RawInput { screen_rect: Some(CARD), ..egui::RawInput::default() };
-        let output = ctx.run_ui(input, |ui| sketch_ui(ui, sketch, CARD, 1.0));
+        let mut output = ctx.run_ui(input, |ui| sketch_ui(ui, sketch, CARD, 1.0));
+        output.textures_delta.clear();
         let shapes = || output.shapes.iter().map(|clipped| &clipped.shape);
         let dots = shapes().filter_map(|shape| if let Shape::Circle(dot) = shape { Some(dot.center) } else { None });
         let names = shapes().filter_map(|shape| if let Shape::Text(text) = shape { Some(text) } else { None });

@@ -94,7 +94,7 @@ fn a_small_vocabulary_is_begun_with_its_own_words() {
 fn every_command_says_why_and_runs() {
     let small = [8, 2, 2, 8, 512, 20];
     for (sizes, tokenizer, why) in [
-        (small, without_words(), "it has pieces neither for common English words nor for those of its own"),
+        (small, without_words(), "it can read neither common English words nor those of its own vocabulary"),
         ([8, 2, 2, 8, 2, 20], adding(3), "it adds 3 pieces to every text, but the model reads at most 2"),
     ] {
         let folder = zeros(&shape(sizes), Some(&tokenizer));

@@ -278,12 +278,11 @@ pub enum Asked {
     Whole,
 }
 
-/// The likeliest answer at a word. `None` at a word that a lesson's own model of hidden words sees: there it mostly repeats
-/// the word.
+/// The likeliest answer at a word. `None` at a word that a model of hidden words sees: it was not trained to answer there,
+/// or mostly repeats the word.
 pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &RankedAnswer)> {
     let asked = Asked::of(model)?;
-    let is_read = model.made_of.static_embedding.is_pretrained();
-    let is_told = is_read || asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
+    let is_told = asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
     Some((asked, likeliest(model, token)?)).filter(|_| is_told)
 }
 

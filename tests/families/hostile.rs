@@ -52,7 +52,7 @@ fn values_that_make_no_model_are_refused_by_their_key() {
         ("gemma2-wild", new, json!({ "final_logit_softcapping": -1 }), "-1 as final_logit_softcapping"),
         ("gemma3-wild", old, json!({ "sliding_window_pattern": 0 }), "sliding_window_pattern"),
         ("gemma3-wild", old, json!({ "rope_local_base_freq": 0 }), "0 as rope_local_base_freq"),
-        ("neox-wild", old, json!({ "rotary_pct": 0.5 }), "3 of 6 columns of a head that are turned (rotary_pct)"),
+        ("neox-wild", old, json!({ "rotary_pct": 0.5 }), "found 3 rotated columns of 6 in a head (rotary_pct)"),
         ("neox-wild", old, json!({ "rotary_pct": 2 }), "2 as rotary_pct"),
         ("neox-wild", old, json!({ "rotary_pct": 0 }), "0 of 6 columns"),
         ("neox-wild", old, json!({ "rotary_emb_base": 0 }), "0 as rotary_emb_base"),

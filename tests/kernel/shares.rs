@@ -117,7 +117,7 @@ fn the_caption_says_what_is_shown_where_there_is_little_room_too() {
         assert!(
             text.contains("22\u{a0}%")
                 && text.contains("30\u{a0}%")
-                && (text.contains("near") || text.contains("mislead")),
+                && (text.contains("far apart") || text.contains("mislead")),
             "{text}"
         );
     }

@@ -140,7 +140,7 @@ fn an_unknown_word_is_spelt_otherwise_or_left_out_by_choice_alone() {
     types(&mut bench, " stne");
     press(&mut bench, Key::Enter);
     assert_eq!(shown(&bench), "the stone sank while the", "Enter replaces no word");
-    assert!(says(&bench, "stne is unknown: choose a word for it above, or press ↑ to leave it out."));
+    assert!(says(&bench, "stne is unknown. Above, choose a word for it, or press ↑ to leave it out."));
     press(&mut bench, Key::ArrowDown);
     assert_eq!(shown(&bench), "the stone sank while the stone", "the word that is spelt like it");
     press(&mut bench, Key::Enter);
@@ -191,7 +191,7 @@ fn what_could_not_be_read_is_there_again_when_the_field_is() {
     enter_field(&mut bench);
     assert_eq!(bench.get_by_label("Sentence").value().as_deref(), Some("a duck qqqqqq"));
     press(&mut bench, Key::Escape);
-    click(&mut bench, "Sentence: the lesson's");
+    click(&mut bench, "Sentence: the lesson's sentences");
     click(&mut bench, "a seal is happy");
     assert_eq!(shown(&bench), "a seal is happy");
     assert_eq!(bench.get_by_label("Sentence").value().as_deref(), Some("a seal is happy"));
@@ -201,8 +201,17 @@ fn what_could_not_be_read_is_there_again_when_the_field_is() {
 fn the_controls_of_the_top_bar_never_overlap() {
     for width in [800.0, 1000.0, 1067.0, 1280.0, 2560.0] {
         let bench = bar(width);
-        let labels =
-            ["Sentence: the lesson's", "Sentence", "Compare", "Undo", "Redo", "Smaller", "Larger", "Theme", "Keys"];
+        let labels = [
+            "Sentence: the lesson's sentences",
+            "Sentence",
+            "Compare",
+            "Undo",
+            "Redo",
+            "Smaller",
+            "Larger",
+            "Theme",
+            "Keys",
+        ];
         let rects = labels.map(|label| bench.get_by_label(label).rect());
         for pair in rects.windows(2) {
             assert!(pair[0].right() <= pair[1].left(), "at {width}: {pair:?}");

@@ -441,7 +441,7 @@ fn a_search_lights_counts_and_leads_to_what_it_finds() {
     harness.run_steps(2);
     harness.event(Event::Text("(".to_owned()));
     harness.run_steps(3);
-    assert!(harness.query_by_label("Not a pattern: unclosed group, at character 4").is_some());
+    assert!(harness.query_by_label("Not a regular expression: unclosed group, at character 4").is_some());
     harness.get_by_label("Clear").click();
     harness.run_steps(3);
     assert!(!view().highlight.is_narrowed() && harness.query_by_label("Clear").is_none());

@@ -184,7 +184,10 @@ fn a_slider_retrains_while_it_is_dragged_and_a_button_returns() {
     let mut panel = PanelHarness::new(after(&[Command::Retrain(Box::new(recipe))]), SIZE, again());
     let other = panel.snapshot();
     let model = panel.model::<RetrainModel>();
-    assert_eq!(model.told, "Shown: seed 9. It is in a retrained space, turned to match the lesson's picture.");
+    assert_eq!(
+        model.told,
+        "Shown: seed 9. The vectors are in a retrained space, turned to match the lesson's picture."
+    );
     assert!(model.has_ghosts && !model.is_own);
     let stage = StageModel::of(&other).expect("a picture");
     // Four words with a group, and the seven tokens of the sentence.

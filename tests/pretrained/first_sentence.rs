@@ -21,7 +21,7 @@ const SMALL: [usize; 6] = [8, 2, 2, 8, 512, 20];
 fn models() -> [(Config, Value, &'static str); 3] {
     let two_positions = [8, 2, 2, 8, 2, 20];
     [
-        (shape(SMALL), without_words(), "it has pieces neither for common English words nor for those of its own"),
+        (shape(SMALL), without_words(), "it can read neither common English words nor those of its own vocabulary"),
         (shape(SMALL), adding(192), "it adds 192 pieces to every text, but the model reads at most 128"),
         (shape(two_positions), adding(3), "it adds 3 pieces to every text, but the model reads at most 2"),
     ]

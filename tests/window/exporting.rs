@@ -167,6 +167,6 @@ fn before_training_the_stage_is_told_in_words() {
         "{said}"
     );
     let page = std::fs::read_to_string(folder.join("x.md")).unwrap();
-    assert!(page.contains("It was not drawn: the lesson has no model yet."), "{page}");
+    assert!(page.contains("This picture was not drawn: the lesson has no model yet."), "{page}");
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

@@ -186,10 +186,10 @@ fn what_does_not_work_is_refused_with_words_and_never_offered() {
         (width(usize::MAX), "a width must be from 2 to 256"),
         (Recipe { model_rate: Some(0.0), ..Recipe::default() }, "a learning rate must be"),
         (Recipe { static_rate: Some(f64::NAN), ..Recipe::default() }, "a learning rate must be"),
-        (shares([0.9, 0.9]), "a sum of 1"),
-        (shares([f64::NAN, 1.0]), "a sum of 1"),
+        (shares([0.9, 0.9]), "must sum to 1"),
+        (shares([f64::NAN, 1.0]), "must sum to 1"),
         (Recipe { shares: [("duck".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "no such ambiguous word"),
-        (Recipe { shares: [("seal".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "a sum of 1"),
+        (Recipe { shares: [("seal".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "must sum to 1"),
     ];
     for (recipe, words) in refused {
         kernel.apply(Command::Retrain(Box::new(recipe.clone())));

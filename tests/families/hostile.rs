@@ -54,7 +54,7 @@ fn values_that_make_no_model_are_refused_by_their_key() {
         ("gemma3-wild", old, json!({ "rope_local_base_freq": 0 }), "0 as rope_local_base_freq"),
         ("neox-wild", old, json!({ "rotary_pct": 0.5 }), "found 3 rotated columns of 6 in a head (rotary_pct)"),
         ("neox-wild", old, json!({ "rotary_pct": 2 }), "2 as rotary_pct"),
-        ("neox-wild", old, json!({ "rotary_pct": 0 }), "0 of 6 columns"),
+        ("neox-wild", old, json!({ "rotary_pct": 0 }), "found 0 rotated columns of 6"),
         ("neox-wild", old, json!({ "rotary_emb_base": 0 }), "0 as rotary_emb_base"),
         ("neo-wild", new, json!({ "attention_layers": ["global"] }), "attention_layers of 1 layers"),
         ("neo-wild", old, json!({ "attention_types": [[["global"], 1_u64 << 60]] }), "attention_layers of 4 layers"),

@@ -236,7 +236,7 @@ action_table! {
         Checkpoints { text: "Checkpoints …", tooltip: "Go back to an earlier state of your work on this lesson" }
         ResetLesson {
             text: "Reset the lesson",
-            tooltip: "Resets cells, answers and weights to the start; your work is kept as a checkpoint",
+            tooltip: "Resets cells, answers and weights; your work is kept as a checkpoint",
         }
         Map {
             text: "Map …",

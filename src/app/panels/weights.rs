@@ -456,7 +456,7 @@ fn tools_ui(ui: &mut Ui, model: &WeightsModel, state: &mut ToolsUiState) -> Opti
             (
                 Tool::Pick,
                 "Pick",
-                "Click an entry, or go to it with the arrow keys; then change it with the slider or the number",
+                "Click an entry, or go to it with the arrow keys; then use the slider or the number field",
             ),
             (
                 Tool::Paint,

@@ -409,8 +409,8 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     ui.painter().rect_filled(right, CornerRadius::same(size::RADIUS), palette.stage);
     let (picture, caption) = right.split_top_bottom_at_y(right.bottom() - size::GAP_WIDE - size::READING);
     sketch_ui(ui, split, picture, time);
-    let font = theme::plain(size::READING);
-    ui.painter_at(right).text(caption.center_top(), Align2::CENTER_TOP, about, font, palette.ink_soft);
+    let about = RichText::new(about).color(palette.ink_soft);
+    ui.put(caption.shrink2(vec2(size::GAP_WIDE, 0.0)), egui::Label::new(about).truncate());
     let inner = left.shrink2(vec2(0.0, HEIGHT / 5.0)).with_max_x(left.right() - size::GAP_WIDE);
     // A child that takes no room of its own: the picture has it.
     let action = words(&mut ui.new_child(UiBuilder::new().max_rect(inner)), state);
@@ -445,7 +445,7 @@ fn standing(model: &HomeModel) -> String {
     let folder = model.folder.as_ref().map(|folder| folder.display().to_string());
     match (count, folder) {
         (0, Some(folder)) => format!("There is no lesson in {folder}. Open a file, or drop one here."),
-        (0, None) => "There is no folder `lessons` here. Open a lesson's file, or drop one on this window.".to_owned(),
+        (0, None) => "There is no `lessons` folder here. Open a lesson's file, or drop one on this window.".to_owned(),
         _ => {
             let lessons = if count == 1 { "1 lesson".to_owned() } else { format!("{count} lessons") };
             let minutes: usize = model.lessons.iter().filter_map(|row| row.minutes).sum();

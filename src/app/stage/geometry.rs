@@ -351,8 +351,8 @@ const GRID_WIDTH: f32 = 1.2;
 const AXIS_WIDTH: f32 = 1.4;
 const DROP_WIDTH: f32 = 1.0;
 const WORD_LINE_WIDTH: f32 = 1.4;
-/// How far a line to the ground steps back towards it.
-const DROP_FAINTNESS: f32 = 0.75;
+/// How much of what lies behind it a line to the ground lets through: mixed with the ground it would be a scratch over others.
+const DROP_FAINTNESS: f32 = 0.6;
 /// The ground lies so far below what the picture is about, and is ruled in squares of the second number.
 const BELOW: f32 = 0.12;
 const GRID_STEP: f32 = 0.25;
@@ -370,7 +370,7 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
         start: scaled(model, token.start),
         end: scaled(model, token.end),
-        color: palette.token(token.group).lerp_to_gamma(palette.stage, faintness),
+        color: palette.token(token.group).gamma_multiply(1.0 - faintness),
         size,
         kind,
     };

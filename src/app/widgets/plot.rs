@@ -195,7 +195,9 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     const END: f32 = 4.0;
     const FAINT: f32 = 0.75;
     /// Between a point and its name: as near as there is room.
-    const APART: [f32; 3] = [size::HAIRLINE, size::GAP, size::GAP_WIDE];
+    const APART: [f32; 3] = [size::GAP_TIGHT, size::GAP, size::GAP_WIDE];
+    /// Between two places of an arrow that names keep clear of.
+    const STEP: f32 = 4.0;
     /// Least radius of a glow's rim, as a share of the height.
     const LEAST: f32 = 0.09;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -209,11 +211,16 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     for (place, group) in &sketch.dots {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
-    // Names keep clear of each other and of all dots; one without room is left out, that of a crowd first.
+    // Names keep clear of each other, of arrows and of all dots; one without room is left out, that of a crowd first.
     let around = |at: Pos2, radius: f32| Rect::from_center_size(at, Vec2::splat(2.0 * radius));
     let ends = sketch.moves.iter().flat_map(|way| [way.start, way.at(time)]).map(|place| around(at(place), END));
     let dots = sketch.dots.iter().map(|(place, _)| around(at(*place), DOT));
-    let mut taken: Vec<Rect> = ends.chain(dots).collect();
+    let along = sketch.moves.iter().flat_map(|way| {
+        let (start, end) = (at(way.start), at(way.at(time)));
+        let steps = ((end - start).length() / STEP) as usize;
+        (0..steps).map(move |step| around(start.lerp(end, step as f32 / steps as f32), size::OUTLINE))
+    });
+    let mut taken: Vec<Rect> = ends.chain(dots).chain(along).collect();
     let mut write = |middle: Pos2, sides: [Align2; 4], name: &str, font: FontId, ink| {
         let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
         let all = APART.into_iter().flat_map(|apart| sides.map(|side| (apart, side)));

@@ -17,7 +17,7 @@ use attune_engine::quantity::{Entry, Quantity};
 
 use super::reader::EntryReader;
 use super::walk::distance;
-use crate::view_model::answers::{Asked, said, told_answer};
+use crate::view_model::answers::{Asked, keepers, said, told_answer};
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
 use crate::view_model::heads::{at_distance, strongest};
 use crate::view_model::quoted;
@@ -546,14 +546,14 @@ impl EntryReader<'_> {
         let feeds = parts
             .find(|moves| moves.part == BlockPart::FeedForward)
             .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));
-        let repeats = is_last && self.answers(query).is_none();
+        let repeats = is_last && !self.keeps_answers() && self.answers(query).is_none();
         let answer = repeats.then(|| said(self.model, query)).flatten();
         Some(Said { happens, result: Some(result), notes: [norms, feeds, answer].into_iter().flatten().collect() })
     }
 
     /// The answer at a word in one line, where the model says more than which word it sees there.
     pub(super) fn answers(&self, query: usize) -> Option<String> {
-        let (asked, answer) = told_answer(self.model, query)?;
+        let (asked, answer) = told_answer(self.model, query).filter(|_| !self.keeps_answers())?;
         let name = || quoted(&self.model.classes[answer.class]);
         let (word, share) = (
             self.query_said(self.first_head(self.sentence.activations.blocks.len() - 1), query),
@@ -564,6 +564,10 @@ impl EntryReader<'_> {
             Asked::Next => answers_after(word, name(), share),
             Asked::Whole => answers_all(name(), share),
         })
+    }
+
+    fn keeps_answers(&self) -> bool {
+        keepers(self.snapshot).next().is_some()
     }
 
     /// Says what pulls a word back where the arrow of a head is longer than the word's whole move.

@@ -7,11 +7,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, SentenceCommand};
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
 use attune_core::kernel::snapshot::sentence::{ANSWERS, RankedAnswer, Token, check_generates, token_labels};
 use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
+use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::limits::GENERATED_MAX;
+use attune_core::lesson::panels::PanelName;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
@@ -284,6 +288,20 @@ pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &Ranke
     let asked = Asked::of(model)?;
     let is_told = asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
     Some((asked, likeliest(model, token)?)).filter(|_| is_told)
+}
+
+/// Predictions that wait for the learner and open the panel *Answers* with their own answer: until then, no picture tells what
+/// the model answers.
+pub fn keepers(snapshot: &Snapshot) -> impl Iterator<Item = &CellId> {
+    let opens = |id: &&CellId| {
+        snapshot.lesson.cells.iter().any(|cell| *cell.id == ***id && cell.opens.contains(&PanelName::Answers))
+    };
+    snapshot.notebook.cells.iter().filter(|shown| is_asked(shown)).map(|shown| &shown.cell.id).filter(opens)
+}
+
+/// A prediction that is yet to be answered.
+pub fn is_asked(shown: &CellSnapshot) -> bool {
+    matches!(*shown.cell.kind, CellKind::Predict(_)) && !shown.cell.is_done()
 }
 
 impl Asked {

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::reveal;
-use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace};
 use attune_core::kernel::static_embedding::Rewriter;
 use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
@@ -32,7 +31,7 @@ use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
 use crate::explain::sentences::templates;
-use crate::view_model::answers::Asked;
+use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
 use crate::view_model::heads::HeadLabels;
 use crate::view_model::stage::StageModel;
@@ -144,11 +143,6 @@ pub fn revealed(snapshot: &Snapshot, trained: impl FnOnce() -> Kernel) -> Option
     Some(kernel.snapshot())
 }
 
-/// A prediction that is yet to be answered.
-fn is_asked(shown: &CellSnapshot) -> bool {
-    matches!(*shown.cell.kind, CellKind::Predict(_)) && !shown.cell.is_done()
-}
-
 /// The model's answers to the predictions that the page's reader is yet to make.
 fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<PageAnswer<'a>> {
     let is_waiting = |id: &str| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *id && is_asked(shown));
@@ -203,6 +197,8 @@ struct Data<'a> {
     heads: Vec<HeadData>,
     /// Words that an answer is about, and those that stand for a hidden one.
     asked: Option<Asked>,
+    /// Sections of the predictions before whose answer none is told.
+    keepers: Vec<String>,
     hidden: [&'static str; HIDDEN.len()],
     /// The sentences of explanations and results.
     explanations: BTreeMap<&'static str, String>,
@@ -433,6 +429,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
         asked: Asked::of(model),
+        keepers: keepers(snapshot).map(|id| section_id(id)).collect(),
         hidden: HIDDEN,
         explanations: templates(),
         projection: ProjectionData {

@@ -104,7 +104,7 @@ const Cells = (() => {
   }
 
   /** A prediction is made first, and then the model's answer is shown. */
-  function predictCell(cell, section, say) {
+  function predictCell(cell, section, state, say) {
     const answer = section.querySelector("template");
     const list = section.querySelector("ul.choices");
     if (!answer || !list) return;
@@ -139,6 +139,7 @@ const Cells = (() => {
       const shown = element("div", "", "revealed");
       shown.append(answer.content.cloneNode(true));
       reveal.replaceWith(shown);
+      state.actions.look({ keepers: state.keepers.filter((id) => id !== section.id) });
       say(chosen === right ? "Right." : `The model’s answer is ${cell.choices[right]}.`);
     });
     list.after(group, reveal);
@@ -193,7 +194,7 @@ const Cells = (() => {
       }
       if (cell.kind === "slider") sliderCell(cell, section, state, stage);
       if (cell.kind === "exercise") exerciseCell(cell, section, state, say);
-      if (cell.kind === "predict") predictCell(cell, section, say);
+      if (cell.kind === "predict") predictCell(cell, section, state, say);
     }
     follow(stages, state, stage);
     return { showStage: (cell) => showStage(cell, state, stage), isShown: (cell) => isShown(cell, state), stages };

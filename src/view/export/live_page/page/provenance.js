@@ -163,8 +163,8 @@ const Provenance = (() => {
   /** The answer at a word, where the model says more than which word it sees there. */
   function answerSaid(state, i) {
     const { data, pass } = state;
-    const isTold = (word) => data.pieces || isHidden(data, word);
-    if (data.asked === null || (data.asked === "here" && !isTold(pass.tokens[i]))) return null;
+    const isTold = data.asked !== "here" || isHidden(data, pass.tokens[i]);
+    if (data.asked === null || state.keepers.length > 0 || !isTold) return null;
     const shares = Array.from(Engine.softmax(Engine.row(pass.logits, pass.logits.rows === 1 ? 0 : i)));
     const best = order(shares)[0];
     const parts = { word: quoted(state.labels[i]), answer: quoted(data.classes[best]), share: percent(shares[best]) };
@@ -251,7 +251,7 @@ const Provenance = (() => {
   function tell(line, state) {
     const { actions } = state;
     const moment = () => (state.isWalked ? actions.walked().step : state.time === 0 || state.time === 1 ? state.time : null);
-    const seen = () => [state.pass, state.isWalked, moment(), state.head, state.query, state.key];
+    const seen = () => [state.pass, state.isWalked, moment(), state.head, state.query, state.key, state.keepers];
     const show = State.whenChanged(seen, () => {
       const isOnItsWay = !state.isWalked && moment() === null;
       line.textContent = isOnItsWay ? "" : state.isWalked ? resultOfStep(state, moment()) : resultAtRest(state);

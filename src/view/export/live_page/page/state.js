@@ -55,6 +55,8 @@ const State = (() => {
       lines: [],
       /** Pairs of a word of the sentence and the word at whose vector it should end. */
       goals: [],
+      /** Sections of the predictions before whose answer none is told. */
+      keepers: data.keepers,
       /** `{ side, position }` of a token, or `{ word }` of the vocabulary. */
       hovered: null,
       pass: null,

@@ -184,7 +184,7 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
     };
     let (equation, said) = last("norm: Post");
     assert_eq!(equation, "a_i = x_i + \\Delta_i, \\quad y_i = \\operatorname{Norm}(a_i)");
-    assert!(said.contains("The norm rescales every arrow by one factor"), "{said}");
+    assert!(said.contains("The norm divides every arrow by the same number"), "{said}");
     let (equation, said) = last(FED);
     let expected = "a_i = x_i + \\Delta_i, \\quad b_i = \\operatorname{Norm}(a_i), \\quad \
                     c_i = b_i + \\operatorname{FFN}(b_i), \\quad y_i = \\operatorname{Norm}(c_i)";
@@ -205,7 +205,7 @@ fn the_steps_are_said_with_their_numbers() {
         said,
         [
             "“the” begins as its static vector of 4 numbers, the same in every sentence.",
-            "Nothing is learned here. The query, the key and the value of each word are the 4 numbers of its vector.",
+            "Nothing is learned here. The query, the key and the value of each word are 4 numbers of its vector.",
             "The query is compared with each key: their entries are multiplied in pairs, and the products are added. q(“the”) · k(“the”) = 2.000, the largest.",
             "Wide vectors give large scores, so divide by √4. No word is hidden. “the” gives “the” the score 1.000.",
             "Subtract the largest score, 1.000, from each score, exponentiate, and divide by the total, 2.368. The weights sum to 1. “the” looks at “the” 0.422, “sat” 0.422, “cat” 0.155.",
@@ -221,7 +221,7 @@ fn a_head_whose_scores_do_not_count_says_so() {
     let mut kernel = kernel(SMALL);
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
-    assert!(walk.step(Step::Softmax).said.contains("all words equally"));
+    assert!(walk.step(Step::Softmax).said.contains("every visible word the same weight"));
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("frozen"));
@@ -297,7 +297,7 @@ fn a_model_without_positions_speaks_of_none() {
         let walk = WalkModel::of(&kernel(&text).snapshot(), FIRST).expect("a walk");
         let embed = walk.step(Step::Embed);
         let has_positions = positions == "Learned";
-        assert_eq!(embed.said.contains("its position, the"), has_positions, "{positions}: {}", embed.said);
+        assert_eq!(embed.said.contains("position is added to it"), has_positions, "{positions}: {}", embed.said);
         assert_eq!(embed.equation.contains("P_i"), has_positions, "{positions}: {}", embed.equation);
         let [word, input] = [0, 1].map(|row| &embed.rows[row].values);
         assert_eq!(word == input, !has_positions, "{positions}: x is E's row, and nothing added to it");
@@ -354,10 +354,14 @@ fn where_a_head_moves_a_word_farther_than_it_goes_the_last_step_says_what_pulls_
             let length = model.sentence.contributions[block].head_lengths[own][query];
             let moved = model.sentence.moves[block].lengths[query];
             let said = &walk.step(Step::Contextual).said;
-            let words = format!("Head {} alone would move it by {length:.3}; head {} pulls it back.", own + 1, 2 - own);
+            let words = format!(
+                "By itself, head {} would move the word by {length:.3}; head {} pulls the word back.",
+                own + 1,
+                2 - own
+            );
             let is_said = form != FED && length > moved + 0.001;
             assert_eq!(said.contains(&words), is_said, "{form}, head {head} by {length} of {moved}: {said}");
-            assert_eq!(said.contains("pulls it back"), is_said, "{said}");
+            assert_eq!(said.contains("pulls the word back"), is_said, "{said}");
             seen[usize::from(is_said)] += 1;
         }
     }

@@ -126,13 +126,13 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     // Beside chosen words, the places that the others have left say nothing.
     let is_left = |(index, shown): &(usize, Visibility)| *shown == Visibility::Faded && model.is_in_sentence(*index);
     let colors = &word_colors(model, emphasis, palette);
-    // Chosen words come last, over the others: see `count_under`.
-    let of = |is_chosen: bool| {
+    // Words that step back come first, under all others, and chosen ones last: see `count_under`.
+    let of = |depth: Depth| {
         let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
-        let words = words.filter(move |(_, shown)| emphasis.is_chosen(*shown) == is_chosen);
+        let words = words.filter(move |word| depth_of(model, emphasis, *word) == depth);
         words.map(move |(index, shown)| word_point(model, emphasis, (index, shown), colors, palette))
     };
-    let words = [of(false), of(true)];
+    let [under, others, chosen] = [Depth::Under, Depth::Among, Depth::Over].map(of);
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -142,8 +142,7 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let split = in_sight().filter(|token| token.pieces > 1);
     let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
     let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
-    let [others, chosen] = words;
-    let all = others.chain(old).chain(chosen).chain(split).chain(ghosts).chain(begun).chain(tokens);
+    let all = under.chain(others).chain(old).chain(chosen).chain(split).chain(ghosts).chain(begun).chain(tokens);
     all.filter(Instance::has_place).collect()
 }
 
@@ -153,10 +152,27 @@ pub fn count_under(model: &StageModel, emphasis: &Emphasis) -> usize {
     if !may_step_back(model, emphasis) {
         return 0;
     }
-    let is_under = |(index, shown): &(usize, Visibility)| {
-        steps_back(model, emphasis, *shown) && !model.is_in_sentence(*index) && has_place(model.words[*index].at)
+    let is_under = |word: &(usize, Visibility)| {
+        depth_of(model, emphasis, *word) == Depth::Under && has_place(model.words[word.0].at)
     };
     emphasis.shown_words(model).filter(is_under).count()
+}
+
+/// How a word of the table lies to the others in the order of drawing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Under,
+    Among,
+    Over,
+}
+
+fn depth_of(model: &StageModel, emphasis: &Emphasis, (index, shown): (usize, Visibility)) -> Depth {
+    let is_under = may_step_back(model, emphasis) && steps_back(model, emphasis, shown) && !model.is_in_sentence(index);
+    match emphasis.is_chosen(shown) {
+        true => Depth::Over,
+        false if is_under => Depth::Under,
+        false => Depth::Among,
+    }
 }
 
 /// Words of a sheer cloud step back where some are searched, or go from one file to another.

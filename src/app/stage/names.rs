@@ -563,7 +563,7 @@ fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
             continue;
         }
         let groups = &projected.scene.model.groups;
-        let is_named = |name: &String| before.crowds.iter().any(|(group, _)| groups[*group] == *name);
+        let is_named = |name: &String| before.crowds.iter().any(|(group, _)| groups.get(*group) == Some(name));
         let ends = [(first, -way, from), (last, way, to)];
         for (at, way, name) in ends.into_iter().filter(|(.., name)| free.height() >= LOW || !is_named(name)) {
             let galley = painter.layout_no_wrap(end_text(way, name), theme::strong(size::LABEL), palette.ink_soft);

@@ -444,7 +444,8 @@ impl BasisGlide {
         let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
         let is_retrained = made_of(before.0?).zip(made_of(now)).is_some_and(|(before, now)| before != now);
         if !is_same_lesson || (old.projection == new.projection && !is_retrained) {
-            return under_way.map(|glide| Self { to, ..glide });
+            // The first rows of a file end their glide: they are of what was shown before.
+            return under_way.filter(|glide| glide.staying.is_none()).map(|glide| Self { to, ..glide });
         }
         // The first rows of a file are in all of it.
         let is_read_on = before.0?.lesson.static_embedding.is_in_part();

@@ -191,7 +191,7 @@ pub fn reload(
     let is_shown = models.snapshot().is_some_and(|shown| is_in_part(shown) && shown.space.is_some());
     if !is_shown && link.0.as_ref().is_some_and(|worker| is_in_part(&worker.latest())) {
         *early = Some(SourceNews::Lesson(read));
-        return source.waker.wake();
+        return;
     }
     drop(early);
     workspace.0.lesson_saved();

@@ -154,7 +154,8 @@ fn is_short(number: f64) -> bool {
 }
 
 /// A number with the digits that a reader needs: all of one that was typed or rounded, four of any other. Every number that
-/// cells show is written by this rule; what is computed, compared and saved keeps every digit.
+/// cells show is written by this rule, and every text that code makes of one; what is computed, compared and saved keeps every
+/// digit.
 pub fn readable(number: f64) -> String {
     match number {
         _ if number.is_nan() => return "NaN".to_owned(),

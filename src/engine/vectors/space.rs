@@ -17,6 +17,8 @@ use crate::numerics::{Matrix, parallel};
 const BLOCK: usize = 4096;
 /// Parts of a sum over all pairs, whatever the number of threads: in another order it would have other last digits.
 const PARTS: usize = 16;
+/// Numbers in all these sums, at most: of wide vectors there are fewer parts.
+const PRODUCTS_MAX: usize = 1 << 24;
 
 /// Principal components of all rows.
 #[derive(Clone, Debug)]
@@ -124,7 +126,8 @@ pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize,
     let both = |pairs: &[(usize, usize)]| {
         (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))
     };
-    let parts: Vec<&[(usize, usize)]> = shared.chunks(shared.len().div_ceil(PARTS)).collect();
+    let count = (PRODUCTS_MAX / (width * width).max(1)).clamp(1, PARTS);
+    let parts: Vec<&[(usize, usize)]> = shared.chunks(shared.len().div_ceil(count)).collect();
     let of_parts = parallel::map(&parts, parallel::available(), |pairs| {
         let mut products = Mat::<f64>::zeros(width, width);
         for pairs in pairs.chunks(BLOCK) {

@@ -15,7 +15,7 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::reader::EntryReader;
+use super::reader::{EntryReader, HeadParts};
 use super::walk::distance;
 use crate::view_model::answers::{Asked, keepers, said, told_answer};
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
@@ -50,7 +50,7 @@ sentences! {
 
     // Queries, keys and values.
     nothing_learned() = "Nothing is learned here.";
-    own_roles(width) = "The query, the key and the value of each word are the {width} numbers of its vector";
+    own_roles(width) = "The query, the key and the value of each word are {width} numbers of its vector";
     asks(query, width) = "The query of {query} has {width} numbers";
     offers(key_width, value_width) =
         "Each word has a key of {key_width} numbers, with which queries are compared, and gives a value of {value_width} numbers to the words that look at it.";
@@ -454,10 +454,16 @@ impl EntryReader<'_> {
     }
 
     fn on_mix(&self, head: usize, query: usize) -> Option<Said> {
-        let activations = &self.head(head)?.activations;
+        let HeadParts { activations, mode, .. } = self.head(head)?;
         let mut terms = self.strongest(head, query, |key, weight| format!("{weight:.3} v({key})"))?;
         terms.extend((activations.weights.cols() > NAMED).then(|| "…".to_owned()));
-        let result = Some(mix_is(self.query_said(head, query), terms.join(" + ")));
+        let sum = terms.join(" + ");
+        let mix = match mode.gain() {
+            0.0 => "0".to_owned(),
+            1.0 => sum,
+            gain => format!("{gain} · ({sum})"),
+        };
+        let result = Some(mix_is(self.query_said(head, query), mix));
         Some(Said { happens: vec![mixes(activations.mix.cols())], result, notes: self.on_mode(head, Effect::Sum) })
     }
 

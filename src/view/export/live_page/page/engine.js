@@ -226,7 +226,7 @@ const Engine = (() => {
     const mix = product(weights, value);
     const gain = gainOf(mode);
     for (let i = 0; i < mix.data.length; i++) mix.data[i] *= gain;
-    return { query, key, value, scores, weights, mix, temperature, divisor };
+    return { query, key, value, scores, weights, mix, gain, temperature, divisor };
   }
 
   const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || "Live";

@@ -194,7 +194,9 @@ const Provenance = (() => {
       4: () => (found.isSoftmax && scores.every((score) => score === -Infinity) ? "" : looksAt(state, parts)),
       5: () => {
         const terms = order(weights).slice(0, NAMED).map((at) => `${fixed(weights[at])} v(${keys[at]})`);
-        return say("mix_is", { query, terms: [...terms, ...(keys.length > NAMED ? ["…"] : [])].join(" + ") });
+        const sum = [...terms, ...(keys.length > NAMED ? ["…"] : [])].join(" + ");
+        const { gain } = found;
+        return say("mix_is", { query, terms: gain === 0 ? "0" : gain === 1 ? sum : `${gain} · (${sum})` });
       },
       6: () => {
         const lengths = found.step.heads.map((head) => {

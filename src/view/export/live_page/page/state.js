@@ -107,7 +107,10 @@ const State = (() => {
         const [from, to] = [Engine.row(state.pass.input, i), Engine.row(state.pass.output, i)];
         return from.reduce((total, x, d) => total + (to[d] - x) ** 2, 0);
       };
-      state.query = among.reduce((best, i) => (length(i) > length(best) ? i : best), among[0]);
+      // A word that is listed twice is its second occurrence, and so on.
+      const count = state.lit.filter((text) => text === data.vocabulary[state.pass.tokens[among[0]]]).length;
+      const furthest = () => among.reduce((best, i) => (length(i) > length(best) ? i : best), among[0]);
+      state.query = count > 1 ? (among[count - 1] ?? among[0]) : furthest();
       state.followed = state.query;
       state.key = null;
     }

@@ -165,7 +165,7 @@ fn the_card_says_in_words_what_it_shows_and_grows_on_the_way_to_a_step() {
 #[test]
 fn a_page_at_rest_tells_the_result_that_the_stage_tells() {
     const TOLD: &str = "return document.querySelector('#lab-result').textContent.replaceAll('\u{a0}', ' ');";
-    for name in ["apple", "qkv", "words", "masks", "heads"] {
+    for name in ["apple", "qkv", "words", "masks", "heads", "order"] {
         let snapshot = Kernel::trained(lesson(&text(format!("lessons/{name}.ron")))).snapshot();
         let word = RouteModel::of(&snapshot).and_then(|route| route.word(&[])).expect("a word");
         let addresses = ["time=0", "time=0.5", "time=1"].map(|way| format!("{name}.html#{way}"));

@@ -35,7 +35,7 @@ impl StageResult {
             Moment::Passed(layer) => moved(layer),
             Moment::Contextual => {
                 let answer = reader.answers(if is_chosen { word } else { asked_beside(reader.model, word) });
-                let of_word = || if is_chosen { None } else { reader.occurrences_now(word) };
+                let of_word = || if is_chosen || reader.leaves_statics() { None } else { reader.occurrences_now(word) };
                 let at_rest = || if reader.has_moved(word) { None } else { reader.at_start(word) };
                 answer.or_else(of_word).or_else(at_rest).or_else(|| reader.looks(last, word)).or_else(|| moved(last))
             }

@@ -150,9 +150,9 @@ sentences! {
     nearest_none(word) = "{word} had no close neighbour before attention and has none after it";
     nearest_now(word, nearest) = "{word} is now nearest to {nearest}";
     another_now(word, nearest) = ", {word} to {nearest}";
-    answers_at(word, answer, share) = "{word} → {answer} {share}";
-    answers_after(word, answer, share) = "After {word}: {answer} {share}";
-    answers_all(answer, share) = "The sentence → {answer} {share}";
+    answers_at(word, answer) = "{word} → {answer}";
+    answers_after(word, answer) = "After {word}: {answer}";
+    answers_all(answer) = "The sentence → {answer}";
     true_space() = "Measured in the true space of all dimensions, not in the picture.";
 }
 
@@ -559,16 +559,16 @@ impl EntryReader<'_> {
 
     /// The answer at a word in one line, where the model says more than which word it sees there.
     pub(super) fn answers(&self, query: usize) -> Option<String> {
-        let (asked, answer) = told_answer(self.model, query).filter(|_| !self.keeps_answers())?;
-        let name = || quoted(&self.model.classes[answer.class]);
-        let (word, share) = (
-            self.query_said(self.first_head(self.sentence.activations.blocks.len() - 1), query),
-            percent(answer.probability),
-        );
+        let (asked, answer) = told_answer(self.model, query)?;
+        let word = self.query_said(self.first_head(self.sentence.activations.blocks.len() - 1), query);
+        let said = match self.keeps_answers() {
+            true => "?".to_owned(),
+            false => format!("{} {}", quoted(&self.model.classes[answer.class]), percent(answer.probability)),
+        };
         Some(match asked {
-            Asked::Here => answers_at(word, name(), share),
-            Asked::Next => answers_after(word, name(), share),
-            Asked::Whole => answers_all(name(), share),
+            Asked::Here => answers_at(word, said),
+            Asked::Next => answers_after(word, said),
+            Asked::Whole => answers_all(said),
         })
     }
 
@@ -594,6 +594,9 @@ impl EntryReader<'_> {
 
     /// The nearest static vectors of a word at the beginning and at the end; `None` for a word that has no static vector.
     fn nearest_said(&self, query: usize, name: &str) -> Option<String> {
+        if self.leaves_statics() {
+            return None;
+        }
         let word = |one: &Neighbour| quoted(&self.space.vocabulary[one.word]);
         let before = nearest(&self.sentence.static_neighbours, query)?;
         let now = nearest(&self.sentence.contextual_neighbours, query)?;
@@ -623,6 +626,12 @@ impl EntryReader<'_> {
     pub(super) fn near(&self, all: &[Neighbours], query: usize) -> Option<(String, f32)> {
         let near = nearest(all, query).filter(|near| near.cosine >= NEAR)?;
         Some((quoted(&self.space.vocabulary[near.word]), near.cosine))
+    }
+
+    /// The contextual vectors of a model that was read lie far from its table: the nearest row says nothing of a word's meaning
+    /// (Ethayarajh 2019).
+    pub(super) fn leaves_statics(&self) -> bool {
+        self.model.made_of.static_embedding.is_pretrained()
     }
 
     /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.

@@ -143,7 +143,8 @@ const Provenance = (() => {
   }
 
   function nearestSaid(state, i) {
-    const found = near(state, i);
+    // The contextual vectors of a model that was read lie far from its table.
+    const found = state.data.pieces ? null : near(state, i);
     if (!found) return null;
     const { before, now } = found;
     const [say, word] = [sayings(state.data), quoted(state.labels[i])];
@@ -164,10 +165,11 @@ const Provenance = (() => {
   function answerSaid(state, i) {
     const { data, pass } = state;
     const isTold = data.asked !== "here" || isHidden(data, pass.tokens[i]);
-    if (data.asked === null || state.keepers.length > 0 || !isTold) return null;
+    if (data.asked === null || !isTold) return null;
     const shares = Array.from(Engine.softmax(Engine.row(pass.logits, pass.logits.rows === 1 ? 0 : i)));
     const best = order(shares)[0];
-    const parts = { word: quoted(state.labels[i]), answer: quoted(data.classes[best]), share: percent(shares[best]) };
+    const answer = state.keepers.length > 0 ? "?" : `${quoted(data.classes[best])} ${percent(shares[best])}`;
+    const parts = { word: quoted(state.labels[i]), answer };
     return sayings(data)({ here: "answers_at", next: "answers_after", whole: "answers_all" }[data.asked], parts);
   }
 
@@ -232,7 +234,7 @@ const Provenance = (() => {
     const answer = answerSaid(state, isChosen ? i : asked);
     if (answer) return answer;
     const alike = pass.tokens.map((_, at) => at).filter((at) => pass.tokens[at] === pass.tokens[i]);
-    const found = isChosen || alike.length === 1 || alike.length > NAMED ? [] : alike.map((at) => ({ at, ...near(state, at) }));
+    const found = isChosen || data.pieces || alike.length === 1 || alike.length > NAMED ? [] : alike.map((at) => ({ at, ...near(state, at) }));
     if (found.length > 0 && found.every(({ now }) => now && isNear(now)) && found.some(({ now }) => now.row !== found[0].now.row)) {
       const [first, ...others] = found.map(({ at, now }) => ({ word: quoted(labels[at]), nearest: name(now) }));
       return say("nearest_now", first) + others.map((one) => say("another_now", one)).join("");

@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
-use attune_core::kernel::Snapshot;
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::result::{Moment, StageResult};
-use attune_view::explain::walk::{RouteModel, Step, StepModel, WalkModel};
+use attune_view::explain::walk::{Focus, RouteModel, Step, StepModel, WalkModel};
 use attune_view::view_model::answers::AnswersModel;
 use attune_view::view_model::axes::percent;
 
-use crate::common::lessons::{form, kernel, small};
+use crate::common::lessons::{apply, form, formed, kernel, small};
 use crate::common::snapshots::assert_kept;
 use crate::common::top::text;
 
@@ -225,6 +227,25 @@ fn occurrences_that_attention_parts_are_told_of_together_until_one_is_chosen() {
     let both = format!("“apple₁” is now nearest to “{}”, “apple₂” to “{}”", near(first), near(second));
     assert_eq!(of(false), both);
     assert!(of(true).contains(near(word)) && of(true) != both, "{}", of(true));
+}
+
+#[test]
+fn an_answer_is_kept_back_until_the_prediction_that_opens_it_is_made() {
+    let cells = r#"cells: [Predict(
+        id: "guess", ask: "What comes after *a*?", choices: ["b", "c"], answer: "0", explain: "It does.", opens: ["Answers"],
+    )], sentences"#;
+    let mut kernel = kernel(&formed("train_embedding: true").replace("sentences", cells));
+    let told = |kernel: &Kernel| {
+        let result = StageResult::of(&kernel.snapshot(), (Moment::Contextual, 3, true)).expect("a result").0;
+        let walk = WalkModel::of(&kernel.snapshot(), Focus { query: 3, head: 0, key: None }).expect("a walk");
+        assert_eq!(walk.step(Step::Contextual).result.as_deref(), Some(&*result));
+        result
+    };
+    assert_eq!(told(&kernel), "After “a₂”: ?");
+    for command in [CellCommand::Choose(0), CellCommand::Reveal] {
+        apply(&mut kernel, Command::Notebook(NotebookCommand::Cell("guess".into(), command)));
+    }
+    assert!(told(&kernel).ends_with('%'), "{}", told(&kernel));
 }
 
 #[test]

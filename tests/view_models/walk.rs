@@ -194,7 +194,7 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
     let fed = "\\operatorname{FFN}(\\operatorname{Norm}(a_i))";
     let expected = format!("a_i = \\Delta_i, \\quad y_i = {fed} = a_i + ({fed} - a_i)");
     assert_eq!(equation, expected);
-    assert!(said.contains("replaces its vector"), "{said}");
+    assert!(said.contains("replaces the word's vector"), "{said}");
 }
 
 #[test]

@@ -129,10 +129,11 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     // Words that step back come first, under all others, and chosen ones last: see `count_under`.
     let of = |depth: Depth| {
         let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
-        let words = words.filter(move |word| depth_of(model, emphasis, *word) == depth);
+        let words = words.filter(move |word| Depth::of(model, emphasis, *word) == depth);
         words.map(move |(index, shown)| word_point(model, emphasis, (index, shown), colors, palette))
     };
-    let [under, others, chosen] = [Depth::Under, Depth::Among, Depth::Over].map(of);
+    let under = may_step_back(model, emphasis).then(|| of(Depth::Under)).into_iter().flatten();
+    let [others, chosen] = [Depth::Among, Depth::Over].map(of);
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -153,7 +154,7 @@ pub fn count_under(model: &StageModel, emphasis: &Emphasis) -> usize {
         return 0;
     }
     let is_under = |word: &(usize, Visibility)| {
-        depth_of(model, emphasis, *word) == Depth::Under && has_place(model.words[word.0].at)
+        Depth::of(model, emphasis, *word) == Depth::Under && has_place(model.words[word.0].at)
     };
     emphasis.shown_words(model).filter(is_under).count()
 }
@@ -166,22 +167,19 @@ enum Depth {
     Over,
 }
 
-fn depth_of(model: &StageModel, emphasis: &Emphasis, (index, shown): (usize, Visibility)) -> Depth {
-    let is_under = may_step_back(model, emphasis) && steps_back(model, emphasis, shown) && !model.is_in_sentence(index);
-    match emphasis.is_chosen(shown) {
-        true => Depth::Over,
-        false if is_under => Depth::Under,
-        false => Depth::Among,
+impl Depth {
+    fn of(model: &StageModel, emphasis: &Emphasis, (index, shown): (usize, Visibility)) -> Self {
+        match emphasis.is_chosen(shown) {
+            true => Self::Over,
+            false if may_step_back(model, emphasis) && !model.is_in_sentence(index) => Self::Under,
+            false => Self::Among,
+        }
     }
 }
 
 /// Words of a sheer cloud step back where some are searched, or go from one file to another.
 fn may_step_back(model: &StageModel, emphasis: &Emphasis) -> bool {
     opacity(model) < 1.0 && (emphasis.is_searched() || model.second_kind == SecondKind::Spaces)
-}
-
-fn steps_back(model: &StageModel, emphasis: &Emphasis, shown: Visibility) -> bool {
-    shown == Visibility::Faded || may_step_back(model, emphasis) && !emphasis.is_chosen(shown)
 }
 
 /// Whether a word is one of many that mean nothing by themselves: it has no group, or nearly all have one.
@@ -215,7 +213,7 @@ fn word_colors(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Ve
         })
     };
     if let Some(levels) = &emphasis.by_feature.colors {
-        return (0..levels.scale.len()).map(|level| of(level_color(&levels.scale, level as u8, palette))).collect();
+        return (0..levels.scale.levels()).map(|level| of(level_color(&levels.scale, level as u8, palette))).collect();
     }
     let groups = model.words.grouped().iter().filter_map(|word| model.words[*word].group).max();
     let groups = (0..groups.map_or(0, |last| last + 1)).map(|group| of(Some(palette.group(group))));
@@ -288,7 +286,8 @@ fn word_point(
             Some(levels) => usize::from(levels.of(index)),
             None => word.group.map_or(0, |group| group + 1),
         };
-        let color = colors[color][usize::from(steps_back(model, emphasis, shown))][usize::from(is_quiet)];
+        let steps_back = shown == Visibility::Faded || may_step_back(model, emphasis) && !is_chosen;
+        let color = colors[color][usize::from(steps_back)][usize::from(is_quiet)];
         (color, word_radius(model, emphasis, index, is_chosen), DISC)
     };
     Instance { start: at, end: at, color, size, kind }

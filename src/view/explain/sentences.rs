@@ -520,6 +520,8 @@ impl EntryReader<'_> {
         };
         let moves = if blocks > 1 { format!("{moves} in this layer") } else { moves };
         let answer = is_last.then(|| self.answers(query)).flatten();
+        let repeats = is_last && answer.is_none() && !self.keeps_answers();
+        let repeated = repeats.then(|| said(self.model, query)).flatten();
         let nearest = is_last.then(|| self.nearest_said(query, if answer.is_some() { "It" } else { &name })).flatten();
         let mut happens = Vec::new();
         let result = match (answer, nearest) {
@@ -552,9 +554,7 @@ impl EntryReader<'_> {
         let feeds = parts
             .find(|moves| moves.part == BlockPart::FeedForward)
             .map(|moves| format!("The feed-forward layer {verb} of length {}.", written(moves.lengths[query])));
-        let repeats = is_last && !self.keeps_answers() && self.answers(query).is_none();
-        let answer = repeats.then(|| said(self.model, query)).flatten();
-        Some(Said { happens, result: Some(result), notes: [norms, feeds, answer].into_iter().flatten().collect() })
+        Some(Said { happens, result: Some(result), notes: [norms, feeds, repeated].into_iter().flatten().collect() })
     }
 
     /// The answer at a word in one line, where the model says more than which word it sees there.

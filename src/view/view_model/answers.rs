@@ -471,26 +471,24 @@ fn hidden_at(tokens: &[Token]) -> Option<usize> {
     tokens.iter().position(is_hidden)
 }
 
-/// The word whose answer a picture of this word asks for: one that is hidden, or the last of those that the model goes on
-/// from.
+/// The word whose answer a picture of this word asks for.
 pub(crate) fn asked_beside(model: &ModelSnapshot, word: usize) -> usize {
-    let tokens = &model.sentence.tokens;
-    match &model.made_of.model.objective {
-        Objective::MaskedWord { .. } => hidden_at(tokens).unwrap_or(word),
-        Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().saturating_sub(1),
-    }
+    asked_or(model, || Some(word)).unwrap_or_default()
 }
 
 /// The word whose answer is asked for, where none is chosen.
 fn asked(model: &ModelSnapshot) -> Option<usize> {
     let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
+    let moved_most = || unchanged.as_ref()?.moved_most();
+    asked_or(model, || moved_most().or((!tokens.is_empty()).then_some(0)))
+}
+
+/// A word that is hidden, or another where none is; or the last of those that the model goes on from.
+fn asked_or(model: &ModelSnapshot, other: impl FnOnce() -> Option<usize>) -> Option<usize> {
+    let tokens = &model.sentence.tokens;
     match &model.made_of.model.objective {
+        Objective::MaskedWord { .. } => hidden_at(tokens).or_else(other),
         Objective::NextWord | Objective::Sequence(_) | Objective::Label => tokens.len().checked_sub(1),
-        Objective::MaskedWord { .. } => {
-            let hidden = hidden_at(tokens);
-            let moved_most = || unchanged.as_ref()?.moved_most();
-            hidden.or_else(moved_most).or((!tokens.is_empty()).then_some(0))
-        }
     }
 }
 

@@ -50,15 +50,11 @@ const NUMBER_LEVELS: (u8, u8) = (1, u8::MAX);
 
 impl Scale {
     /// The number of levels, with level 0.
-    pub fn len(&self) -> usize {
+    pub fn levels(&self) -> usize {
         match self {
             Self::Values { names, others } => 1 + names.len() + usize::from(*others > 0),
             Self::Numbers { .. } => 1 + usize::from(NUMBER_LEVELS.1),
         }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 1
     }
 
     /// From 0, the least number, to 1, the greatest.
@@ -173,7 +169,7 @@ struct Table {
 
 #[derive(Debug, Default)]
 struct Made {
-    colors: OnceLock<Arc<Levels>>,
+    colors: OnceLock<Option<Arc<Levels>>>,
     /// `None` of a column that is not of numbers.
     sizes: OnceLock<Option<Arc<Levels>>>,
 }
@@ -246,21 +242,12 @@ impl Features {
     pub fn colors(&self, feature: &Feature) -> Option<Arc<Levels>> {
         let (column, made) = self.find(feature)?;
         let levels = || {
-            let values = column.map(Levels::of_values);
-            let is_few = |levels: &Levels| matches!(levels.scale, Scale::Values { others: 0, .. });
-            match (values, self.sizes(feature)) {
-                (Some(values), Some(sizes)) => {
-                    if is_few(&values) {
-                        Arc::new(values)
-                    } else {
-                        sizes
-                    }
-                }
-                (Some(values), None) => Arc::new(values),
-                (None, sizes) => sizes.unwrap_or_else(|| Arc::new(Levels::of_ranks(self.0.rows))),
-            }
+            let sizes = self.sizes(feature);
+            let is_few = |values: &Levels| matches!(values.scale, Scale::Values { others: 0, .. });
+            let values = column.map(Levels::of_values).filter(|values| is_few(values) || sizes.is_none());
+            values.map(Arc::new).or(sizes)
         };
-        Some(made.colors.get_or_init(levels).clone())
+        made.colors.get_or_init(levels).clone()
     }
 
     /// Finds the feature that somebody names, among those that have an order if it is for `sizes`.
@@ -315,7 +302,7 @@ mod tests {
         let many = features(vec![column("part", &entries)]).colors(&of("part")).expect("a column");
         assert_eq!(levels(&many), [1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8]);
         assert!(matches!(&many.scale, Scale::Values { names, others: 4 } if names.len() == VALUES_MAX - 1));
-        assert_eq!(many.scale.len(), VALUES_MAX + 1);
+        assert_eq!(many.scale.levels(), VALUES_MAX + 1);
     }
 
     #[test]

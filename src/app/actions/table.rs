@@ -153,7 +153,7 @@ action_table! {
         }
         EndPresentation {
             text: "End",
-            tooltip: "Goes back to the lesson as it was",
+            tooltip: "Ends the presentation and goes back to the lesson",
             keys: &[key(Key::Escape)],
             line: Mentioned,
         }
@@ -381,7 +381,7 @@ action_table! {
         }
         Search {
             text: "Search words",
-            tooltip: "Highlights the words with these letters; Enter goes to the next one",
+            tooltip: "Highlights the words that contain what you type; Enter goes to the next one",
             keys: &[key(Key::Slash)],
             line: New("search words; Enter: the next match"),
         }

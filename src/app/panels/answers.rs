@@ -259,11 +259,11 @@ fn shares_choice_ui(ui: &mut Ui, shares: &mut TermShares) {
             "by layer",
             "What each layer adds directly; effects that pass through later layers are credited to those layers",
         ),
-        (TermShares::Heads, "by head", "What each head of each layer adds directly, the largest first"),
+        (TermShares::Heads, "by head", "What each head of each layer adds directly, largest terms first"),
         (
             TermShares::Looks,
             "by head and word",
-            "What each head adds directly for each word that it looks at, the largest first",
+            "What each head adds directly for each word that it looks at, largest terms first",
         ),
     ];
     switch_ui(ui, shares, &ways);
@@ -276,7 +276,7 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for answer in &row.answers {
             let is_chosen = answer.class == model.class;
-            let tip = "Shows the terms of this answer";
+            let tip = "Shows which terms add up to this answer";
             if ui.selectable_label(is_chosen, &answer.name).on_hover_text(tip).clicked() {
                 chosen = Some(answer.class);
             }

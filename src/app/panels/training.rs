@@ -374,7 +374,7 @@ fn chooser_ui(ui: &mut Ui, model: &TrainingModel, state: &mut CurveUiState) {
         }
     });
     chooser.response.widget_info(|| WidgetInfo::labeled(WidgetType::ComboBox, true, "Curve"));
-    let tip = "Shows the loss in nats, with a line at the loss of a random guess, or the L2 norm of the gradient of \
+    let tip = "Shows the loss in nats (with a line at the loss of a random guess), or the L2 norm of the gradient of \
         all tensors or of one tensor";
     chooser.response.on_hover_text(tip);
     checkbox_ui(ui, &mut state.log, "log").on_hover_text("Logarithmic scale");
@@ -464,7 +464,7 @@ fn retrain_progress_ui(ui: &mut Ui, model: &RetrainModel, palette: &Palette) {
     match &model.under_way {
         Some((share, _)) => {
             let bar = ProgressBar::new(*share).desired_height(size::BAR / 2.0).fill(palette.accent);
-            ui.add(bar).on_hover_text("Progress of training again");
+            ui.add(bar).on_hover_text("Progress of the retraining");
         }
         None => {
             ui.allocate_space(egui::vec2(ui.available_width(), size::BAR / 2.0));

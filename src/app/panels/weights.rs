@@ -541,7 +541,7 @@ fn shake_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Opti
         let scale = DragValue::new(&mut state.scale).speed(DRAG_SPEED / 4.0).range(0.001..=PERTURBATION_MAX);
         hint(ui.add(scale).labelled_by(label.id), "Largest change of an entry, up or down");
         let label = ui.label("draw");
-        let tip = "The same draw always gives the same noise";
+        let tip = "The same number always gives the same noise";
         hint(ui.add(DragValue::new(&mut state.draw)).labelled_by(label.id), tip);
         let name = format!("Shake {}", tensor.id);
         if ui.add(Button::new(name)).on_hover_text("One undo removes the noise again").clicked() {

@@ -223,7 +223,7 @@ impl<'a> Ribbons<'a> {
         let rows = before.into_iter().chain(self.added()).chain(row(Quantity::Output, "y")).collect();
         let said = match self.walk.has_residual {
             true => "The input, what is added to it, and the output",
-            false => "What the heads add is the output",
+            false => "What the heads add, and the output",
         };
         Some((rows, said.to_owned()))
     }

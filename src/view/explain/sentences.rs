@@ -125,20 +125,21 @@ sentences! {
          applied to each term separately (Kobayashi et al. 2021).";
     arrows_add_up() =
         "With the σ of the whole sum held fixed, the norm can be applied to every arrow separately, so the walk's \
-         arrows add up to exactly this number.";
+         arrows end exactly at the output.";
     feed_forward() = "The feed-forward layer works on each word separately. In the formula, h is the vector of the \
         layer's hidden units.";
-    feed_forward_adds() = "The feed-forward layer adds its output minus its input.";
+    feed_forward_adds() =
+        "The feed-forward layer adds the difference between the vector after it and the vector before it.";
     feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";
     norm_rescales() =
-        "The norm divides every arrow by the same number, the σ of their sum, and then shifts the word.";
+        "The norm divides every arrow by the same number, the σ of the whole sum, and then shifts the word.";
     norms_rescale() = "The norms divide every arrow by the same numbers, the σ of each sum, and shift the word.";
     pulled_back(head, length, others) = "By itself, head {head} would move the word by {length}; {others} the word \
         back.";
     readout_not_kept() = "The intermediate numbers of the readout's own layer are not stored.";
     stays_in_place(word) = "{word} stays where it is";
     moves_by(word, length) = "{word} moves by {length}";
-    goes_on(to) = "Its vector goes on to the {to}.";
+    goes_on(to) = "The word's vector goes on to the {to}.";
     nearest_at_start(word, nearest, cosine) = "{word} is nearest to {nearest} (cosine {cosine})";
     nearest_is_own(word, cosine) = "{word} is still nearest to its own static vector (cosine {cosine})";
     nearest_stays(word, nearest, before, now) =
@@ -266,9 +267,12 @@ impl EntryReader<'_> {
         let is_trained = self.model.weights_origin() == "trained";
         let is_given = self.model.made_of.model.weights.iter().any(|(given, _)| *given == tensor);
         let in_file = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
+        let is_in_file = matches!(in_file, Some(Some(_)));
         let history = match (is_own, self.model.training.step_shown()) {
-            (false, _) if in_file.is_some() => "You changed this weight. The model's file has another value.",
-            (true, _) if in_file.is_some() => "It was read from the model's file.",
+            (false, _) if is_in_file => "You changed this weight. The model's file has another value.",
+            (true, _) if is_in_file => "It was read from the model's file.",
+            (false, _) if in_file.is_some() => "You changed this weight. The model's files do not have it.",
+            (true, _) if in_file.is_some() => "The model's files do not have this weight; its value is 0.",
             (false, _) if !is_trained => "You changed this weight.",
             (false, _) => "You changed this weight. Training had given it another value.",
             (true, 0) if is_given && is_trained => "Training has not begun; this is the value that the lesson gives.",
@@ -277,10 +281,7 @@ impl EntryReader<'_> {
             (true, 0) => "Training has not begun; the weight has its initial value.",
             (true, steps) => &format!("This is its value after training step {steps}."),
         };
-        let of_file = in_file.map(|entry| match entry {
-            Some(entry) => format!("In the file its value is {entry}."),
-            None => "The model's files do not have this weight; its value is 0.".to_owned(),
-        });
+        let of_file = in_file.flatten().map(origin);
         Some([Some(history.to_owned()), of_file].into_iter().flatten().collect())
     }
 
@@ -296,7 +297,7 @@ impl EntryReader<'_> {
             _ => "word2vec learned this number from the lesson's corpus",
         };
         let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, word, dim));
-        let of_file = entry.map(|entry| format!("In the file its value is {entry}."));
+        let of_file = entry.map(origin);
         let from = format!("{from}; it is the same in every sentence.");
         [Some(from), of_file].into_iter().flatten().collect()
     }
@@ -640,6 +641,11 @@ impl EntryReader<'_> {
         let mut next = architecture.numbered_blocks().filter(|(number, _)| *number == block + 1);
         architecture.source_blocks.len() == block + 1 || next.any(|(_, block)| block.attends_to_source())
     }
+}
+
+/// Where a model's files have a number.
+fn origin(entry: impl Display) -> String {
+    format!("Its place in the files: {entry}.")
 }
 
 fn nearest(all: &[Neighbours], query: usize) -> Option<&Neighbour> {

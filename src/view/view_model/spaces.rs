@@ -90,8 +90,7 @@ impl TwoSpaces {
     pub fn about(&self) -> String {
         let [here, there] = &self.names;
         format!(
-            "The words that moved most, those that moved least and those of the sentence, on their way from \
-            {here} to {there}."
+            "The words that moved most or least, and the words of the sentence, on their way from {here} to {there}."
         )
     }
 }

@@ -277,7 +277,7 @@ fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
     live_lines_ui(ui, word);
     let palette = Palette::of(ui.visuals().dark_mode);
     let hint =
-        if word.entry.is_some() { "Click to see where the number comes from" } else { "Click for its exact value" };
+        if word.entry.is_some() { "Click to see where the number comes from" } else { "Click for the exact value" };
     ui.label(egui::RichText::new(hint).size(size::SMALL).color(palette.ink_soft));
 }
 

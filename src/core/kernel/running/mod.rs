@@ -603,7 +603,7 @@ impl Kernel {
         }
         let words = new.origin.recipe.words(&self.lesson);
         let label = if words.is_empty() {
-            "retraining as the lesson has it".to_owned()
+            "retraining with the lesson's settings".to_owned()
         } else {
             format!("retraining: {words}")
         };

@@ -80,7 +80,7 @@ const Ribbons = (() => {
       () => {
         const [before, after] = [ofBlock("x", head.step.input, false), ofBlock("y", head.step.output)];
         const { residual } = head.step.config;
-        const said = residual ? "The input, what is added to it, and the output" : "What the heads add is the output";
+        const said = residual ? "The input, what is added to it, and the output" : "What the heads add, and the output";
         return [[...(residual ? [before] : []), ...added(state, head, i), after], said];
       },
     ];

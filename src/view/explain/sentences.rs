@@ -268,7 +268,7 @@ impl EntryReader<'_> {
         let in_file = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
         let history = match (is_own, self.model.training.step_shown()) {
             (false, _) if in_file.is_some() => "You changed this weight. The model's file has another value.",
-            (true, _) if in_file.is_some() => "It was read from the model's file.",
+            (true, _) if in_file.is_some() => "This weight was read from the model's file.",
             (false, _) if !is_trained => "You changed this weight.",
             (false, _) => "You changed this weight. Training had given it another value.",
             (true, 0) if is_given && is_trained => "Training has not begun; this is the value that the lesson gives.",

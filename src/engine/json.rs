@@ -194,7 +194,7 @@ pub mod numbers {
     pub(super) fn decode<R: Real, E: Error>(text: &str) -> Result<Vec<R>, E> {
         let bytes = text.strip_prefix(R::PREFIX).and_then(|text| BASE64.decode(text.as_bytes()).ok());
         let numbers = bytes.and_then(|bytes| R::all_of(&bytes));
-        numbers.ok_or_else(|| E::custom(format_args!("expected {:?} and the Base64 of whole numbers", R::PREFIX)))
+        numbers.ok_or_else(|| E::custom(format_args!("expected {:?} and numbers in Base64", R::PREFIX)))
     }
 }
 

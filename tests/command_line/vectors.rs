@@ -20,7 +20,7 @@ fn a_file_of_vectors_is_checked() {
     let (code, text) = said(&["check", &path]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("ok, 14 vectors of 5 numbers (word2vec, binary, F32); 0 rows left out"), "{text}");
-    assert!(text.contains("2 words with spaces in them (byte "), "{text}");
+    assert!(text.contains("2 rows with spaces in the word (byte "), "{text}");
     let (code, text) = said(&["check", &fixture("pickled.npy")]);
     assert!(code == Some(1) && text.contains("pickled Python objects") && text.contains("np.save"), "{text}");
 }

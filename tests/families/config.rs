@@ -168,7 +168,7 @@ fn sizes_that_do_not_fit_are_refused() {
 
 #[test]
 fn forms_that_attune_does_not_compute_are_refused() {
-    refused(&bert_with_act("gleu"), &["`gleu` as hidden_act", "gelu, gelu_new", "did its author mean gelu?"]);
+    refused(&bert_with_act("gleu"), &["`gleu` as hidden_act", "gelu, gelu_new", "was gelu meant?"]);
     refused(&bert_with_act("quick_gelu"), &["`quick_gelu` as hidden_act"]);
     refused(&bert(r#""hidden_act":7"#), &["hidden_act: invalid type: integer `7`, expected a string"]);
     refused(&bert(r#""position_embedding_type":"relative_key""#), &["`relative_key` as position_embedding_type"]);

@@ -96,7 +96,7 @@ fn lengths_are_held_against_the_file() {
     refused(b"abc", &["a file of 3 bytes"]);
     refused(&file("{}", b"")[..9], &["a header of 2 bytes", "at most 1"]);
     refused(&u64::MAX.to_le_bytes(), &["a header of 18446744073709551615 bytes", "download it again"]);
-    refused(&file("{}", b"x"), &["1 bytes after the header", "the 0 of its tensors"]);
+    refused(&file("{}", b"x"), &["1 byte after the header", "0, the size of the tensors"]);
     let short = file(&format!(r#"{{"x":{}}}"#, entry("F32", "[2]", 0, 8)), &[0; 7]);
     refused(&short, &["7 bytes after the header", "the 8"]);
     // A file that shrank since it was measured.

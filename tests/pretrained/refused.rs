@@ -47,7 +47,10 @@ fn shapes_that_do_not_fit_the_config_are_refused() {
     );
     let mut model = bert();
     model.set("vocab_size", 601);
-    refused(&model, &["word_embeddings.weight`: found the shape (600, 24); expected (601, 24), by config.json: BERT"]);
+    refused(
+        &model,
+        &["word_embeddings.weight`: found the shape (600, 24); expected (601, 24), according to config.json: BERT"],
+    );
     let mut model = bert();
     model.weights.tensor_mut("bert.encoder.layer.2.attention.self.key.weight").shape = vec![576];
     refused(&model, &["layer.2.attention.self.key.weight`: found the shape (576); expected (24, 24)"]);

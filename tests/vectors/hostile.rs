@@ -93,13 +93,13 @@ fn headers_that_lie_are_told() {
         let lines = vectors.report.lines().join("\n");
         assert!(lines.contains(words), "{lines}");
     };
-    told(b"9 2\na 1 2\nb 3 4\n", "the header says 9 words, but the file has 2 lines");
+    told(b"9 2\na 1 2\nb 3 4\n", "the number of rows is 9 in the header, but 2 in the file");
     told(b"2 3\na 1 2\nb 3 4\n", "the header says 3 numbers per word, but the lines have 2");
     let rows: [(&[u8], [f32; 3]); 2] = [(b"a", [1.0, 2.0, 3.0]), (b"b", [4.0, 5.0, 6.0])];
-    told(&binary("18446744073709551615 3\n", &rows), "the file ends at byte");
+    told(&binary("18446744073709551615 3\n", &rows), "the file ends after");
     told(&binary("1 3\n", &rows), "bytes are left from byte");
     let cut = binary("2 3\n", &rows);
-    told(&cut[..cut.len() - 1], "the file ends at byte");
+    told(&cut[..cut.len() - 1], "the file ends after");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn files_without_vectors_are_refused_in_words() {
     let refused: [(&[u8], &str); 6] = [
         (b"", "an empty file"),
         (b"\x80\x04\x95", "pickled"),
-        (b"once upon a time\nthere was a word\n", "no line of a word and its numbers"),
+        (b"once upon a time\nthere was a word\n", "no line with a word and its numbers"),
         (b"{}", "embeddings"),
         (b"PK\x03\x04nothing", "no directory of a zip"),
         (b"\x93NUMPY\x01\x00\xff\xff", "a header that cannot be read"),
@@ -182,7 +182,7 @@ fn rows_of_other_lengths_among_many_are_told_with_their_lines() {
     let vectors = of(text.as_bytes()).expect("most are rows");
     assert_eq!(vectors.report.malformed.places, [122, 203, 305].map(Place::Line));
     assert_eq!((vectors.len(), vectors.row_of("5 words and then numbers")), (301, Some(201)));
-    assert!(vectors.report.notes[0].contains("the header says 300 words, but the file has 304 lines"));
+    assert!(vectors.report.notes[0].contains("the number of rows is 300 in the header, but 304 in the file"));
 }
 
 #[test]

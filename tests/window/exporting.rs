@@ -88,7 +88,7 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
         assert!(page.contains("There was no graphics adapter to draw this picture."), "{page}");
         eprintln!("SKIPPED: no GPU, not even a software one");
     } else {
-        assert!(said.ends_with("17 cells, including 1 of the stage"), "{said}");
+        assert!(said.ends_with("17 cells, 1 of them showing the stage"), "{said}");
         assert!(page.contains("<picture><source") && export.progress().done == export.progress().of, "{page}");
     }
     // The last wake-up comes just behind the news.

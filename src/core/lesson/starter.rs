@@ -9,6 +9,7 @@ use std::sync::Arc;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
 use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::refusal::counted;
 use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 
@@ -149,7 +150,7 @@ impl Lesson {
         }
     }
 
-    /// Why the model begins with token ids, though it has a tokenizer; `None` where a sentence can be read.
+    /// Why the first sentence is a list of token ids despite a tokenizer; `None` where a sentence can be read.
     pub fn why_no_sentence(&self) -> Option<String> {
         match &self.static_embedding {
             StaticEmbedding::Pretrained(model) if self.sentences.is_empty() => Some(why_no_sentence(model)),
@@ -233,13 +234,13 @@ fn why_no_sentence(model: &ModelFolder) -> String {
     let added = model.pieces("").map_or(0, |pieces| pieces.len());
     let most = pieces_max(&model.architecture, model.config.vocabulary);
     let why = if added >= most {
-        format!("it adds {added} pieces to every text, but the model reads at most {most}")
+        format!("it adds {} to every text, but the model reads at most {most}", counted(added, "piece"))
     } else {
         "it can read neither common English words nor those of its own vocabulary".to_owned()
     };
     format!(
-        "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the model \
-         begins with token ids",
+        "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the first \
+         sentence is a list of token ids",
         model.name
     )
 }

@@ -16,6 +16,7 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::LoadStopped;
+use attune_engine::pretrained::refusal::counted;
 use attune_engine::vectors::text::label;
 use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
 
@@ -216,7 +217,8 @@ pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, L
 /// The lesson of a file's first rows.
 fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
     let (count, width) = (progress.words.len(), progress.width);
-    let about = format!("The first {count} vectors of {width} numbers; the rest of the file is still being read");
+    let about =
+        format!("The first {count} vectors of {}; the rest of the file is still being read", counted(width, "number"));
     let cell = text(format!("# {}\n\n{about}.", plain(name)));
     let rows = Matrix::from_row_major(count, width, progress.numbers.to_vec());
     of_space(name, about, cell, (progress.words.to_vec(), rows, GivenSource::FirstRows))
@@ -306,7 +308,7 @@ fn about(vectors: &Vectors) -> String {
     let (count, width, format) = (vectors.len(), vectors.width(), vectors.format);
     // A format of text says so itself.
     let kind = if vectors.kind == "text" { String::new() } else { format!(", {}", plain(&vectors.kind)) };
-    format!("{count} vectors of {width} numbers ({format}{kind})")
+    format!("{} of {} ({format}{kind})", counted(count, "vector"), counted(width, "number"))
 }
 
 /// The word on the stage at the start: in most files words are in the order of their frequency, after signs.

@@ -74,12 +74,16 @@ impl fmt::Display for ReadError {
         match self {
             ReadError::Truncated { bytes: 0, .. } => write!(f, "is empty"),
             ReadError::Truncated { bytes, of: Some(of) } => write!(f, "is cut off after {bytes} of {of} bytes"),
+            ReadError::Truncated { bytes: 1, of: None } => write!(f, "is cut off after 1 byte"),
             ReadError::Truncated { bytes, of: None } => write!(f, "is cut off after {bytes} bytes"),
             ReadError::Corrupt => write!(f, "is corrupt: its checksum does not match its content"),
             ReadError::NotText => write!(f, "is corrupt: it is not UTF-8"),
             ReadError::NotState => write!(f, "is not a saved state of this program"),
             ReadError::Newer { version, known } => {
-                write!(f, "is from a newer program: version {version}, and this one reads up to {known}")
+                write!(
+                    f,
+                    "is from a newer program, in format version {version}; this program reads versions up to {known}"
+                )
             }
             ReadError::Older { version } => {
                 write!(f, "is from an older program: version {version} can no longer be read")

@@ -278,7 +278,7 @@ fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
             let rows: Vec<Vec<f64>> = rows.iter().map(|row| numbers("matrix", row)).collect::<Result<_, _>>()?;
             let cols = rows.first().map_or(0, Vec::len);
             if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
-                let message = format!("matrix: row {i} has {} numbers, row 0 has {cols}", row.len());
+                let message = format!("matrix: row {i} has length {}, row 0 has length {cols}", row.len());
                 return Err(Fault::new(message).hint("all rows must have the same length"));
             }
             Ok(Tensor::matrix(rows.len(), cols, rows.into_iter().flatten().collect()))
@@ -525,7 +525,7 @@ fn image(path: &str) -> Result<Output, Fault> {
 /// `names` are those of the lines, where the rows of `y` have none; `axes` those of the horizontal and the vertical axis.
 fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>, axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
-        let message = format!("plot: {} over {}", y.shape(), x.shape());
+        let message = format!("plot: y has the shape {}, x has the shape {}", y.shape(), x.shape());
         return Err(Fault::new(message).hint("x must be a vector, y a vector or rows of the same length"));
     }
     let count = y.rows().count();
@@ -536,7 +536,8 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>, axes: Option<&[Dynami
     let names = match names {
         Some([]) => names_of_rows(y),
         Some(names) if names.len() != count => {
-            let fault = Fault::new(format!("plot: {} names for {count} lines", names.len()));
+            let fault =
+                Fault::new(format!("plot: the number of names is {}, but the number of lines is {count}", names.len()));
             return Err(fault.hint("give one name for each line, in a list of texts"));
         }
         Some(names) => names.iter().map(line_name).collect::<Result<_, _>>()?,
@@ -546,7 +547,7 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>, axes: Option<&[Dynami
     let axes = match axes {
         Some([x, y]) => [line_name(x)?, line_name(y)?],
         Some(axes) => {
-            let fault = Fault::new(format!("plot: {} names for two axes", axes.len()));
+            let fault = Fault::new(format!("plot: two axes need two names, not {}", axes.len()));
             return Err(fault.hint("name the horizontal axis, then the vertical one: [\"step\", \"loss\"]"));
         }
         None => Default::default(),
@@ -635,7 +636,7 @@ pub const REFERENCE: &[Help] = help! {
     "neighbours", "neighbours(\"expression\", count)", "", "The words nearest to a word or to a sum of words, by cosine, leaving out these words themselves. The name of a file of vectors in the lesson's folder may be given before the expression.", "neighbours(\"the\", 2)";
     "shape", "shape(X)", "", "The number of entries along each axis.", "shape(zeros(2, 3))";
     "show", "show(\"caption\", X)", "", "Shows a value with a caption, anywhere in a cell.", "show(\"ones\", ones(1, 2));";
-    "plot", "plot(x, y, names, axes)", "", "Draws y over x; each row of a matrix y is a line. A list of names for the lines may follow, and then a list of the names of the two axes.", "plot(vector([1, 2, 3]), vector([1, 4, 9]), [], [\"side\", \"area\"]);";
+    "plot", "plot(x, y, names, axes)", "", "Plots y against x; each row of a matrix y is a line. A list of names for the lines may follow, and then a list of the names of the two axes.", "plot(vector([1, 2, 3]), vector([1, 4, 9]), [], [\"side\", \"area\"]);";
     "image", "image(\"file.png\")", "", "Shows a PNG or JPEG file from the lesson's folder.", "image(\"picture.png\");";
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
 };
@@ -674,7 +675,7 @@ fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid
     let (shape, found) = flat(found, paid)?;
     let (_, expected) = flat(expected, paid)?;
     if found.len() != expected.len() {
-        let message = format!("expect: found {} numbers, expected {}", found.len(), expected.len());
+        let message = format!("expect: the number of values is {}, but should be {}", found.len(), expected.len());
         return Err(Fault::new(message).hint("give one number for each entry, row by row"));
     }
     let is_near = |(found, expected): (&f64, &f64)| found == expected || (found - expected).abs() <= tolerance;

@@ -93,8 +93,8 @@ impl Brackets {
 /// Teaches an engine `@`, and commas in an index.
 pub fn extend(engine: &mut Engine, progress: ParserProgress) {
     for (operator, precedence) in [("@", PRODUCT_PRECEDENCE), (PAIR, PAIR_PRECEDENCE)] {
-        engine.register_custom_operator(operator, precedence).expect("no operator of Rhai's own");
+        engine.register_custom_operator(operator, precedence).expect("not an operator of Rhai's own");
     }
-    #[expect(deprecated, reason = "Rhai's word for what may change with its version")]
+    #[expect(deprecated, reason = "Rhai calls deprecated what may change between versions")]
     engine.on_parse_token(move |token, _, _| progress.exchange(token));
 }

@@ -224,7 +224,7 @@ impl Tensor {
                     let hint = if turned {
                         format!("transposed with .T, the second one has the shape {}", self.shape())
                     } else {
-                        "shapes must be the same, or one of them must be 1 where they differ".into()
+                        "wherever the shapes differ, one of the two sizes must be 1".into()
                     };
                     return Err(Fault::new(message).hint(hint));
                 }
@@ -291,8 +291,9 @@ impl Tensor {
         let inner = self.last_axis().len;
         let found = other.axes[0].len;
         if inner != found {
-            let message =
-                format!("cannot multiply {}: {inner} columns on the left, {found} rows on the right", shapes());
+            let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+            let (cols, rows) = (counted(inner, "column"), counted(found, "row"));
+            let message = format!("cannot multiply {}: {cols} on the left, {rows} on the right", shapes());
             let fault = Fault::new(message);
             let fits = |a: &Axis, b: &Axis| a.len == b.len;
             return Err(match (self.rank(), other.rank()) {

@@ -26,7 +26,7 @@ pub const NO_TURN: Rotation = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 /// # Panics
 /// If there are not as many of both.
 pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Rotation {
-    assert_eq!((from.rows(), from.cols()), (to.rows(), to.cols()), "procrustes: clouds of two sizes");
+    assert_eq!((from.rows(), from.cols()), (to.rows(), to.cols()), "procrustes: clouds of different sizes");
     let products = |i: usize, j: usize| -> f64 {
         let rows = 0..from.rows();
         rows.map(|row| f64::from(from.get(row, free[i])) * f64::from(to.get(row, free[j]))).sum()
@@ -77,7 +77,7 @@ impl CentredGram {
     /// # Panics
     /// If there are not as many.
     pub fn alignment(&self, other: &Self) -> Option<f64> {
-        assert_eq!(self.0.rows(), other.0.rows(), "alignment: as many vectors in both");
+        assert_eq!(self.0.rows(), other.0.rows(), "alignment: the numbers of vectors differ");
         let alike = dot(self.0.flat(), other.0.flat()) / (norm(self.0.flat()) * norm(other.0.flat()));
         alike.is_finite().then_some(alike)
     }

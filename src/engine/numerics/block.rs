@@ -151,7 +151,7 @@ impl BlockConfig {
         self.attention.check();
         let is_parallel = self.branches != Branches::Sequential;
         let may_be_parallel = self.norm == Norm::Pre && self.attention_norm && self.residual;
-        assert!(!is_parallel || may_be_parallel, "block: parallel branches want a norm before each and a residual");
+        assert!(!is_parallel || may_be_parallel, "block: parallel branches need a norm before each and a residual");
         let of = |name: TensorName| self.shape(name).map(|(rows, cols)| (name.of_block(block), rows, cols));
         TensorName::of_blocks().filter_map(of).collect()
     }

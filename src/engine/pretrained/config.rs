@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::families::{ACTIVATIONS, OTHERS};
 pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
-use super::refusal::{Refusal, quoted};
+use super::refusal::{Refusal, counted, quoted};
 use crate::numerics::attention::Mask;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::Architecture;
@@ -214,7 +214,8 @@ impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, layers, heads) = (self.family.name(), self.layers(), self.heads());
         let (width, vocabulary) = (self.width(), self.vocabulary);
-        write!(f, "{name}: {layers} layers of {heads} heads, {width} wide, a vocabulary of {vocabulary}")
+        let (layers, heads) = (counted(layers, "layer"), counted(heads, "head"));
+        write!(f, "{name}: {layers} of {heads}, {width} wide, a vocabulary of {vocabulary}")
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::folder::ModelFolder;
 use super::load::Pretrained;
-use super::refusal::quoted;
+use super::refusal::{counted, quoted};
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::NextWordChoice;
 use crate::numerics::model::{Activations, Sequences};
@@ -62,7 +62,7 @@ fn tokenizer(folder: &ModelFolder) -> String {
     let rows = folder.config.vocabulary;
     let Some(tokenizer) = &folder.tokenizer else { return "no tokenizer: sentences are token ids".to_owned() };
     let nameless = (0..rows as u32).filter(|id| tokenizer.piece(*id).is_none()).count();
-    let without = if nameless == 0 { String::new() } else { format!("; {nameless} rows have no piece") };
+    let without = if nameless == 0 { String::new() } else { format!("; {} without a piece", counted(nameless, "row")) };
     format!("{} pieces of the tokenizer for {rows} rows of the table{without}", tokenizer.len())
 }
 
@@ -112,8 +112,9 @@ fn pass(read: &Pretrained) -> Result<String, String> {
     }
     let heads = first.heads().count();
     Ok(format!(
-        "self-test: {tokens} tokens through {heads} heads: weights sum to 1 within {worst:.1e}, all numbers finite, \
-         two passes identical"
+        "self-test: {} through {}: weights sum to 1 within {worst:.1e}, all numbers finite, two passes identical",
+        counted(tokens, "token"),
+        counted(heads, "head")
     ))
 }
 
@@ -209,17 +210,19 @@ impl Known {
                 });
                 let worst = worst.fold(0.0, f32::max);
                 if worst <= TOLERANCE {
-                    return Ok(format!("its published logits, within {worst:.1e}"));
+                    return Ok(format!("its logits are as published, within {worst:.1e}"));
                 }
-                Err(format!("found logits that differ from the published ones by {worst:.1e}; expected {TOLERANCE:e}"))
+                Err(format!(
+                    "found logits that differ from the published ones by {worst:.1e}; expected at most {TOLERANCE:e}"
+                ))
             }
             Published::Greedy { ids, goes_on } => {
                 let rng = &mut stream(0, Stream::Generation);
                 match model.generate(&read.parameters, ids, None, goes_on.len(), NextWordChoice::Greedy, rng) {
                     Ok(found) if found == *goes_on => {
-                        Ok(format!("it goes on with the {} published words", goes_on.len()))
+                        Ok(format!("it continues with the {} published words", goes_on.len()))
                     }
-                    found => Err(format!("goes on with {found:?}; expected {goes_on:?}, as it is published")),
+                    found => Err(format!("continues with {found:?}; expected {goes_on:?}, as published")),
                 }
             }
             Published::Cosines { sentences, cosines } => {
@@ -234,10 +237,14 @@ impl Known {
                 let found = pairs.map(|(one, two)| cosine(one, two));
                 let worst = found.zip(*cosines).map(|(found, cosine)| (found - cosine).abs()).fold(0.0, f32::max);
                 if worst <= COSINE_TOLERANCE {
-                    return Ok(format!("its published cosines of {} sentences, within {worst:.1e}", sentences.len()));
+                    return Ok(format!(
+                        "its cosines of {} sentences are as published, within {worst:.1e}",
+                        sentences.len()
+                    ));
                 }
                 Err(format!(
-                    "found cosines that differ from the published ones by {worst:.1e}; expected {COSINE_TOLERANCE:e}"
+                    "found cosines that differ from the published ones by {worst:.1e}; expected at most \
+                     {COSINE_TOLERANCE:e}"
                 ))
             }
         }

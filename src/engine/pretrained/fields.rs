@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
 }
 
 pub(super) const NOT_COMPUTED: &str = "attune does not compute this model";
-const TOO_LARGE: &str = "attune opens no model larger than its bounds";
+const TOO_LARGE: &str = "attune opens only models within these bounds";
 
 /// A size out of its bounds.
 fn too_large(size: usize, name: &str, key: &str, most: usize) -> Refusal {

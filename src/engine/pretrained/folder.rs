@@ -13,7 +13,7 @@ use crate::numerics::params::TensorId;
 use crate::pretrained::cache::{Absent, CONFIG, WEIGHTS};
 use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family};
 use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
-use crate::pretrained::refusal::{Refusal, quoted};
+use crate::pretrained::refusal::{Refusal, counted, quoted};
 use crate::pretrained::safetensors;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, ModelPiece, Origin, Tokenizer, TokenizerFiles};
@@ -77,7 +77,7 @@ impl ModelFolder {
         let segments = tokenizer.as_ref().map_or(1, |tokenizer| tokenizer.segments(config.types() > 1));
         if config.types() > 0 && segments > config.types() {
             let found = format!("a tokenizer with {segments} token types");
-            let expected = format!("at most {}, as the model has", config.types());
+            let expected = format!("at most {}, the number that the model has", config.types());
             return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
         }
         let (architecture, has_head) = shape(path, &config)?;
@@ -165,7 +165,8 @@ impl ModelFolder {
             "each word sees \
             all words"
         };
-        format!("{name}: {layers} layers of {heads} heads, vectors of {width}, {vocabulary} pieces; {kind}")
+        let (layers, heads) = (counted(layers, "layer"), counted(heads, "head"));
+        format!("{name}: {layers} of {heads}, vectors of {width}, {vocabulary} pieces; {kind}")
     }
 
     /// Every piece of the vocabulary as a person reads it, by its id.

@@ -28,7 +28,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::refusal::{FETCH_AGAIN, Refusal, quoted};
+use super::refusal::{FETCH_AGAIN, Refusal, counted, quoted};
 
 /// Bytes that are read at once: few enough to stay in the processor's cache on their way.
 const CHUNK: usize = 1 << 18;
@@ -339,7 +339,7 @@ impl FileHeader {
         source.read_exact(&mut eight).map_err(|error| Refusal::unreadable(&error))?;
         let (bytes, rest) = (u64::from_le_bytes(eight), length - LENGTH_BYTES);
         if bytes > HEADER_BYTES_MAX.min(rest) {
-            let most = format!("at most {}, of a file of {length}", HEADER_BYTES_MAX.min(rest));
+            let most = format!("at most {}, in a file of {length} bytes", HEADER_BYTES_MAX.min(rest));
             let advice = "this is not a safetensors file, or it is incomplete: download it again";
             return Err(Refusal::new(format!("a header of {bytes} bytes"), most, advice));
         }
@@ -369,8 +369,8 @@ fn tile(tensors: &[FileTensor], bytes: u64) -> Result<(), Refusal> {
     if next == bytes {
         return Ok(());
     }
-    let found = format!("{bytes} bytes after the header");
-    Err(Refusal::new(found, format!("the {next} of its tensors"), FETCH_AGAIN))
+    let found = format!("{} after the header", counted(bytes, "byte"));
+    Err(Refusal::new(found, format!("{next}, the size of the tensors"), FETCH_AGAIN))
 }
 
 fn refuse_twins(tensors: &[FileTensor]) -> Result<(), Refusal> {
@@ -466,7 +466,7 @@ impl<'de> Visitor<'de> for &mut Found {
             let info = map.next_value::<TensorInfo>()?;
             let tensor = if self.tensors.len() == TENSORS_MAX {
                 let found = format!("more than {TENSORS_MAX} tensors");
-                Err(Refusal::new(found, "a model with some thousand tensors", "this is not a model that attune reads"))
+                Err(Refusal::new(found, "a model with a few thousand tensors", "this is not a model that attune reads"))
             } else {
                 check(info, &name).map_err(|refusal| refusal.of_tensor(&self.name))
             };

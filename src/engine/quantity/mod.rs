@@ -392,7 +392,7 @@ impl Quantity {
     }
 
     pub fn of<const N: usize>(self, owner: Owner, index: [usize; N]) -> Entry {
-        debug_assert_eq!(self.definition().indices.len(), N, "{self:?} has other indices");
+        debug_assert_eq!(self.definition().indices.len(), N, "{self:?} has another number of indices");
         let mut all = [0; INDICES_MAX];
         all[..N].copy_from_slice(&index);
         Entry { quantity: self, owner, index: all }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::source::Source;
 use super::{Builder, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
 use crate::pretrained::load::LoadStopped;
-use crate::pretrained::refusal::Refusal;
+use crate::pretrained::refusal::{Refusal, counted};
 use crate::pretrained::safetensors::write_numbers;
 
 /// Bytes of a word; word2vec's own program cuts words at 50.
@@ -82,11 +82,12 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
         builder
             .report
             .notes
-            .push(format!("the header says {rows} words, but the file ends at byte {rest} after {seen}"));
+            .push(format!("the header says {rows} words, but the file ends after {seen}, at byte {rest}"));
     } else if !source.peek(1)?.is_empty() {
         builder.report.notes.push(format!(
-            "bytes are left from byte {rest} on, after the {rows} words of the header: the header is wrong, or \
-             a word has a space in it and the words after it are wrong"
+            "bytes are left from byte {rest} on, after the {} of the header: the header is wrong, or a word has a \
+             space in it and the words after it are wrong",
+            counted(rows, "word")
         ));
     }
     builder.finish(Format::Word2VecBinary, "F32", &source)

@@ -29,7 +29,7 @@ use std::path::Path;
 use self::source::{Archive, Source};
 use crate::numerics::Matrix;
 use crate::pretrained::load::LoadStopped;
-use crate::pretrained::refusal::{Refusal, quoted};
+use crate::pretrained::refusal::{Refusal, counted, quoted};
 
 /// The widest vector that is read; large models have some ten thousand numbers.
 pub const WIDTH_MAX: usize = 1 << 16;
@@ -150,16 +150,16 @@ impl Report {
         let kinds = [
             (&self.malformed, "left out: not a word and its numbers"),
             (&self.not_finite, "left out: NaN or infinite"),
-            (&self.mended_words, "words repaired: bytes that are not UTF-8, shown as U+FFFD"),
-            (&self.words_with_spaces, "words with spaces in them"),
-            (&self.unnamed, "rows without a word, named by their number"),
-            (&self.duplicates, "duplicates: the word means its first row"),
-            (&self.zeros, "rows of zeros, which have no direction"),
+            (&self.mended_words, "repaired: bytes that are not UTF-8, shown as U+FFFD"),
+            (&self.words_with_spaces, "with spaces in the word"),
+            (&self.unnamed, "without a word, named by number"),
+            (&self.duplicates, "with a repeated word, which refers to its first row"),
+            (&self.zeros, "of zeros, without a direction"),
         ];
         let line = |(found, words): (&Found, &str)| {
             let places: Vec<String> = found.places.iter().map(Place::to_string).collect();
             let more = if found.count > found.places.len() { ", …" } else { "" };
-            (found.count > 0).then(|| format!("{} {words} ({}{more})", found.count, places.join(", ")))
+            (found.count > 0).then(|| format!("{} {words} ({}{more})", counted(found.count, "row"), places.join(", ")))
         };
         kinds.into_iter().filter_map(line).chain(self.notes.iter().cloned()).collect()
     }
@@ -423,7 +423,7 @@ impl<'a> Builder<'a> {
         if self.words.is_empty() || self.report.left_out() > self.words.len() {
             let (left, kept) = (self.report.left_out(), self.words.len());
             let why = self.report.lines().first().cloned().unwrap_or_else(|| "nothing".to_owned());
-            let found = format!("{kept} rows, and {left} that cannot be used: {why}");
+            let found = format!("{}, and {left} that cannot be used: {why}", counted(kept, "row"));
             return Err(Refusal::new(found, format!("rows of {} numbers ({format})", self.width), NOT_VECTORS).into());
         }
         self.watched(source)?;

@@ -444,7 +444,7 @@ fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
         let (entry, after) = entry(rest).ok_or_else(damaged)?;
         entries.push(entry.ok_or_else(|| {
             let found =
-                "an entry of the zip that is encrypted, of more than 4 GB, or packed by another method than deflate";
+                "an entry of the zip that is encrypted, of more than 4 GB, or packed by a method other than deflate";
             Refusal::new(found, "a zip as np.savez writes it", "save its arrays as .npy")
         })?);
         rest = after;

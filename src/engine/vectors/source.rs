@@ -168,7 +168,7 @@ impl Source {
             return Err(Refusal::new(
                 found,
                 "vectors",
-                "do not trust this file, because it is made to fill the memory",
+                "do not trust this file, because it was probably made to fill the memory",
             ));
         }
         Ok(())

@@ -95,7 +95,7 @@ impl Shape {
         let width = most.map_or(0, |(fields, _)| if is_nameless { *fields } else { fields - 1 });
         if width == 0 || width > WIDTH_MAX {
             let found =
-                if width == 0 { "no line of a word and its numbers".to_owned() } else { format!("{width} fields") };
+                if width == 0 { "no line with a word and its numbers".to_owned() } else { format!("{width} fields") };
             return Err(Refusal::new(found, format!("a word and 1 to {WIDTH_MAX} numbers per line"), NOT_VECTORS));
         }
         Ok(Self { width, is_nameless, has_tabs })
@@ -128,7 +128,10 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
     let first = if header.is_some() { 2 } else { 1 };
     rows(&mut source, &shape, first, &mut builder)?;
     if let Some(Header { rows, .. }) = header.filter(|header| header.rows != builder.seen()) {
-        builder.report.notes.push(format!("the header says {rows} words, but the file has {} lines", builder.seen()));
+        builder
+            .report
+            .notes
+            .push(format!("the number of rows is {rows} in the header, but {} in the file", builder.seen()));
     }
     let format = match (header, shape.is_nameless) {
         (Some(_), _) => Format::Word2VecText,

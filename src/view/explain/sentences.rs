@@ -270,7 +270,7 @@ impl EntryReader<'_> {
         let is_in_file = matches!(in_file, Some(Some(_)));
         let history = match (is_own, self.model.training.step_shown()) {
             (false, _) if is_in_file => "You changed this weight. The model's file has another value.",
-            (true, _) if is_in_file => "It was read from the model's file.",
+            (true, _) if is_in_file => "This weight was read from the model's file.",
             (false, _) if in_file.is_some() => "You changed this weight. The model's files do not have it.",
             (true, _) if in_file.is_some() => "The model's files do not have this weight; its value is 0.",
             (false, _) if !is_trained => "You changed this weight.",

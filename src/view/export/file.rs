@@ -12,6 +12,7 @@ use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
 use super::checkpoint::Unfit;
+use super::grades::counted;
 use super::markdown::{self, FileBeside};
 use super::page::Pictures;
 use super::vectors::{self, TableRows};
@@ -362,7 +363,7 @@ impl fmt::Display for WrittenFiles {
         match &self.what {
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let noun = if *cells == 1 { "cell" } else { "cells" };
-                write!(f, "{file}: {cells} {noun}, including {stages} of the stage")?;
+                write!(f, "{file}: {cells} {noun}, {stages} of them showing the stage")?;
                 if *is_static {
                     let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(
@@ -378,7 +379,12 @@ impl fmt::Display for WrittenFiles {
                 }
             }
             What::Vectors { count, width, joined, beside } => {
-                write!(f, "{file}: {count} vectors of {width} numbers")?;
+                write!(
+                    f,
+                    "{file}: {} of {}",
+                    counted(*count, "vector", "vectors"),
+                    counted(*width, "number", "numbers")
+                )?;
                 if *joined > 0 {
                     let words = if *joined == 1 { "word is" } else { "words are" };
                     write!(

@@ -412,9 +412,10 @@ impl Sink {
     pub fn about(&self) -> String {
         let Self { label, numbers: SinkNumbers { mean, heads: (some, all), of_weights, of_added, .. }, .. } = self;
         let percent = |share: f32| format!("{:.0} %", share * 100.0);
+        let noun = if *all == 1 { "head" } else { "heads" };
         let head = format!(
             "{label} is a sink: the words that can see it give it {} of their attention on average, and more than {} in \
-             {some} of {all} heads.",
+             {some} of {all} {noun}.",
             percent(*mean),
             percent(LEAST_WEIGHT as f32)
         );

@@ -151,7 +151,7 @@ pub fn about(snapshot: &Snapshot) -> String {
         (Some(_), false) => "the points that were on the stage when the axes were refitted",
         (None, true) => "the states of the model's first sentences in all layers, without their first tokens",
         (None, false) if space.spread.is_some() => "all words of the file",
-        (None, false) if space.at_end.is_some() => "the words that the lesson names, as they are after its training",
+        (None, false) if space.at_end.is_some() => "the words that the lesson names, as they are after training",
         (None, false) => "the words that the lesson names",
     };
     let is_fitted = space.basis.chosen.iter().any(Option::is_none) && !space.projection.is_identity();

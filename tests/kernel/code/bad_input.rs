@@ -48,7 +48,10 @@ fn mistakes_are_said_in_words() {
             "1:2: string cannot be an entry of a tensor; assign a number, or a tensor of the same shape",
         ),
         ("W[0] = vector([1, 2, 3]);", "1:2: a tensor of the shape (3) does not fit into [2]; shapes must be the same"),
-        ("matrix([[1, 2], [3]])", "1:1: matrix: row 1 has 1 numbers, row 0 has 2; all rows must have the same length"),
+        (
+            "matrix([[1, 2], [3]])",
+            "1:1: matrix: row 1 has length 1, row 0 has length 2; all rows must have the same length",
+        ),
         ("zeros(-1, 2)", "1:1: zeros: -1 is not a count; use 0 or a larger whole number"),
     ] {
         assert_eq!(fault(source), expected, "{source}");

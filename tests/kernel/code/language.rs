@@ -91,7 +91,7 @@ fn what_is_expected_is_shown_and_what_is_not_says_where() {
     assert_eq!(table("expect(W, [[0, 1], [2, 3]], 0)").entries(), [0.0, 1.0, 2.0, 3.0]);
     assert_eq!(fault("expect(W, [[0, 1], [2, 4]], 0.5)"), "1:1: expect: entry [1, 1] is 3, but should be 4 within 0.5");
     assert!(fault("expect(0.0 / 0.0, 0.0, 1000.0)").contains("it is NaN"), "NaN is nothing that one expects");
-    assert!(fault("expect(W, [1, 2], 1)").contains("found 4 numbers, expected 2"));
+    assert!(fault("expect(W, [1, 2], 1)").contains("the number of values is 4, but should be 2"));
     assert!(fault("expect(W, \"a\", 1)").contains("expected numbers, not"));
     assert!(fault("expect(1, 1, -1)").contains("tolerance"));
 }

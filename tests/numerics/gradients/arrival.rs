@@ -99,6 +99,6 @@ fn nothing_arrives_at_labels_without_places_or_at_vectors_that_move() {
     let moving = architecture(|a| a.train_embedding = true);
     for (built, classes) in [(linear, Classes::Labels(2)), (moving, Classes::Words(Candidates::all(VOCABULARY)))] {
         let said = panics::quietly(|| drop(Net::new(built, classes, 1).with_costs(0.1, 0.0))).expect_err("no place");
-        assert!(said.contains("arriving wants a tied readout and a frozen E"), "{said}");
+        assert!(said.contains("arriving needs a tied readout and a frozen E"), "{said}");
     }
 }

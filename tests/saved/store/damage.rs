@@ -177,7 +177,7 @@ fn an_older_program_leaves_newer_work_alone() {
 
     let mut opened = open::<Work>(&scratch.home(), &key());
     let Lock::ReadOnly { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
-    assert!(why.contains("is from a newer program: version 4, and this one reads up to 3"), "{why}");
+    assert!(why.contains("is from a newer program, in format version 4; this program reads versions up to 3"), "{why}");
     assert_eq!(opened.loaded.value, None);
     assert!(opened.store.save(&Work::of(1)).is_err());
     assert_eq!(fs::read(&state).unwrap(), bytes);

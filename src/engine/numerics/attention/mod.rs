@@ -96,7 +96,7 @@ pub fn attention_forward<S: Scalar>(
         modes.len(),
         config.heads
     );
-    assert!(changes.is_none() || cache.is_viewers(), "attention: heads are changed for a viewer only");
+    assert!(changes.is_none() || cache.is_viewers(), "attention: heads can be changed only with a viewer's cache");
     let AttentionCache { query, key, value, look_up, .. } = cache;
     for (x, to, weight, bias) in [
         (queries, &mut *query, QueryWeights, QueryBias),
@@ -297,7 +297,7 @@ pub fn attention_backward<S: Scalar>(
     d_keys: Option<&mut [S]>,
 ) {
     use TensorName::*;
-    assert!(!cache.is_viewers(), "attention backward: of a forward for a viewer");
+    assert!(!cache.is_viewers(), "attention backward: the cache is a viewer's");
     let (values, width) = (d_mix.cols(), config.mixes_width());
     assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");
     let (query_rows, key_rows) = (queries.rows, keys.rows);

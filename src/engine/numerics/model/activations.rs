@@ -302,7 +302,7 @@ impl<S: Scalar> Pass<'_, S> {
     fn from(&self, mut done: Activations<S>) -> Activations<S> {
         let Self { model, parameters, sentence, source, interventions } = *self;
         let architecture = &model.architecture;
-        assert_eq!(source.is_some(), architecture.has_source(), "activations: the source and the model do not fit");
+        assert_eq!(source.is_some(), architecture.has_source(), "activations: the source and the model do not match");
         let (modes, heads) = (interventions.heads.len(), architecture.heads());
         assert!(modes == 0 || modes == heads, "activations: modes for {modes} heads of {heads}");
         let (sources, before) = (architecture.source_blocks.len(), done.blocks.len());

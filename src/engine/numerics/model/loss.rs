@@ -381,7 +381,7 @@ impl Candidates {
     /// # Panics
     /// If there are none, or one is not below the size of the vocabulary.
     pub fn with_stand_ins(self, stand_ins: Vec<usize>) -> Self {
-        assert!(!stand_ins.is_empty(), "candidates: no word stands in");
+        assert!(!stand_ins.is_empty(), "candidates: no stand-ins");
         assert!(stand_ins.iter().all(|&word| word < self.class.len()), "candidates: a stand-in beyond the vocabulary");
         Self { stand_ins, ..self }
     }

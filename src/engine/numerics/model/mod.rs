@@ -281,9 +281,9 @@ impl Architecture {
         }
         let PositionRows { first, filler } = self.position_rows;
         let is_learned = self.positions == Positions::Learned || (first, filler) == (0, None);
-        assert!(is_learned && (filler.is_none() || first > 0), "architecture: rows of positions that are not there");
+        assert!(is_learned && (filler.is_none() || first > 0), "architecture: rows of positions that do not exist");
         let crosses = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.attends == Attends::Source);
-        assert!(!crosses(&self.source_blocks), "architecture: the source has no source");
+        assert!(!crosses(&self.source_blocks), "architecture: cross-attention in the source");
         assert!(self.has_source() || !crosses(&self.blocks), "architecture: cross-attention without a source");
     }
 }
@@ -335,7 +335,7 @@ impl<S: Scalar> AttentionModel<S> {
     pub fn with_costs(self, costs: DistanceCosts) -> Self {
         let Architecture { train_embedding, readout, .. } = self.architecture;
         let has_places = readout == Readout::Tied && !train_embedding;
-        assert!(costs.arrive == 0.0 || has_places, "costs: arriving wants a tied readout and a frozen E");
+        assert!(costs.arrive == 0.0 || has_places, "costs: arriving needs a tied readout and a frozen E");
         Self { costs, ..self }
     }
 

@@ -293,7 +293,7 @@ impl<S: Scalar> PackedRows<'_, S> {
             Some(x) => x,
             None => {
                 copy = Matrix::copied(x);
-                copy.view().transpose().try_as_col_major().expect("a matrix of its own is row-major")
+                copy.view().transpose().try_as_col_major().expect("an owned matrix is row-major")
             }
         };
         let rows = (0..n).map(|i| x.col(i).as_slice()).collect();

@@ -57,7 +57,7 @@ impl TensorSpec {
     fn range(&self) -> Range<usize> {
         match self.storage {
             Storage::Flat(offset) => offset..offset + self.entries(),
-            Storage::Packed(_) => panic!("parameters: {} is packed, to look at and not to train", self.id),
+            Storage::Packed(_) => panic!("parameters: {} is packed, so it cannot be trained", self.id),
         }
     }
 }
@@ -90,7 +90,7 @@ impl<S: Scalar> Parameters<S> {
         let (mut first, mut offset) = (0, 0);
         let (mut layout, mut packed): (Vec<TensorSpec>, Vec<_>) = (Vec::with_capacity(shapes.len()), Vec::new());
         for &(id, rows, cols) in shapes {
-            assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} stands twice");
+            assert!(layout.iter().all(|spec| spec.id != id), "parameters: {id} occurs twice");
             let kind = packed_as(id);
             let storage = if kind.is_some() { Storage::Packed(packed.len()) } else { Storage::Flat(offset) };
             layout.push(TensorSpec { id, rows, cols, first, storage });
@@ -320,7 +320,7 @@ impl<S: Scalar> Parameters<S> {
     pub fn pair_mut(&mut self, first: impl Into<TensorId>, second: impl Into<TensorId>) -> (&mut [S], &mut [S]) {
         let first = self.spec(first).map_or(0..0, TensorSpec::range);
         let second = self.spec(second).map_or(first.end..first.end, TensorSpec::range);
-        assert!(first.end <= second.start, "parameters: the second of a pair lies before the first");
+        assert!(first.end <= second.start, "parameters: the second of a pair comes before the first");
         let (front, back) = self.values.split_at_mut(first.end);
         (&mut front[first.clone()], &mut back[second.start - first.end..second.end - first.end])
     }

@@ -52,7 +52,7 @@ tensors! {
         "the static vectors, trained with the model";
     /// `P` (T_max, D), added to the embeddings.
     Positions = "P", Input, Positions,
-        "what a word's position adds to its static vector";
+        "what a position adds to a word's static vector";
     /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
     Segments = "E_S", Input, Positions,
         "what a word's sentence, the first or the second of a pair, adds to the word's static vector";
@@ -96,12 +96,12 @@ tensors! {
     /// `b_O` (1, D)
     OutputBias = "b_O", Attention, Zero,
         "shifts what the heads add to the word";
-    /// `γ_A` (1, D), of the norm at the attention.
+    /// `γ_A` (1, D), of the attention norm.
     AttentionNormGain = "γ_A", AttentionNorm, One,
-        "scales the output of the norm at the attention";
+        "scales the output of the attention norm";
     /// `β_A` (1, D)
     AttentionNormBias = "β_A", AttentionNorm, Zero,
-        "shifts the output of the norm at the attention";
+        "shifts the output of the attention norm";
     /// `γ_AO` (1, D), of the norm of what the attention adds.
     AttentionOutputNormGain = "γ_AO", AttentionNorm, One,
         "scales the output of the norm of what the attention adds";
@@ -126,12 +126,12 @@ tensors! {
     /// `b_2` (1, D)
     ForwardBias = "b_2", FeedForward, Zero,
         "shifts what the feed-forward layer adds to the word";
-    /// `γ_F` (1, D), of the norm at the feed-forward layer.
+    /// `γ_F` (1, D), of the feed-forward norm.
     ForwardNormGain = "γ_F", ForwardNorm, One,
-        "scales the output of the norm at the feed-forward layer";
+        "scales the output of the feed-forward norm";
     /// `β_F` (1, D)
     ForwardNormBias = "β_F", ForwardNorm, Zero,
-        "shifts the output of the norm at the feed-forward layer";
+        "shifts the output of the feed-forward norm";
     /// `γ_FO` (1, D), of the norm of what the feed-forward layer adds.
     ForwardOutputNormGain = "γ_FO", ForwardNorm, One,
         "scales the output of the norm of what the feed-forward layer adds";

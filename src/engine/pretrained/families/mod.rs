@@ -164,7 +164,7 @@ families! {
 const _: () = {
     let mut at = 0;
     while at < FAMILIES.len() {
-        assert!(FAMILIES[at].family as usize == at, "the families stand in the order of their names");
+        assert!(FAMILIES[at].family as usize == at, "the families are in the order of their names");
         at += 1;
     }
 };
@@ -196,7 +196,7 @@ impl Family {
         REFUSED_FLAGS.iter().try_for_each(|(key, found)| fields.must_be(key, false, found))?;
         REFUSED_COUNTS.iter().try_for_each(|(key, found)| match fields.or(key, 0usize)? {
             0 => Ok(()),
-            count => Err(Refusal::new(format!("{count} {found}, as {key}"), "none", FORM)),
+            count => Err(Refusal::new(format!("{count} as the number of {found} ({key})"), "none", FORM)),
         })?;
         Ok((sizes, (entry.form)(fields, &sizes)?))
     }
@@ -217,7 +217,7 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
 /// The map to the layers' width cannot be multiplied into the table: the norm before it divides by a deviation that depends
 /// on word, position and segment together.
 const NORM_BETWEEN: &str =
-    "its table of words is narrower than its layers, and a norm comes before the map to their width";
+    "its table of words is narrower than its layers, and a norm comes before the projection to the layers' width";
 
 /// Types of models that people have and attune does not compute, and why.
 pub(super) const OTHERS: [(&str, &str); 14] = [

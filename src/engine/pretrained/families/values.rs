@@ -1,7 +1,7 @@
 //! Values of one field, or some, that several families have, those of rotary positions among them.
 
 use super::super::fields::{CHECK, Fields, no_such};
-use super::super::refusal::{Refusal, quoted};
+use super::super::refusal::{Refusal, counted, quoted};
 use super::Sizes;
 use crate::nearest::nearest;
 use crate::numerics::activation::Activation;
@@ -29,7 +29,7 @@ pub(super) fn activation(fields: Fields<'_>, key: &str, default: Activation) -> 
         let names = ACTIVATIONS.map(|(name, _)| name);
         let refusal = no_such(&name, key, format!("one of {}", names.join(", ")));
         match nearest(&name, names) {
-            Some(near) => Refusal { advice: format!("did its author mean {near}?"), ..refusal },
+            Some(near) => Refusal { advice: format!("was {near} meant?"), ..refusal },
             None => refusal,
         }
     })
@@ -82,7 +82,7 @@ pub(super) fn kinds(fields: Fields<'_>, sizes: &Sizes, slides: impl Fn(usize) ->
 /// Whether each layer is of the second of two kinds.
 pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
     if list.len() != sizes.layers {
-        let found = format!("{key} of {} layers", list.len());
+        let found = format!("{key} of {}", counted(list.len(), "layer"));
         return Err(Refusal::new(found, format!("one for each of {}", sizes.layers), CHECK));
     }
     let kind = |name: &String| match names.iter().position(|known| known == name) {

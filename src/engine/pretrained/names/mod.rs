@@ -377,7 +377,7 @@ fn origin(
 ) -> Result<Origin, Refusal> {
     let expected = layout.shape((rows, cols), is_vector(tensor, layout, rows));
     if tensor.shape != expected {
-        let expected = format!("{}, by config.json: {config}", shape(&expected));
+        let expected = format!("{}, according to config.json: {config}", shape(&expected));
         let refusal = Refusal::new(format!("the shape {}", shape(&tensor.shape)), expected, MISMATCH);
         return Err(refusal.of_tensor(&tensor.name));
     }

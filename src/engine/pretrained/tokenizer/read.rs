@@ -70,7 +70,7 @@ pub fn check_size(text: &str) -> Read<()> {
     match text.len() {
         size if size <= FILE_BYTES_MAX => Ok(()),
         size => {
-            let expected = format!("at most {} MiB, as a tokenizer's file has", FILE_BYTES_MAX >> 20);
+            let expected = format!("at most {} MiB for a tokenizer's file", FILE_BYTES_MAX >> 20);
             Err(Refusal::new(format!("{} MiB", size >> 20), expected, FETCH_AGAIN))
         }
     }

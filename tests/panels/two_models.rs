@@ -30,7 +30,7 @@ fn snapshot(kernel: &Kernel) -> Arc<Snapshot> {
 fn both_models_have_their_pictures_and_their_answers() {
     let mut panel = PanelHarness::new(bank(1), SIZE, MeaningPanel::default());
     click(&mut panel, "Two models");
-    let offered = ["Compare with the model that comes with attune", "Compare with another model …"];
+    let offered = ["Compare with a model that comes with attune", "Compare with another model …"];
     assert!(
         offered.iter().all(|label| panel.query_by_label(label).is_some()),
         "one click opens the model that is here"

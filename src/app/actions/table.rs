@@ -178,7 +178,7 @@ action_table! {
             line: New("compare with another model, or another file of vectors"),
         }
         BesideOwn {
-            text: "Compare with the model that comes with attune",
+            text: "Compare with a model that comes with attune",
             tooltip: "Runs a small model with six layers on the same sentence and shows the answers, attention and \
                 layers of both models side by side",
         }
@@ -240,7 +240,7 @@ action_table! {
         }
         Map {
             text: "Map …",
-            tooltip: "Draws a map of all words with t-SNE in a separate window",
+            tooltip: "Draws a t-SNE map of all words in a separate window",
         }
     }
 }

@@ -704,7 +704,9 @@ fn rows_ui(ui: &mut Ui, written: &WrittenText) {
         1 => " There is no room for the first row.".to_owned(),
         count => format!(" There is no room for the first {count} rows."),
     };
-    let words = format!("Each line is for one new word; filled rows were computed, outlined rows were kept.{left_out}");
+    let words = format!(
+        "Each line is for one new word; filled cells are computed rows, and outlined cells are kept rows.{left_out}"
+    );
     ui.add(Label::new(RichText::new(words).size(size::SMALL).weak()).wrap());
 }
 

@@ -627,7 +627,7 @@ fn similarity_ui(ui: &mut Ui, model: &TwoModels, state: &mut TwoModelsUiState) {
     let [here, other] = &model.names;
     let response = response.on_hover_text_at_pointer(match under {
         Some(cell) => said(cell),
-        None => format!("Rows: layers of {here}. Columns: layers of {other}. Layer 0 is the embeddings"),
+        None => format!("Rows: layers of {here}. Columns: layers of {other}. Layer 0 stands for the embeddings"),
     });
     ui.weak(if response.has_focus() { said(state.cursor) } else { model.said.clone().unwrap_or_default() });
     ui.add(Label::new(RichText::new(TwoModels::SIMILARITY).weak()).wrap());

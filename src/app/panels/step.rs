@@ -46,7 +46,7 @@ impl Panel for StepPanel {
             ui,
             &mut self.view,
             &[
-                (StepView::Numbers, "Numbers", "The step worked through for one word, number by number"),
+                (StepView::Numbers, "Numbers", "The step for one word, number by number"),
                 (
                     StepView::Matrices,
                     "Matrices",

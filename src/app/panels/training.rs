@@ -66,7 +66,7 @@ impl Panel for TrainPanel {
                 (
                     TrainView::Steps,
                     "Step by step",
-                    "Play, pause and step through training, and look back along its curve",
+                    "Play, pause and step through training, and look back along the loss curve",
                 ),
                 (TrainView::Again, "Retrain", "Sliders that train the whole lesson again while you drag"),
             ],

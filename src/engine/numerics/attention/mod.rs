@@ -266,7 +266,11 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
                 } else {
                     let mode = changes.modes.get(ranges.head).unwrap_or(&HeadMode::Live);
                     let scores = scores.get_mut(ranges.block);
-                    head.forward(simd, mode, scores, weights, means, &mut mix);
+                    // Within this loop, its code makes the training of short sentences slower by a quarter.
+                    simd.apart(
+                        #[inline(always)]
+                        || head.forward(simd, mode, scores, weights, means, &mut mix),
+                    );
                 }
             },
         );
@@ -379,7 +383,10 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
                 if head.is_short() {
                     head.short_backward(simd, weights, means, d_mix, d_scores, tile, &mut to);
                 } else {
-                    head.backward(simd, weights, means, d_mix, d_scores, &mut to);
+                    simd.apart(
+                        #[inline(always)]
+                        || head.backward(simd, weights, means, d_mix, d_scores, &mut to),
+                    );
                 }
             },
         );

@@ -89,6 +89,11 @@ impl Simd<f32> for V3 {
         self.select_f32x8(self.cmp_lt_f32x8(x, lowest), self.splat_f32x8(0.0), power)
     }
 
+    #[inline(never)]
+    fn apart<R>(self, work: impl FnOnce() -> R) -> R {
+        self.vectorize(work)
+    }
+
     #[inline(always)]
     fn fetch(self, x: &[f32]) {
         use std::arch::x86_64::_MM_HINT_T1;

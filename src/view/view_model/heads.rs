@@ -498,15 +498,21 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
     const CLARK: &str = "Clark et al. 2019";
     const LENS: &str = "TransformerLens, head_detector";
     let (title, meaning, formula, source) = match measure {
-        HeadMeasure::Previous => {
-            ("previous token", "The share of the head's weights on the token just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
-        }
+        HeadMeasure::Previous => (
+            "previous token",
+            "The share of the head's weights on the token before the current one",
+            "Σᵢ α[i, i−1] / Σ α",
+            CLARK,
+        ),
         HeadMeasure::Same => {
-            ("same token", "The share of the head's weights on the token itself", "Σᵢ α[i, i] / Σ α", CLARK)
+            ("same token", "The share of the head's weights on the current token itself", "Σᵢ α[i, i] / Σ α", CLARK)
         }
-        HeadMeasure::Next => {
-            ("next token", "The share of the head's weights on the token just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
-        }
+        HeadMeasure::Next => (
+            "next token",
+            "The share of the head's weights on the token after the current one",
+            "Σᵢ α[i, i+1] / Σ α",
+            CLARK,
+        ),
         HeadMeasure::First => {
             ("first token", "The share of the head's weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK)
         }

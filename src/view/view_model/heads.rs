@@ -536,14 +536,14 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
         ),
         HeadMeasure::Entropy => (
             "entropy",
-            "How spread out the head's weights are: 0 if each word looks at only one word, ln T if each word looks \
-             at all T words equally",
+            "How spread out the head's weights are: 0 if each token looks at only one token, ln T if each \
+             token looks at all T tokens equally",
             "−1/T Σᵢ Σⱼ α ln α",
             CLARK,
         ),
         HeadMeasure::Distance => (
             "mean distance",
-            "How many words away the head looks, on average",
+            "How many tokens away the head looks, on average",
             "Σ α[i, j] |i − j| / Σ α",
             "Vig & Belinkov 2019",
         ),

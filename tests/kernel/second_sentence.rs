@@ -104,7 +104,7 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     assert_eq!(
         pair.said,
         format!(
-            "{} and {} start with the same vector, and attention moves them apart.",
+            "{} and {} have the same static vector, but different contextual vectors.",
             pair.labels[0], pair.labels[1]
         )
     );
@@ -114,7 +114,7 @@ fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
     assert!(none.pairs.is_empty() && none.none.is_some() && none.chosen(None, None, &[]).is_none());
     let same = compare("the seal swam while the seal sank");
     let itself = same.pairs.iter().find(|pair| pair.paired.first == 2).expect("swam");
-    assert!(itself.said.ends_with("the same vector and keep it."), "{}", itself.said);
+    assert!(itself.said.ends_with("and the same contextual vector."), "{}", itself.said);
 }
 
 #[test]

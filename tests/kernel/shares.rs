@@ -111,7 +111,7 @@ fn the_caption_says_what_is_shown_where_there_is_little_room_too() {
     assert_eq!(
         all[0],
         "2D shows 22\u{a0}% of the words' variance, 30\u{a0}% of the outputs' and >99\u{a0}% of the moves, so points \
-         that look close may be far apart. The numbers are exact."
+         that look close may be far apart. The numbers use all dimensions."
     );
     for text in &all {
         assert!(
@@ -122,7 +122,7 @@ fn the_caption_says_what_is_shown_where_there_is_little_room_too() {
         );
     }
     let much = captions(&[("words", 0.9)], false);
-    assert_eq!(much[0], "3D shows 90\u{a0}% of the words' variance. The numbers are exact.");
+    assert_eq!(much[0], "3D shows 90\u{a0}% of the words' variance. The numbers use all dimensions.");
     assert!(all.iter().chain(&much).collect::<Vec<_>>().windows(2).all(|pair| pair[0] != pair[1]));
     assert_eq!(
         [1.0, 0.9999, 0.996, 0.994, 0.004, 0.0].map(percent).map(|text| text.replace('\u{a0}', " ")),

@@ -188,7 +188,7 @@ action_table! {
         }
         NewLesson {
             text: "New lesson …",
-            tooltip: "Writes a small lesson with comments to a file, which opens here and in your editor",
+            tooltip: "Writes a small commented lesson to a file, which opens here and in your editor",
         }
         CopyLesson {
             text: "Edit this lesson as a copy …",
@@ -225,7 +225,7 @@ action_table! {
             line: New("show this sheet; Esc closes it"),
         }
         CloseKeySheet { keys: &[key(Key::Escape)], line: Mentioned }
-        Picture { text: "Picture of the stage …", tooltip: "The stage as you see it now, as PNG" }
+        Picture { text: "Picture of the stage …", tooltip: "A PNG of the stage as you see it now" }
         Record {
             text: "Record the stage …",
             tooltip: "Records a GIF from this view: the walk's steps if a walk has begun, otherwise the moving \

@@ -73,7 +73,7 @@ impl Panel for MeaningPanel {
             (
                 MeaningView::Sentences,
                 "Two sentences",
-                "One word in two sentences, and how far apart attention moves its vectors",
+                "One word in two sentences, and how far apart its contextual vectors are",
             ),
             (
                 MeaningView::Senses,

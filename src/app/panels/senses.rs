@@ -124,7 +124,7 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
 fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        let add = ui.button("+ Sentence").on_hover_text("Adds another sentence with the word (Enter in the last one)");
+        let add = ui.button("+ Sentence").on_hover_text("Adds another sentence (Enter in the last sentence)");
         if add.clicked() {
             asked.push(SenseCommand::Insert(model.rows.len()));
             keys::ask(ui.ctx(), sentence_id(model.rows.len()));

@@ -527,8 +527,10 @@ fn tool_ui(ui: &mut Ui, tensor: &TensorModel, state: &mut ToolsUiState) -> Optio
 fn brush_ui(ui: &mut Ui, state: &mut ToolsUiState) {
     ui.horizontal(|ui| {
         let label = ui.label("Brush");
-        ui.selectable_value(&mut state.adds, false, "sets").on_hover_text("Sets the entries to the number");
-        ui.selectable_value(&mut state.adds, true, "adds").on_hover_text("Adds the number, once per stroke");
+        ui.selectable_value(&mut state.adds, false, "sets")
+            .on_hover_text("Sets the entries to the number on the right");
+        ui.selectable_value(&mut state.adds, true, "adds")
+            .on_hover_text("Adds the number on the right, once per stroke");
         let number = DragValue::new(&mut state.value).speed(DRAG_SPEED).max_decimals(3);
         hint(ui.add(number).labelled_by(label.id), "What the brush sets or adds: drag, or click and type");
     });

@@ -145,7 +145,7 @@ fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) 
 pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> Option<Action> {
     let chosen = choice.as_mut()?;
     let end = dialog_ui(ctx, "Picture of the stage", |ui| {
-        ui.label("The stage as you see it now, as PNG.");
+        ui.label("A PNG of the stage as you see it now.");
         ui.horizontal(|ui| {
             let (width, height) = &mut chosen.size;
             for (name, side) in [("Width", &mut *width), ("Height", &mut *height)] {

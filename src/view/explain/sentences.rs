@@ -121,10 +121,10 @@ sentences! {
 
     // What comes out.
     norm_is_held() =
-        "The norm's σ is computed from the whole sum and then held fixed. That makes the norm linear, so it can be \
-         applied to each term separately (Kobayashi et al. 2021).";
+        "The norm's divisor is computed from the whole sum and then held fixed. That makes the norm linear, so it can \
+         be applied to each term separately (Kobayashi et al. 2021).";
     arrows_add_up() =
-        "With the σ of the whole sum held fixed, the norm can be applied to every arrow separately, so the walk's \
+        "With the norm's divisor held fixed, the norm can be applied to every arrow separately, so the walk's \
          arrows end exactly at the output.";
     feed_forward() = "The feed-forward layer works on each word separately. In the formula, h is the vector of the \
         layer's hidden units.";
@@ -132,11 +132,13 @@ sentences! {
         "The feed-forward layer adds the difference between the vector after it and the vector before it.";
     feed_forward_replaces() = "Without a residual connection, the layer's output replaces its input.";
     norm_rescales() =
-        "The norm divides every arrow by the same number, the σ of the whole sum, and then shifts the word.";
-    norms_rescale() = "The norms divide every arrow by the same numbers, the σ of each sum, and shift the word.";
+        "The norm divides every arrow by the same number, computed from the whole sum. A layer norm also shifts \
+         the word.";
+    norms_rescale() =
+        "The norms divide every arrow by the same numbers, computed from the sums. Layer norms also shift the word.";
     pulled_back(head, length, others) = "By itself, head {head} would move the word by {length}; {others} the word \
         back.";
-    readout_not_kept() = "The intermediate numbers of the readout's own layer are not stored.";
+    readout_not_kept() = "The intermediate numbers of the readout's hidden layer are not stored.";
     stays_in_place(word) = "{word} stays where it is";
     moves_by(word, length) = "{word} moves by {length}";
     goes_on(to) = "The word's vector goes on to the {to}.";

@@ -305,18 +305,21 @@ pub fn captions(shown: &[Shown], is_flat: bool) -> Vec<String> {
     let long = join(shown.iter().enumerate().map(of));
     let short = shown.iter().map(short_of).collect::<Vec<_>>().join(", ");
     if shown.is_empty() {
-        return vec![format!("{view} is a projection. The numbers are exact."), format!("{view} is a projection.")];
+        return vec![
+            format!("{view} is a projection. The numbers use all dimensions."),
+            format!("{view} is a projection."),
+        ];
     }
     if shown.iter().any(|(_, share)| *share < LITTLE) {
         return vec![
-            format!("{view} shows {long}, so points that look close may be far apart. The numbers are exact."),
+            format!("{view} shows {long}, so points that look close may be far apart. The numbers use all dimensions."),
             format!("{view} shows {long}, so points that look close may be far apart."),
             format!("{view} shows {short}, so points that look close may be far apart."),
             format!("{view}: {short}. Distances may mislead."),
         ];
     }
     vec![
-        format!("{view} shows {long}. The numbers are exact."),
+        format!("{view} shows {long}. The numbers use all dimensions."),
         format!("{view} shows {long}."),
         format!("{view} shows: {short}."),
     ]

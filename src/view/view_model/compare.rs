@@ -112,9 +112,9 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
         return format!("The vectors of {first} and {second} are not finite, so they cannot be compared.");
     }
     if distance == 0.0 {
-        return format!("{first} and {second} start with the same vector and keep it.");
+        return format!("{first} and {second} have the same static vector and the same contextual vector.");
     }
-    format!("{first} and {second} start with the same vector, and attention moves them apart.")
+    format!("{first} and {second} have the same static vector, but different contextual vectors.")
 }
 
 /// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.

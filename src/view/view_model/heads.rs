@@ -498,15 +498,21 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
     const CLARK: &str = "Clark et al. 2019";
     const LENS: &str = "TransformerLens, head_detector";
     let (title, meaning, formula, source) = match measure {
-        HeadMeasure::Previous => {
-            ("previous token", "The share of the head's weights on the token just before", "Σᵢ α[i, i−1] / Σ α", CLARK)
-        }
+        HeadMeasure::Previous => (
+            "previous token",
+            "The share of the head's weights on the token before the current one",
+            "Σᵢ α[i, i−1] / Σ α",
+            CLARK,
+        ),
         HeadMeasure::Same => {
-            ("same token", "The share of the head's weights on the token itself", "Σᵢ α[i, i] / Σ α", CLARK)
+            ("same token", "The share of the head's weights on the current token itself", "Σᵢ α[i, i] / Σ α", CLARK)
         }
-        HeadMeasure::Next => {
-            ("next token", "The share of the head's weights on the token just after", "Σᵢ α[i, i+1] / Σ α", CLARK)
-        }
+        HeadMeasure::Next => (
+            "next token",
+            "The share of the head's weights on the token after the current one",
+            "Σᵢ α[i, i+1] / Σ α",
+            CLARK,
+        ),
         HeadMeasure::First => {
             ("first token", "The share of the head's weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK)
         }
@@ -530,14 +536,14 @@ pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
         ),
         HeadMeasure::Entropy => (
             "entropy",
-            "How spread out the head's weights are: 0 if each word looks at only one word, ln T if each word looks \
-             at all T words equally",
+            "How spread out the head's weights are: 0 if each token looks at only one token, ln T if each \
+             token looks at all T tokens equally",
             "−1/T Σᵢ Σⱼ α ln α",
             CLARK,
         ),
         HeadMeasure::Distance => (
             "mean distance",
-            "How many words away the head looks, on average",
+            "How many tokens away the head looks, on average",
             "Σ α[i, j] |i − j| / Σ α",
             "Vig & Belinkov 2019",
         ),

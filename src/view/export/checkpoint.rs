@@ -160,7 +160,7 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let architecture = &lesson.model.architecture;
     let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
     let objective = (is_among && family == Family::Gpt2)
-        .then(|| Unfit::new(&["model", "objective"], "MaskedWord among some words", "all words"));
+        .then(|| Unfit::new(&["model", "objective"], "MaskedWord over some words", "all words"));
     let forms = forms_of_today(architecture).into_iter();
     let forms = forms.map(|(field, found)| Unfit { field, found, expected: "the usual form".to_owned() });
     let fields = objective.into_iter().chain(of_attention(architecture, family)).chain(forms);

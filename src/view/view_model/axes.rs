@@ -210,7 +210,7 @@ fn meaning(name: &str) -> String {
         Some("1") => "The direction in which the vectors differ most".to_owned(),
         Some(_) => "Of the remaining directions, the one in which the vectors differ most".to_owned(),
         None if name.starts_with("axis") => {
-            "A mixture of the directions in which the vectors differ most, turned to match the lesson's picture"
+            "A mixture of the directions in which the vectors differ most, chosen to match the lesson's picture"
                 .to_owned()
         }
         None => "One entry of the vectors, unchanged".to_owned(),

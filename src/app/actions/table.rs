@@ -57,7 +57,7 @@ action_table! {
         LayerBefore { keys: &[shift(Key::L)], line: Mentioned }
         Pieces {
             text: "Pieces",
-            tooltip: "Shows each piece of a word separately instead of one point, one row and one column per word",
+            tooltip: "Gives each piece of a word its own point, row and column",
             keys: &[key(Key::E)],
             line: New("a word's pieces separately, or as one word"),
         }

@@ -26,9 +26,8 @@ use attune_core::lesson::pictures::PictureFolder;
 use attune_core::lesson::schema::{Expect, Lesson, StaticEmbedding};
 use attune_core::lesson::vector_files::{in_folder, is_file_of_vectors};
 use attune_engine::code::{LineColumn, Output};
-use attune_engine::nearest::nearest;
+use attune_engine::messages::{counted, nearest};
 use attune_engine::pretrained::examine::{ModelFindings, examine};
-use attune_view::export::grades::counted;
 
 use super::args::{CheckOptions, Common, SentenceArgs};
 use super::{CliFault, print, say, training, vectors};
@@ -329,7 +328,7 @@ impl Wrong {
 /// The line of a lesson without issues.
 fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> String {
     let cells = lesson.cells.len();
-    let cells = format!("{cells} cell{}", if cells == 1 { "" } else { "s" });
+    let cells = counted(cells, "cell");
     if let Some(absent) = absent {
         let ids: Vec<&str> = lesson.claims.iter().map(|claim| &*claim.id).collect();
         let claims =
@@ -390,7 +389,7 @@ fn ran(snapshot: &Snapshot) -> String {
     format!(
         "the sentence {:?}: {}, {}{ids}; all numbers are finite",
         model.sentence.written(),
-        counted(tokens.len(), "token", "tokens"),
+        counted(tokens.len(), "token"),
         read.join(" ")
     )
 }

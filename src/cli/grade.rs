@@ -1,5 +1,6 @@
 //! `attune grade`: the works of a class, judged by the lesson's own checks.
 
+use attune_engine::messages::counted;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use attune_core::kernel::check::Grader;
 use attune_core::lesson::issue::{printable, shorten};
 use attune_core::whole_file::is_same;
 use attune_view::export::file;
-use attune_view::export::grades::{Class, GradedWork, counted, write_html, write_tsv};
+use attune_view::export::grades::{Class, GradedWork, write_html, write_tsv};
 use attune_view::export::work_file::{LessonMark, WorkFile};
 
 use super::args::{Common, GradeArgs, GradeFormat};
@@ -57,8 +58,8 @@ fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Comm
     if common.quiet {
         return Ok(());
     }
-    let works = counted(class.works.len(), "submission", "submissions");
-    let tasks = counted(class.tasks.len(), "task", "tasks");
+    let works = counted(class.works.len(), "submission");
+    let tasks = counted(class.tasks.len(), "task");
     print::line(format_args!("{shown}: {works}, with {tasks} each"))
 }
 

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use attune_engine::panics;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};

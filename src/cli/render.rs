@@ -22,7 +22,7 @@ mod drawn {
     use attune_core::lesson::Lesson;
     use attune_core::lesson::issue::printable;
     use attune_core::lesson::schema::CellKind;
-    use attune_engine::nearest::nearest;
+    use attune_engine::messages::nearest;
     use attune_view::export::file::obstacle;
     use attune_view::export::work_file::{OTHER_VERSION, SharedWork};
     use attune_view::view_model::Model;

@@ -1,6 +1,7 @@
 //! Files of word vectors: `attune neighbours` and `attune trace --words`, the table that `attune export` converts, and what
 //! `attune check` says of one.
 
+use attune_engine::messages::counted;
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::issue::printable;
@@ -11,7 +12,6 @@ use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::space::{compare, shared};
 use attune_engine::vectors::{Vectors, read, unknown};
-use attune_view::export::grades::counted;
 use attune_view::export::vectors::TableRows;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
@@ -56,9 +56,9 @@ pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     for line in report.lines() {
         print::line(format_args!("{file}: {}", printable(&line)))?;
     }
-    let (count, width) = (counted(vectors.len(), "vector", "vectors"), vectors.width());
+    let (count, width) = (counted(vectors.len(), "vector"), vectors.width());
     let (kind, format) = (printable(&vectors.kind), vectors.format);
-    let left_out = counted(report.left_out(), "row", "rows");
+    let left_out = counted(report.left_out(), "row");
     print::line(format_args!("{file}: ok, {count} of {width} numbers ({format}, {kind}); {left_out} left out"))
 }
 

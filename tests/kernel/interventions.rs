@@ -27,10 +27,7 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "temperature 0.1"),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "scale off"),
         (TOGGLE, "mask"),
-        (
-            Command::Interventions(InterventionCommand::SetHeads { heads: 0..2, mode: HeadMode::Off }),
-            "heads 1 to 2 off",
-        ),
+        (Command::Interventions(InterventionCommand::SetHeads { heads: 0..2, mode: HeadMode::Off }), "all heads off"),
         (Command::Interventions(InterventionCommand::Solo(Some(1))), "only head 2 on"),
     ];
     for (command, label) in commands {

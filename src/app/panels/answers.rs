@@ -28,6 +28,8 @@ use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 #[derive(Default)]
 pub struct AnswersPanel {
     view: AnswersView,
+    /// The row that was last brought into sight.
+    in_sight: Option<usize>,
     writing: WritingUi,
     lens: LensUiState,
     /// The terms that are listed, and the class whose terms they are, where the learner chose one.
@@ -57,7 +59,10 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => {
-                cx.requests.commands.extend(answers_ui(ui, &model, &mut self.writing, cx.view.selection, cx.view.trail))
+                let chosen = model.row_number(query);
+                let is_new = self.in_sight.replace(chosen) != Some(chosen);
+                let command = answers_ui(ui, &model, is_new, &mut self.writing, cx.view.selection, cx.view.trail);
+                cx.requests.commands.extend(command);
             }
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
             AnswersView::Terms => {
@@ -85,6 +90,7 @@ impl Panel for AnswersPanel {
 fn answers_ui(
     ui: &mut Ui,
     model: &AnswersModel,
+    shows_chosen: bool,
     writing: &mut WritingUi,
     selection: &mut Selection,
     trail: &mut Trail,
@@ -98,7 +104,10 @@ fn answers_ui(
         }
         ui.add_space(size::GAP_TIGHT);
         for (index, row) in model.rows.iter().enumerate() {
-            row_ui(ui, model, row, index, index == chosen, selection, trail);
+            let response = row_ui(ui, model, row, index, index == chosen, selection, trail);
+            if shows_chosen && index == chosen {
+                response.scroll_to_me(None);
+            }
         }
         if let Some(row) = model.rows.get(chosen) {
             ui.add_space(size::GAP);
@@ -119,7 +128,7 @@ fn row_ui(
     is_chosen: bool,
     selection: &mut Selection,
     trail: &mut Trail,
-) {
+) -> Response {
     const NAME: f32 = 86.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::click());
@@ -152,7 +161,7 @@ fn row_ui(
             None => ui.label(format!("All others together: {:.4}", row.rest())),
         };
         ui.weak(if under.is_some() { format!("{ASK_HINT}{more}") } else { more.trim().to_owned() });
-    });
+    })
 }
 
 /// Draws each answer as wide as it is likely. Returns the one under the pointer.

@@ -1,5 +1,6 @@
 //! The page of the course: what is found on the disk for it, and its reset; go on, choose a lesson, open another file.
 
+use attune_engine::messages::{counted, counted_as};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -447,7 +448,7 @@ fn standing(model: &HomeModel) -> String {
         (0, Some(folder)) => format!("There is no lesson in {folder}. Open a file, or drop one here."),
         (0, None) => "There is no `lessons` folder here. Open a lesson's file, or drop one on this window.".to_owned(),
         _ => {
-            let lessons = if count == 1 { "1 lesson".to_owned() } else { format!("{count} lessons") };
+            let lessons = counted(count, "lesson");
             let minutes: usize = model.lessons.iter().filter_map(|row| row.minutes).sum();
             const HOUR: usize = 60;
             let time = match minutes {
@@ -468,7 +469,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
     let mut action = None;
     ui.horizontal(|ui| {
         if let Some(count) = frame.reset {
-            let lessons = if count == 1 { "1 lesson is".to_owned() } else { format!("{count} lessons are") };
+            let lessons = counted_as(count, "lesson is", "lessons are");
             ui.weak(format!("{lessons} back at the start."));
             if ui.button("Undo the reset").on_hover_text("Brings your work back").clicked() {
                 action = Some(Action::UndoResetCourse);

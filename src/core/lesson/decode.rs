@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 
 use super::issue::{Issues, Report, one_of, shorten};
 use super::text::{normal, written_words};

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::check::{check_name, id, line, markdown, one_of_names};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune_engine::code::LineColumn;
-use attune_engine::nearest::nearest;
+use attune_engine::messages::{counted, nearest};
 
 use super::check::inside;
 use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
@@ -144,8 +144,7 @@ impl<'s> Issues<'s> {
         list.sort_by_key(|issue| issue.place);
         let (more, place) = self.more.get();
         if more > 0 {
-            let noun = if more == 1 { "issue" } else { "issues" };
-            let rest = LessonIssue::of_file(self.source.file, format!("… and {more} more {noun}"), "");
+            let rest = LessonIssue::of_file(self.source.file, format!("… and {}", counted(more, "more issue")), "");
             list.push(LessonIssue { place, expected: None, ..rest });
         }
         list

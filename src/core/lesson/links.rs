@@ -1,7 +1,7 @@
 //! Links that act, in Markdown: `[look at *phone*](attune:word/phone)`. One enum for the lesson's check, the window,
 //! which performs them, and the exports, which write their words alone.
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 
 use super::issue::one_of;
 use super::panels::PanelName;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, ModelPath};
 use attune_engine::pretrained::folder::ModelFolder;

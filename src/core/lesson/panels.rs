@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::check::one_of_names;

@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attune_engine::messages::counted;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
 use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::refusal::counted;
 use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
@@ -16,7 +17,6 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::LoadStopped;
-use attune_engine::pretrained::refusal::counted;
 use attune_engine::vectors::text::label;
 use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
 

@@ -10,7 +10,7 @@ use super::tensor::Tensor;
 use super::value::words;
 use super::{Given, Scope, names, syntax};
 use crate::code::functions::REFERENCE;
-use crate::nearest::nearest;
+use crate::messages::nearest;
 
 /// Characters of a message and of its hint: names in the code, which both quote, may be as long as it.
 const WORDS_CHARS_MAX: usize = 400;

@@ -13,7 +13,7 @@ use crate::code::fault::Fault;
 use crate::code::tensor::{Tensor, cost};
 use crate::code::value::{Output, Plot, Ranking, extent, in_text, number, type_name};
 use crate::code::{forward, tensor};
-use crate::nearest::nearest;
+use crate::messages::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};

@@ -12,7 +12,7 @@ use super::budget::Budget;
 use super::fault::Fault;
 use super::value::{number, type_name};
 use crate::json;
-use crate::nearest::nearest;
+use crate::messages::{counted, nearest};
 
 /// Names of the entries of an axis, such as the words of a sentence.
 pub type Labels = Arc<[String]>;
@@ -291,7 +291,6 @@ impl Tensor {
         let inner = self.last_axis().len;
         let found = other.axes[0].len;
         if inner != found {
-            let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
             let (cols, rows) = (counted(inner, "column"), counted(found, "row"));
             let message = format!("cannot multiply {}: {cols} on the left, {rows} on the right", shapes());
             let fault = Fault::new(message);

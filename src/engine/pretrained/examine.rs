@@ -4,7 +4,8 @@
 
 use super::folder::ModelFolder;
 use super::load::Pretrained;
-use super::refusal::{counted, quoted};
+use super::refusal::quoted;
+use crate::messages::counted;
 use crate::numerics::model::activations::Interventions;
 use crate::numerics::model::generate::NextWordChoice;
 use crate::numerics::model::{Activations, Sequences};

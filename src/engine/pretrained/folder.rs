@@ -8,12 +8,13 @@ use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use crate::messages::counted;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::{Absent, CONFIG, WEIGHTS};
 use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family};
 use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
-use crate::pretrained::refusal::{Refusal, counted, quoted};
+use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, ModelPiece, Origin, Tokenizer, TokenizerFiles};

@@ -91,12 +91,6 @@ fn shown(name: &str) -> String {
     shown.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// A count with its noun, such as `1 row` and `2 rows`.
-pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
-    let ending = if count == N::from(1_u8) { "" } else { "s" };
-    format!("{count} {noun}{ending}")
-}
-
 /// A shape as it is written in the literature: `(600, 24)`.
 pub fn shape(sizes: &[usize]) -> String {
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();

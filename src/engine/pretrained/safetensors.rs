@@ -28,7 +28,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::refusal::{FETCH_AGAIN, Refusal, counted, quoted};
+use super::refusal::{FETCH_AGAIN, Refusal, quoted};
+use crate::messages::counted;
 
 /// Bytes that are read at once: few enough to stay in the processor's cache on their way.
 const CHUNK: usize = 1 << 18;

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 
 use super::source::Source;
 use super::{Builder, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
+use crate::messages::counted;
 use crate::pretrained::load::LoadStopped;
-use crate::pretrained::refusal::{Refusal, counted};
+use crate::pretrained::refusal::Refusal;
 use crate::pretrained::safetensors::write_numbers;
 
 /// Bytes of a word; word2vec's own program cuts words at 50.

@@ -27,9 +27,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use self::source::{Archive, Source};
+use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::load::LoadStopped;
-use crate::pretrained::refusal::{Refusal, counted, quoted};
+use crate::pretrained::refusal::{Refusal, quoted};
 
 /// The widest vector that is read; large models have some ten thousand numbers.
 pub const WIDTH_MAX: usize = 1 << 16;
@@ -538,7 +539,7 @@ const SNIFFED_BYTES: usize = 1 << 18;
 
 /// The words of an unknown word: where it was looked for, and the nearest that are there.
 pub fn unknown(word: &str, vectors: &Vectors) -> String {
-    let near = crate::nearest::nearest_few(word, vectors.words.iter().map(|word| &**word), 3);
+    let near = crate::messages::nearest_few(word, vectors.words.iter().map(|word| &**word), 3);
     let near: Vec<String> = near.into_iter().map(quoted).collect();
     let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
     format!("{} is not among the {} words{hint}", quoted(word), vectors.len())

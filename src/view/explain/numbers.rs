@@ -449,8 +449,10 @@ const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorNa
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 const EMBEDDING_NORM: [TensorName; 2] = [TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias];
 const FINAL_NORM: [TensorName; 2] = [TensorName::FinalNormGain, TensorName::FinalNormBias];
-/// Divisors of an arrow after one norm, and after several.
+/// Divisors of an arrow after one norm, and after several: layer norms, ...
 const DEVIATIONS: [&[&str]; 3] = [&["1/σ"], &["1/σ₁", "1/σ₂"], &["1/σ₁", "1/σ₂", "1/σ₃"]];
+/// ... and RMS norms.
+const ROOT_MEAN_SQUARES: [&[&str]; 3] = [&["1/ρ"], &["1/ρ₁", "1/ρ₂"], &["1/ρ₁", "1/ρ₂", "1/ρ₃"]];
 
 /// The norm that makes an entry of a row of others.
 pub struct NormBefore {
@@ -657,7 +659,11 @@ impl EntryReader<'_> {
                 } else {
                     Factor::One(gain)
                 };
-                let inverse = constant(DEVIATIONS[norms.len() - 1][number], norm.inverse_deviation(query));
+                let divisors = match norm.form.kind {
+                    NormKind::Layer => DEVIATIONS,
+                    NormKind::Rms => ROOT_MEAN_SQUARES,
+                };
+                let inverse = constant(divisors[norms.len() - 1][number], norm.inverse_deviation(query));
                 Some([gain, Factor::One(inverse)])
             };
             let all: Option<Vec<_>> = norms.iter().enumerate().skip(from).map(of_norm).collect();

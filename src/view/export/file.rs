@@ -1,5 +1,6 @@
 //! Exports as files: the target, the files beside it, and the line that reports them.
 
+use attune_engine::messages::{counted, counted_as};
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -12,7 +13,6 @@ use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
 use super::checkpoint::Unfit;
-use super::grades::counted;
 use super::markdown::{self, FileBeside};
 use super::page::Pictures;
 use super::vectors::{self, TableRows};
@@ -362,8 +362,8 @@ impl fmt::Display for WrittenFiles {
         let file = name(&self.file);
         match &self.what {
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
-                let noun = if *cells == 1 { "cell" } else { "cells" };
-                write!(f, "{file}: {cells} {noun}, {stages} of them showing the stage")?;
+                let cells = counted(*cells, "cell");
+                write!(f, "{file}: {cells}, {stages} of them showing the stage")?;
                 if *is_static {
                     let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(
@@ -379,17 +379,12 @@ impl fmt::Display for WrittenFiles {
                 }
             }
             What::Vectors { count, width, joined, beside } => {
-                write!(
-                    f,
-                    "{file}: {} of {}",
-                    counted(*count, "vector", "vectors"),
-                    counted(*width, "number", "numbers")
-                )?;
+                write!(f, "{file}: {} of {}", counted(*count, "vector"), counted(*width, "number"))?;
                 if *joined > 0 {
-                    let words = if *joined == 1 { "word is" } else { "words are" };
+                    let words = counted_as(*joined, "word is", "words are");
                     write!(
                         f,
-                        "; {joined} {words} written with _ in place of spaces, because a space ends a word in this \
+                        "; {words} written with _ in place of spaces, because a space ends a word in this \
                          format"
                     )?;
                 }

@@ -1,5 +1,6 @@
 //! The works of a class, graded: a table for other programs, and a page that shows which misconceptions are common.
 
+use attune_engine::messages::{counted, counted_as};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -106,7 +107,7 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
         to,
         "{}<main>\n<h1>{title}: the class</h1>\n<p>{}, graded by the lesson's own checks.</p>\n",
         web_page::head(&format!("{title}: the class"), web_page::POLICY, GRADES_STYLE),
-        counted(class.works.len(), "submission", "submissions"),
+        counted(class.works.len(), "submission"),
     )?;
     to.write_all(unread(class).as_bytes())?;
     to.write_all(common(class).as_bytes())?;
@@ -118,11 +119,6 @@ pub fn write_html(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
 
 const GRADES_STYLE: &str = include_str!("grades.css");
 
-/// A number with its noun.
-pub fn counted(count: usize, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
-}
-
 fn unread(class: &Class<'_>) -> String {
     if class.unread.is_empty() {
         return String::new();
@@ -132,7 +128,7 @@ fn unread(class: &Class<'_>) -> String {
         .unread
         .iter()
         .map(|(file, why)| format!("<li><code>{}</code>: {}</li>", escaped(&name(file)), escaped(why)));
-    let files = counted(class.unread.len(), "file is", "files are");
+    let files = counted_as(class.unread.len(), "file is", "files are");
     format!("<aside class=\"unread\"><p>{files} not graded:</p><ul>{}</ul></aside>\n", lines.collect::<String>())
 }
 
@@ -254,7 +250,7 @@ fn by_work(class: &Class<'_>) -> String {
             escaped(&printable(work.name.as_deref().unwrap_or(&work.file)))
         );
         for Graded { mark, tries, .. } in &work.grades {
-            let tries = counted(*tries as usize, "try", "tries");
+            let tries = counted_as(*tries as usize, "try", "tries");
             let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
             let _ = write!(
                 text,

@@ -4,6 +4,7 @@
 //!
 //! The file names its lesson by an id and a hash, never by a path: whoever wrote it cannot have a file opened.
 
+use attune_engine::messages::counted;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
@@ -184,10 +185,9 @@ impl WorkFile {
             return "the lesson as you see it; attune opens it as a copy".to_owned();
         }
         let answers = self.work.notebook.cells.iter().map(SavedCell::tries).filter(|tries| *tries > 0).count();
-        let noun = if answers == 1 { "answer" } else { "answers" };
         let name = self.name.as_ref().map_or("without a name".to_owned(), |name| format!("by {}", printable(name)));
         let minutes = self.minutes.map_or(String::new(), |minutes| format!(", {minutes} min"));
-        format!("{answers} {noun}, {name}{minutes}")
+        format!("{}, {name}{minutes}", counted(answers, "answer"))
     }
 }
 

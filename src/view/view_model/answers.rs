@@ -3,6 +3,7 @@
 //! looks at and each feed-forward part add to its logit, and what each layer would answer at a word if the model ended
 //! there, the logit lens.
 
+use attune_engine::messages::counted;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -328,9 +329,9 @@ fn likeliest(model: &ModelSnapshot, token: usize) -> Option<&RankedAnswer> {
 
 /// Rows of keys and values that were computed, and those that were kept.
 fn rows_label(rows: &[RowsRead]) -> String {
-    let count = |rows: usize| if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     let Some((first, others)) = rows.split_first() else { return String::new() };
-    let begins = format!("For the first new word, each layer computed {} of keys and values", count(first.computed));
+    let begins =
+        format!("For the first new word, each layer computed {} of keys and values", counted(first.computed, "row"));
     let kept = others.iter().take_while(|rows| rows.kept > 0).count();
     match others.len() {
         0 => format!("{begins}."),

@@ -5,6 +5,7 @@
 //! pieces do in the mean (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece keep
 //! their numbers.
 
+use attune_engine::messages::counted;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -412,12 +413,12 @@ impl Sink {
     pub fn about(&self) -> String {
         let Self { label, numbers: SinkNumbers { mean, heads: (some, all), of_weights, of_added, .. }, .. } = self;
         let percent = |share: f32| format!("{:.0} %", share * 100.0);
-        let noun = if *all == 1 { "head" } else { "heads" };
         let head = format!(
             "{label} is a sink: the words that can see it give it {} of their attention on average, and more than {} in \
-             {some} of {all} {noun}.",
+             {some} of {}.",
             percent(*mean),
-            percent(LEAST_WEIGHT as f32)
+            percent(LEAST_WEIGHT as f32),
+            counted(*all, "head")
         );
         // Less by more than rounding would say.
         const SHORTER: f32 = 0.9;

@@ -1,6 +1,7 @@
 //! The axes of the picture: what each one is, and how much of what is on the stage they show. The caption of the picture is
 //! the one line that must not be wrong ([`StageShares`]).
 
+use attune_engine::messages::counted;
 use std::sync::Arc;
 
 use attune_core::kernel::command::Axis;
@@ -199,7 +200,7 @@ pub fn short(text: &str) -> String {
 }
 
 fn told(chosen: &ChosenAxis) -> String {
-    let group = |text: &str, count: usize| format!("{text} ({count} {})", if count == 1 { "word" } else { "words" });
+    let group = |text: &str, count: usize| format!("{text} ({})", counted(count, "word"));
     let ChosenAxis { from, to } = chosen;
     let (from, to) = (group(&from.text, from.words.len()), group(&to.text, to.words.len()));
     format!("From the centre of {from} to that of {to}")

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::issue::shorten;
 use attune_core::lesson::schema::{GivenSource, StaticEmbedding};
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use attune_engine::vectors::Column;
 use serde::{Deserialize, Serialize};
 

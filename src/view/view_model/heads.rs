@@ -7,7 +7,6 @@ use std::sync::Arc;
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
 use attune_engine::numerics::attention::{AttentionConfig, HeadMode};
-use attune_engine::numerics::block::BlockConfig;
 pub use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::numerics::head_measures::{HeadPatterns, MeasuredToken};
 use attune_engine::numerics::model::Architecture;
@@ -121,7 +120,8 @@ impl<'a> HeadLabels<'a> {
         let sentence = &model.sentence;
         let source = sentence.source.as_deref().map(token_labels).unwrap_or_default();
         let architecture = &model.architecture;
-        let blocks = architecture.numbered_blocks().map(|block| block_name(architecture, block)).collect();
+        let blocks =
+            architecture.numbered_blocks().map(|(block, _)| capitalised(&architecture.block_name(block))).collect();
         Self { architecture, tokens: token_labels(&sentence.tokens), source, blocks }
     }
 
@@ -181,23 +181,6 @@ impl<'a> HeadLabels<'a> {
     pub fn keys(&self, head: usize) -> &[String] {
         if self.keys_are_source(head) { &self.source } else { &self.tokens }
     }
-}
-
-/// `Layer 2`; with a source its kind too: `Layer 2, cross-attention`; empty where there is only one block.
-fn block_name(architecture: &Architecture, (block, config): (usize, &BlockConfig)) -> String {
-    let Architecture { source_blocks, blocks, .. } = architecture;
-    let (kind, layer, layers) = if source_blocks.is_empty() {
-        ("", block, blocks.len())
-    } else if block < source_blocks.len() {
-        ("source", block, source_blocks.len())
-    } else {
-        let kind = if config.attends_to_source() { "cross-attention" } else { "self-attention" };
-        // Two blocks to a layer.
-        (kind, (block - source_blocks.len()) / 2, source_blocks.len())
-    };
-    let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
-    let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
-    capitalised(&parts.join(", "))
 }
 
 /// A head's place in the tensors, in words.

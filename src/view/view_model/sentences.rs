@@ -7,7 +7,7 @@ use attune_core::kernel::sentence_pass::sentence::Sentence;
 use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::text::words_at;
-use attune_engine::nearest::nearest_few;
+use attune_engine::messages::nearest_few;
 
 use super::{quoted, sentence};
 

@@ -4,6 +4,7 @@ use attune_core::kernel::snapshot::{CheckpointsSnapshot, Progress, Snapshot, Tra
 use attune_core::kernel::training::log::TrainingLog;
 use attune_core::kernel::training::stop::{Diverged, Overflow, Stopped};
 use attune_core::lesson::schema::StopRule;
+use attune_engine::messages::counted;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
@@ -101,7 +102,7 @@ fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;
     let megabytes = *bytes as f64 / MEGABYTE;
-    let count = if steps.len() == 1 { "1 step".to_owned() } else { format!("{} steps", steps.len()) };
+    let count = counted(steps.len(), "step");
     let kept = format!("{count} kept in {megabytes:.1} MB");
     match steps[..] {
         [first, second, ..] if second - first > 1 => {

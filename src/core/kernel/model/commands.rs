@@ -3,6 +3,7 @@
 //! The axes of the picture are always one linear map for everything that is on the stage, so that arrows add up
 //! whatever they are.
 
+use attune_engine::messages::counted;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,10 +40,10 @@ impl LessonModel {
         match command {
             InterventionCommand::SetHead { head, mode } => {
                 let gain = matches!(mode, HeadMode::Gain(_)).then_some(Drag::Gain(head));
-                self.set_head(head, mode, gain.is_some() && last == gain)?;
+                self.set_heads(head..head.saturating_add(1), &mode, gain.is_some() && last == gain)?;
                 self.last_drag = gain;
             }
-            InterventionCommand::SetHeads { heads, mode } => self.set_heads(heads, &mode)?,
+            InterventionCommand::SetHeads { heads, mode } => self.set_heads(heads, &mode, false)?,
             InterventionCommand::Solo(solo) => self.solo(solo)?,
             InterventionCommand::SetTemperature(temperature) => {
                 temperature.map_or(Ok(()), check_temperature)?;
@@ -102,31 +103,36 @@ impl LessonModel {
         }
     }
 
-    fn set_head(&mut self, head: usize, mode: HeadMode<f32>, goes_on: bool) -> Result<(), String> {
-        self.check_head(head)?;
-        let label = format!("head {} {}", head + 1, mode.words().name);
-        let (model, live) = (&self.training.trainer().model, self.training.model().live());
-        let mode = self.pass.mode(mode, head, &self.cache, model, live)?;
-        self.intervene(&label, goes_on, |changed| changed.heads[head] = mode);
-        Ok(())
-    }
-
-    fn set_heads(&mut self, heads: Range<usize>, mode: &HeadMode<f32>) -> Result<(), String> {
+    fn set_heads(&mut self, heads: Range<usize>, mode: &HeadMode<f32>, goes_on: bool) -> Result<(), String> {
         if heads.is_empty() {
             return Err("there is no head to set".to_owned());
         }
         self.check_head(heads.end - 1)?;
-        let label = format!("heads {} to {} {}", heads.start + 1, heads.end, mode.words().name);
+        let label = format!("{} {}", self.heads_label(&heads), mode.words().name);
         let (model, live) = (&self.training.trainer().model, self.training.model().live());
         let modes = heads.clone().map(|head| self.pass.mode(mode.clone(), head, &self.cache, model, live));
         let modes = modes.collect::<Result<Vec<_>, _>>()?;
-        self.intervene(&label, false, |changed| changed.heads[heads].clone_from_slice(&modes));
+        self.intervene(&label, goes_on, |changed| changed.heads[heads].clone_from_slice(&modes));
         Ok(())
+    }
+
+    /// `head 3`; `layer 2, head 3`; `layer 2, all heads`.
+    fn heads_label(&self, heads: &Range<usize>) -> String {
+        let architecture = &self.training.trainer().model.architecture;
+        let (block, _, first) = architecture.head(heads.start);
+        let which = match heads.len() {
+            1 => format!("head {}", first + 1),
+            _ if *heads == architecture.heads_of(block) => "all heads".to_owned(),
+            count => format!("heads {} to {}", first + 1, first + count),
+        };
+        let block = architecture.block_name(block);
+        if block.is_empty() { which } else { format!("{block}, {which}") }
     }
 
     fn solo(&mut self, solo: Option<usize>) -> Result<(), String> {
         solo.map_or(Ok(()), |head| self.check_head(head))?;
-        let label = solo.map_or("all heads on".to_owned(), |head| format!("only head {} on", head + 1));
+        let label =
+            solo.map_or("all heads on".to_owned(), |head| format!("only {} on", self.heads_label(&(head..head + 1))));
         self.intervene(&label, false, |changed| {
             for (head, mode) in changed.heads.iter_mut().enumerate() {
                 *mode = if solo.is_none_or(|solo| solo == head) { HeadMode::Live } else { HeadMode::Off };
@@ -604,7 +610,7 @@ impl LessonModel {
 }
 
 fn dimensions(width: usize) -> String {
-    if width == 1 { "1 dimension".to_owned() } else { format!("{width} dimensions") }
+    counted(width, "dimension")
 }
 
 impl LessonModel {

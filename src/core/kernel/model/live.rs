@@ -8,7 +8,7 @@ use attune_engine::code::{
     Axis, Charge, CodePass, FORWARD, Fault, Forward, Labels, NEIGHBOURS, PassTensors, RunnableModel, Shape, Tensor,
     VECTORS, Variable,
 };
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::model::activations::Interventions;

@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::model::activations::Interventions;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attune_engine::nearest::nearest;
+use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use attune_engine::nearest::{nearest, nearest_few};
+use attune_engine::messages::{nearest, nearest_few};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::Parameters;

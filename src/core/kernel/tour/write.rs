@@ -1,6 +1,7 @@
 //! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell is about;
 //! layers are counted from 1, as the window counts them.
 
+use attune_engine::messages::counted;
 use std::sync::Arc;
 
 use attune_engine::numerics::activation::Activation;
@@ -495,10 +496,6 @@ fn word(tokens: &[Token], at: usize) -> String {
 fn escaped(text: &str) -> String {
     let sign = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
     text.chars().map(sign).collect()
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

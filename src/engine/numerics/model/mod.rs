@@ -186,6 +186,27 @@ impl Architecture {
         first..first + self.numbered_blocks().nth(block).map_or(0, heads)
     }
 
+    /// The name of a block: `layer 2`; with a source its kind too, `layer 2, cross-attention`; empty where there is only one.
+    ///
+    /// # Panics
+    /// If the model has no such block.
+    pub fn block_name(&self, block: usize) -> String {
+        let Self { source_blocks, blocks, .. } = self;
+        let (kind, layer, layers) = if source_blocks.is_empty() {
+            ("", block, blocks.len())
+        } else if block < source_blocks.len() {
+            ("source", block, source_blocks.len())
+        } else {
+            let block = block - source_blocks.len();
+            let kind = if blocks[block].attends_to_source() { "cross-attention" } else { "self-attention" };
+            // Two blocks to a layer.
+            (kind, block / 2, source_blocks.len())
+        };
+        let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
+        let parts: Vec<&str> = [&layer, kind].into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(", ")
+    }
+
     /// Whether the model reads two sentences.
     pub fn has_source(&self) -> bool {
         !self.source_blocks.is_empty()

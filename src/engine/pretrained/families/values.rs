@@ -1,9 +1,9 @@
 //! Values of one field, or some, that several families have, those of rotary positions among them.
 
 use super::super::fields::{CHECK, Fields, no_such};
-use super::super::refusal::{Refusal, counted, quoted};
+use super::super::refusal::{Refusal, quoted};
 use super::Sizes;
-use crate::nearest::nearest;
+use crate::messages::{counted, nearest};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::Window;
 use crate::numerics::block::BlockConfig;

@@ -1,6 +1,7 @@
 //! A course as a site: a front page and every lesson as a live page, in one folder. It needs no server and no connection:
 //! each link leads to a file beside, and the search runs in the reader's browser.
 
+use attune_engine::messages::counted;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -148,9 +149,8 @@ impl Site {
             files.iter_mut().map(|(name, bytes)| (&**name, std::mem::take(bytes))).collect();
         write_folder(&self.folder, &files).map_err(SiteFault::Write)?;
         let mb = files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() as f64 / MB;
-        let count = self.headings.len();
-        let noun = if count == 1 { "lesson" } else { "lessons" };
-        Ok(format!("{}: a front page and {count} {noun}, {mb:.1} MB", self.folder.display()))
+        let lessons = counted(self.headings.len(), "lesson");
+        Ok(format!("{}: a front page and {lessons}, {mb:.1} MB", self.folder.display()))
     }
 }
 

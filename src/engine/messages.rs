@@ -1,9 +1,21 @@
-//! The valid name that is most like a wrong one.
+//! Parts of messages: a count with its noun, and the valid name that is most like a wrong one.
+
+use std::fmt::Display;
 
 use strsim::osa_distance;
 
 /// Longer names get no suggestion: nobody mistypes them into a valid one, and the distance costs their square.
 const CHARS_MAX: usize = 40;
+
+/// A count with its noun, such as `1 row` and `2 rows`.
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    counted_as(count, noun, &format!("{noun}s"))
+}
+
+/// A count with the words that follow it, for one and for more: `1 file is`, `2 files are`.
+pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == N::from(1_u8) { one } else { more })
+}
 
 /// The candidate with the fewest typing mistakes between it and `name`, if it is near enough to be
 /// what was meant; the first of several equally near ones.
@@ -64,6 +76,12 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_noun_follows_its_count() {
+        assert_eq!([0, 1, 2_usize].map(|count| counted(count, "row")), ["0 rows", "1 row", "2 rows"]);
+        assert_eq!([1, 2_u64].map(|count| counted_as(count, "try", "tries")), ["1 try", "2 tries"]);
+    }
 
     #[test]
     fn finds_what_was_meant() {

@@ -44,7 +44,7 @@ sentences! {
          {place} position is added to it.";
     no_word() = "There is no word here yet, so the static vector is zero.";
     comes_from_below(query, width) =
-        "The output of the layer below for {query}, a vector of {width} numbers, is the input here.";
+        "For {query}, the input here is the output of the layer below, a vector of {width} numbers.";
     position() = "This number is fixed, not learned: it is a sine or cosine of the position. The waves get slower \
         from one pair of entries to the next.";
 

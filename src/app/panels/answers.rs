@@ -51,7 +51,7 @@ impl Panel for AnswersPanel {
             ui,
             &mut self.view,
             &[
-                (AnswersView::Answers, "Answers", "What the model answers, and how it goes on writing"),
+                (AnswersView::Answers, "Answers", "What the model answers, and what it writes next"),
                 (AnswersView::Layers, "Layer by layer", "What each layer would answer: the logit lens"),
                 (AnswersView::Terms, "Why", "Which parts add up to an answer: direct logit attribution"),
             ],

@@ -295,15 +295,8 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
     let not_yet = || "There is no model yet. Wait until it has been trained.".to_owned();
     match link {
         TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(panel)),
-        TextLink::Word(name) => {
-            choose_word(world, snapshot.model.as_ref().ok_or_else(not_yet)?, &name)?;
-        }
-        TextLink::Head(head) => {
-            let heads = snapshot.model.as_ref().ok_or_else(not_yet)?.architecture.heads();
-            let head = head.checked_sub(1).filter(|head| *head < heads);
-            let head = head.ok_or_else(|| format!("There is no such head; the number of heads is {heads}."))?;
-            world.resource_mut::<ViewState>().selection.choose_head(head);
-        }
+        TextLink::Word(name) => choose_word(world, snapshot.model.as_ref().ok_or_else(not_yet)?, &name)?,
+        TextLink::Head(head) => choose_head(world, snapshot.model.as_ref().ok_or_else(not_yet)?, head)?,
         TextLink::Attention(head) => {
             try_follow(world, TextLink::Head(head))?;
             world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Attention));
@@ -330,6 +323,15 @@ fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
             open(world, path.map_err(|why| sentence(&why))?);
         }
     }
+    Ok(())
+}
+
+/// Chooses a head by its number, counted from 1 over all layers.
+fn choose_head(world: &mut World, model: &ModelSnapshot, number: usize) -> Result<(), String> {
+    let heads = model.architecture.heads();
+    let head = number.checked_sub(1).filter(|head| *head < heads);
+    let head = head.ok_or_else(|| format!("There is no such head; the number of heads is {heads}."))?;
+    world.resource_mut::<ViewState>().selection.choose_head(head);
     Ok(())
 }
 

@@ -642,27 +642,33 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named
     // A second line would lie over points.
     let fits = texts.iter().position(|text| text.rows.len() == 1).unwrap_or(texts.len() - 1);
     line(texts.swap_remove(fits), ink);
-    match projected.point_index.lost {
-        0 => {}
-        1 => line(
-            set("1 point is not shown, because one of its coordinates is not a number".to_owned(), palette.warn),
-            palette.warn,
-        ),
-        lost => {
-            let words = format!("{lost} points are not shown, because each has a coordinate that is not a number");
-            line(set(words, palette.warn), palette.warn);
-        }
+    if let Some(words) = lost_points(projected.point_index.lost) {
+        line(set(words, palette.warn), palette.warn);
     }
     if let Some(note) = &model.note {
         line(set(note.clone(), palette.ink_soft), palette.ink_soft);
     }
+    let room = legend_room(inner, floating);
+    paint_legend(painter, room, legend(&projected.scene, old_ghosts, named, palette), palette, &mut written);
+    written
+}
+
+fn lost_points(count: usize) -> Option<String> {
+    let because = |points: &str, what: &str| Some(format!("{points} not shown, because {what} not a number"));
+    match count {
+        0 => None,
+        1 => because("1 point is", "one of its coordinates is"),
+        lost => because(&format!("{lost} points are"), "each has a coordinate that is"),
+    }
+}
+
+/// The room of the legend: left of what floats at its height, or below it.
+fn legend_room(inner: Rect, floating: &[Rect]) -> Rect {
     let corner = floating.iter().filter(|rect| rect.y_range().contains(inner.top() + size::LEGEND));
     let right = corner.clone().map(|rect| rect.left() - size::GAP_WIDE).fold(inner.right(), f32::min);
     let bottom = corner.map(|rect| rect.bottom() + size::GAP_TIGHT).fold(inner.top(), f32::max);
     let has_room = right - inner.left() >= LEGEND_MIN;
-    let room = if has_room { inner.with_max_x(right) } else { inner.with_min_y(bottom) };
-    paint_legend(painter, room, legend(&projected.scene, old_ghosts, named, palette), palette, &mut written);
-    written
+    if has_room { inner.with_max_x(right) } else { inner.with_min_y(bottom) }
 }
 
 /// Words on how far distances in the picture can be trusted, the longest first.

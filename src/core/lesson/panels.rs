@@ -88,7 +88,7 @@ impl PanelName {
             Self::Meaning => "The words near a word, and the same word in other sentences",
             Self::Weights => "Every weight of the model, with controls to change it",
             Self::Train => "Training step by step, and sliders that train the lesson again",
-            Self::Answers => "What the model answers, and how it goes on writing",
+            Self::Answers => "What the model answers, and what it writes next",
             Self::Variables => "Every tensor and variable with its numbers",
             Self::AllHeads => "Every head of every layer as a small map, sorted by what the head looks at",
             Self::Axes => "What the axes of the stage mean, and axes of your own",

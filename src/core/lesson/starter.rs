@@ -111,11 +111,29 @@ impl Lesson {
     pub fn of_model(model: ModelFolder) -> Self {
         let (config, sentences) = (&model.config, sentences(&model));
         let notes = notes(&model, !sentences.is_empty());
+        let network = ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config));
+        let (id, title, about) = (file_id("model", &model.name), model.name.clone(), model.about());
         Self {
-            id: file_id("model", &model.name),
-            title: model.name.clone(),
+            sentences: sentences.into_iter().map(|text| vec![text]).collect(),
+            panels: vec![PanelName::Attention, PanelName::AllHeads],
+            cells: vec![notes],
+            ..Self::of_file(id, title, about, network, StaticEmbedding::Pretrained(Arc::new(model)))
+        }
+    }
+
+    /// A lesson with nothing but what a file or a folder has, still without sentences and cells.
+    pub(super) fn of_file(
+        id: String,
+        title: String,
+        about: String,
+        model: ModelConfig,
+        static_embedding: StaticEmbedding,
+    ) -> Self {
+        Self {
+            id,
+            title,
             folder: None,
-            summary: Some(model.about()),
+            summary: Some(about),
             number: None,
             minutes: None,
             builds_on: Vec::new(),
@@ -124,14 +142,14 @@ impl Lesson {
             groups: Vec::new(),
             axes: Vec::new(),
             corpus: Corpus::default(),
+            static_embedding,
+            model,
             switches: Switches::default(),
-            model: ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config)),
-            sentences: sentences.into_iter().map(|text| vec![text]).collect(),
+            sentences: Vec::new(),
             probes: Vec::new(),
-            panels: vec![PanelName::Attention, PanelName::AllHeads],
-            cells: vec![notes],
+            panels: Vec::new(),
+            cells: Vec::new(),
             claims: Vec::new(),
-            static_embedding: StaticEmbedding::Pretrained(Arc::new(model)),
         }
     }
 

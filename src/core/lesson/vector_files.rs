@@ -250,34 +250,16 @@ fn of_space(
         readout_bias: false,
         ..Architecture::of_attention(attention, Positions::None, TOKENS_MAX)
     };
+    let objective = Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() };
+    let model = ModelConfig::untrained(architecture, objective);
+    let first = first_word(&words).to_owned();
+    let words = words.into_iter().map(String::from).collect();
+    let vectors = StaticEmbedding::Given(GivenVectors { words, vectors: Arc::new(rows.into()), source });
     Lesson {
-        id: file_id("vectors", name),
-        folder: None,
-        title: name.to_owned(),
-        number: None,
-        minutes: None,
-        builds_on: Vec::new(),
-        chapter: None,
-        seed: 0,
-        groups: Vec::new(),
-        axes: Vec::new(),
-        corpus: Corpus::default(),
-        switches: Switches::default(),
-        model: ModelConfig::untrained(
-            architecture,
-            Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() },
-        ),
-        sentences: vec![vec![first_word(&words).to_owned()]],
-        probes: Vec::new(),
+        sentences: vec![vec![first]],
         panels: vec![PanelName::Meaning, PanelName::Axes],
         cells: vec![cell],
-        claims: Vec::new(),
-        summary: Some(about),
-        static_embedding: StaticEmbedding::Given(GivenVectors {
-            words: words.into_iter().map(String::from).collect(),
-            vectors: Arc::new(rows.into()),
-            source,
-        }),
+        ..Lesson::of_file(file_id("vectors", name), name.to_owned(), about, model, vectors)
     }
 }
 

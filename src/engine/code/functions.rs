@@ -471,6 +471,18 @@ fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
     Ok(Ranking(all.into_iter().take(n).map(|(i, similarity)| (rows.name(i), similarity)).collect()))
 }
 
+fn show_with_caption(budget: &Budget, caption: &str, value: &Dynamic) -> Result<(), Fault> {
+    match Output::of(value)? {
+        Some(Output::Table { tensor, .. }) => budget.show(Output::Table { caption: caption.into(), tensor }),
+        Some(ranking @ Output::Ranking(_)) => {
+            budget.show(Output::Text(caption.into()))?;
+            budget.show(ranking)
+        }
+        Some(Output::Text(text)) => budget.show(Output::Text(format!("{caption}: {text}").into())),
+        _ => budget.show(Output::Text(format!("{caption}: {value}").into())),
+    }
+}
+
 fn register_outputs(engine: &mut Engine, budget: &Budget) {
     let shown = budget.clone();
     engine.register_fn("show", move |context: NativeCallContext, value: Dynamic| {
@@ -478,18 +490,7 @@ fn register_outputs(engine: &mut Engine, budget: &Budget) {
     });
     let shown = budget.clone();
     engine.register_fn("show", move |context: NativeCallContext, caption: ImmutableString, value: Dynamic| {
-        let show = || match Output::of(&value)? {
-            Some(Output::Table { tensor, .. }) => {
-                shown.show(Output::Table { caption: caption.as_str().into(), tensor })
-            }
-            Some(ranking @ Output::Ranking(_)) => {
-                shown.show(Output::Text(caption.as_str().into()))?;
-                shown.show(ranking)
-            }
-            Some(Output::Text(text)) => shown.show(Output::Text(format!("{caption}: {text}").into())),
-            _ => shown.show(Output::Text(format!("{caption}: {value}").into())),
-        };
-        at_call(show(), &context)
+        at_call(show_with_caption(&shown, &caption, &value), &context)
     });
     let shown = budget.clone();
     engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor| {

@@ -241,34 +241,36 @@ fn by_work(class: &Class<'_>) -> String {
          <th scope=\"col\">right</th>{minutes}</tr></thead>\n<tbody>\n",
         heads.collect::<String>()
     );
-    for work in &class.works {
-        let right = work.grades.iter().filter(|graded| graded.mark == AnswerMark::Right).count();
-        let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
-        let _ = write!(
-            text,
-            "<tr><th scope=\"row\">{}{version}</th>",
-            escaped(&printable(work.name.as_deref().unwrap_or(&work.file)))
-        );
-        for Graded { mark, tries, .. } in &work.grades {
-            let tries = counted_as(*tries as usize, "try", "tries");
-            let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
-            let _ = write!(
-                text,
-                "<td class=\"mark {class}\" title=\"{word}, {tries}\" aria-label=\"{word}, {tries}\">{sign}</td>"
-            );
-        }
-        let _ = write!(text, "<td>{right}/{}</td>", work.grades.len());
-        if has_minutes {
-            let minutes = work.minutes.map_or("–".to_owned(), |minutes| minutes.to_string());
-            let _ = write!(text, "<td>{minutes}</td>");
-        }
-        text.push_str("</tr>\n");
-    }
+    class.works.iter().for_each(|work| write_work(&mut text, work, has_minutes));
     text.push_str(
         "</tbody></table></div>\n<p class=\"note\">✓ right, ✗ wrong, · not answered, ≠ not graded because the task \
          has changed, ? not graded because time ran out.</p>\n",
     );
     text
+}
+
+fn write_work(text: &mut String, work: &GradedWork, has_minutes: bool) {
+    let right = work.grades.iter().filter(|graded| graded.mark == AnswerMark::Right).count();
+    let version = if work.is_of_another_version { "<small>another version of the lesson</small>" } else { "" };
+    let _ = write!(
+        text,
+        "<tr><th scope=\"row\">{}{version}</th>",
+        escaped(&printable(work.name.as_deref().unwrap_or(&work.file)))
+    );
+    for Graded { mark, tries, .. } in &work.grades {
+        let tries = counted_as(*tries as usize, "try", "tries");
+        let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
+        let _ = write!(
+            text,
+            "<td class=\"mark {class}\" title=\"{word}, {tries}\" aria-label=\"{word}, {tries}\">{sign}</td>"
+        );
+    }
+    let _ = write!(text, "<td>{right}/{}</td>", work.grades.len());
+    if has_minutes {
+        let minutes = work.minutes.map_or("–".to_owned(), |minutes| minutes.to_string());
+        let _ = write!(text, "<td>{minutes}</td>");
+    }
+    text.push_str("</tr>\n");
 }
 
 /// The class of the style by which a mark is coloured.

@@ -1,11 +1,11 @@
 //! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
-use attune_core::kernel::Command;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::snapshot::ModelSnapshot;
+use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 
-use crate::common::lessons::{model, small as kernel};
+use crate::common::lessons::{SMALL, edited, lesson, model, small as kernel};
 
 fn weights(model: &ModelSnapshot, head: usize) -> Vec<Vec<f32>> {
     let weights = &model.sentence.activations.blocks[0].heads[head].weights;
@@ -46,6 +46,20 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         assert_eq!(model(&kernel).sentence.end, after.sentence.end, "{label}");
         kernel.apply(Command::Interventions(InterventionCommand::Reset));
         assert_eq!(model(&kernel).sentence.end, before.sentence.end, "{label}");
+    }
+}
+
+#[test]
+fn a_head_is_named_with_its_layer_where_there_are_several() {
+    let mut kernel = Kernel::trained(lesson(&edited(SMALL, &[("heads: 2,", "heads: 2, layers: 2,")])));
+    let all = InterventionCommand::SetHeads { heads: 2..4, mode: HeadMode::Off };
+    for (command, label) in [
+        (head(3, HeadMode::Off), "layer 2, head 2 off"),
+        (Command::Interventions(all), "layer 2, all heads off"),
+        (Command::Interventions(InterventionCommand::Solo(Some(0))), "only layer 1, head 1 on"),
+    ] {
+        kernel.apply(command);
+        assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
     }
 }
 

@@ -85,6 +85,19 @@ fn rows_that_do_not_change_are_seen() {
     assert!(panel.query_all_by_label(&written.rows_label).count() > 0, "{}", written.rows_label);
 }
 
+#[test]
+fn the_chosen_row_comes_into_sight() {
+    const HEIGHT: f32 = 110.0;
+    let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, HEIGHT), AnswersPanel::default());
+    let rows = panel.model::<AnswersModel>().rows.clone();
+    for chosen in [rows.len() - 1, 0] {
+        panel.view_mut().selection.query = Some(chosen);
+        panel.run_steps(40);
+        let row = panel.get_by_label_contains(&format!("Answers for {}, first", rows[chosen].label)).rect();
+        assert!(row.top() > 0.0 && row.bottom() < HEIGHT, "{chosen}: {row}");
+    }
+}
+
 /// There is no room for them below the answers.
 #[test]
 fn words_that_were_asked_for_come_into_sight() {

@@ -27,7 +27,7 @@ fn a_row_is_chosen_a_number_asked_and_words_written() {
     panel.get_all_by_label(&number).next().expect("its number").click();
     panel.run_steps(3);
     assert_eq!(panel.view().trail.entry(), Some(first.answers[0].entry));
-    click(&mut panel, "Write on");
+    click(&mut panel, "Write");
     assert!(panel.query_by_label("Each new word is the likeliest one.").is_some());
 }
 
@@ -47,7 +47,7 @@ fn the_view_is_kept_with_the_work() {
 #[test]
 fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
     let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
-    for label in ["drawn", "top-k", "top-p", "Write on"] {
+    for label in ["drawn", "top-k", "top-p", "Write"] {
         click(&mut panel, label);
     }
     let Some(Command::Sentence(SentenceCommand::Generate { choice: NextWordChoice::Sampled(sampling), .. })) =
@@ -59,7 +59,7 @@ fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
     let said = "Each new word is drawn at random (temperature 1, top-k 10, top-p 0.9).";
     assert!(panel.query_by_label(said).is_some());
     click(&mut panel, "top-k");
-    click(&mut panel, "Write on");
+    click(&mut panel, "Write");
     let commands = panel.take_commands();
     assert!(
         matches!(
@@ -76,7 +76,7 @@ fn words_are_drawn_among_the_likeliest_by_a_control_with_a_name() {
 #[test]
 fn rows_that_do_not_change_are_seen() {
     let mut panel = PanelHarness::new(form("next_word"), SIZE, AnswersPanel::default());
-    click(&mut panel, "Write on");
+    click(&mut panel, "Write");
     let model = panel.model::<AnswersModel>();
     let AnswersWriting::Can { written: Some(written), .. } = &model.writing else { panic!("nothing is written") };
     let tokens = panel.snapshot().model.expect("a model").sentence.tokens.len();
@@ -102,9 +102,9 @@ fn the_chosen_row_comes_into_sight() {
 #[test]
 fn words_that_were_asked_for_come_into_sight() {
     let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, 240.0), AnswersPanel::default());
-    panel.get_by_label("Write on").scroll_to_me();
+    panel.get_by_label("Write").scroll_to_me();
     panel.run_steps(3);
-    click(&mut panel, "Write on");
+    click(&mut panel, "Write");
     panel.run_steps(3);
     let said = panel.get_by_label("Each new word is the likeliest one.").rect();
     assert!(said.top() > 0.0 && said.bottom() < 240.0, "{said}");

@@ -591,7 +591,7 @@ const TEMPERATURE: (f64, f64) = (0.1, 5.0);
 const TOP_K_MAX: usize = 1000;
 
 fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }: &mut WritingUi) -> Option<Command> {
-    ui.label(RichText::new("Writing on").font(theme::strong(size::BODY)));
+    ui.label(RichText::new("Writing").font(theme::strong(size::BODY)));
     let (most, written) = match writing {
         AnswersWriting::Cannot(why) => {
             ui.add(Label::new(RichText::new(sentence(why)).weak()).wrap());
@@ -624,7 +624,7 @@ fn writing_ui(ui: &mut Ui, writing: &AnswersWriting, WritingUi { plan, before }:
         let count = ui.add(DragValue::new(&mut plan.count).range(1..=most)).labelled_by(label.id);
         hint(count, format!("How many words to write at once, from 1 to {most}: drag, or click and type"));
         let tip = "Uses the current weights, but ignores changes to the temperature, the mask and the heads";
-        if ui.add(Button::new("Write on")).on_hover_text(tip).clicked() {
+        if ui.add(Button::new("Write")).on_hover_text(tip).clicked() {
             command = Some(plan.command());
             *before = Some(written.clone());
         }

@@ -316,7 +316,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         (
             true,
             "minus baseline",
-            "Shows the cosines minus the layer's baseline, the mean cosine of any two different \
+            "Shows the cosines minus the layer's baseline, the mean over all pairs of different \
             tokens",
         ),
     ];

@@ -484,7 +484,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
                 state.asks_reset = false;
             }
         } else {
-            let reset = ui.button("Reset the course …").on_hover_text("Begins all lessons again; you can undo this");
+            let reset = ui.button("Reset the course …").on_hover_text("Resets every lesson; you can undo this");
             state.asks_reset = reset.clicked();
         }
     });

@@ -1,4 +1,4 @@
-//! The sentence over the stage: its words in one large line, and above it arcs as thick as the weights between them; and its
+//! The sentence over the stage: its words in large type, and above them arcs as thick as the weights between them; and its
 //! keys, once it was clicked and until something else is.
 
 mod arcs;

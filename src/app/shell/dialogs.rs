@@ -130,7 +130,7 @@ fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) 
                 let button = ui.add(egui::Button::new(words).fill(palette.accent));
                 let hint = "Choose where to save the file; the default is the lesson's folder";
                 goes_on = button.on_hover_text(hint).clicked();
-                is_over = ui.button("Cancel").on_hover_text("Closes this without writing a file (Esc)").clicked();
+                is_over = ui.button("Cancel").on_hover_text("Goes back without writing a file (Esc)").clicked();
             });
         });
     let is_cancelled = !is_open || is_over || ctx.input(|input| input.key_pressed(Key::Escape));

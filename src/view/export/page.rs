@@ -209,7 +209,7 @@ fn model(snapshot: &Snapshot) -> Option<String> {
         (false, true) => Some(format!("{at}, with the changes made since then.")),
     };
     let recipe = (!model.recipe.is_default())
-        .then(|| format!("The model was trained again with {}.", model.recipe.words(&snapshot.lesson)));
+        .then(|| format!("The model was trained again: {}.", model.recipe.words(&snapshot.lesson)));
     let all: Vec<String> = recipe.into_iter().chain(state).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }

@@ -510,7 +510,7 @@ impl Differences {
         let changed = || Difference::new("training changed", "Training was changed while it ran.");
         let retrained = || {
             let words = model.recipe.words(&snapshot.lesson);
-            Difference::new("retrained", format!("The model was trained again with {words}."))
+            Difference::new("retrained", format!("The model was trained again: {words}."))
         };
         let is_edited = !model.edits.is_empty();
         Self {

@@ -6,7 +6,7 @@
 //!
 //! # The map
 //!
-//! Four crates, each of which knows only those above it in this list; the compiler holds them to that.
+//! Four crates under `src/`, each of which knows only those above it in this list; the compiler holds them to that.
 //!
 //! ```text
 //! engine/  attune-engine
@@ -21,7 +21,7 @@
 //!   store/        where the learner's work is kept: values in files    start at mod.rs
 //! view/    attune-view
 //!   view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
-//!   explain/      a number -> formula, numbers and sentence            start at mod.rs, sentences.rs
+//!   explain/      a number, a step of the walk -> formula and sentence start at mod.rs, sentences.rs
 //!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
 //! attune: the program
 //!   app/          the window, the only folder that names Bevy or egui  start at panels/mod.rs, link.rs    [feature "app"]
@@ -35,7 +35,9 @@
 //! What a learner may change of a pass, the modes of a head among it, is
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
 //! [`HeadMode`](attune_engine::numerics::attention::HeadMode): commands, saved work, traces and pages use these types as they
-//! are. A family of models is an entry of `pretrained/families`.
+//! are. A family of models is an entry of `pretrained/families`, with the names of its tensors in `pretrained/names`. A fact
+//! that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), measured in `kernel/check`. A panel
+//! has its name in `lesson/panels.rs` and a row in `app/panels/mod.rs`.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

@@ -530,7 +530,7 @@ fn effect_ui(
                 selection.choose_head(head.head);
             }
         }
-        ui.weak(RichText::new("filled: now; outlined: without changes; unchecked: removed").size(size::SMALL));
+        ui.weak(RichText::new("filled: now; outlined: without changes; unticked: removed").size(size::SMALL));
     });
     bars_ui(ui, &row, model, query, trail)
 }
@@ -612,7 +612,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trai
                 let mut looks = !edge.is_removed;
                 let response = checkbox_ui(ui, &mut looks, text);
                 response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, looks, &name));
-                let tip = "Uncheck it to hide this word; the rest of the row is rescaled to sum to 1";
+                let tip = "Untick it to hide this word; the rest of the row is rescaled to sum to 1";
                 if response.on_hover_text(format!("{name}. {tip}")).changed() {
                     command = Some(edge.toggled());
                 }

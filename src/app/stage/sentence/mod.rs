@@ -86,10 +86,10 @@ impl<'a> Strip<'a> {
         const ROOMY: (f32, f32, f32) = (46.0, 36.0, 18.0);
         const TIGHT: (f32, f32, f32) = (32.0, 28.0, 15.0);
         const PLAIN: (f32, f32, f32) = (size::GAP, size::GAP_TIGHT, size::GAP_TIGHT);
-        /// Arcs come only while a word is pointed at.
-        const CLOSED: (f32, f32, f32) = (28.0, size::GAP_TIGHT, 15.0);
-        /// Between two rows of one sentence.
+        /// Between two rows of one sentence: an arc from row to row lies over no letters.
         const NEAR: f32 = 16.0;
+        /// Arcs come only while a word is pointed at.
+        const CLOSED: (f32, f32, f32) = (28.0, NEAR, 15.0);
         if area.y < FROM || model.words.is_empty() {
             return None;
         }

@@ -109,7 +109,7 @@ sentences! {
     off(head) = "{head} is off, so it mixes nothing and adds nothing.";
     gained(head, gain) = "The output of {head} is multiplied by {gain}.";
     adds(key) = "The value of {key}, times its weight, times this head's rows of W_O.";
-    of_another_head(head) = "This entry belongs to another head: {head} adds nothing here.";
+    of_another_head(head) = "{head} adds nothing here: this entry belongs to another head.";
     projects(width) = "W_O projects the mix back to {width} numbers.";
     concatenates() = "The outputs of the heads are concatenated.";
     adds_arrow(head, query, length) = "Head {head} adds an arrow of length {length} to {query}";

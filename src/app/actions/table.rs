@@ -172,8 +172,8 @@ action_table! {
         }
         Beside {
             text: "Compare with another model …",
-            tooltip: "Runs another lesson or model on the same sentence and shows both side by side; a file \
-                of vectors is compared with another file of vectors",
+            tooltip: "Runs another lesson or model beside this one, on the same sentence; a file of vectors is \
+                compared with another file of vectors",
             keys: &[alt(Key::B)],
             line: New("compare with another model, or another file of vectors"),
         }

@@ -201,7 +201,10 @@ fn vectors_of_lessons_and_models_are_written_by_kind() {
     let all = export(SMALL, &["--to", "npz"], "all.npz");
     let words = export(SMALL, &["--to", "word2vec"], "words.bin");
     let layers = export(SMALL, &["--to", "safetensors", "--vectors", "layers"], "layers.safetensors");
-    assert!(all.contains("duplicates") && !words.contains("duplicates") && !layers.contains("duplicates"), "{all}");
+    assert!(
+        all.contains("repeated word") && !words.contains("repeated word") && !layers.contains("repeated word"),
+        "{all}"
+    );
     let (code, text) = said(&["neighbours", &folder.file("layers.safetensors"), "seal@1.2:0", "--quiet"]);
     assert!(code == Some(0) && text.contains('@'), "{text}");
     let model = at("tests/fixtures/pretrained/bert-wild").display().to_string();

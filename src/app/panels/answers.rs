@@ -285,7 +285,7 @@ fn attributed_ui(ui: &mut Ui, model: &AttributionModel, row: &AnswerRow) -> Opti
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         for answer in &row.answers {
             let is_chosen = answer.class == model.class;
-            let tip = "Shows which terms add up to this answer";
+            let tip = "Shows the terms of this answer's logit";
             if ui.selectable_label(is_chosen, &answer.name).on_hover_text(tip).clicked() {
                 chosen = Some(answer.class);
             }

@@ -68,7 +68,7 @@ impl Panel for TrainPanel {
                     "Step by step",
                     "Play, pause and step through training, and look back along the loss curve",
                 ),
-                (TrainView::Again, "Retrain", "Sliders that train the whole lesson again while you drag"),
+                (TrainView::Again, "Retrain", "Sliders that retrain the lesson's models while you drag"),
             ],
         );
         let before = self.pace;

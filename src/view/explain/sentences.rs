@@ -135,7 +135,7 @@ sentences! {
         "The norm divides every arrow by the same number, computed from the whole sum. A layer norm also shifts \
          the word.";
     norms_rescale() =
-        "The norms divide every arrow by the same numbers, computed from the sums. Layer norms also shift the word.";
+        "Each norm divides every arrow by one number, computed from the whole sum. Layer norms also shift the word.";
     pulled_back(head, length, others) = "By itself, head {head} would move the word by {length}; {others} the word \
         back.";
     readout_not_kept() = "The intermediate numbers of the readout's hidden layer are not stored.";

@@ -25,8 +25,7 @@ use super::course::is_named_as_lesson;
 use super::limits::{GROUPS_MAX, TOKENS_MAX};
 use super::panels::PanelName;
 use super::pictures::within;
-use super::recipe::Switches;
-use super::schema::{Corpus, GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
+use super::schema::{GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
 use super::starter::{ABOUT, file_id, plain};
 
 /// Bytes of a file that tell whether it has vectors.

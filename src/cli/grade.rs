@@ -1,6 +1,5 @@
 //! `attune grade`: the works of a class, judged by the lesson's own checks.
 
-use attune_engine::messages::counted;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use attune_core::kernel::check::Grader;
 use attune_core::lesson::issue::{printable, shorten};
 use attune_core::whole_file::is_same;
+use attune_engine::messages::counted;
 use attune_view::export::file;
 use attune_view::export::grades::{Class, GradedWork, write_html, write_tsv};
 use attune_view::export::work_file::{LessonMark, WorkFile};

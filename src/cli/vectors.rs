@@ -1,11 +1,11 @@
 //! Files of word vectors: `attune neighbours` and `attune trace --words`, the table that `attune export` converts, and what
 //! `attune check` says of one.
 
-use attune_engine::messages::counted;
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_engine::messages::counted;
 use attune_engine::numerics::vectors::{cosine, norm};
 use attune_engine::pretrained::cache::{Environment, ModelPath, find, given, has_part_of_a_model};
 use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
@@ -56,10 +56,10 @@ pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     for line in report.lines() {
         print::line(format_args!("{file}: {}", printable(&line)))?;
     }
-    let (count, width) = (counted(vectors.len(), "vector"), vectors.width());
+    let (count, width) = (counted(vectors.len(), "vector"), counted(vectors.width(), "number"));
     let (kind, format) = (printable(&vectors.kind), vectors.format);
     let left_out = counted(report.left_out(), "row");
-    print::line(format_args!("{file}: ok, {count} of {width} numbers ({format}, {kind}); {left_out} left out"))
+    print::line(format_args!("{file}: ok, {count} of {width} ({format}, {kind}); {left_out} left out"))
 }
 
 /// Prints the words nearest to an expression.

@@ -56,6 +56,10 @@ fn a_head_is_named_with_its_layer_where_there_are_several() {
     for (command, label) in [
         (head(3, HeadMode::Off), "layer 2, head 2 off"),
         (Command::Interventions(all), "layer 2, all heads off"),
+        (
+            Command::Interventions(InterventionCommand::SetHeads { heads: 1..3, mode: HeadMode::Off }),
+            "layer 1, head 2 to layer 2, head 1 off",
+        ),
         (Command::Interventions(InterventionCommand::Solo(Some(0))), "only layer 1, head 1 on"),
     ] {
         kernel.apply(command);
@@ -174,6 +178,7 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
     let cases = [
         (head(2, HeadMode::Frozen(None)), "there is no head 3; the model has 2"),
         (head(usize::MAX - 1, HeadMode::Off), "there is no head 18446744073709551615; the model has 2"),
+        (head(usize::MAX, HeadMode::Off), "there is no head 18446744073709551615; the model has 2"),
         (
             Command::Interventions(InterventionCommand::SetTemperature(Some(0.0))),
             "a temperature must be from 0.01 to 100, not 0",

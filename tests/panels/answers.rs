@@ -87,7 +87,7 @@ fn rows_that_do_not_change_are_seen() {
 
 #[test]
 fn the_chosen_row_comes_into_sight() {
-    const HEIGHT: f32 = 110.0;
+    const HEIGHT: f32 = 150.0;
     let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, HEIGHT), AnswersPanel::default());
     let rows = panel.model::<AnswersModel>().rows.clone();
     for chosen in [rows.len() - 1, 0] {

@@ -98,7 +98,7 @@ fn lengths_are_held_against_the_file() {
     refused(&u64::MAX.to_le_bytes(), &["a header of 18446744073709551615 bytes", "download it again"]);
     refused(&file("{}", b"x"), &["1 byte after the header", "0, the size of the tensors"]);
     let short = file(&format!(r#"{{"x":{}}}"#, entry("F32", "[2]", 0, 8)), &[0; 7]);
-    refused(&short, &["7 bytes after the header", "the 8"]);
+    refused(&short, &["7 bytes after the header", "expected 8, the size of the tensors"]);
     // A file that shrank since it was measured.
     let bytes = Written { tensors: vec![WrittenTensor::f32("x", &[2], &[1.0, 2.0])] }.bytes();
     let mut source = TensorSource::open(&bytes[..bytes.len() - 1], bytes.len() as u64).expect("the header is whole");

@@ -136,7 +136,7 @@ fn tables_of_safetensors_get_their_words_from_their_folder() {
     for (file, words) in [
         (safetensors("embeddings", "I8", [3, 2], &[0; 6]), "the kind I8"),
         (safetensors("embeddings", "F32", [4, 2], &bytes), "the shape [4, 2]"),
-        (file[..file.len() - 1].to_vec(), "found 23 bytes after the header; expected the 24"),
+        (file[..file.len() - 1].to_vec(), "found 23 bytes after the header; expected 24, the size of the tensors"),
     ] {
         fs::write(folder.join("bad.safetensors"), file).expect("written");
         let why = opened(&folder.join("bad.safetensors")).expect_err("refused").to_string();

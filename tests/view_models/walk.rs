@@ -189,7 +189,7 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
     let expected = "a_i = x_i + \\Delta_i, \\quad b_i = \\operatorname{Norm}(a_i), \\quad \
                     c_i = b_i + \\operatorname{FFN}(b_i), \\quad y_i = \\operatorname{Norm}(c_i)";
     assert_eq!(equation, expected);
-    assert!(said.contains("The norms divide") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
+    assert!(said.contains("Each norm divides") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
     let (equation, said) = last(REPLACED);
     let fed = "\\operatorname{FFN}(\\operatorname{Norm}(a_i))";
     let expected = format!("a_i = \\Delta_i, \\quad y_i = {fed} = a_i + ({fed} - a_i)");

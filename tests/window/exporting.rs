@@ -88,7 +88,7 @@ fn an_export_ends_by_itself_and_wakes_the_window() {
         assert!(page.contains("There was no graphics adapter to draw this picture."), "{page}");
         eprintln!("SKIPPED: no GPU, not even a software one");
     } else {
-        assert!(said.ends_with("17 cells, 1 of them showing the stage"), "{said}");
+        assert!(said.ends_with("17 cells, with 1 picture of the stage"), "{said}");
         assert!(page.contains("<picture><source") && export.progress().done == export.progress().of, "{page}");
     }
     // The last wake-up comes just behind the news.
@@ -162,7 +162,7 @@ fn before_training_the_stage_is_told_in_words() {
     let said = result.expect("it is written");
     assert!(
         said.ends_with(
-            "0 of the stage; stage cells are described in words: nothing to draw: the lesson has no model yet"
+            "with 0 pictures of the stage; stage cells are described in words: nothing to draw: the lesson has no model yet"
         ),
         "{said}"
     );

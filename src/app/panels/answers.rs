@@ -28,8 +28,8 @@ use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
 #[derive(Default)]
 pub struct AnswersPanel {
     view: AnswersView,
-    /// The row that was last brought into sight.
-    in_sight: Option<usize>,
+    /// The row that was last brought into sight, and its word.
+    in_sight: Option<(usize, String)>,
     writing: WritingUi,
     lens: LensUiState,
     /// The terms that are listed, and the class whose terms they are, where the learner chose one.
@@ -59,9 +59,10 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => {
-                let chosen = model.row_number(query);
-                let is_new = self.in_sight.replace(chosen) != Some(chosen);
-                let command = answers_ui(ui, &model, is_new, &mut self.writing, cx.view.selection, cx.view.trail);
+                let row = model.row_of(query).map(|row| (model.row_number(query), row.label.clone()));
+                let scrolls = self.in_sight != row;
+                self.in_sight = row;
+                let command = answers_ui(ui, &model, scrolls, &mut self.writing, cx.view.selection, cx.view.trail);
                 cx.requests.commands.extend(command);
             }
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
@@ -90,22 +91,22 @@ impl Panel for AnswersPanel {
 fn answers_ui(
     ui: &mut Ui,
     model: &AnswersModel,
-    shows_chosen: bool,
+    scrolls: bool,
     writing: &mut WritingUi,
     selection: &mut Selection,
     trail: &mut Trail,
 ) -> Option<Command> {
     let mut command = None;
+    ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
+    let chosen = model.row_number(selection.query);
+    if let Some(said) = model.said.get(chosen) {
+        ui.add(Label::new(said).wrap());
+    }
+    ui.add_space(size::GAP_TIGHT);
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        ui.add(Label::new(RichText::new(&model.question).weak()).wrap());
-        let chosen = model.row_number(selection.query);
-        if let Some(said) = model.said.get(chosen) {
-            ui.add(Label::new(said).wrap());
-        }
-        ui.add_space(size::GAP_TIGHT);
         for (index, row) in model.rows.iter().enumerate() {
             let response = row_ui(ui, model, row, index, index == chosen, selection, trail);
-            if shows_chosen && index == chosen {
+            if scrolls && index == chosen {
                 response.scroll_to_me(None);
             }
         }

@@ -444,14 +444,12 @@ fn retrain_ui(ui: &mut Ui, model: &RetrainModel, highlight: &mut Highlight) -> V
                 commands.push(Command::Training(TrainingCommand::Pause));
             }
             ui.add_enabled_ui(model.has_ghosts, |ui| {
-                checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts").on_hover_text(
-                    "Shows rings on the stage where the points were before the lesson was trained \
-                        again",
-                );
+                checkbox_ui(ui, &mut highlight.old_ghosts, "Ghosts")
+                    .on_hover_text("Shows rings on the stage where the points were before the model was retrained");
             });
         });
         let said = match &model.under_way {
-            Some((_, words)) => format!("Training again: {words}."),
+            Some((_, words)) => format!("Retraining: {words}."),
             None => model.told.clone(),
         };
         ui.add(Label::new(RichText::new(said).color(palette.ink_soft)).wrap());

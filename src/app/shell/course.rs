@@ -1,6 +1,5 @@
 //! The page of the course: what is found on the disk for it, and its reset; go on, choose a lesson, open another file.
 
-use attune_engine::messages::{counted, counted_as};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
@@ -11,6 +10,7 @@ use attune_core::lesson::course::{self, CourseFile};
 use attune_core::lesson::issue::written;
 use attune_core::lesson::load;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
+use attune_engine::messages::{counted, counted_as};
 use attune_view::view_model::course::{
     CardPicture, Course, CourseFiles, HomeModel, HomeNext, HomeRow, RowState, Tasks, name,
 };

@@ -87,7 +87,7 @@ impl PanelName {
             Self::Intervene => "What each head adds; switch heads off, change the temperature or the mask",
             Self::Meaning => "The words near a word, and the same word in other sentences",
             Self::Weights => "Every weight of the model, with controls to change it",
-            Self::Train => "Training step by step, and sliders that train the lesson again",
+            Self::Train => "Training step by step, and sliders that retrain the lesson's models",
             Self::Answers => "What the model answers, and what it writes next",
             Self::Variables => "Every tensor and variable with its numbers",
             Self::AllHeads => "Every head of every layer as a small map, sorted by what the head looks at",

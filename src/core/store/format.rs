@@ -15,6 +15,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use attune_engine::messages::counted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +75,7 @@ impl fmt::Display for ReadError {
         match self {
             ReadError::Truncated { bytes: 0, .. } => write!(f, "is empty"),
             ReadError::Truncated { bytes, of: Some(of) } => write!(f, "is cut off after {bytes} of {of} bytes"),
-            ReadError::Truncated { bytes: 1, of: None } => write!(f, "is cut off after 1 byte"),
-            ReadError::Truncated { bytes, of: None } => write!(f, "is cut off after {bytes} bytes"),
+            ReadError::Truncated { bytes, of: None } => write!(f, "is cut off after {}", counted(*bytes, "byte")),
             ReadError::Corrupt => write!(f, "is corrupt: its checksum does not match its content"),
             ReadError::NotText => write!(f, "is corrupt: it is not UTF-8"),
             ReadError::NotState => write!(f, "is not a saved state of this program"),

@@ -64,7 +64,7 @@ fn tokenizer(folder: &ModelFolder) -> String {
     let Some(tokenizer) = &folder.tokenizer else { return "no tokenizer: sentences are token ids".to_owned() };
     let nameless = (0..rows as u32).filter(|id| tokenizer.piece(*id).is_none()).count();
     let without = if nameless == 0 { String::new() } else { format!("; {} without a piece", counted(nameless, "row")) };
-    format!("{} pieces of the tokenizer for {rows} rows of the table{without}", tokenizer.len())
+    format!("{} of the tokenizer for {rows} rows of the table{without}", counted(tokenizer.len(), "piece"))
 }
 
 /// A pass over words from all of the table: rows of weights sum to 1, no word sees what it must not, all numbers are

@@ -71,7 +71,7 @@ impl ModelFolder {
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
         let tokenizer = tokenizer(path)?;
         if let Some(tokenizer) = tokenizer.as_ref().filter(|tokenizer| tokenizer.len() > config.vocabulary) {
-            let found = format!("a tokenizer of {} pieces", tokenizer.len());
+            let found = format!("a tokenizer of {}", counted(tokenizer.len(), "piece"));
             let expected = format!("at most {}, the number of rows in the model's embedding table", config.vocabulary);
             return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
         }

@@ -334,7 +334,10 @@ impl FileHeader {
     pub fn read(source: &mut impl Read, length: u64) -> Result<Self, Refusal> {
         let damaged = |found: String, expected: &str| Err(Refusal::new(found, expected, FETCH_AGAIN));
         if length < LENGTH_BYTES {
-            return damaged(format!("a file of {length} bytes"), "the 8 bytes that say how long the header is");
+            return damaged(
+                format!("a file of {}", counted(length, "byte")),
+                "the 8 bytes that say how long the header is",
+            );
         }
         let mut eight = [0; LENGTH_BYTES as usize];
         source.read_exact(&mut eight).map_err(|error| Refusal::unreadable(&error))?;
@@ -342,7 +345,7 @@ impl FileHeader {
         if bytes > HEADER_BYTES_MAX.min(rest) {
             let most = format!("at most {}, in a file of {length} bytes", HEADER_BYTES_MAX.min(rest));
             let advice = "this is not a safetensors file, or it is incomplete: download it again";
-            return Err(Refusal::new(format!("a header of {bytes} bytes"), most, advice));
+            return Err(Refusal::new(format!("a header of {}", counted(bytes, "byte")), most, advice));
         }
         let mut text = vec![0; usize::try_from(bytes).unwrap_or_default()];
         source.read_exact(&mut text).map_err(|error| Refusal::unreadable(&error))?;

@@ -83,7 +83,7 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
         builder
             .report
             .notes
-            .push(format!("the header says {rows} words, but the file ends after {seen}, at byte {rest}"));
+            .push(format!("the header says {}, but the file ends after {seen}, at byte {rest}", counted(rows, "word")));
     } else if !source.peek(1)?.is_empty() {
         builder.report.notes.push(format!(
             "bytes are left from byte {rest} on, after the {} of the header: the header is wrong, or a word has a \

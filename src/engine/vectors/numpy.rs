@@ -11,6 +11,7 @@ use half::f16;
 use super::source::{Archive, ReadSeek, Source};
 use super::text::metadata_beside;
 use super::{Builder, Column, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
+use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
@@ -172,7 +173,11 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
         let seen = builder.seen();
         builder.report.notes.push(format!("the header says {rows} rows, but the file ends after {seen}"));
     } else if !source.peek(1)?.is_empty() {
-        builder.report.notes.push(format!("bytes are left from byte {} on, after the {rows} rows", source.passed()));
+        builder.report.notes.push(format!(
+            "bytes are left from byte {} on, after the {}",
+            source.passed(),
+            counted(rows, "row")
+        ));
     }
     Ok(builder)
 }

@@ -449,9 +449,9 @@ const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorNa
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
 const EMBEDDING_NORM: [TensorName; 2] = [TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias];
 const FINAL_NORM: [TensorName; 2] = [TensorName::FinalNormGain, TensorName::FinalNormBias];
-/// Divisors of an arrow after one norm, and after several: layer norms, ...
+/// Divisors of an arrow by layer norms, after one norm and after several.
 const DEVIATIONS: [&[&str]; 3] = [&["1/σ"], &["1/σ₁", "1/σ₂"], &["1/σ₁", "1/σ₂", "1/σ₃"]];
-/// ... and RMS norms.
+/// The same by RMS norms, whose divisor is `ρ`, the root of the mean square.
 const ROOT_MEAN_SQUARES: [&[&str]; 3] = [&["1/ρ"], &["1/ρ₁", "1/ρ₂"], &["1/ρ₁", "1/ρ₂", "1/ρ₃"]];
 
 /// The norm that makes an entry of a row of others.

@@ -269,10 +269,10 @@ impl EntryReader<'_> {
         let is_trained = self.model.weights_origin() == "trained";
         let is_given = self.model.made_of.model.weights.iter().any(|(given, _)| *given == tensor);
         let in_file = self.model.pretrained.as_ref().map(|model| model.entry(tensor, row, col));
-        let is_in_file = matches!(in_file, Some(Some(_)));
+        let is_in_file = in_file.as_ref().is_some_and(Option::is_some);
         let history = match (is_own, self.model.training.step_shown()) {
-            (false, _) if is_in_file => "You changed this weight. The model's file has another value.",
-            (true, _) if is_in_file => "This weight was read from the model's file.",
+            (false, _) if is_in_file => "You changed this weight. The model's files have another value.",
+            (true, _) if is_in_file => "This weight was read from the model's files.",
             (false, _) if in_file.is_some() => "You changed this weight. The model's files do not have it.",
             (true, _) if in_file.is_some() => "The model's files do not have this weight; its value is 0.",
             (false, _) if !is_trained => "You changed this weight.",

@@ -1,6 +1,5 @@
 //! Exports as files: the target, the files beside it, and the line that reports them.
 
-use attune_engine::messages::{counted, counted_as};
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -10,6 +9,7 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::{self, Glossary};
 use attune_core::lesson::issue::printable;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
+use attune_engine::messages::{counted, counted_as};
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
 use super::checkpoint::Unfit;
@@ -363,7 +363,7 @@ impl fmt::Display for WrittenFiles {
         match &self.what {
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let cells = counted(*cells, "cell");
-                write!(f, "{file}: {cells}, {stages} of them showing the stage")?;
+                write!(f, "{file}: {cells}, with {} of the stage", counted(*stages, "picture"))?;
                 if *is_static {
                     let most = live_page::NUMBERS_MAX / 1_000_000;
                     write!(

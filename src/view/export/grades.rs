@@ -1,6 +1,5 @@
 //! The works of a class, graded: a table for other programs, and a page that shows which misconceptions are common.
 
-use attune_engine::messages::{counted, counted_as};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,6 +8,7 @@ use std::path::Path;
 
 use attune_core::kernel::check::{AnswerMark, Graded};
 use attune_core::lesson::issue::printable;
+use attune_engine::messages::{counted, counted_as};
 
 use super::page::Links;
 use super::{escaped, web_page};
@@ -258,7 +258,7 @@ fn write_work(text: &mut String, work: &GradedWork, has_minutes: bool) {
         escaped(&printable(work.name.as_deref().unwrap_or(&work.file)))
     );
     for Graded { mark, tries, .. } in &work.grades {
-        let tries = counted_as(*tries as usize, "try", "tries");
+        let tries = counted_as(*tries, "try", "tries");
         let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
         let _ = write!(
             text,

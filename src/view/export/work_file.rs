@@ -4,7 +4,6 @@
 //!
 //! The file names its lesson by an id and a hash, never by a path: whoever wrote it cannot have a file opened.
 
-use attune_engine::messages::counted;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
@@ -17,6 +16,7 @@ use attune_core::kernel::sentence_pass::senses::{SenseList, SenseSentence, read_
 use attune_core::lesson::issue::{printable, shorten};
 use attune_core::lesson::{Lesson, course, load};
 use attune_core::whole_file;
+use attune_engine::messages::counted;
 use attune_engine::pretrained::Pretrained;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};

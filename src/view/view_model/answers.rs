@@ -3,7 +3,6 @@
 //! looks at and each feed-forward part add to its logit, and what each layer would answer at a word if the model ended
 //! there, the logit lens.
 
-use attune_engine::messages::counted;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::panels::PanelName;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
+use attune_engine::messages::counted;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::generate::{NextWordChoice, RowsRead, Sampling};

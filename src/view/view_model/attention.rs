@@ -5,12 +5,12 @@
 //! pieces do in the mean (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece keep
 //! their numbers.
 
-use attune_engine::messages::counted;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use attune_core::kernel::snapshot::sentence::SinkNumbers;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot};
+use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::head_measures::LEAST_WEIGHT;
 use attune_engine::numerics::model::activations::HeadActivations;

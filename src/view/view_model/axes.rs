@@ -1,13 +1,13 @@
 //! The axes of the picture: what each one is, and how much of what is on the stage they show. The caption of the picture is
 //! the one line that must not be wrong ([`StageShares`]).
 
-use attune_engine::messages::counted;
 use std::sync::Arc;
 
 use attune_core::kernel::command::Axis;
 use attune_core::kernel::sentence_pass::passes::near;
 use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm, TokenShares};
 use attune_core::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
+use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;

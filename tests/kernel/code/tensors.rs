@@ -165,8 +165,8 @@ fn shapes_that_do_not_fit_are_said_with_what_would() {
         ),
         (
             "E * zeros(4, 2)",
-            "1:3: cannot multiply (3, 2) and (4, 2) entry by entry; shapes must be the same, or one of them must be \
-             1 where they differ",
+            "1:3: cannot multiply (3, 2) and (4, 2) entry by entry; wherever the shapes differ, one of the two \
+             sizes must be 1",
         ),
     ] {
         assert_eq!(fault(source), expected, "{source}");

@@ -86,7 +86,7 @@ impl<'a> Strip<'a> {
         const ROOMY: (f32, f32, f32) = (46.0, 36.0, 18.0);
         const TIGHT: (f32, f32, f32) = (32.0, 28.0, 15.0);
         const PLAIN: (f32, f32, f32) = (size::GAP, size::GAP_TIGHT, size::GAP_TIGHT);
-        /// Between two rows of one sentence: an arc from row to row lies over no letters.
+        /// Between two rows of one sentence: room for arcs from row to row, and for flat ones within the second.
         const NEAR: f32 = 16.0;
         /// Arcs come only while a word is pointed at.
         const CLOSED: (f32, f32, f32) = (28.0, NEAR, 15.0);

@@ -3,10 +3,10 @@
 //! The axes of the picture are always one linear map for everything that is on the stage, so that arrows add up
 //! whatever they are.
 
-use attune_engine::messages::counted;
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
@@ -40,7 +40,8 @@ impl LessonModel {
         match command {
             InterventionCommand::SetHead { head, mode } => {
                 let gain = matches!(mode, HeadMode::Gain(_)).then_some(Drag::Gain(head));
-                self.set_heads(head..head.saturating_add(1), &mode, gain.is_some() && last == gain)?;
+                self.check_head(head)?;
+                self.set_heads(head..head + 1, &mode, gain.is_some() && last == gain)?;
                 self.last_drag = gain;
             }
             InterventionCommand::SetHeads { heads, mode } => self.set_heads(heads, &mode, false)?,
@@ -116,17 +117,23 @@ impl LessonModel {
         Ok(())
     }
 
-    /// `head 3`; `layer 2, head 3`; `layer 2, all heads`.
+    /// `head 3`; `layer 2, head 3`; `layer 2, all heads`; `layer 1, head 2 to layer 2, head 1`.
     fn heads_label(&self, heads: &Range<usize>) -> String {
         let architecture = &self.training.trainer().model.architecture;
-        let (block, _, first) = architecture.head(heads.start);
-        let which = match heads.len() {
-            1 => format!("head {}", first + 1),
-            _ if *heads == architecture.heads_of(block) => "all heads".to_owned(),
-            count => format!("heads {} to {}", first + 1, first + count),
+        let of_block = |block: usize, which: String| match architecture.block_name(block) {
+            name if name.is_empty() => which,
+            name => format!("{name}, {which}"),
         };
-        let block = architecture.block_name(block);
-        if block.is_empty() { which } else { format!("{block}, {which}") }
+        let label = |head: usize| {
+            let (block, _, own) = architecture.head(head);
+            of_block(block, format!("head {}", own + 1))
+        };
+        let (block, ..) = architecture.head(heads.start);
+        match heads.len() {
+            1 => label(heads.start),
+            _ if *heads == architecture.heads_of(block) => of_block(block, "all heads".to_owned()),
+            _ => format!("{} to {}", label(heads.start), label(heads.end - 1)),
+        }
     }
 
     fn solo(&mut self, solo: Option<usize>) -> Result<(), String> {

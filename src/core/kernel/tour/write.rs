@@ -1,9 +1,9 @@
 //! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell is about;
 //! layers are counted from 1, as the window counts them.
 
-use attune_engine::messages::counted;
 use std::sync::Arc;
 
+use attune_engine::messages::counted;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};

@@ -187,9 +187,6 @@ impl Architecture {
     }
 
     /// The name of a block: `layer 2`; with a source its kind too, `layer 2, cross-attention`; empty where there is only one.
-    ///
-    /// # Panics
-    /// If the model has no such block.
     pub fn block_name(&self, block: usize) -> String {
         let Self { source_blocks, blocks, .. } = self;
         let (kind, layer, layers) = if source_blocks.is_empty() {

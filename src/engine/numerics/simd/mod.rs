@@ -53,8 +53,7 @@ pub trait Simd<S: Scalar>: Copy {
         self.add(self.add(ab, cd), self.add(ef, gh))
     }
 
-    /// Runs rare work that would only crowd the code of a frequent loop: compiled for this generation, but not into its
-    /// caller.
+    /// Runs work that would crowd the code of a hot loop: compiled for this generation, but not into its caller.
     #[inline(never)]
     fn apart<R>(self, work: impl FnOnce() -> R) -> R {
         work()

@@ -1,7 +1,6 @@
 //! A course as a site: a front page and every lesson as a live page, in one folder. It needs no server and no connection:
 //! each link leads to a file beside, and the search runs in the reader's browser.
 
-use attune_engine::messages::counted;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::lesson::glossary::{Glossary, Term};
 use attune_core::whole_file::{no_new_folder, write_folder};
+use attune_engine::messages::counted;
 use serde::Serialize;
 
 use super::live_page::{self, unmarked};

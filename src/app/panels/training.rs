@@ -623,7 +623,7 @@ fn slider(lesson: &Lesson, offer: KnobOffer) -> SliderModel {
             let tip = known.map_or("", |switch| &switch.tip);
             return SliderModel {
                 name: name.clone(),
-                tip: format!("{tip}\nThis trains the lesson again.").trim().to_owned(),
+                tip: format!("{tip}\nThis retrains the lesson's models.").trim().to_owned(),
                 offer,
             };
         }

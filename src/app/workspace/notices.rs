@@ -76,7 +76,7 @@ pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiS
     let Some((words, showing)) = &mut state.shown else { return };
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let words = RichText::new(&**words).color(palette.warn);
-    if !passing_ui(ctx, NotePlace::Notice, words, "Hide this", showing, SHOWN) {
+    if !passing_ui(ctx, NotePlace::Notice, words, "Hides this", showing, SHOWN) {
         state.shown = None;
     }
 }
@@ -142,7 +142,7 @@ pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
                 RichText::new("The file that you saved last has errors; this is the last version that worked.")
                     .color(palette.error),
             );
-            if ui.button("Dismiss").on_hover_text("Hide this until the file is saved again").clicked() {
+            if ui.button("Dismiss").on_hover_text("Hides this until the file is saved again").clicked() {
                 issues.clear();
             }
         });
@@ -198,7 +198,7 @@ pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
     let mut is_read = false;
     note_ui(ctx, NotePlace::Export, |ui| {
         ui.add(egui::Label::new(RichText::new(words).color(ink)).selectable(true).wrap());
-        is_read = is_over && ui.button("Dismiss").on_hover_text("Hide this").clicked();
+        is_read = is_over && ui.button("Dismiss").on_hover_text("Hides this").clicked();
     });
     is_read
 }

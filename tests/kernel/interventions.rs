@@ -60,7 +60,7 @@ fn a_head_is_named_with_its_layer_where_there_are_several() {
             Command::Interventions(InterventionCommand::SetHeads { heads: 1..3, mode: HeadMode::Off }),
             "layer 1, head 2 to layer 2, head 1 off",
         ),
-        (Command::Interventions(InterventionCommand::Solo(Some(0))), "only layer 1, head 1 on"),
+        (Command::Interventions(InterventionCommand::Solo(Some(1))), "only layer 1, head 2 on"),
     ] {
         kernel.apply(command);
         assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));

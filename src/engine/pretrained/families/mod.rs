@@ -217,7 +217,7 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
 /// The map to the layers' width cannot be multiplied into the table: the norm before it divides by a deviation that depends
 /// on word, position and segment together.
 const NORM_BETWEEN: &str =
-    "its table of words is narrower than its layers, and a norm comes before the projection to the layers' width";
+    "in its family, the table of words can be narrower than the layers, with a norm before the projection";
 
 /// Types of models that people have and attune does not compute, and why.
 pub(super) const OTHERS: [(&str, &str); 14] = [

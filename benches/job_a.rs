@@ -6,7 +6,7 @@
 //! The job runs on one thread whatever `--threads` says: the work of a step is too small to share.
 
 use attune_engine::numerics::attention::BatchRoom;
-use attune_engine::numerics::model::{AttentionModel, Batch, StepWorkspace};
+use attune_engine::numerics::model::{AttentionModel, Batch, StepWorkspace, model_backward, model_forward};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use serde_json::{Value, json};
@@ -37,8 +37,8 @@ fn main() {
         let mut parameters = start.clone();
         let mut adam = Optimiser::new(adam, &parameters);
         let steps = (0..size("steps")).map(|_| {
-            let loss = workspace.forward(&model, &parameters, &batch);
-            workspace.backward(&model, &parameters, &batch);
+            let loss = model_forward(&model, &parameters, &batch, &mut workspace);
+            model_backward(&model, &parameters, &batch, &mut workspace);
             adam.update(&mut parameters, &workspace.gradient);
             loss
         });

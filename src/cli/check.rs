@@ -327,8 +327,7 @@ impl Wrong {
 
 /// The line of a lesson without issues.
 fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> String {
-    let cells = lesson.cells.len();
-    let cells = counted(cells, "cell");
+    let cells = counted(lesson.cells.len(), "cell");
     if let Some(absent) = absent {
         let ids: Vec<&str> = lesson.claims.iter().map(|claim| &*claim.id).collect();
         let claims =

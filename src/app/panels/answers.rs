@@ -59,10 +59,8 @@ impl Panel for AnswersPanel {
         let query = cx.view.selection.query;
         match self.view {
             AnswersView::Answers => {
-                let row = model.row_of(query).map(|row| (model.row_number(query), row.label.clone()));
-                let scrolls = self.in_sight != row;
-                self.in_sight = row;
-                let command = answers_ui(ui, &model, scrolls, &mut self.writing, cx.view.selection, cx.view.trail);
+                let Self { in_sight, writing, .. } = self;
+                let command = answers_ui(ui, &model, in_sight, writing, cx.view.selection, cx.view.trail);
                 cx.requests.commands.extend(command);
             }
             AnswersView::Layers => lens_ui(ui, cx.models.snapshot()?, &mut self.lens, cx.view.selection),
@@ -91,7 +89,7 @@ impl Panel for AnswersPanel {
 fn answers_ui(
     ui: &mut Ui,
     model: &AnswersModel,
-    scrolls: bool,
+    in_sight: &mut Option<(usize, String)>,
     writing: &mut WritingUi,
     selection: &mut Selection,
     trail: &mut Trail,
@@ -103,10 +101,13 @@ fn answers_ui(
         ui.add(Label::new(said).wrap());
     }
     ui.add_space(size::GAP_TIGHT);
+    let row = model.rows.get(chosen).map(|row| (chosen, row.label.clone()));
+    let is_new = *in_sight != row;
+    *in_sight = row;
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         for (index, row) in model.rows.iter().enumerate() {
             let response = row_ui(ui, model, row, index, index == chosen, selection, trail);
-            if scrolls && index == chosen {
+            if is_new && index == chosen {
                 response.scroll_to_me(None);
             }
         }

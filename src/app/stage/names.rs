@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use attune_core::lesson::issue::shorten;
+use attune_engine::messages::counted_as;
 use attune_view::explain::path::PathArrow;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::{captions, lines};
@@ -654,12 +655,9 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named
 }
 
 fn lost_points(count: usize) -> Option<String> {
-    let because = |points: &str, what: &str| Some(format!("{points} not shown, because {what} not a number"));
-    match count {
-        0 => None,
-        1 => because("1 point is", "one of its coordinates is"),
-        lost => because(&format!("{lost} points are"), "each has a coordinate that is"),
-    }
+    let one = "point is not shown, because one of its coordinates is not a number";
+    let more = "points are not shown, because each has a coordinate that is not a number";
+    (count > 0).then(|| counted_as(count, one, more))
 }
 
 /// The room of the legend: left of what floats at its height, or below it.

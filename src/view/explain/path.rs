@@ -195,7 +195,7 @@ impl Writer<'_> {
     }
 
     fn head_label(&self, own: usize) -> String {
-        self.labels.title(self.first_head + own).to_lowercase()
+        self.model.architecture.head_name(self.first_head + own)
     }
 
     fn weight(&self, own: usize, key: usize) -> f32 {

@@ -374,8 +374,7 @@ impl fmt::Display for WrittenFiles {
                 }
                 match pictures {
                     0 => Ok(()),
-                    1 => write!(f, "; 1 picture in {}", name(folder)),
-                    pictures => write!(f, "; {pictures} pictures in {}", name(folder)),
+                    pictures => write!(f, "; {} in {}", counted(*pictures, "picture"), name(folder)),
                 }
             }
             What::Vectors { count, width, joined, beside } => {

@@ -26,7 +26,6 @@ use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
 use serde::Serialize;
 
-use super::heads::HeadLabels;
 use super::{Model, quoted};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -623,7 +622,6 @@ impl TermSums {
 /// Names of the parts of a logit.
 struct PartNames<'a> {
     model: &'a ModelSnapshot,
-    heads: HeadLabels<'a>,
     tokens: Vec<String>,
     source: Option<Vec<String>>,
 }
@@ -631,7 +629,7 @@ struct PartNames<'a> {
 impl<'a> PartNames<'a> {
     fn of(model: &'a ModelSnapshot) -> Self {
         let source = model.sentence.source.as_deref().map(token_labels);
-        Self { model, heads: HeadLabels::of(model), tokens: token_labels(&model.sentence.tokens), source }
+        Self { model, tokens: token_labels(&model.sentence.tokens), source }
     }
 
     fn title(&self, token: usize, class: usize, logit: f32, terms: &[(TermOf, f32)]) -> Option<String> {
@@ -661,15 +659,12 @@ impl<'a> PartNames<'a> {
             (0, None) => "the word and its position".to_owned(),
             _ if layer == architecture.blocks.len() + 1 => "the readout".to_owned(),
             _ if architecture.blocks.len() == 1 => "the layer".to_owned(),
-            _ => {
-                let block = architecture.source_blocks.len() + layer - 1;
-                self.heads.block(architecture.heads_of(block).start).to_lowercase()
-            }
+            _ => architecture.block_name(architecture.source_blocks.len() + layer - 1),
         }
     }
 
     fn head(&self, block: usize, head: usize) -> String {
-        self.heads.title(self.model.architecture.heads_of(block).start + head).to_lowercase()
+        self.model.architecture.head_name(self.model.architecture.heads_of(block).start + head)
     }
 
     fn look(&self, HeadAtKey { block, head, key }: HeadAtKey) -> String {

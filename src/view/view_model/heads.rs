@@ -128,11 +128,7 @@ impl<'a> HeadLabels<'a> {
     /// `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head 1` and
     /// `Cross-attention, head 1`, with their layer where there are several.
     pub fn title(&self, head: usize) -> String {
-        let (block, _, own) = self.architecture.head(head);
-        match &self.blocks[block] {
-            block if block.is_empty() => format!("Head {}", own + 1),
-            block => format!("{block}, head {}", own + 1),
-        }
+        capitalised(&self.architecture.head_name(head))
     }
 
     /// Name of the head's block: `Layer 2`, `Source`; empty where there is only one.

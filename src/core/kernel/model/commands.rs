@@ -120,19 +120,15 @@ impl LessonModel {
     /// `head 3`; `layer 2, head 3`; `layer 2, all heads`; `layer 1, head 2 to layer 2, head 1`.
     fn heads_label(&self, heads: &Range<usize>) -> String {
         let architecture = &self.training.trainer().model.architecture;
-        let of_block = |block: usize, which: String| match architecture.block_name(block) {
-            name if name.is_empty() => which,
-            name => format!("{name}, {which}"),
-        };
-        let label = |head: usize| {
-            let (block, _, own) = architecture.head(head);
-            of_block(block, format!("head {}", own + 1))
-        };
+        let name = |head: usize| architecture.head_name(head);
         let (block, ..) = architecture.head(heads.start);
-        match heads.len() {
-            1 => label(heads.start),
-            _ if *heads == architecture.heads_of(block) => of_block(block, "all heads".to_owned()),
-            _ => format!("{} to {}", label(heads.start), label(heads.end - 1)),
+        if heads.len() == 1 {
+            name(heads.start)
+        } else if *heads == architecture.heads_of(block) {
+            let block = architecture.block_name(block);
+            if block.is_empty() { "all heads".to_owned() } else { format!("{block}, all heads") }
+        } else {
+            format!("{} to {}", name(heads.start), name(heads.end - 1))
         }
     }
 
@@ -527,11 +523,14 @@ impl LessonModel {
         if width <= AXES {
             return Err(format!(
                 "the vectors have {}, so the picture already shows them as they are",
-                dimensions(width)
+                counted(width, "dimension")
             ));
         }
         if spread.width() != width {
-            return Err(format!("they were fitted to vectors of {}, not {width}", dimensions(spread.width())));
+            return Err(format!(
+                "they were fitted to vectors of {}, not {width}",
+                counted(spread.width(), "dimension")
+            ));
         }
         let basis = Basis { fitted: Some(spread), ..self.space.basis.clone() };
         self.choose("refit of the axes", basis, lesson)
@@ -556,7 +555,7 @@ impl LessonModel {
     fn chosen_axis(&self, axis: Axis, from: &str, to: &str, lesson: &Lesson) -> Result<ChosenAxis, String> {
         let dimensions = self.space.projection.dimensions();
         if axis.index() >= dimensions {
-            let has = self::dimensions(dimensions);
+            let has = counted(dimensions, "dimension");
             return Err(format!("there is no axis {}, because the vectors have only {has}", axis.letter()));
         }
         let read = |text: &str| WordGroup::read(text, lesson, &self.space.vocabulary);
@@ -597,7 +596,7 @@ impl LessonModel {
             // An axis that a narrower space does not have could be neither seen nor reset.
             let is_there = match axis.index() < width {
                 true => chosen.direction(&self.space, of.raw).map(|_| ()),
-                false => Err(format!("the vectors have {} now", dimensions(width))),
+                false => Err(format!("the vectors have {} now", counted(width, "dimension"))),
             };
             if let Err(why) = is_there {
                 let ChosenAxis { from, to } = chosen;
@@ -614,10 +613,6 @@ impl LessonModel {
         }
         left_out
     }
-}
-
-fn dimensions(width: usize) -> String {
-    counted(width, "dimension")
 }
 
 impl LessonModel {

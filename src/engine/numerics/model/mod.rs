@@ -204,6 +204,18 @@ impl Architecture {
         parts.join(", ")
     }
 
+    /// The name of a head, counted over all blocks: `head 3`; `layer 2, head 3`; with a source `cross-attention, head 1`.
+    ///
+    /// # Panics
+    /// If the model has no such head.
+    pub fn head_name(&self, head: usize) -> String {
+        let (block, _, own) = self.head(head);
+        match self.block_name(block) {
+            block if block.is_empty() => format!("head {}", own + 1),
+            block => format!("{block}, head {}", own + 1),
+        }
+    }
+
     /// Whether the model reads two sentences.
     pub fn has_source(&self) -> bool {
         !self.source_blocks.is_empty()

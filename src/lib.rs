@@ -6,7 +6,8 @@
 //!
 //! # The map
 //!
-//! Four crates under `src/`, each of which knows only those above it in this list; the compiler holds them to that.
+//! Seven crates under `src/`, each of which knows only those above it in this list, and panels and stage not each other; the
+//! compiler holds them to that.
 //!
 //! ```text
 //! engine/  attune-engine
@@ -23,8 +24,12 @@
 //!   view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
 //!   explain/      a number, a step of the walk -> formula and sentence start at mod.rs, sentences.rs
 //!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
+//! app/     the window, the only folder that names Bevy or egui           [feature "app"]
+//!   ui/      attune-ui: theme, actions, controls, typeset text         start at lib.rs, link.rs
+//!   panels/  attune-panels: one file or folder a panel, without Bevy   start at lib.rs
+//!   stage/   attune-stage: the 3D view                                 start at lib.rs, geometry.rs
 //! attune: the program
-//!   app/          the window, the only folder that names Bevy or egui  start at panels/mod.rs, link.rs    [feature "app"]
+//!   app/          what is left of the window: shell, dock, work        start at mod.rs
 //!   cli/          arguments in, exit code out
 //!   built_in.rs   the course that is in the program itself
 //! ```
@@ -37,11 +42,9 @@
 //! [`HeadMode`](attune_engine::numerics::attention::HeadMode): commands, saved work, traces and pages use these types as they
 //! are. A family of models is an entry of `pretrained/families`, with the names of its tensors in `pretrained/names`. A fact
 //! that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), measured in `kernel/check`. A panel
-//! has its name in `lesson/panels.rs` and a row in `app/panels/mod.rs`.
+//! has its name in `lesson/panels.rs` and a row in `app/panels/lib.rs`.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
-//!
-//! Panels and stage never import each other; `tests/architecture` holds them to this.
 //!
 //! Four boundaries, each a plain type: [`Lesson`](attune_core::lesson::Lesson) (text becomes values),
 //! [`Command`](attune_core::kernel::Command) (the only way to change anything), [`Snapshot`](attune_core::kernel::Snapshot)

@@ -2,14 +2,9 @@
 //!
 //! | folder or file | job |
 //! |---|---|
-//! | [`theme`] | every colour, size, duration and face |
-//! | [`actions`] | every key and menu entry, one row each |
-//! | [`ui_state`] | what the viewer has selected, lit, pointed at and preferred |
-//! | [`widgets`] | controls that several panels share |
-//! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
-//! | [`panels`] | one file or folder a panel; they name egui, never Bevy |
-//! | [`link`] | what every part shares: the models, the road to the kernel, the phases of a frame |
-//! | [`stage`] | the 3D view |
+//! | [`ui`](attune_ui) | a crate: what all of these share, from the theme to typeset text |
+//! | [`panels`] | a crate: one file or folder a panel; they name egui, never Bevy |
+//! | [`stage`] | a crate: the 3D view |
 //! | [`workspace`] | the panels in their dock, with the bar on top and the stage in the middle |
 //! | [`graphics`] | the graphics device, and what happens when it is lost |
 //! | [`systems`] | the systems that a window and a picture share |
@@ -18,24 +13,20 @@
 //! | [`work`] | the lesson file, the learner's work on it, exports |
 //! | [`shell`] | the window: pages, dialogs and keys, and what is done when something is asked of it |
 //!
-//! Each names those above it alone. Panels and stage never import each other; [`workspace::stage_side`] hands the stage to the
-//! dock.
+//! Each names those above it alone, and panels and stage do not know each other; the compiler holds the crates to that.
+//! [`workspace::stage_side`] hands the stage to the dock.
 
-pub mod actions;
 pub mod graphics;
-pub mod link;
 pub mod moving;
-pub mod panels;
 pub mod picture;
 pub mod shell;
-pub mod stage;
 pub mod systems;
-pub mod text;
-pub mod theme;
-pub mod ui_state;
-pub mod widgets;
 pub mod work;
 pub mod workspace;
+
+pub use attune_panels as panels;
+pub use attune_stage as stage;
+pub use attune_ui::{actions, link, text, theme, ui_state, widgets};
 
 use std::fmt;
 

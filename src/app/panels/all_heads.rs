@@ -13,11 +13,11 @@ use egui::{
 };
 
 use super::{Panel, PanelContext, PanelId, PanelName, Requests, ids};
-use crate::app::actions::{Action, Pressed, WindowAction};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::Selection;
-use crate::app::widgets::controls::{copy_button, led_by_arrows, paint_sink, reading_ui, sinks_ui};
-use crate::app::widgets::heat::short;
+use attune_ui::actions::{Action, Pressed, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Selection;
+use attune_ui::widgets::controls::{copy_button, led_by_arrows, paint_sink, reading_ui, sinks_ui};
+use attune_ui::widgets::heat::short;
 
 /// Order of the maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

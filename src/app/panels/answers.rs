@@ -19,11 +19,11 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{Selection, Trail};
-use crate::app::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
-use crate::app::widgets::heat::Heat;
-use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Selection, Trail};
+use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
 #[derive(Default)]
 pub struct AnswersPanel {

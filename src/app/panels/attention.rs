@@ -13,11 +13,11 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use crate::app::theme::{self, Palette, size, weight_line};
-use crate::app::ui_state::{Hover, PanelView, Selection, Trail, Walk};
-use crate::app::widgets::controls::{copy_button, paint_sink, reading_ui};
-use crate::app::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
-use crate::app::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
+use attune_ui::theme::{self, Palette, size, weight_line};
+use attune_ui::ui_state::{Hover, PanelView, Selection, Trail, Walk};
+use attune_ui::widgets::controls::{copy_button, paint_sink, reading_ui};
+use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
+use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
 /// How the weights are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Label, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use super::{Panel, PanelContext, Requests};
-use crate::app::actions::{ActionTable, WindowAction};
-use crate::app::theme::{self, Palette, size};
+use attune_ui::actions::{ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
 
 #[derive(Default)]
 pub struct AxesPanel {

@@ -18,12 +18,12 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use crate::app::actions::{ActionTable, WindowAction};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{Selection, Trail};
-use crate::app::widgets::controls::{checkbox_ui, choose_query_ui, hint};
-use crate::app::widgets::heat::{MaskUiState, mask_ui};
-use crate::app::widgets::traced::number_ui;
+use attune_ui::actions::{ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Selection, Trail};
+use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, hint};
+use attune_ui::widgets::heat::{MaskUiState, mask_ui};
+use attune_ui::widgets::traced::number_ui;
 
 #[derive(Default)]
 pub struct IntervenePanel {

@@ -21,14 +21,14 @@ use egui::{
 
 use super::senses::{SensesUiState, senses_ui};
 use super::{Panel, PanelContext, PanelId, PanelName};
-use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{Hover, PanelView, Selection};
-use crate::app::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
-use crate::app::widgets::heat::Heat;
-use crate::app::widgets::plot::sketch_ui;
-use crate::app::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
-use crate::app::widgets::traced::ask_on;
+use attune_ui::actions::{Action, ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Hover, PanelView, Selection};
+use attune_ui::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::plot::sketch_ui;
+use attune_ui::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
+use attune_ui::widgets::traced::ask_on;
 
 #[derive(Default)]
 pub struct MeaningPanel {

@@ -12,11 +12,11 @@ use egui::{
 use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Points, VLine};
 
 use super::Requests;
-use crate::app::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::Walk;
-use crate::app::widgets::controls::switch_ui;
-use crate::app::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
+use attune_ui::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Walk;
+use attune_ui::widgets::controls::switch_ui;
+use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 
 /// The name of the word's field.
 pub const SENSE_WORD: &str = "The word whose senses are shown";

@@ -5,8 +5,8 @@ use attune_engine::pretrained::cache::Absent;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
 use super::{Panel, PanelContext, PanelId, PanelName};
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::controls::{copy_button, middle_ui};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{copy_button, middle_ui};
 
 #[derive(Default)]
 pub struct StagePanel;

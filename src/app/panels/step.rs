@@ -18,13 +18,13 @@ use egui::{
 
 use super::fold::fold_ui;
 use super::{Panel, PanelContext};
-use crate::app::actions::{ActionRow, ActionTable, WindowAction};
-use crate::app::text::prose::equation_ui;
-use crate::app::theme::{self, Palette, Role, size};
-use crate::app::ui_state::{Selection, Trail, Walk};
-use crate::app::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
-use crate::app::widgets::heat::Heat;
-use crate::app::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
+use attune_ui::actions::{ActionRow, ActionTable, WindowAction};
+use attune_ui::text::prose::equation_ui;
+use attune_ui::theme::{self, Palette, Role, size};
+use attune_ui::ui_state::{Selection, Trail, Walk};
+use attune_ui::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
 
 /// How the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -20,11 +20,11 @@ use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, V
 
 use super::weights::ghost_mark;
 use super::{Panel, PanelContext};
-use crate::app::actions::{Action, ActionTable, WindowAction};
-use crate::app::theme::{Palette, size};
-use crate::app::ui_state::Highlight;
-use crate::app::widgets::controls::{checkbox_ui, hint, switch_ui};
-use crate::app::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
+use attune_ui::actions::{Action, ActionTable, WindowAction};
+use attune_ui::theme::{Palette, size};
+use attune_ui::ui_state::Highlight;
+use attune_ui::widgets::controls::{checkbox_ui, hint, switch_ui};
+use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;

@@ -6,10 +6,10 @@ use attune_view::view_model::tensors::{VariableKind, VariableModel, VariableValu
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use super::{Panel, PanelContext};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::Trail;
-use crate::app::widgets::table::table_ui;
-use crate::app::widgets::traced::ASK_HINT;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Trail;
+use attune_ui::widgets::table::table_ui;
+use attune_ui::widgets::traced::ASK_HINT;
 
 #[derive(Default)]
 pub struct VariablesPanel {

@@ -13,11 +13,11 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::Trail;
-use crate::app::widgets::controls::{hint, led_by_arrows};
-use crate::app::widgets::heat::Heat;
-use crate::app::widgets::traced::{ASK_HINT, ask_on, number_ui};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Trail;
+use attune_ui::widgets::controls::{hint, led_by_arrows};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;

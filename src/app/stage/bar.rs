@@ -15,11 +15,11 @@ use super::camera::CameraRig;
 use super::canvas::{StageControls, stage_id};
 use super::projection::place;
 use super::sentence::strip_id;
-use crate::app::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::search::{Emphasis, Hit, SearchResult};
-use crate::app::ui_state::{Highlight, PanelView, Selection, Walk};
-use crate::app::widgets::heat::width_of;
+use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::search::{Emphasis, Hit, SearchResult};
+use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
+use attune_ui::widgets::heat::width_of;
 
 /// Longest search, in letters.
 const TEXT_MAX: usize = 200;

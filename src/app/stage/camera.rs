@@ -10,8 +10,8 @@ use attune_view::view_model::saved_view::SavedCamera;
 use bevy::math::{Vec2, Vec3};
 
 use super::projection::View;
-use crate::app::theme::motion;
-use crate::app::ui_state::walk::Glide;
+use attune_ui::theme::motion;
+use attune_ui::ui_state::walk::Glide;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
 /// Greatest pitch: nearer to the pole no pixel would differ, and up would have no direction.

@@ -23,11 +23,11 @@ use super::geometry::{has_place, is_cloud, is_small, scaled};
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
 use super::projection::{ProjectedScene, SceneRef, View};
 use super::second;
-use crate::app::theme::{self, Palette, size};
-pub use crate::app::ui_state::search::Hit;
-use crate::app::ui_state::search::{Emphasis, Visibility};
-use crate::app::ui_state::{Highlight, PanelView, Walk};
-use crate::app::widgets::popup::card_beside;
+use attune_ui::theme::{self, Palette, size};
+pub use attune_ui::ui_state::search::Hit;
+use attune_ui::ui_state::search::{Emphasis, Visibility};
+use attune_ui::ui_state::{Highlight, PanelView, Walk};
+use attune_ui::widgets::popup::card_beside;
 
 /// The camera, the point under the pointer in the last frame, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]

@@ -21,10 +21,10 @@ use super::pass::{COLOR_FORMAT, StageFrame, StageUniform};
 use super::second;
 use super::sentence::StripState;
 use super::state::StageState;
-use crate::app::link::LatestModels;
-use crate::app::theme::{Palette, motion};
-use crate::app::ui_state::ViewState;
-use crate::app::ui_state::search::Emphasis;
+use attune_ui::link::LatestModels;
+use attune_ui::theme::{Palette, motion};
+use attune_ui::ui_state::ViewState;
+use attune_ui::ui_state::search::Emphasis;
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;

@@ -13,9 +13,9 @@ use attune_view::view_model::axes::short;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{Highlight, Hover, Selection};
-use crate::app::widgets::heat::width_of;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Highlight, Hover, Selection};
+use attune_ui::widgets::heat::width_of;
 
 /// A stage that is lower has no room for it.
 pub const FROM: f32 = 320.0;

@@ -16,9 +16,9 @@ use egui::Color32;
 use egui::ecolor::linear_f32_from_gamma_u8;
 
 use super::camera::Content;
-use crate::app::theme::{Palette, Role, weight_line};
-use crate::app::ui_state::search::{Emphasis, Visibility};
-use crate::app::ui_state::walk::ease;
+use attune_ui::theme::{Palette, Role, weight_line};
+use attune_ui::ui_state::search::{Emphasis, Visibility};
+use attune_ui::ui_state::walk::ease;
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;

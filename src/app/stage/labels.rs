@@ -3,7 +3,7 @@
 
 use egui::{Pos2, Rect, Vec2};
 
-use crate::app::theme::size;
+use attune_ui::theme::size;
 
 /// Who gives way to whom; a later one yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,9 +19,9 @@ use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 use super::geometry::{DASHES, DOTS, LARGEST_WORD_RADIUS, RoleArrow, axis_end, is_small, roles, sized};
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
-use crate::app::theme::{self, Palette, TEXT_CONTRAST, size};
-use crate::app::ui_state::search::{ByFeature, Hit};
-use crate::app::widgets::glow::Glow;
+use attune_ui::theme::{self, Palette, TEXT_CONTRAST, size};
+use attune_ui::ui_state::search::{ByFeature, Hit};
+use attune_ui::widgets::glow::Glow;
 
 /// Owner of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

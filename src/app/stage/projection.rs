@@ -18,9 +18,9 @@ use super::geometry::{
     word_color, word_radius,
 };
 use super::labels::Priority;
-use crate::app::theme::Palette;
-use crate::app::ui_state::search::{Emphasis, Hit, Visibility};
-use crate::app::widgets::glow::Glow;
+use attune_ui::theme::Palette;
+use attune_ui::ui_state::search::{Emphasis, Hit, Visibility};
+use attune_ui::widgets::glow::Glow;
 
 /// Distance of the near clipping plane, as a share of the distance to the target.
 const NEAR_SHARE: f32 = 0.02;
@@ -448,7 +448,7 @@ fn encloses(line: &[Pos2], at: Pos2) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::stage::camera::CameraRig;
+    use crate::camera::CameraRig;
 
     const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 

@@ -14,10 +14,10 @@ use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-use crate::app::theme::{self, Palette, Role, size};
-use crate::app::ui_state::Trail;
-use crate::app::widgets::heat::width_of;
-use crate::app::widgets::traced::ASK_HINT;
+use attune_ui::theme::{self, Palette, Role, size};
+use attune_ui::ui_state::Trail;
+use attune_ui::widgets::heat::width_of;
+use attune_ui::widgets::traced::ASK_HINT;
 
 /// Largest and least width of a cell; of more numbers than fit, the first are shown.
 const CELL: (f32, f32) = (42.0, 2.0);

@@ -15,9 +15,9 @@ use super::geometry::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, s
 use super::labels::Priority;
 use super::names::{Canvas, NameOwner, Named, name_color};
 use super::projection::ProjectedScene;
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{Highlight, PanelView, Selection};
-use crate::app::widgets::heat::width_of;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Highlight, PanelView, Selection};
+use attune_ui::widgets::heat::width_of;
 
 /// The shader's kind of point.
 const DIAMOND: f32 = 2.0;

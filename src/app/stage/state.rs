@@ -22,11 +22,11 @@ use bevy::prelude::*;
 use super::gauge::GaugeModel;
 use super::geometry::Walked;
 use super::timeline::WAY;
-use crate::app::link::LatestModels;
-use crate::app::theme::motion;
-use crate::app::ui_state::search::{ByFeature, Emphasis};
-use crate::app::ui_state::walk::ease;
-use crate::app::ui_state::{Highlight, Selection, ViewState, Walk};
+use attune_ui::link::LatestModels;
+use attune_ui::theme::motion;
+use attune_ui::ui_state::search::{ByFeature, Emphasis};
+use attune_ui::ui_state::walk::ease;
+use attune_ui::ui_state::{Highlight, Selection, ViewState, Walk};
 
 #[derive(Resource, Default)]
 pub struct StageState {

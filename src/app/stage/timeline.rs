@@ -7,10 +7,10 @@ use egui::{
     StrokeKind, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use crate::app::actions::{ActionTable, WindowAction};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::walk::{LAST, STEPS};
-use crate::app::ui_state::{PanelView, Selection, Walk};
+use attune_ui::actions::{ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::walk::{LAST, STEPS};
+use attune_ui::ui_state::{PanelView, Selection, Walk};
 
 /// Height of the row with the track, of one whose stops are signs with their names, and of the numbers under pictures of layers.
 const TRACK_HEIGHT: f32 = 26.0;

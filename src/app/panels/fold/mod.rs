@@ -16,10 +16,10 @@ use egui::{
 
 use self::scene::{FoldScene, Placed, RoleStage};
 use super::SceneCamera;
-use crate::app::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
-use crate::app::ui_state::{PanelView, Selection, Trail, Walk};
-use crate::app::widgets::heat::{Heat, width_of};
-use crate::app::widgets::traced::{ASK_HINT, ask_on};
+use attune_ui::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
+use attune_ui::ui_state::{PanelView, Selection, Trail, Walk};
+use attune_ui::widgets::heat::{Heat, width_of};
+use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {

@@ -18,9 +18,9 @@ use super::frame::{NotebookFrame, perform};
 use super::outputs::{fault_ui, outputs_ui, pictures_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::writing::{go_on, write_ui};
-use crate::app::actions::{ActionTable, NotebookAction, Pressed, pressed};
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::controls::{checkbox_ui, hint, undecided_ui};
+use attune_ui::actions::{ActionTable, NotebookAction, Pressed, pressed};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{checkbox_ui, hint, undecided_ui};
 
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;

@@ -16,10 +16,10 @@ use super::cell::{is_of_kind, kind_keys};
 use super::list::{Below, Held};
 use super::toolbar::ReferenceUiState;
 use super::writing::{Drafts, go_on};
-use crate::app::actions::{Action, NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
-use crate::app::text::prose::{LessonAround, Prose, live_prose_ui};
-use crate::app::ui_state::PanelView;
-use crate::app::widgets::popup::Showing;
+use attune_ui::actions::{Action, NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
+use attune_ui::text::prose::{LessonAround, Prose, live_prose_ui};
+use attune_ui::ui_state::PanelView;
+use attune_ui::widgets::popup::Showing;
 
 #[derive(Default)]
 pub struct NotebookPanel {

@@ -19,10 +19,10 @@ use egui::{
 
 use super::cell::{cell_ui, first_height};
 use super::frame::{CellHeights, FOLLOWED, Follow, NotebookFrame};
-use crate::app::actions::keys::dropped_letters;
-use crate::app::actions::{Action, ActionTable, NotebookAction, WindowAction};
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::popup::{leave_room, note_ui};
+use attune_ui::actions::keys::dropped_letters;
+use attune_ui::actions::{Action, ActionTable, NotebookAction, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::popup::{leave_room, note_ui};
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;

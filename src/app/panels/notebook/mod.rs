@@ -30,9 +30,9 @@ use self::cell::body_ui;
 use self::frame::NotebookFrame;
 pub use self::frame::NotebookPanel;
 use super::{Panel, PanelContext};
-use crate::app::actions::{Action, ReachedCell};
-use crate::app::text::prose::Prose;
-use crate::app::ui_state::PanelView;
+use attune_ui::actions::{Action, ReachedCell};
+use attune_ui::text::prose::Prose;
+use attune_ui::ui_state::PanelView;
 
 impl Panel for NotebookPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {

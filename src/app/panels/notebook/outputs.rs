@@ -12,13 +12,13 @@ use egui::{
 };
 
 use super::toolbar::help_words_ui;
-use crate::app::text::images::Images;
-use crate::app::text::prose::paint::image_ui;
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::controls::{copy, copy_button, is_copied};
-use crate::app::widgets::heat::text_width;
-use crate::app::widgets::plot::plot_ui;
-use crate::app::widgets::table::table_ui;
+use attune_ui::text::images::Images;
+use attune_ui::text::prose::paint::image_ui;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{copy, copy_button, is_copied};
+use attune_ui::widgets::heat::text_width;
+use attune_ui::widgets::plot::plot_ui;
+use attune_ui::widgets::table::table_ui;
 
 /// All of them, one below the other; lines that were printed in a row are one text. Give each cell an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {

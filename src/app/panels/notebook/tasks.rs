@@ -11,11 +11,11 @@ use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInf
 use super::frame::NotebookFrame;
 use super::list::Below;
 use super::writing::{write_on, write_ui};
-use crate::app::actions::{ActionTable, NotebookAction};
-use crate::app::panels::notebook::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
-use crate::app::text::prose::prose_ui;
-use crate::app::theme::{Palette, size};
-use crate::app::widgets::controls::choice_ui;
+use crate::notebook::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
+use attune_ui::actions::{ActionTable, NotebookAction};
+use attune_ui::text::prose::prose_ui;
+use attune_ui::theme::{Palette, size};
+use attune_ui::widgets::controls::choice_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut NotebookFrame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };

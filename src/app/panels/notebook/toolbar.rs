@@ -13,10 +13,10 @@ use egui::{
 };
 
 use super::frame::NotebookFrame;
-use crate::app::actions::{ActionTable, NotebookAction, keys};
-use crate::app::text::prose::equation_ui;
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::popup::lookup_window;
+use attune_ui::actions::{ActionTable, NotebookAction, keys};
+use attune_ui::text::prose::equation_ui;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::popup::lookup_window;
 
 pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);

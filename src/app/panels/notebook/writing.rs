@@ -13,10 +13,10 @@ use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Ui};
 
 use super::frame::{CaretEdge, NotebookFrame};
-use crate::app::actions::{ActionTable, NotebookAction};
-use crate::app::text::code_text::Language;
-use crate::app::text::editor::{Asked, EditorModel, EditorState, editor_ui, focus_editor};
-use crate::app::theme::Palette;
+use attune_ui::actions::{ActionTable, NotebookAction};
+use attune_ui::text::code_text::Language;
+use attune_ui::text::editor::{Asked, EditorModel, EditorState, editor_ui, focus_editor};
+use attune_ui::theme::Palette;
 
 /// Gives the keyboard back to the editor that a button beside it took it from.
 pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {

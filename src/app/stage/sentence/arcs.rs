@@ -6,7 +6,7 @@ use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2};
 
-use crate::app::theme::{self, Palette, size, weight_line};
+use attune_ui::theme::{self, Palette, size, weight_line};
 
 /// The least radius that the widest arc can turn by.
 const TURN: f32 = weight_line::WIDTH.1 / 2.0;

@@ -17,9 +17,9 @@ use egui::{
 
 use super::code_text::{Inked, Laid, Language, name_ink, squiggle};
 use super::prose::equation_ui;
-use crate::app::actions::NotebookAction;
-use crate::app::actions::keys::action_of;
-use crate::app::theme::{self, Palette, size};
+use crate::actions::NotebookAction;
+use crate::actions::keys::action_of;
+use crate::theme::{self, Palette, size};
 
 /// Properties that an editor shows beside the text.
 pub struct EditorModel<'a> {

@@ -12,8 +12,8 @@ use egui::{
 };
 
 use super::heat::width_of;
-use crate::app::actions::keys;
-use crate::app::theme::{self, Palette, size};
+use crate::actions::keys;
+use crate::theme::{self, Palette, size};
 
 #[derive(Default)]
 pub struct SentenceFieldState {

@@ -447,7 +447,7 @@ mod tests {
     fn what_is_disabled_is_read_in_both_themes_and_every_state() {
         for palette in [&DARK, &LIGHT] {
             let ctx = egui::Context::default();
-            crate::app::theme::apply(&ctx);
+            crate::theme::apply(&ctx);
             let theme = if palette.dark { egui::Theme::Dark } else { egui::Theme::Light };
             let visuals = ctx.style_of(theme).visuals.clone();
             let states = &visuals.widgets;
@@ -503,8 +503,10 @@ mod tests {
 
     #[test]
     fn pages_have_these_colours() {
-        const STYLES: [&str; 2] =
-            [include_str!("../../view/export/web_page/light.css"), include_str!("../../view/export/web_page/dark.css")];
+        const STYLES: [&str; 2] = [
+            include_str!("../../../view/export/web_page/light.css"),
+            include_str!("../../../view/export/web_page/dark.css"),
+        ];
         for (palette, style) in [&LIGHT, &DARK].into_iter().zip(STYLES) {
             let check = |name: &str, color: Color32| {
                 let [r, g, b, _] = color.to_array();

@@ -9,9 +9,9 @@ use egui::{
     ScrollArea, Shape, Stroke, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText, WidgetType, pos2, vec2,
 };
 
-use crate::app::actions::{ActionTable, WindowAction};
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::Selection;
+use crate::actions::{ActionTable, WindowAction};
+use crate::theme::{self, Palette, size};
+use crate::ui_state::Selection;
 
 /// Tooltip of a control. Hidden while the pointer holds the control: the words would lie over what moves with it.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {

@@ -71,13 +71,13 @@ macro_rules! action_table {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $($variant),* }
 
-        impl $crate::app::actions::ActionTable for $name {
+        impl $crate::actions::ActionTable for $name {
             #[allow(clippy::needless_update, reason = "a row may have every field")]
-            const ROWS: &'static [($name, $crate::app::actions::ActionRow)] = &[$(
-                ($name::$variant, $crate::app::actions::ActionRow { $($field: $value,)* ..$crate::app::actions::ActionRow::EMPTY })
+            const ROWS: &'static [($name, $crate::actions::ActionRow)] = &[$(
+                ($name::$variant, $crate::actions::ActionRow { $($field: $value,)* ..$crate::actions::ActionRow::EMPTY })
             ),*];
 
-            fn row(self) -> &'static $crate::app::actions::ActionRow {
+            fn row(self) -> &'static $crate::actions::ActionRow {
                 &Self::ROWS[self as usize].1
             }
         }

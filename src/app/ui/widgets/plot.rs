@@ -9,8 +9,8 @@ use egui::{
 };
 use egui_plot::{GridInput, GridMark, HoverPosition, Line, LineStyle, Plot, PlotPoints, Points};
 
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::glow::Glow;
+use crate::theme::{self, Palette, size};
+use crate::widgets::glow::Glow;
 
 pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
     let palette = Palette::of(ui.visuals().dark_mode);

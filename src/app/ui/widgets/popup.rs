@@ -11,7 +11,7 @@ use egui::{
     Tooltip, Ui, Vec2, Window, pos2, vec2,
 };
 
-use crate::app::theme::{self, size};
+use crate::theme::{self, size};
 
 /// Shows a card about `about`, which keeps off `over` where there is room.
 pub fn card_beside(response: &Response, about: Rect, over: Rect, content: impl FnOnce(&mut Ui)) {

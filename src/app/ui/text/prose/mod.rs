@@ -38,7 +38,7 @@ use self::layout::TextLayout;
 use self::paint::PaintContext;
 use super::cards::LiveCard;
 use super::images::Images;
-use crate::app::ui_state::{Hover, Trail};
+use crate::ui_state::{Hover, Trail};
 
 /// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
 const REMEMBERED: usize = 1200;

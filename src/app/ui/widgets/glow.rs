@@ -3,7 +3,7 @@
 use egui::epaint::PathShape;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Stroke, Vec2};
 
-use crate::app::theme::size;
+use crate::theme::size;
 
 /// From the middle, in deviations: the rim, and the end of the glow.
 const RIM: f32 = 2.1;

@@ -11,8 +11,8 @@ use egui::{
     WidgetText, WidgetType,
 };
 
-use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::Trail;
+use crate::theme::{self, Palette, size};
+use crate::ui_state::Trail;
 
 pub const HINT: &str = "Click to see where the number comes from";
 pub const ASK_HINT: &str = "Right-click to see where the number comes from.";

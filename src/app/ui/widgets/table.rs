@@ -10,8 +10,8 @@ use egui::{
 
 use super::controls::copy_button;
 use super::heat::{Heat, paint_slanted, reach, width_of};
-use crate::app::theme::{self, Palette, size};
-use crate::app::widgets::controls::led_by_arrows;
+use crate::theme::{self, Palette, size};
+use crate::widgets::controls::led_by_arrows;
 
 /// Width of a proportional letter as a share of its size: on the wide side, since words must not be cut.
 const LETTER: f32 = 0.56;

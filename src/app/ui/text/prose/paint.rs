@@ -18,10 +18,10 @@ use super::LessonAround;
 use super::flow::{FillRole, Ink, ItemKind, RunFormat, TextItem, TextNote};
 use super::formula::{formula_ui, snapped};
 use super::terms::TermInText;
-use crate::app::text::cards::{LiveCard, live_lines_ui, term_card_ui};
-use crate::app::text::code_text::code;
-use crate::app::text::images::Images;
-use crate::app::theme::{self, Palette, prose, size};
+use crate::text::cards::{LiveCard, live_lines_ui, term_card_ui};
+use crate::text::code_text::code;
+use crate::text::images::Images;
+use crate::theme::{self, Palette, prose, size};
 
 /// Context of painting a text.
 pub struct PaintContext<'a> {

@@ -14,8 +14,8 @@ use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 use super::document::{Style, TextRun};
 use super::formula::Maths;
 use super::terms::TermInText;
-use crate::app::text::images::Images;
-use crate::app::theme::{self, prose, size};
+use crate::text::images::Images;
+use crate::theme::{self, prose, size};
 
 /// Something at its place, relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{FontData, FontDefinitions, FontFamily};
 
-use crate::app::theme;
+use crate::theme;
 
 const BODY: &str = "Inter";
 const ITALIC: &str = "Inter Italic";
@@ -15,25 +15,25 @@ const SYMBOLS: &str = "DejaVu Sans";
 
 /// KaTeX's faces, by the names that the formula layout gives them.
 const MATHS: [(&str, &[u8]); 19] = [
-    ("AMS-Regular", include_bytes!("../../../assets/fonts/katex/AMS-Regular.ttf")),
-    ("Caligraphic-Regular", include_bytes!("../../../assets/fonts/katex/Caligraphic-Regular.ttf")),
-    ("Fraktur-Bold", include_bytes!("../../../assets/fonts/katex/Fraktur-Bold.ttf")),
-    ("Fraktur-Regular", include_bytes!("../../../assets/fonts/katex/Fraktur-Regular.ttf")),
-    ("Main-Bold", include_bytes!("../../../assets/fonts/katex/Main-Bold.ttf")),
-    ("Main-BoldItalic", include_bytes!("../../../assets/fonts/katex/Main-BoldItalic.ttf")),
-    ("Main-Italic", include_bytes!("../../../assets/fonts/katex/Main-Italic.ttf")),
-    ("Main-Regular", include_bytes!("../../../assets/fonts/katex/Main-Regular.ttf")),
-    ("Math-BoldItalic", include_bytes!("../../../assets/fonts/katex/Math-BoldItalic.ttf")),
-    ("Math-Italic", include_bytes!("../../../assets/fonts/katex/Math-Italic.ttf")),
-    ("SansSerif-Bold", include_bytes!("../../../assets/fonts/katex/SansSerif-Bold.ttf")),
-    ("SansSerif-Italic", include_bytes!("../../../assets/fonts/katex/SansSerif-Italic.ttf")),
-    ("SansSerif-Regular", include_bytes!("../../../assets/fonts/katex/SansSerif-Regular.ttf")),
-    ("Script-Regular", include_bytes!("../../../assets/fonts/katex/Script-Regular.ttf")),
-    ("Size1-Regular", include_bytes!("../../../assets/fonts/katex/Size1-Regular.ttf")),
-    ("Size2-Regular", include_bytes!("../../../assets/fonts/katex/Size2-Regular.ttf")),
-    ("Size3-Regular", include_bytes!("../../../assets/fonts/katex/Size3-Regular.ttf")),
-    ("Size4-Regular", include_bytes!("../../../assets/fonts/katex/Size4-Regular.ttf")),
-    ("Typewriter-Regular", include_bytes!("../../../assets/fonts/katex/Typewriter-Regular.ttf")),
+    ("AMS-Regular", include_bytes!("../../../../assets/fonts/katex/AMS-Regular.ttf")),
+    ("Caligraphic-Regular", include_bytes!("../../../../assets/fonts/katex/Caligraphic-Regular.ttf")),
+    ("Fraktur-Bold", include_bytes!("../../../../assets/fonts/katex/Fraktur-Bold.ttf")),
+    ("Fraktur-Regular", include_bytes!("../../../../assets/fonts/katex/Fraktur-Regular.ttf")),
+    ("Main-Bold", include_bytes!("../../../../assets/fonts/katex/Main-Bold.ttf")),
+    ("Main-BoldItalic", include_bytes!("../../../../assets/fonts/katex/Main-BoldItalic.ttf")),
+    ("Main-Italic", include_bytes!("../../../../assets/fonts/katex/Main-Italic.ttf")),
+    ("Main-Regular", include_bytes!("../../../../assets/fonts/katex/Main-Regular.ttf")),
+    ("Math-BoldItalic", include_bytes!("../../../../assets/fonts/katex/Math-BoldItalic.ttf")),
+    ("Math-Italic", include_bytes!("../../../../assets/fonts/katex/Math-Italic.ttf")),
+    ("SansSerif-Bold", include_bytes!("../../../../assets/fonts/katex/SansSerif-Bold.ttf")),
+    ("SansSerif-Italic", include_bytes!("../../../../assets/fonts/katex/SansSerif-Italic.ttf")),
+    ("SansSerif-Regular", include_bytes!("../../../../assets/fonts/katex/SansSerif-Regular.ttf")),
+    ("Script-Regular", include_bytes!("../../../../assets/fonts/katex/Script-Regular.ttf")),
+    ("Size1-Regular", include_bytes!("../../../../assets/fonts/katex/Size1-Regular.ttf")),
+    ("Size2-Regular", include_bytes!("../../../../assets/fonts/katex/Size2-Regular.ttf")),
+    ("Size3-Regular", include_bytes!("../../../../assets/fonts/katex/Size3-Regular.ttf")),
+    ("Size4-Regular", include_bytes!("../../../../assets/fonts/katex/Size4-Regular.ttf")),
+    ("Typewriter-Regular", include_bytes!("../../../../assets/fonts/katex/Typewriter-Regular.ttf")),
 ];
 
 /// The face of a formula's glyph; what KaTeX has no face for, such as CJK, is drawn in that of the text.
@@ -47,11 +47,11 @@ pub fn maths_family(name: &str) -> FontFamily {
 pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::empty();
     let faces: [(&str, &'static [u8]); 5] = [
-        (BODY, include_bytes!("../../../assets/fonts/Inter-Regular.otf")),
-        (ITALIC, include_bytes!("../../../assets/fonts/Inter-Italic.ttf")),
-        (STRONG, include_bytes!("../../../assets/fonts/Inter-SemiBold.otf")),
-        (NUMBERS, include_bytes!("../../../assets/fonts/JetBrainsMono-Regular.ttf")),
-        (SYMBOLS, include_bytes!("../../../assets/fonts/DejaVuSans-Symbols.ttf")),
+        (BODY, include_bytes!("../../../../assets/fonts/Inter-Regular.otf")),
+        (ITALIC, include_bytes!("../../../../assets/fonts/Inter-Italic.ttf")),
+        (STRONG, include_bytes!("../../../../assets/fonts/Inter-SemiBold.otf")),
+        (NUMBERS, include_bytes!("../../../../assets/fonts/JetBrainsMono-Regular.ttf")),
+        (SYMBOLS, include_bytes!("../../../../assets/fonts/DejaVuSans-Symbols.ttf")),
     ];
     for (name, bytes) in faces {
         fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));

@@ -7,9 +7,9 @@ use attune_view::view_model::notebook::{LiveStanding, LiveWord};
 use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2, WidgetInfo, WidgetType, Window};
 
 use super::prose::words_ui;
-use crate::app::actions::Action;
-use crate::app::theme::{self, Palette, prose, size};
-use crate::app::widgets::controls::copy_button;
+use crate::actions::Action;
+use crate::theme::{self, Palette, prose, size};
+use crate::widgets::controls::copy_button;
 
 /// A card about a term, for the pointer to look at, not to touch.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {

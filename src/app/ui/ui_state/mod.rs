@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use self::search::{Hit, Search};
 pub use self::walk::Walk;
-use crate::app::theme::size;
+use crate::theme::size;
 
 /// Shared by the panels and the stage.
 #[derive(Resource, Clone, Debug, Default, PartialEq)]

@@ -13,7 +13,7 @@ use egui::{
 };
 
 use super::controls::led_by_arrows;
-use crate::app::theme::{self, Palette, size};
+use crate::theme::{self, Palette, size};
 
 /// A grid of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,6 +4,8 @@
 //! do the same; [`frame`] turns model, time and camera into a [`pass::StageFrame`]; the pass draws it into an image
 //! that the tab shows.
 
+#![cfg(feature = "app")]
+
 pub mod bar;
 pub mod camera;
 pub mod canvas;
@@ -22,7 +24,7 @@ pub mod timeline;
 
 use bevy::prelude::*;
 
-use crate::app::link::AppSystems;
+use attune_ui::link::AppSystems;
 
 pub fn plugin(app: &mut App) {
     app.add_plugins(pass::plugin)

@@ -3,7 +3,7 @@
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedWalk;
 
-use crate::app::theme::motion;
+use crate::theme::motion;
 
 /// The points on their way, and the step that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,6 +3,8 @@
 //! A panel is one file or folder, and one line of [`registry`]. No panel names a Bevy type, computes a tensor, or
 //! advances a clock: the egui pass may run twice.
 
+#![cfg(feature = "app")]
+
 pub mod all_heads;
 pub mod answers;
 pub mod attention;
@@ -26,9 +28,9 @@ use attune_view::view_model::Models;
 use attune_view::view_model::saved_view::SavedView;
 use egui::{Pos2, Rect, Ui, Vec2};
 
-use crate::app::actions::Action;
-use crate::app::text::prose::Prose;
-use crate::app::ui_state::PanelView;
+use attune_ui::actions::Action;
+use attune_ui::text::prose::Prose;
+use attune_ui::ui_state::PanelView;
 
 /// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
 pub fn registry() -> Vec<Registered> {

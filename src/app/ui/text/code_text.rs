@@ -11,7 +11,7 @@ use egui::text::{CCursor, LayoutJob, TextFormat};
 use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, Ui, Vec2};
 use pulldown_cmark::{Event, Parser, Tag};
 
-use crate::app::theme::{self, Palette, size};
+use crate::theme::{self, Palette, size};
 
 /// Language that a text is written in.
 #[derive(Clone, Copy)]

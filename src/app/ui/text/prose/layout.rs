@@ -15,8 +15,8 @@ use super::flow::{
     widths, wrong,
 };
 use super::formula::Maths;
-use crate::app::text::images::Images;
-use crate::app::theme::{prose, size};
+use crate::text::images::Images;
+use crate::theme::{prose, size};
 
 /// A text cell in a column of one width.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -16,7 +16,7 @@ use ratex_types::display_item::{DisplayItem, DisplayList};
 use ratex_types::math_style::MathStyle;
 use ratex_types::path_command::PathCommand;
 
-use crate::app::theme::{Palette, Role, fonts, size};
+use crate::theme::{Palette, Role, fonts, size};
 
 /// The longest formula.
 pub const SOURCE_BYTES_MAX: usize = 2000;

@@ -12,7 +12,7 @@ use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
 use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint, crowd_of};
-use bevy::math::Vec2;
+use bevy::math::{Vec2, Vec4};
 use egui::{
     CursorIcon, EventFilter, Id, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId,
     Ui, WidgetInfo,
@@ -518,11 +518,19 @@ impl PointIndex {
     pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
         // A word of the sentence is where its token is.
         let is_resting = |index: &usize| !model.is_in_sentence(*index);
-        let shown = || emphasis.shown_words(model).filter(|(index, _)| is_resting(index));
-        let place = |(index, _): (usize, Visibility)| (index, scaled(model, model.words[index].at));
-        let (words, places): (Vec<usize>, Vec<[f32; 3]>) = shown().map(place).filter(|(_, at)| has_place(*at)).unzip();
-        let named = shown().filter(|(index, shown)| has_name(model, emphasis, *index, *shown));
-        let named: Vec<usize> = named.map(|(index, _)| index).collect();
+        let (mut words, mut along, mut named) = (Vec::new(), [const { Vec::new() }; 3], Vec::new());
+        for (index, shown) in emphasis.shown_words(model).filter(|(index, _)| is_resting(index)) {
+            let [x, y, z] = scaled(model, model.words[index].at);
+            if has_place([x, y, z]) {
+                words.push(index);
+                along[0].push(x);
+                along[1].push(y);
+                along[2].push(z);
+            }
+            if has_name(model, emphasis, index, shown) {
+                named.push(index);
+            }
+        }
         let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index, emphasis.word(*index));
         let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
         let apart: Vec<usize> = (0..all).filter(is_apart).collect();
@@ -545,7 +553,7 @@ impl PointIndex {
             model: model.clone(),
             emphasis: emphasis.clone(),
             words,
-            along: std::array::from_fn(|axis| places.iter().map(|at| at[axis]).collect()),
+            along,
             named: hits(named, stride),
             apart: hits(apart, 1),
             lost: lost_words + lost_tokens,
@@ -565,10 +573,9 @@ impl PointIndex {
         let mut near = Vec::new();
         for (((x, y), z), words) in x.zip(y).zip(z).zip(self.words.chunks(TOGETHER)) {
             let is_near = |((x, y), z): ((&f32, &f32), &f32)| {
-                let [right, down, divisor] =
-                    [right, down, divisor].map(|row| row.x * x + row.y * y + row.z * z + row.w);
-                let most = reach * divisor;
-                (right.abs() <= most) & (down.abs() <= most)
+                let of = |row: Vec4| row.x * x + row.y * y + row.z * z + row.w;
+                let most = reach * of(divisor);
+                (of(right).abs() <= most) & (of(down).abs() <= most)
             };
             let all = || x.iter().zip(y).zip(z).map(is_near);
             if all().fold(false, |any, one| any | one) {

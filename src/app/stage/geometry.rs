@@ -73,9 +73,9 @@ impl Instance {
         let ([a, b, c], [d, e, f]) = (self.start, self.end);
         // Without its opacity first: the hue of what is faint stays.
         let [red, green, blue, alpha] = self.color.to_srgba_unmultiplied();
-        let [red, green, blue] = [red, green, blue].map(|channel| LINEAR[usize::from(channel)]);
+        let light = |channel: u8| LINEAR[usize::from(channel)];
         let alpha = f32::from(alpha) / f32::from(u8::MAX);
-        [a, b, c, d, e, f, red, green, blue, alpha, self.size, self.kind]
+        [a, b, c, d, e, f, light(red), light(green), light(blue), alpha, self.size, self.kind]
     }
 }
 
@@ -88,14 +88,20 @@ pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
     let instances = instances.into_iter();
     let mut bytes = Vec::with_capacity(instances.size_hint().0 * size_of::<[f32; INSTANCE_FLOATS]>());
     for instance in instances {
-        bytes.extend_from_slice(instance.floats().map(f32::to_ne_bytes).as_flattened());
+        let mut floats = [[0; size_of::<f32>()]; INSTANCE_FLOATS];
+        for (bytes, float) in floats.iter_mut().zip(instance.floats()) {
+            *bytes = float.to_ne_bytes();
+        }
+        bytes.extend_from_slice(floats.as_flattened());
     }
     bytes
 }
 
 /// Model coordinates to scene coordinates: one isotropic scale, fixed for the lesson.
 pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
-    at.map(|x| x / model.radius.max(f32::MIN_POSITIVE))
+    let [x, y, z] = at;
+    let radius = model.radius.max(f32::MIN_POSITIVE);
+    [x / radius, y / radius, z / radius]
 }
 
 /// The colour of a word or token, stepped back when others are lit.
@@ -105,7 +111,8 @@ pub fn shade(palette: &Palette, color: Color32, shown: Visibility) -> Color32 {
 
 /// A point that has no place cannot be drawn.
 pub fn has_place(at: [f32; 3]) -> bool {
-    at.iter().all(|x| x.is_finite())
+    let [x, y, z] = at;
+    x.is_finite() && y.is_finite() && z.is_finite()
 }
 
 /// So few points that all of them are labelled.
@@ -123,17 +130,21 @@ pub fn is_cloud(model: &StageModel) -> bool {
 
 /// Every disc and ring of the scene; `old`: those of the picture before this one too.
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
-    // Beside chosen words, the places that the others have left say nothing.
-    let is_left = |(index, shown): &(usize, Visibility)| *shown == Visibility::Faded && model.is_in_sentence(*index);
-    let colors = &word_colors(model, emphasis, palette);
+    let colors = word_colors(model, emphasis, palette);
     // Words that step back come first, under all others, and chosen ones last: see `count_under`.
-    let of = |depth: Depth| {
-        let words = emphasis.shown_words(model).filter(move |word| !is_left(word));
-        let words = words.filter(move |word| Depth::of(model, emphasis, *word) == depth);
-        words.map(move |(index, shown)| word_point(model, emphasis, (index, shown), colors, palette))
-    };
-    let under = may_step_back(model, emphasis).then(|| of(Depth::Under)).into_iter().flatten();
-    let [others, chosen] = [Depth::Among, Depth::Over].map(of);
+    let [mut all, mut among, mut over] = [const { Vec::new() }; 3];
+    for (index, shown) in emphasis.shown_words(model) {
+        // Beside chosen words, the places that the others have left say nothing.
+        if shown == Visibility::Faded && model.is_in_sentence(index) {
+            continue;
+        }
+        let drawn = match Depth::of(model, emphasis, (index, shown)) {
+            Depth::Under => &mut all,
+            Depth::Among => &mut among,
+            Depth::Over => &mut over,
+        };
+        drawn.push(word_point(model, emphasis, (index, shown), &colors, palette));
+    }
     let in_sight = || model.tokens.iter().filter(|token| emphasis.token(token.position) != Visibility::Hidden);
     let ghosts =
         in_sight().filter(|token| token.end != token.trained_end).map(|token| trained_ghost(model, token, palette));
@@ -143,8 +154,12 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let split = in_sight().filter(|token| token.pieces > 1);
     let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
     let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
-    let all = under.chain(others).chain(old).chain(chosen).chain(split).chain(ghosts).chain(begun).chain(tokens);
-    all.filter(Instance::has_place).collect()
+    all.append(&mut among);
+    all.extend(old);
+    all.append(&mut over);
+    all.extend(split.chain(ghosts).chain(begun).chain(tokens));
+    all.retain(Instance::has_place);
+    all
 }
 
 /// Words of a sheer cloud that step back behind others: the first of [`instances`], so many. Whatever else there is is drawn over

@@ -253,6 +253,7 @@ impl StageModel {
     }
 
     /// Whether a word of the vocabulary is in the sentence.
+    #[inline]
     pub fn is_in_sentence(&self, word: usize) -> bool {
         self.in_sentence.contains(&word)
     }
@@ -455,6 +456,7 @@ impl WordTable {
 impl Deref for WordTable {
     type Target = [WordPoint];
 
+    #[inline]
     fn deref(&self) -> &[WordPoint] {
         &self.0.words
     }

@@ -51,7 +51,7 @@ impl Search {
         }
         let part = text.to_lowercase();
         // Of hundreds of thousands of words most are in small letters already.
-        let is_small = |word: &str| word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        let is_small = |word: &str| word.as_bytes().iter().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         Ok(Box::new(move |word| match is_small(word) {
             true => word.contains(&part),
             false => word.to_lowercase().contains(&part),
@@ -65,9 +65,14 @@ fn points(stage: &StageModel, matches: impl Fn(&str) -> bool + Sync) -> Vec<Hit>
     let tokens = stage.tokens.iter().filter(|token| matches(&token.text)).map(|token| Hit::Token(token.position));
     let parts: Vec<(usize, &[WordPoint])> = (0..).step_by(AT_A_TIME).zip(stage.words.chunks(AT_A_TIME)).collect();
     let words = parallel::map(&parts, parallel::available(), |(first, words)| {
-        let found = (*first..).zip(*words).filter(|(_, word)| matches(&word.text));
-        // A word of the sentence is found where it is now.
-        found.map(|(index, _)| index).filter(|index| !stage.is_in_sentence(*index)).map(Hit::Word).collect::<Vec<_>>()
+        let mut found = Vec::new();
+        for (index, word) in (*first..).zip(*words) {
+            // A word of the sentence is found where it is now.
+            if matches(&word.text) && !stage.is_in_sentence(index) {
+                found.push(Hit::Word(index));
+            }
+        }
+        found
     });
     tokens.chain(words.into_iter().flatten()).collect()
 }
@@ -147,8 +152,13 @@ struct ShownWords {
 
 impl ShownWords {
     fn of(most: Visibility, words: impl Iterator<Item = usize>, show: impl Fn(usize) -> Visibility) -> Self {
-        let shown = words.map(|word| (word, show(word)));
-        let mut others: Vec<(usize, Visibility)> = shown.filter(|(_, shown)| *shown != most).collect();
+        let mut others = Vec::new();
+        for word in words {
+            let shown = show(word);
+            if shown != most {
+                others.push((word, shown));
+            }
+        }
         others.sort_unstable_by_key(|(word, _)| *word);
         others.dedup_by_key(|(word, _)| *word);
         Self { most, others }

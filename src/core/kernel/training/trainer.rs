@@ -5,9 +5,7 @@ use std::sync::Arc;
 use attune_engine::numerics::attention::BatchRoom;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_cost;
-use attune_engine::numerics::model::{
-    Activations, AttentionModel, Batch, Masking, Pooling, StepWorkspace, model_backward, model_forward,
-};
+use attune_engine::numerics::model::{Activations, AttentionModel, Batch, Masking, Pooling, StepWorkspace};
 use attune_engine::numerics::optimiser::{NUMBERS_PER_PARAMETER, Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::rng::{Generator, Stream, stream};
@@ -215,11 +213,11 @@ impl Trainer {
         let mut draws = state.draws.clone();
         let (model, StepRoom { batch, workspace, norms }) = (&self.model, room);
         self.draw_batch(batch, &mut draws);
-        let loss = model_forward(model, &state.parameters, batch, workspace);
+        let loss = workspace.forward(model, &state.parameters, batch);
         if !loss.is_finite() {
             return Err(Diverged { origin: origin(model, batch, &state.parameters), ..diverged(Overflow::Loss) });
         }
-        model_backward(model, &state.parameters, batch, workspace);
+        workspace.backward(model, &state.parameters, batch);
         norms.measure(&workspace.gradient).map_err(|tensor| diverged(Overflow::Gradient(tensor)))?;
         let parameters = Arc::make_mut(&mut state.parameters);
         state.optimiser.update(parameters, &workspace.gradient);

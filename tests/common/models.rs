@@ -2,10 +2,17 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::activations::{Activations, Interventions};
+use attune_engine::numerics::model::{Readout, Sequences};
+use attune_engine::numerics::norm::NormForm;
+use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::pretrained::config::Config;
 use attune_engine::pretrained::folder::files;
+use attune_engine::pretrained::{Pretrained, load};
 use serde_json::{Value, json};
 
 use super::folder::Folder;
@@ -14,6 +21,70 @@ use super::top::at;
 /// A file or a folder of theirs.
 pub fn fixture(name: &str) -> PathBuf {
     at("tests/fixtures/pretrained").join(name)
+}
+
+/// A fixture as the engine has it.
+#[track_caller]
+pub fn read(name: &str) -> Pretrained {
+    load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"))
+}
+
+/// A pass of a model as it was read.
+pub fn pass(model: &Pretrained, sentence: &Sequences) -> Activations<f32> {
+    Activations::of(&model.model(), &model.parameters, sentence, None, &Interventions::default())
+}
+
+/// A model in which mistakes are made on purpose.
+pub struct Mistaken(pub Pretrained);
+
+impl Mistaken {
+    pub fn blocks(&mut self, change: impl FnMut(&mut BlockConfig)) {
+        self.0.architecture.blocks.iter_mut().for_each(change);
+    }
+
+    pub fn norms(&mut self, change: impl Fn(&mut NormForm)) {
+        change(&mut self.0.architecture.norm_form);
+        self.blocks(|block| {
+            change(&mut block.norm_form);
+            block.attention.query_key_norm.iter_mut().for_each(|norm| change(&mut norm.form));
+        });
+    }
+
+    pub fn activation(&mut self, activation: Activation) {
+        self.blocks(|block| block.activation = activation);
+        if let Readout::Transformed(of_readout) = &mut self.0.architecture.readout {
+            *of_readout = activation;
+        }
+    }
+
+    pub fn has(&self, name: TensorName) -> bool {
+        self.0.parameters.specs().iter().any(|spec| spec.id.name == name)
+    }
+
+    /// Changes a tensor in every layer that has it.
+    pub fn change(&mut self, name: TensorName, change: impl Fn(TensorId, &mut Vec<f32>)) {
+        let parameters = Arc::make_mut(&mut self.0.parameters);
+        let of_name: Vec<_> = parameters.specs().iter().map(|spec| spec.id).filter(|id| id.name == name).collect();
+        for id in of_name {
+            let mut values = parameters.row_major(id).into_owned();
+            change(id, &mut values);
+            parameters.set_row_major(id, &values);
+        }
+    }
+
+    pub fn without(&mut self, names: &[TensorName]) {
+        assert!(names.iter().all(|name| self.has(*name)), "{names:?} are there");
+        names.iter().for_each(|name| self.change(*name, |_, values| values.fill(0.0)));
+    }
+
+    pub fn swap(&mut self, [a, b]: [TensorName; 2]) {
+        let parameters = Arc::make_mut(&mut self.0.parameters);
+        for block in 0..self.0.architecture.blocks.len() {
+            let [of_a, of_b] = [a, b].map(|name| parameters.row_major(name.of_block(block)).into_owned());
+            parameters.set_row_major(a.of_block(block), &of_b);
+            parameters.set_row_major(b.of_block(block), &of_a);
+        }
+    }
 }
 
 /// A BERT of this shape: `width`, layers, heads, hidden units, positions and pieces.

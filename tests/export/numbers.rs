@@ -1,6 +1,6 @@
 //! Tables, rankings and plots say the numbers that they are of.
 
-use attune_engine::code::{Axis, Output, Plot, Tensor};
+use attune_engine::code::{Axis, Output, Plot, PlotLine, Tensor};
 use attune_view::export::figures::{plot_svg, table_blocks, table_html, table_plain};
 use attune_view::export::markdown::restated;
 use attune_view::export::web_page::output_html;
@@ -62,7 +62,8 @@ fn rankings() {
 }
 
 fn plot(x: &[f64], y: &[f64]) -> String {
-    plot_svg(&PlotModel::of(&Plot { x: x.into(), lines: vec![("<y>".to_owned(), y.into())], ..Plot::default() }))
+    let line = PlotLine { name: "<y>".to_owned(), y: y.into() };
+    plot_svg(&PlotModel::of(&Plot { x: x.into(), lines: vec![line], ..Plot::default() }))
 }
 
 #[test]

@@ -6,6 +6,9 @@
 #[path = "../common/folder.rs"]
 #[allow(dead_code, reason = "each program uses its part")]
 mod folder;
+#[path = "../common/models.rs"]
+#[allow(dead_code, reason = "each program uses its part")]
+mod models;
 #[path = "../common/top.rs"]
 #[allow(dead_code, reason = "each program uses its part")]
 mod top;
@@ -24,13 +27,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use attune_engine::pretrained::{Pretrained, load};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 
 use folder::Folder;
-use top::at;
+use models::{fixture, read};
 
 /// The models of `tests/fixtures/pretrained` that have expected values.
 const FIXTURES: [&str; 15] = [
@@ -53,10 +55,6 @@ const FIXTURES: [&str; 15] = [
 
 /// A config as transformers 5 writes it, and as the hub's older files have it.
 const CONFIGS: [&str; 2] = ["config.json", "config_hub.json"];
-
-fn fixture(name: &str) -> PathBuf {
-    at("tests/fixtures/pretrained").join(name)
-}
 
 /// The text of one of a fixture's files.
 fn text(name: &str, file: &str) -> String {
@@ -83,10 +81,6 @@ fn with_config(name: &str, config: &str) -> Folder {
     }
     fs::write(folder.join("config.json"), config).expect("written");
     folder
-}
-
-fn read(name: &str) -> Pretrained {
-    load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"))
 }
 
 /// The lists of ids of a fixture, by name.

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Window};
-use attune_engine::numerics::block::{BlockConfig, Branches};
-use attune_engine::numerics::model::{Architecture, Readout};
-use attune_engine::numerics::norm::{NormForm, NormKind};
+use attune_engine::numerics::block::Branches;
+use attune_engine::numerics::model::{Architecture, Readout, Sequences};
+use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
 use attune_engine::numerics::positions::{Rotary, RotaryScaling};
-use attune_engine::pretrained::Pretrained;
 
-use crate::values::{TOLERANCE, expected, found, pass, worst};
+use crate::models::{Mistaken, pass};
+use crate::values::{TOLERANCE, expected, found, worst};
 use crate::{FIXTURES, lists, read};
 
-type Mistake = fn(&mut Model);
+type Mistake = fn(&mut Mistaken);
 
 /// Those of every model that can make them, each with the fixtures that do.
 const MISTAKES: &[(&str, &[&str], Mistake)] = &[
@@ -86,7 +86,7 @@ const MISTAKES: &[(&str, &[&str], Mistake)] = &[
         model.rotary(|rotary| rotary.theta = 10_000.0);
     }),
     ("thetas of local and global layers swapped", &["gemma3-wild", "modernbert-wild"], |model| {
-        let of = |windowed: bool, model: &Model| {
+        let of = |windowed: bool, model: &Mistaken| {
             let mut layers = model.0.architecture.blocks.iter().map(|block| &block.attention);
             layers.find(|layer| (layer.window != Window::ALL) == windowed).and_then(|layer| layer.rotary)
         };
@@ -153,8 +153,8 @@ const MISTAKES: &[(&str, &[&str], Mistake)] = &[
         model.attention(|layer| layer.window = if layer.window == Window::ALL { window } else { Window::ALL });
     }),
     ("a window twice as wide", &["modernbert-wild"], |model| model.windows(|reach| 2 * reach)),
-    ("heads of keys and values in turn", &["llama-wild", "qwen2-wild", "gemma2-wild"], Model::tile_groups),
-    ("queries, keys and values in thirds", &["neox-wild"], Model::thirds),
+    ("heads of keys and values in turn", &["llama-wild", "qwen2-wild", "gemma2-wild"], Mistaken::tile_groups),
+    ("queries, keys and values in thirds", &["neox-wild"], Mistaken::thirds),
     ("a mean taken off", &["llama-wild", "gemma3-wild", "olmo2-wild"], |model| {
         model.norms(|form| form.kind = NormKind::Layer);
     }),
@@ -209,14 +209,7 @@ const MISTAKES: &[(&str, &[&str], Mistake)] = &[
 const WINDOWED: [&str; 6] =
     ["mistral-window", "gemma2-wild", "gemma3-wild", "phi3-wild", "neo-wild", "modernbert-wild"];
 
-/// A model to make mistakes in.
-struct Model(Pretrained);
-
-impl Model {
-    fn blocks(&mut self, change: impl FnMut(&mut BlockConfig)) {
-        self.0.architecture.blocks.iter_mut().for_each(change);
-    }
-
+impl Mistaken {
     fn attention(&mut self, mut change: impl FnMut(&mut AttentionConfig)) {
         self.blocks(|block| change(&mut block.attention));
     }
@@ -225,52 +218,11 @@ impl Model {
         self.attention(|layer| layer.rotary.iter_mut().for_each(&mut change));
     }
 
-    fn norms(&mut self, change: impl Fn(&mut NormForm)) {
-        change(&mut self.0.architecture.norm_form);
-        self.blocks(|block| {
-            change(&mut block.norm_form);
-            block.attention.query_key_norm.iter_mut().for_each(|norm| change(&mut norm.form));
-        });
-    }
-
-    fn activation(&mut self, activation: Activation) {
-        self.blocks(|block| block.activation = activation);
-        if let Readout::Transformed(of_readout) = &mut self.0.architecture.readout {
-            *of_readout = activation;
-        }
-    }
-
     fn windows(&mut self, change: impl Fn(usize) -> usize) {
         self.attention(|layer| {
             let Window { before, after } = layer.window;
             layer.window = Window { before: before.map(&change), after: after.map(&change) };
         });
-    }
-
-    /// Changes a tensor in every layer that has it.
-    fn change(&mut self, name: TensorName, change: impl Fn(TensorId, &mut Vec<f32>)) {
-        let parameters = Arc::make_mut(&mut self.0.parameters);
-        let of_name: Vec<_> = parameters.specs().iter().map(|spec| spec.id).filter(|id| id.name == name).collect();
-        for id in of_name {
-            let mut values = parameters.row_major(id).into_owned();
-            change(id, &mut values);
-            parameters.set_row_major(id, &values);
-        }
-    }
-
-    fn without(&mut self, names: &[TensorName]) {
-        let has = |name: &TensorName| self.0.parameters.specs().iter().any(|spec| spec.id.name == *name);
-        assert!(names.iter().all(has), "{names:?} are there");
-        names.iter().for_each(|name| self.change(*name, |_, values| values.fill(0.0)));
-    }
-
-    fn swap(&mut self, [a, b]: [TensorName; 2]) {
-        let parameters = Arc::make_mut(&mut self.0.parameters);
-        for block in 0..self.0.architecture.blocks.len() {
-            let [of_a, of_b] = [a, b].map(|name| parameters.row_major(name.of_block(block)).into_owned());
-            parameters.set_row_major(a.of_block(block), &of_b);
-            parameters.set_row_major(b.of_block(block), &of_a);
-        }
     }
 
     /// The tensors of an architecture that has changed: these, and the others as they were.
@@ -376,7 +328,7 @@ fn every_mistake_is_seen() {
     for (mistake, fixtures, make) in MISTAKES {
         for fixture in *fixtures {
             let (name, expected) = expected.iter().find(|(name, _)| name == fixture).expect("a fixture");
-            let mut model = Model(read(name));
+            let mut model = Mistaken(read(name));
             make(&mut model);
             let (off, key) = worst(&found(name, &model.0), expected);
             assert!(off > 2.0 * TOLERANCE, "{name}, {mistake}: {key} is off by {off:e} only");
@@ -413,7 +365,7 @@ fn orders_that_no_form_has_are_seen() {
     let layer = &model.architecture.blocks[0].attention;
     let (width, heads) = (layer.key_width, layer.heads);
     let (rotary, norm) = (layer.rotary.expect("a rotation"), layer.query_key_norm.expect("a norm"));
-    let run = pass(&model, ids);
+    let run = pass(&model, &Sequences::one(ids));
     let normed = run.blocks[0].normed.as_ref().expect("a norm first");
     let weights = model.parameters.to_matrix(TensorName::QueryWeights);
     let gain = model.parameters.row_major(TensorName::QueryNormGain);

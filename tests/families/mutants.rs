@@ -5,13 +5,13 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::pretrained::load;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
+use crate::models::pass;
 use crate::{CONFIGS, FIXTURES, text, with_config};
 
 /// A change of a folder.
@@ -145,9 +145,8 @@ fn outcome(name: &str, config: &str, edits: &[Edit]) -> Result<(), String> {
     }
     let model = load(&folder.0, &mut |_| true).map_err(|stopped| stopped.to_string())?;
     let tokens = model.config.positions().min(3);
-    let (engine, sentence) = (model.model(), Sequences::one(&vec![0; tokens]));
-    let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
-    assert_eq!(engine.logits_of(&model.parameters, &run.output).cols(), model.config.vocabulary);
+    let run = pass(&model, &Sequences::one(&vec![0; tokens]));
+    assert_eq!(model.model().logits_of(&model.parameters, &run.output).cols(), model.config.vocabulary);
     Ok(())
 }
 

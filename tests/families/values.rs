@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::activations::{Activations, HeadActivations, Interventions};
+use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::vectors::norm;
 use attune_engine::pretrained::{Pretrained, load};
 use serde_json::json;
 
+use crate::models::pass;
 use crate::{CONFIGS, FIXTURES, fixture, lists, parsed, read, tensors, text, with_config, write};
 
 /// Between single precision and double.
@@ -23,16 +24,11 @@ pub fn expected(name: &str) -> Tensors {
     files.into_iter().flatten().map(|(name, (_, numbers))| (name, numbers)).collect()
 }
 
-pub fn pass(model: &Pretrained, ids: &[usize]) -> Activations<f32> {
-    let live = Interventions::default();
-    Activations::of(&model.model(), &model.parameters, &Sequences::one(ids), None, &live)
-}
-
 /// The same tensors as attune computes them.
 pub fn found(name: &str, model: &Pretrained) -> Tensors {
     let mut found = Tensors::new();
     for (list, ids) in lists(name) {
-        let run = pass(model, &ids);
+        let run = pass(model, &Sequences::one(&ids));
         let mut put = |name: &str, numbers: Vec<f32>| {
             found.insert(format!("{list}.{name}"), numbers);
         };
@@ -146,7 +142,7 @@ fn the_arrows_of_every_layer_add_up() {
     for name in FIXTURES {
         let model = read(name);
         for ids in lists(name).values() {
-            let run = pass(&model, ids);
+            let run = pass(&model, &Sequences::one(ids));
             for ((layer, config), block) in model.architecture.numbered_blocks().zip(&run.blocks) {
                 let arrows = Contributions::of(config, layer, &model.parameters, block, &[]);
                 let shortest = (0..ids.len()).map(|token| norm(block.output.row(token))).fold(f32::INFINITY, f32::min);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::pretrained::load;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::folder::Folder;
+use crate::models::pass;
 use crate::values::TOLERANCE;
 use crate::write;
 
@@ -60,8 +60,7 @@ fn other_values_of_keys_are_those_of_another_program() {
         let folder = variant.folder();
         let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
         assert_eq!((model.has_head, &*model.origins.skipped), (true, &[][..]), "{name}");
-        let (sentence, live) = (Sequences::one(&variant.ids), Interventions::default());
-        let run = Activations::of(&model.model(), &model.parameters, &sentence, None, &live);
+        let run = pass(&model, &Sequences::one(&variant.ids));
         let logits = model.model().logits_of(&model.parameters, &run.output);
         let last = run.blocks.last().expect("a layer");
         let scores: Vec<f32> = last.heads.iter().flat_map(|head| head.scores.flat()).copied().collect();

@@ -3,7 +3,7 @@ use attune::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
 use attune::app::panels::notebook::toolbar::{ReferenceUiState, reference_ui};
 use attune::app::text::images::Images;
 use attune::app::theme;
-use attune_engine::code::{Axis, Fault, Labels, Output, Plot, Tensor};
+use attune_engine::code::{Axis, Fault, Labels, Output, Plot, PlotLine, Tensor};
 use attune_view::view_model::output::OutputModel;
 use egui::{Key, Modifiers, OutputCommand, Ui, Vec2};
 use egui_kittest::Harness;
@@ -146,7 +146,7 @@ fn lines_printed_in_a_row_are_copied_at_once() {
 #[test]
 fn the_other_kinds_have_names() {
     let ranking = [("river", 0.9), ("money", -0.2)].map(|(word, x)| (word.to_owned(), x));
-    let line = ("loss".to_owned(), [1.0, f64::NAN, 3.0].into());
+    let line = PlotLine { name: "loss".to_owned(), y: [1.0, f64::NAN, 3.0].into() };
     let outputs = [
         Output::Text("some text".into()),
         Output::Ranking(ranking.into()),

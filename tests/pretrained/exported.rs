@@ -15,12 +15,11 @@ use attune_engine::pretrained::load;
 use attune_view::export::checkpoint::{Checkpoint, form};
 
 use crate::common::folder::Folder;
-use crate::common::top::at;
+use crate::common::top;
 use crate::opened::{opened, running};
 
 fn text(form: &str) -> String {
-    let path = at(format!("tests/fixtures/forms/{form}.ron"));
-    fs::read_to_string(path).expect("a lesson")
+    top::text(format!("tests/fixtures/forms/{form}.ron"))
 }
 
 fn parsed(text: &str) -> Lesson {

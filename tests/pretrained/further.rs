@@ -95,19 +95,17 @@ fn is_zero(values: &[f32]) -> bool {
 #[test]
 fn what_a_model_cannot_learn_from_is_refused_at_its_place() {
     let folder = with_tokenizer("bert-wild");
-    let refused = |fields: &str| parsed(&lesson_with(&folder, fields)).expect_err("an issue");
-    let said = refused("texts: []");
-    assert!(said.contains("texts: none"), "{said}");
-    let said = refused(r#"texts: ["the seal", ""]"#);
-    assert!(said.contains("texts: a text of 2 pieces") && said.contains("from 3 to 40 pieces"), "{said}");
-    let said = refused(&format!("texts: [\"{}\"]", "seal ".repeat(60)));
-    assert!(said.contains("from 3 to 40 pieces"), "{said}");
-    let said = refused(&format!("{TEXTS}, epochs: 3"));
-    assert!(said.contains("epochs"), "{said}");
-    let said = refused(&format!("{TEXTS}, steps: 100000, batch: 4096"));
-    assert!(said.contains("the training needs"), "{said}");
-    let said = refused("steps: 3");
-    assert!(said.contains("texts"), "{said}");
+    for (fields, words) in [
+        ("texts: []", &["texts: none"][..]),
+        (r#"texts: ["the seal", ""]"#, &["texts: a text of 2 pieces", "from 3 to 40 pieces"]),
+        (&format!("texts: [\"{}\"]", "seal ".repeat(60)), &["from 3 to 40 pieces"]),
+        (&format!("{TEXTS}, epochs: 3"), &["epochs"]),
+        (&format!("{TEXTS}, steps: 100000, batch: 4096"), &["the training needs"]),
+        ("steps: 3", &["texts"]),
+    ] {
+        let said = parsed(&lesson_with(&folder, fields)).expect_err("an issue");
+        assert!(words.iter().all(|words| said.contains(words)), "{fields}: {said}");
+    }
 
     let bare = with_tokenizer("bert-wild");
     std::fs::remove_file(bare.0.join("tokenizer.json")).expect("it was there");

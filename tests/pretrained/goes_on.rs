@@ -1,38 +1,25 @@
 //! Words that a model writes on, with keys and values of the words before kept: those of transformers, and of whole passes.
 
-use std::sync::Arc;
-
+use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::numerics::attention::{Mask, Tokens};
-use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::Sequences;
 use attune_engine::numerics::model::generate::{NextWordChoice, Sampling, choose};
-use attune_engine::numerics::model::{Activations, Sequences};
 use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::pretrained::folder::ModelFolder;
-use attune_engine::pretrained::{Pretrained, load};
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting};
 use serde_json::Value;
 
-use crate::common::models::with_tokenizer;
-use crate::common::top::at;
+use crate::common::models::{pass, read, with_tokenizer};
+use crate::common::numerics::json::{list, parse, sizes};
+use crate::opened::{opened, running};
 use crate::written::fixture;
 
 const NAMES: [&str; 2] = ["gpt2-default", "gpt2-wild"];
 
 fn oracle(name: &str) -> Value {
-    let path = at("tests/pretrained/oracle/greedy.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the oracle")).expect("JSON");
-    all[name].clone()
-}
-
-fn ids(value: &Value) -> Vec<usize> {
-    value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as usize).collect()
-}
-
-fn read(name: &str) -> Pretrained {
-    load(&fixture(name), &mut |_| true).unwrap_or_else(|stopped| panic!("{name}: {stopped}"))
+    parse(include_str!("oracle/greedy.json"))[name].clone()
 }
 
 fn some(words: &[usize]) -> Vec<Option<usize>> {
@@ -43,7 +30,7 @@ fn some(words: &[usize]) -> Vec<Option<usize>> {
 fn twenty_words_are_those_of_transformers_and_of_whole_passes() {
     for name in NAMES {
         let (read, oracle) = (read(name), oracle(name));
-        let (model, prompt, expected) = (read.model(), ids(&oracle["prompt"]), ids(&oracle["goes_on"]));
+        let (model, prompt, expected) = (read.model(), sizes(&oracle["prompt"]), sizes(&oracle["goes_on"]));
         let mut rng = stream(1, Stream::Generation);
         let found = model.generate(&read.parameters, &prompt, None, expected.len(), NextWordChoice::Greedy, &mut rng);
         assert_eq!(found.as_deref(), Ok(&expected[..]), "{name}: keys and values kept");
@@ -59,10 +46,10 @@ fn twenty_words_are_those_of_transformers_and_of_whole_passes() {
 #[test]
 fn what_is_written_stands_behind_the_text_as_the_tokenizer_has_it() {
     let folder = with_tokenizer("gpt2-wild");
-    let lesson = attune_core::lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
-    let StaticEmbedding::Pretrained(model) = lesson.static_embedding.clone() else { panic!("a model") };
+    let lesson = opened(&folder.0);
+    let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { panic!("a model") };
     let tokenizer = model.tokenizer.as_ref().expect("it was put there");
-    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    let mut kernel = running(&lesson);
     kernel.apply(Command::Sentence(SentenceCommand::Set("the bank of".to_owned())));
     kernel.apply(Command::Sentence(SentenceCommand::Generate { count: 6, choice: NextWordChoice::Greedy }));
     let snapshot = kernel.snapshot();
@@ -89,7 +76,7 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
         let read = read(name);
         let model = read.model();
         let words: Vec<usize> = (0..read.config.positions()).map(|i| i * 37 % read.config.vocabulary).collect();
-        let whole = Activations::of(&model, &read.parameters, &Sequences::one(&words), None, &Interventions::default());
+        let whole = pass(&read, &Sequences::one(&words));
         for begun in [1, 7] {
             let (mut kept, output) = model.begin(&read.parameters, &some(&words[..begun]), None::<Tokens<'_, f32>>);
             let near = |a: &[f32], b: &[f32], what: &str| {
@@ -151,12 +138,12 @@ fn a_model_that_sees_all_words_keeps_nothing() {
 fn words_are_drawn_among_those_that_transformers_draws_among() {
     for name in NAMES {
         let (read, oracle) = (read(name), oracle(name));
-        let logits = read.model().logits(&read.parameters, &Sequences::one(&ids(&oracle["prompt"])), None);
-        for kept in oracle["kept"].as_array().expect("a list") {
+        let logits = read.model().logits(&read.parameters, &Sequences::one(&sizes(&oracle["prompt"])), None);
+        for kept in list(&oracle["kept"]) {
             let top_k = kept["top_k"].as_u64().map(|k| k as usize);
             let (temperature, top_p) = (kept["temperature"].as_f64().expect("a number"), kept["top_p"].as_f64());
             let choice = NextWordChoice::Sampled(Sampling { temperature, top_k, top_p });
-            let among = ids(&kept["ids"]);
+            let among = sizes(&kept["ids"]);
             let (mut seen, mut rng) = (vec![0; logits.len()], stream(3, Stream::Generation));
             let draws = 4000;
             for _ in 0..draws {
@@ -186,8 +173,7 @@ fn words_are_drawn_among_those_that_transformers_draws_among() {
 #[test]
 fn a_word_is_hidden_by_a_piece_that_can_be_written() {
     let question = |folder: &std::path::Path| {
-        let lesson = attune_core::lesson::read(folder).unwrap_or_else(|issues| panic!("{issues:?}"));
-        AnswersModel::of(&Kernel::embedded(Arc::new(lesson)).snapshot(), None).expect("answers").question
+        AnswersModel::of(&running(&opened(folder)).snapshot(), None).expect("answers").question
     };
     let [with, without] = [question(&with_tokenizer("bert-wild").join("")), question(&fixture("bert-wild"))];
     assert!(with.contains("write [MASK]") && !without.contains("[MASK]"), "{with} {without}");

@@ -4,17 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{SentenceCommand, WeightCommand};
-use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_core::lesson;
+use attune_core::kernel::{Command, Snapshot};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::head_measures::key_weights;
 use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken};
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::norm;
-use attune_engine::pretrained::load;
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Explanation;
 use attune_view::explain::formulas::LinePiece;
@@ -24,7 +21,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::common::numerics::json::{list, parse, sizes};
+use crate::common::models::{pass, read};
+use crate::common::numerics::json::{list, number, parse, sizes};
+use crate::opened::{ALL, opened, running};
 use crate::values::{TOLERANCE, sentences};
 use crate::written::fixture;
 
@@ -35,10 +34,6 @@ const SAME_WEIGHTS: f64 = 1e-6;
 
 fn tokens(ids: &[usize]) -> Vec<MeasuredToken> {
     ids.iter().map(|id| MeasuredToken { word: Some(*id), is_added: ADDED.contains(id) }).collect()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().expect("a number")
 }
 
 #[track_caller]
@@ -57,13 +52,11 @@ fn check(said: &str, ids: &[usize], weights: &Matrix<f32>, expected: &Value, tol
 #[test]
 fn every_measure_of_every_head_is_that_of_numpy() {
     let oracle = parse(include_str!("oracle/heads.json"));
-    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
-        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let engine = model.model();
+    for name in ALL {
+        let model = read(name);
         for (place, expected) in list(&oracle[name]).iter().enumerate() {
             let (ids, types) = (sizes(&expected["ids"]), sizes(&expected["types"]));
-            let sentence = Sequences::one(&ids).with_segments(types);
-            let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
+            let run = pass(&model, &Sequences::one(&ids).with_segments(types));
             let given = sentences(name);
             for (layer, block) in run.blocks.iter().enumerate() {
                 let of_layer = list(&list(&expected["measures"])[layer]);
@@ -94,14 +87,12 @@ fn the_lengths_of_what_is_added_are_those_of_numpy() {
     /// Of lengths up to some tens.
     const SHARE: f64 = 1e-4;
     let oracle = parse(include_str!("oracle/heads.json"));
-    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
-        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let engine = model.model();
+    for name in ALL {
+        let model = read(name);
         for expected in list(&oracle[name]) {
             let (ids, types) = (sizes(&expected["ids"]), sizes(&expected["types"]));
-            let sentence = Sequences::one(&ids).with_segments(types);
-            let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
-            for ((layer, config), block) in engine.architecture.numbered_blocks().zip(&run.blocks) {
+            let run = pass(&model, &Sequences::one(&ids).with_segments(types));
+            for ((layer, config), block) in model.architecture.numbered_blocks().zip(&run.blocks) {
                 let found = Contributions::of(config, layer, &model.parameters, block, &[]);
                 for (head, by_query) in list(&list(&expected["lengths"])[layer]).iter().enumerate() {
                     for (query, by_key) in list(by_query).iter().enumerate() {
@@ -127,8 +118,7 @@ fn a_cell_leads_to_the_tensor_s_own_name_and_index_in_the_file() {
         ("bert-wild", "of `bert.encoder.layer.1.attention.self.query.weight` in model.safetensors"),
         ("gpt2-wild", "of `transformer.h.1.attn.c_attn.weight` in model.safetensors"),
     ] {
-        let lesson = lesson::read(&fixture(name)).unwrap_or_else(|issues| panic!("{issues:?}"));
-        let mut kernel = Kernel::embedded(Arc::new(lesson));
+        let mut kernel = running(&opened(&fixture(name)));
         kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![2, 45, 311, 7])));
         let snapshot = kernel.snapshot();
         // The second head of the second layer: columns 8 to 15.
@@ -158,9 +148,9 @@ const HIDING: Reading = Reading { is_added: false, hides_sinks: true };
 
 /// A pretrained model whose queries all look for the same, so that most heads find most of it in one word.
 fn with_a_sink() -> Arc<Snapshot> {
-    let lesson = Arc::new(lesson::read(&fixture("gpt2-wild")).unwrap_or_else(|issues| panic!("{issues:?}")));
+    let lesson = opened(&fixture("gpt2-wild"));
     let with_biases = |seed: u64| {
-        let mut kernel = Kernel::embedded(lesson.clone());
+        let mut kernel = running(&lesson);
         kernel.apply(Command::Sentence(SentenceCommand::Ids(vec![2, 45, 311, 7])));
         let architecture = kernel.snapshot().model.expect("a model").architecture;
         let mut rng = StdRng::seed_from_u64(seed);

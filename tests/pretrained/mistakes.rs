@@ -1,24 +1,21 @@
 //! Mistakes that are easily made with these models, made on purpose: the comparison with the oracle must see each.
 
-use std::sync::Arc;
-
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
-use attune_engine::numerics::block::{BlockConfig, Norm};
-use attune_engine::numerics::model::Readout;
+use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::params::TensorName;
-use attune_engine::pretrained::{Pretrained, load};
+use attune_engine::pretrained::Pretrained;
 
+use crate::common::models::{Mistaken, read};
 use crate::values::{Sentence, TOLERANCE, difference, sentences, tensors};
-use crate::written::fixture;
 
-type Mistake = fn(&mut Model);
+type Mistake = fn(&mut Mistaken);
 
 const BERT: [(&str, Mistake); 16] = [
     ("scores are not scaled", |model| model.blocks(|block| block.attention.scale = false)),
     ("scores are divided by the root of D", scaled_by_the_whole_width),
     ("heads in reverse order", heads_in_reverse),
-    ("an epsilon of 1e-5", |model| model.epsilon(1e-5)),
+    ("an epsilon of 1e-5", |model| model.norms(|form| form.epsilon = 1e-5)),
     ("square weights as they lie in the file", square_weights_turned),
     ("no bias of queries", |model| model.without(&[TensorName::QueryBias])),
     ("no bias of keys", |model| model.without(&[TensorName::KeyBias])),
@@ -37,7 +34,7 @@ const BERT: [(&str, Mistake); 16] = [
     ("no positions", |model| model.without(&[TensorName::Positions])),
     ("positions from 2 on", |model| {
         let width = model.0.architecture.width;
-        model.change(TensorName::Positions, |values| values.rotate_left(2 * width));
+        model.change(TensorName::Positions, |_, values| values.rotate_left(2 * width));
     }),
     ("no token types", |model| model.without(&[TensorName::Segments])),
     ("no norm of the embeddings", |model| model.0.architecture.embedding_norm = false),
@@ -48,7 +45,7 @@ const GPT2: [(&str, Mistake); 16] = [
     ("scores are divided by the root of D", scaled_by_the_whole_width),
     ("no mask", |model| model.blocks(|block| block.attention.mask = Mask::None)),
     ("heads in reverse order", heads_in_reverse),
-    ("an epsilon of 1e-12", |model| model.epsilon(1e-12)),
+    ("an epsilon of 1e-12", |model| model.norms(|form| form.epsilon = 1e-12)),
     ("square weights turned", square_weights_turned),
     ("no bias of c_attn", |model| {
         model.without(&[TensorName::QueryBias, TensorName::KeyBias, TensorName::ValueBias]);
@@ -67,74 +64,24 @@ const GPT2: [(&str, Mistake); 16] = [
     ("no norm behind the last layer", |model| model.0.architecture.final_norm = false),
 ];
 
-/// A model to make mistakes in.
-struct Model(Pretrained);
-
-impl Model {
-    fn read(name: &str) -> Self {
-        Self(load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}")))
-    }
-
-    fn blocks(&mut self, change: impl FnMut(&mut BlockConfig)) {
-        self.0.architecture.blocks.iter_mut().for_each(change);
-    }
-
-    fn epsilon(&mut self, epsilon: f64) {
-        self.0.architecture.norm_form.epsilon = epsilon;
-        self.blocks(|block| block.norm_form.epsilon = epsilon);
-    }
-
-    fn activation(&mut self, activation: Activation) {
-        self.blocks(|block| block.activation = activation);
-        if let Readout::Transformed(of_readout) = &mut self.0.architecture.readout {
-            *of_readout = activation;
-        }
-    }
-
-    /// Changes a tensor in every layer that has it.
-    fn change(&mut self, name: TensorName, change: impl Fn(&mut Vec<f32>)) {
-        let parameters = Arc::make_mut(&mut self.0.parameters);
-        let of_name: Vec<_> = parameters.specs().iter().map(|spec| spec.id).filter(|id| id.name == name).collect();
-        assert!(!of_name.is_empty(), "there is no {name:?}");
-        for id in of_name {
-            let mut values = parameters.row_major(id).into_owned();
-            change(&mut values);
-            parameters.set_row_major(id, &values);
-        }
-    }
-
-    fn without(&mut self, names: &[TensorName]) {
-        names.iter().for_each(|name| self.change(*name, |values| values.fill(0.0)));
-    }
-
-    fn swap(&mut self, [a, b]: [TensorName; 2]) {
-        let parameters = Arc::make_mut(&mut self.0.parameters);
-        for block in 0..self.0.architecture.blocks.len() {
-            let [of_a, of_b] = [a, b].map(|name| parameters.row_major(name.of_block(block)).into_owned());
-            parameters.set_row_major(a.of_block(block), &of_b);
-            parameters.set_row_major(b.of_block(block), &of_a);
-        }
-    }
-}
-
-fn scaled_by_the_whole_width(model: &mut Model) {
+fn scaled_by_the_whole_width(model: &mut Mistaken) {
     model.blocks(|block| block.attention.score_divisor *= (block.attention.heads as f64).sqrt());
 }
 
 /// Each head has the weights of another, and its own values.
-fn heads_in_reverse(model: &mut Model) {
+fn heads_in_reverse(model: &mut Mistaken) {
     let attention = &model.0.architecture.blocks[0].attention;
     let (width, all) = (attention.key_width, attention.keys_width());
     let reversed = |row: &[f32]| row.chunks_exact(width).rev().flatten().copied().collect::<Vec<_>>();
-    let reverse = |values: &mut Vec<f32>| *values = values.chunks_exact(all).flat_map(reversed).collect();
+    let reverse = |_, values: &mut Vec<f32>| *values = values.chunks_exact(all).flat_map(reversed).collect();
     for name in [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::QueryBias, TensorName::KeyBias] {
         model.change(name, reverse);
     }
 }
 
-fn square_weights_turned(model: &mut Model) {
+fn square_weights_turned(model: &mut Mistaken) {
     let width = model.0.architecture.width;
-    let turn = move |values: &mut Vec<f32>| {
+    let turn = move |_, values: &mut Vec<f32>| {
         *values = (0..width * width).map(|at| values[at % width * width + at / width]).collect();
     };
     for name in [TensorName::QueryWeights, TensorName::KeyWeights, TensorName::ValueWeights, TensorName::OutputWeights]
@@ -144,13 +91,13 @@ fn square_weights_turned(model: &mut Model) {
 }
 
 /// The deviation is larger by a factor, as if all gains were smaller.
-fn variance_over_one_less(model: &mut Model) {
+fn variance_over_one_less(model: &mut Mistaken) {
     let width = model.0.architecture.width as f32;
     let factor = ((width - 1.0) / width).sqrt();
     use TensorName::*;
     for name in [EmbeddingNormGain, AttentionNormGain, ForwardNormGain, FinalNormGain, TransformNormGain] {
-        if model.0.parameters.specs().iter().any(|spec| spec.id.name == name) {
-            model.change(name, |values| values.iter_mut().for_each(|x| *x *= factor));
+        if model.has(name) {
+            model.change(name, |_, values| values.iter_mut().for_each(|x| *x *= factor));
         }
     }
 }
@@ -170,9 +117,9 @@ fn off(name: &str, model: &Pretrained) -> f32 {
 #[test]
 fn every_mistake_is_seen() {
     for (fixture, mistakes) in [("bert-wild", BERT), ("gpt2-wild", GPT2)] {
-        assert!(off(fixture, &Model::read(fixture).0) <= TOLERANCE, "{fixture}");
+        assert!(off(fixture, &read(fixture)) <= TOLERANCE, "{fixture}");
         for (mistake, make) in mistakes {
-            let mut model = Model::read(fixture);
+            let mut model = Mistaken(read(fixture));
             make(&mut model);
             let off = off(fixture, &model.0);
             assert!(off > 2.0 * TOLERANCE, "{fixture}, {mistake}: off by {off:e} only");

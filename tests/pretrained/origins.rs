@@ -14,6 +14,7 @@ use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
 use attune_view::view_model::answers::{AttributionModel, LensModel};
 
+use crate::common::lessons::form;
 use crate::common::top::at;
 use crate::opened::{ALL, opened, running};
 use crate::written::fixture;
@@ -24,12 +25,6 @@ fn shown(name: &str) -> Snapshot {
     let mut kernel = running(&opened(&fixture(name)));
     kernel.apply(Command::Sentence(SentenceCommand::Ids(IDS.to_vec())));
     kernel.snapshot()
-}
-
-fn form(name: &str) -> Kernel {
-    let path = at(format!("tests/fixtures/forms/{name}.ron"));
-    let lesson = attune_core::lesson::read(path.as_ref()).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
 }
 
 #[test]

@@ -3,13 +3,12 @@
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::CentredGram;
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::activations::{Activations, Interventions};
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
-use attune_engine::pretrained::load;
 
+use crate::common::models::{pass, read};
 use crate::common::numerics::json::{list, parse, size, sizes};
+use crate::opened::ALL;
 use crate::values::TOLERANCE;
-use crate::written::fixture;
 
 /// `[CLS]` and `[SEP]` of the fixtures.
 const ADDED: [usize; 2] = [2, 3];
@@ -17,20 +16,17 @@ const ADDED: [usize; 2] = [2, 3];
 #[test]
 fn every_score_of_every_layer_is_that_of_numpy() {
     let oracle = parse(include_str!("oracle/senses.json"));
-    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
-        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let (engine, expected) = (model.model(), &oracle[name]);
+    for name in ALL {
+        let model = read(name);
+        let expected = &oracle[name];
         let senses: Vec<Option<&str>> = list(&expected["senses"]).iter().map(|sense| sense.as_str()).collect();
         let places = sizes(&expected["places"]);
         let sentences: Vec<Vec<usize>> = list(&expected["sentences"]).iter().map(sizes).collect();
-        let pass = |ids: &Vec<usize>| {
-            Activations::of(&engine, &model.parameters, &Sequences::one(ids), None, &Interventions::default())
-        };
-        let passes: Vec<_> = sentences.iter().map(pass).collect();
+        let passes: Vec<_> = sentences.iter().map(|ids| pass(&model, &Sequences::one(ids))).collect();
         for (layer, expected) in list(&expected["layers"]).iter().enumerate() {
             let state = |sentence: usize| match layer {
-                0 => Matrix::from_fn(sentences[sentence].len(), engine.architecture.width, |i, j| {
-                    engine.embedding.get(sentences[sentence][i], j)
+                0 => Matrix::from_fn(sentences[sentence].len(), model.architecture.width, |i, j| {
+                    model.embedding.get(sentences[sentence][i], j)
                 }),
                 _ => Matrix::clone(&passes[sentence].blocks[layer - 1].output),
             };
@@ -67,9 +63,8 @@ fn layers_of_two_models_are_as_alike_as_numpy_says() {
     let oracle = parse(include_str!("oracle/senses.json"));
     let ids = sizes(&list(&oracle["bert-wild"]["sentences"])[3]);
     let [first, second] = ["bert-wild", "gpt2-wild"].map(|name| {
-        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let (engine, none) = (model.model(), Interventions::default());
-        let run = Activations::of(&engine, &model.parameters, &Sequences::one(&ids), None, &none);
+        let model = read(name);
+        let run = pass(&model, &Sequences::one(&ids));
         let layers = std::iter::once(&*run.input).chain(run.blocks.iter().map(|block| &*block.output));
         layers.map(CentredGram::of).collect::<Vec<_>>()
     });

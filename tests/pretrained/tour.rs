@@ -24,7 +24,7 @@ use attune_engine::pretrained::folder::files;
 use crate::common::folder::Folder;
 use crate::common::models::{fixture, shape, with_tokenizer};
 use crate::common::top::at;
-use crate::opened::opened;
+use crate::opened::{ALL, opened};
 
 /// A model with a tour in its notebook.
 fn toured(lesson: &Arc<Lesson>) -> Kernel {
@@ -381,7 +381,7 @@ fn a_sink_is_named_with_the_layer_in_which_it_gets_most() {
 /// Their weights are random: nearly all that a tour could say is false of them.
 #[test]
 fn a_section_whose_claim_fails_is_left_out() {
-    for name in ["bert-wild", "gpt2-wild", "bert-default", "gpt2-default"] {
+    for name in ALL {
         let with_texts = check(&with_tokenizer(name).join(""));
         let with_ids = check(&fixture(name));
         for headings in [with_texts, with_ids] {

@@ -11,6 +11,7 @@ use attune_view::view_model::{ModelBeside, Models};
 
 use crate::common::folder::Folder;
 use crate::common::models::with_tokenizer;
+use crate::opened::{opened, running};
 use crate::written::Model;
 
 const TEXT: &str = "the bank of the river";
@@ -20,8 +21,7 @@ fn snapshot(name: &str, text: &str) -> Arc<Snapshot> {
 }
 
 fn snapshot_of(folder: &Folder, text: &str) -> Arc<Snapshot> {
-    let lesson = lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
-    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    let mut kernel = running(&opened(&folder.0));
     kernel.apply(Command::Sentence(SentenceCommand::Set(text.to_owned())));
     Arc::new(kernel.snapshot())
 }
@@ -116,8 +116,7 @@ fn what_does_not_fit_is_said() {
 fn a_second_sentence_passes_the_layers_as_the_first_does() {
     const OTHER: &str = "a bank by the river";
     let folder = with_tokenizer("bert-wild");
-    let lesson = lesson::read(&folder.0).unwrap_or_else(|issues| panic!("{issues:?}"));
-    let mut kernel = Kernel::embedded(Arc::new(lesson));
+    let mut kernel = running(&opened(&folder.0));
     kernel.apply(Command::Sentence(SentenceCommand::Set(TEXT.to_owned())));
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(OTHER.to_owned()))));
     let beside = RouteModel::of(&kernel.snapshot()).expect("a route");

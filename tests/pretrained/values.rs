@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::Sequences;
-use attune_engine::numerics::model::activations::{Activations, HeadActivations, Interventions};
+use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::numerics::vectors::{add_scaled, norm};
-use attune_engine::pretrained::{Pretrained, load};
+use attune_engine::pretrained::Pretrained;
 use serde_json::Value;
 
+use crate::common::models::{pass, read};
 use crate::common::numerics::json::{list, parse, size, sizes};
-use crate::written::fixture;
+use crate::opened::ALL;
 
 /// Between single precision and double.
 pub const TOLERANCE: f32 = 2e-5;
@@ -52,16 +53,14 @@ pub fn sentences(name: &str) -> Vec<Sentence> {
 
 /// The same tensors as attune computes them, under the oracle's names.
 pub fn tensors(model: &Pretrained, ids: &[usize], types: &[usize]) -> BTreeMap<String, Vec<f32>> {
-    let engine = model.model();
-    let sentence = Sequences::one(ids).with_segments(types.to_vec());
-    let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
+    let run = pass(model, &Sequences::one(ids).with_segments(types.to_vec()));
     let mut found = BTreeMap::new();
     let mut put = |name: String, matrix: &Matrix<f32>| {
         found.insert(name, matrix.flat().to_vec());
     };
     put("input".to_owned(), &run.input);
     put("final".to_owned(), &run.output);
-    put("logits".to_owned(), &engine.logits_of(&model.parameters, &run.output));
+    put("logits".to_owned(), &model.model().logits_of(&model.parameters, &run.output));
     if let Some(embedded) = &run.embedded {
         put("embedded".to_owned(), embedded);
     }
@@ -117,8 +116,8 @@ pub fn check(name: &str, model: &Pretrained) {
 
 #[test]
 fn every_tensor_is_that_of_numpy() {
-    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
-        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
+    for name in ALL {
+        let model = read(name);
         check(name, &model);
         assert!(model.has_head && model.origins.skipped.is_empty(), "{name}");
     }
@@ -130,13 +129,11 @@ fn every_tensor_is_that_of_numpy() {
 fn the_arrows_of_every_layer_add_up() {
     /// The share of the vector's length that rounding may take.
     const SHARE: f32 = 1e-4;
-    for name in ["bert-wild", "bert-default", "gpt2-wild", "gpt2-default"] {
-        let model = load(&fixture(name), &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
-        let engine = model.model();
+    for name in ALL {
+        let model = read(name);
         for Sentence { ids, types, .. } in sentences(name) {
-            let sentence = Sequences::one(&ids).with_segments(types);
-            let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
-            for ((layer, config), block) in engine.architecture.numbered_blocks().zip(&run.blocks) {
+            let run = pass(&model, &Sequences::one(&ids).with_segments(types));
+            for ((layer, config), block) in model.architecture.numbered_blocks().zip(&run.blocks) {
                 let found = Contributions::of(config, layer, &model.parameters, block, &[]);
                 for token in 0..ids.len() {
                     let mut rest = block.output.row(token).to_vec();

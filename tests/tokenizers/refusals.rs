@@ -15,33 +15,26 @@ fn refused(files: TokenizerFiles<'_>, words: &[&str]) {
 }
 
 #[track_caller]
-fn refused_json(json: &str, change: &[(&str, Value)], words: &[&str]) {
-    refused(TokenizerFiles::Json(&changed(json, change)), &[&["tokenizer.json: "], words].concat());
+fn refused_json(json: &str, pointer: &str, value: Value, words: &[&str]) {
+    let text = changed(json, &[(pointer, value)]);
+    refused(TokenizerFiles::Json(&text), &[&["tokenizer.json: "], words].concat());
 }
 
 #[test]
 fn a_step_that_is_not_supported_is_named_with_its_place() {
     let odd = json!({"type": "ByteLevel"});
     let nested = json!({"type": "Sequence", "normalizers": [{"type": "BertNormalizer"}, odd]});
-    refused_json(
-        BERT,
-        &[("/normalizer", odd)],
-        &["type `ByteLevel` at `normalizer`", "BertNormalizer or Lowercase or"],
-    );
-    refused_json(BERT, &[("/normalizer", nested)], &["`ByteLevel` at `normalizer.normalizers[1]`"]);
+    refused_json(BERT, "/normalizer", odd, &["type `ByteLevel` at `normalizer`", "BertNormalizer or Lowercase or"]);
+    refused_json(BERT, "/normalizer", nested, &["`ByteLevel` at `normalizer.normalizers[1]`"]);
     let fixed = json!("FixedLength");
-    refused_json(BERT, &[("/pre_tokenizer/type", fixed)], &["`FixedLength` at `pre_tokenizer`", "ByteLevel"]);
-    refused_json(BERT, &[("/post_processor/type", json!("Odd"))], &["`Odd` at `post_processor`", "TemplateProcessing"]);
-    refused_json(
-        BERT,
-        &[("/model/type", json!("WordLevel"))],
-        &["`WordLevel` at `model`", "WordPiece or BPE or Unigram"],
-    );
-    refused_json(GPT2, &[("/model/dropout", json!(0.1))], &["`model.dropout`"]);
-    refused_json(GPT2, &[("/model/end_of_word_suffix", json!("</w>"))], &["`model.end_of_word_suffix`"]);
+    refused_json(BERT, "/pre_tokenizer/type", fixed, &["`FixedLength` at `pre_tokenizer`", "ByteLevel"]);
+    refused_json(BERT, "/post_processor/type", json!("Odd"), &["`Odd` at `post_processor`", "TemplateProcessing"]);
+    refused_json(BERT, "/model/type", json!("WordLevel"), &["`WordLevel` at `model`", "WordPiece or BPE or Unigram"]);
+    refused_json(GPT2, "/model/dropout", json!(0.1), &["`model.dropout`"]);
+    refused_json(GPT2, "/model/end_of_word_suffix", json!("</w>"), &["`model.end_of_word_suffix`"]);
     let template: Value = serde_json::from_str::<Value>(BERT).expect("JSON")["post_processor"].clone();
     let twice = json!({"type": "Sequence", "processors": [template.clone(), template]});
-    refused_json(BERT, &[("/post_processor", twice)], &["a second step", "`post_processor.processors[1]`"]);
+    refused_json(BERT, "/post_processor", twice, &["a second step", "`post_processor.processors[1]`"]);
 }
 
 /// Steps count through all lists within one another: each makes the text anew, and some make it larger.
@@ -54,62 +47,60 @@ fn a_pipeline_has_few_steps_however_its_lists_nest() {
     let bert = json!({"type": "BertNormalizer"});
     refused_json(
         BERT,
-        &[("/normalizer", nested("normalizers", &bert, 20))],
+        "/normalizer",
+        nested("normalizers", &bert, 20),
         &["step 17 at `normalizer.normalizers[4].normalizers[0]`", "at most 16 steps"],
     );
     let few = changed(BERT, &[("/normalizer", nested("normalizers", &bert, 16))]);
     assert!(Tokenizer::read(TokenizerFiles::Json(&few)).is_ok());
     let words = json!({"type": "BertPreTokenizer"});
     let many = nested("pretokenizers", &words, 20);
-    refused_json(BERT, &[("/pre_tokenizer", many)], &["step 17 at `pre_tokenizer.pretokenizers[4].pretokenizers[0]`"]);
+    refused_json(BERT, "/pre_tokenizer", many, &["step 17 at `pre_tokenizer.pretokenizers[4].pretokenizers[0]`"]);
     // Bytes spelt as bytes again are twice as many.
     let bytes = json!({"type": "ByteLevel"});
     let twice = nested("pretokenizers", &bytes, 4);
     let at = "`pre_tokenizer.pretokenizers[0].pretokenizers[1]`";
-    refused_json(GPT2, &[("/pre_tokenizer", twice)], &["a second step that spells bytes", at]);
+    refused_json(GPT2, "/pre_tokenizer", twice, &["a second step that spells bytes", at]);
 }
 
 /// A pattern or table of a file could take hours, or all memory.
 #[test]
 fn steps_that_have_no_bound_are_refused() {
     let split = |pattern: Value| json!({"type": "Split", "pattern": pattern, "behavior": "Isolated"});
-    let at = [("/pre_tokenizer", split(json!({"Regex": "(a+)+$"})))];
-    refused_json(BERT, &at, &["the pattern `(a+)+$` at `pre_tokenizer`", "that of Llama 3, of Qwen"]);
-    refused_json(BERT, &[("/pre_tokenizer", split(json!({"String": ""})))], &["an empty pattern at `pre_tokenizer`"]);
-    let step = |step: Value| [("/normalizer", step)];
+    let endless = split(json!({"Regex": "(a+)+$"}));
+    let words = ["the pattern `(a+)+$` at `pre_tokenizer`", "that of Llama 3, of Qwen"];
+    refused_json(BERT, "/pre_tokenizer", endless, &words);
+    refused_json(BERT, "/pre_tokenizer", split(json!({"String": ""})), &["an empty pattern at `pre_tokenizer`"]);
+    let step = |step: Value, words: &[&str]| refused_json(BERT, "/normalizer", step, words);
     let replace = json!({"type": "Replace", "pattern": {"String": "a"}, "content": "a".repeat(65)});
-    refused_json(BERT, &step(replace), &["65 times longer at `normalizer`", "at most 64 times"]);
-    refused_json(BERT, &step(json!({"type": "Prepend", "prepend": "a".repeat(17)})), &["at most 16 characters"]);
+    step(replace, &["65 times longer at `normalizer`", "at most 64 times"]);
+    step(json!({"type": "Prepend", "prepend": "a".repeat(17)}), &["at most 16 characters"]);
     // Four bytes that say how long a tree is; longer than all that follows.
     for table in ["AAAB", "////fw==", "?"] {
-        let step = step(json!({"type": "Precompiled", "precompiled_charsmap": table}));
-        refused_json(BERT, &step, &["another `precompiled_charsmap` at `normalizer`", "in Base64"]);
+        let precompiled = json!({"type": "Precompiled", "precompiled_charsmap": table});
+        step(precompiled, &["another `precompiled_charsmap` at `normalizer`", "in Base64"]);
     }
-    let most = [("/model/max_input_chars_per_word", json!(u64::MAX))];
-    refused_json(BERT, &most, &["`model.max_input_chars_per_word`", "at most 512"]);
+    let words = ["`model.max_input_chars_per_word`", "at most 512"];
+    refused_json(BERT, "/model/max_input_chars_per_word", json!(u64::MAX), &words);
 }
 
 #[test]
 fn parts_that_do_not_fit_each_other_are_said() {
-    refused_json(BERT, &[("/model/unk_token", json!("none"))], &["`none` at `model.unk_token`"]);
-    refused_json(BERT, &[("/model/vocab", json!({}))], &["no pieces"]);
-    refused_json(BERT, &[("/model/vocab", json!([["a", 1]]))], &["a list at `model.vocab`", "an object of pieces"]);
-    refused_json(BERT, &[("/model/vocab/the", json!(4_294_967_296_u64))], &["4294967296", "line 1 column"]);
-    refused_json(BERT, &[("/model/vocab/the", json!(-1))], &["-1", "line 1 column"]);
-    refused_json(BERT, &[("/model/vocab/the", json!(4_000_000))], &["id 4000000 of `the`", "ids below 1048576"]);
-    refused_json(BERT, &[("/added_tokens/0/content", json!("x".repeat(2000)))], &["a piece of 2000 bytes"]);
-    refused_json(GPT2, &[("/model/merges/0", json!(["Ġ", "nowhere"]))], &["`nowhere` at `model.merges[0]`"]);
-    refused_json(GPT2, &[("/model/merges/0", json!("a b c"))], &["a merge is two pieces", "line 1 column"]);
-    refused_json(BERT, &[("/post_processor/single/0/SpecialToken/id", json!("[X]"))], &["special token `[X]`"]);
+    refused_json(BERT, "/model/unk_token", json!("none"), &["`none` at `model.unk_token`"]);
+    refused_json(BERT, "/model/vocab", json!({}), &["no pieces"]);
+    refused_json(BERT, "/model/vocab", json!([["a", 1]]), &["a list at `model.vocab`", "an object of pieces"]);
+    refused_json(BERT, "/model/vocab/the", json!(4_294_967_296_u64), &["4294967296", "line 1 column"]);
+    refused_json(BERT, "/model/vocab/the", json!(-1), &["-1", "line 1 column"]);
+    refused_json(BERT, "/model/vocab/the", json!(4_000_000), &["id 4000000 of `the`", "ids below 1048576"]);
+    refused_json(BERT, "/added_tokens/0/content", json!("x".repeat(2000)), &["a piece of 2000 bytes"]);
+    refused_json(GPT2, "/model/merges/0", json!(["Ġ", "nowhere"]), &["`nowhere` at `model.merges[0]`"]);
+    refused_json(GPT2, "/model/merges/0", json!("a b c"), &["a merge is two pieces", "line 1 column"]);
+    refused_json(BERT, "/post_processor/single/0/SpecialToken/id", json!("[X]"), &["special token `[X]`"]);
     let none = json!([600]);
-    refused_json(BERT, &[("/post_processor/special_tokens/[CLS]/ids", none)], &["id 600 at `post_processor.single`"]);
-    refused_json(BERT, &[("/post_processor/single/1/Sequence/id", json!("C"))], &["sequence `C`", "A or B"]);
-    refused_json(BERT, &[("/post_processor/single/1/Sequence/id", json!("B"))], &["`post_processor.single`", "A once"]);
-    refused_json(
-        BERT,
-        &[("/post_processor/pair/1/Sequence/id", json!("B"))],
-        &["`post_processor.pair`", "A and B once"],
-    );
+    refused_json(BERT, "/post_processor/special_tokens/[CLS]/ids", none, &["id 600 at `post_processor.single`"]);
+    refused_json(BERT, "/post_processor/single/1/Sequence/id", json!("C"), &["sequence `C`", "A or B"]);
+    refused_json(BERT, "/post_processor/single/1/Sequence/id", json!("B"), &["`post_processor.single`", "A once"]);
+    refused_json(BERT, "/post_processor/pair/1/Sequence/id", json!("B"), &["`post_processor.pair`", "A and B once"]);
 }
 
 #[test]

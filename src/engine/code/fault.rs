@@ -81,6 +81,12 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+impl From<Fault> for Box<EvalAltResult> {
+    fn from(fault: Fault) -> Self {
+        EvalAltResult::ErrorRuntime(Dynamic::from(fault), Position::NONE).into()
+    }
+}
+
 /// Bytes of a thrown value that are written: more than a message has.
 const THROWN_BYTES_MAX: usize = 4096;
 
@@ -191,14 +197,9 @@ fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
         let variable = &given.variable.name;
         given.fixed.is_some() && (variable == name || name.contains('$') && written.contains(variable))
     };
-    match scope
-        .given
-        .iter()
-        .find(is_meant)
-        .map(|given| (&given.variable.name, given.fixed.as_deref().unwrap_or_default()))
-    {
-        Some((name, why)) => fixed(name, why),
-        None => Fault::new(format!("`{name}` is a constant and cannot be changed")),
+    match scope.given.iter().find(is_meant) {
+        Some(Given { variable, fixed: Some(why) }) => fixed(&variable.name, why),
+        _ => Fault::new(format!("`{name}` is a constant and cannot be changed")),
     }
 }
 

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rhai::{Array, Dynamic, Engine, INT, ImmutableString, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, INT, ImmutableString};
 
 use super::budget::{Budget, RANKED_MAX};
 use super::fault::Fault;
-use super::functions::{Answer, at_call, count};
+use super::functions::{Answer, count};
 use super::tensor::{Axis, Tensor};
 use super::value::{Ranking, type_name};
 use crate::vectors::answers::{Measure, neighbours};
@@ -86,86 +86,111 @@ pub const NEIGHBOURS: &str = "neighbours";
 
 /// Registers the functions, and the reading of what `forward` returns.
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
-    register_forward(engine, budget, model);
-    register_files(engine, budget, model);
-    let (paid, of) = (budget.clone(), model.cloned());
-    engine.register_fn(VECTORS, move |context: NativeCallContext, list: Array| -> Answer<Dynamic> {
-        let read = || {
-            let tensor = asked(VECTORS, of.as_ref())?.vectors(&words(&list)?)?;
-            paid.pay(tensor.cost())?;
-            Ok(Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec()))
-        };
-        at_call(read(), &context)
+    engine.register_type_with_name::<CodePass>("pass");
+    engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
+    let asked = Asked { model: model.cloned(), budget: budget.clone() };
+    let of = asked.clone();
+    engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> { Ok(of.pass(&sentence, &[])?) });
+    let of = asked.clone();
+    engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
+        Ok(of.pass(&sentence, &heads(&off)?)?)
     });
-    let (budget, of) = (budget.clone(), model.cloned());
-    engine.register_fn(NEIGHBOURS, move |context: NativeCallContext, expression: ImmutableString, n: INT| {
-        let found = count(NEIGHBOURS, n).and_then(|n| {
-            let charge = |multiplications| budget.work(multiplications);
-            asked(NEIGHBOURS, of.as_ref())?.neighbours(&expression, n.min(RANKED_MAX), &charge)
-        });
-        at_call(found.map(|found| Ranking(found.into())), &context)
+    let of = asked.clone();
+    engine.register_indexer_get(move |pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
+        Ok(of.paid(pass.tensors.tensor(&name)?)?)
     });
-}
-
-/// Registers the functions of a file beside the lesson: all rows of a small one, rows of some words, and words near others.
-fn register_files(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
-    let (paid, of) = (budget.clone(), model.cloned());
-    engine.register_fn(VECTORS, move |context: NativeCallContext, name: ImmutableString| {
-        at_call(file(VECTORS, of.as_ref(), &name).and_then(|file| rows(&file, None, &paid)), &context)
+    let of = asked.clone();
+    engine.register_fn(VECTORS, move |list: Array| -> Answer<Dynamic> {
+        Ok(of.paid(of.model(VECTORS)?.vectors(&words(&list)?)?)?)
     });
-    let (paid, of) = (budget.clone(), model.cloned());
-    engine.register_fn(VECTORS, move |context: NativeCallContext, name: ImmutableString, list: Array| {
-        let read = || rows(&*file(VECTORS, of.as_ref(), &name)?, Some(words(&list)?), &paid);
-        at_call(read(), &context)
+    let of = asked.clone();
+    engine.register_fn(VECTORS, move |name: ImmutableString| -> Answer<Dynamic> {
+        Ok(of.rows(&*of.file(VECTORS, &name)?, None)?)
     });
-    let (budget, of) = (budget.clone(), model.cloned());
-    engine.register_fn(
-        NEIGHBOURS,
-        move |context: NativeCallContext, name: ImmutableString, expression: ImmutableString, n: INT| {
-            let find = || {
-                let (file, count) = (file(NEIGHBOURS, of.as_ref(), &name)?, count(NEIGHBOURS, n)?.min(RANKED_MAX));
-                let expression = Expression::parse(&expression, &file);
-                let expression = expression.map_err(|why| Fault::new(format!("{NEIGHBOURS}: {why}")))?;
-                budget.work((file.len() * file.width()) as u64)?;
-                let to = expression.direction(&file);
-                let found = neighbours(&file, &to, Measure::Cosine, count, &expression.rows());
-                let named = found.iter().map(|near| (file.words[near.row].to_string(), f64::from(near.value)));
-                Ok(Ranking(named.collect::<Vec<_>>().into()))
-            };
-            at_call(find(), &context)
-        },
-    );
-}
-
-fn file(function: &str, model: Option<&RunnableModel>, name: &str) -> Result<Arc<Vectors>, Fault> {
-    asked(function, model)?.file(name).map_err(|fault| fault.of(function))
-}
-
-/// Rows of a file as a tensor: those of some words, or all.
-fn rows(file: &Vectors, words: Option<Vec<String>>, budget: &Budget) -> Result<Dynamic, Fault> {
-    let count = words.as_ref().map_or(file.len(), Vec::len);
-    budget.pay(count.saturating_mul(file.width())).map_err(|fault| match words {
-        None => fault.hint("read the rows of some words, as in vectors(\"glove.txt\", [\"king\", \"queen\"])"),
-        Some(_) => fault,
-    })?;
-    let row =
-        |word: &String| file.row_of(word).ok_or_else(|| Fault::new(format!("{VECTORS}: {}", unknown(word, file))));
-    let (labels, numbers): (Vec<String>, Vec<f64>) = match words {
-        None => {
-            let numbers = file.rows.flat().iter().map(|x| f64::from(*x));
-            (file.words.iter().map(|word| word.to_string()).collect(), numbers.collect())
-        }
-        Some(words) => {
-            let found: Vec<usize> = words.iter().map(row).collect::<Result<_, _>>()?;
-            let numbers = found.into_iter().flat_map(|row| file.rows.row(row)).map(|x| f64::from(*x));
-            (words, numbers.collect())
-        }
+    let of = asked.clone();
+    engine.register_fn(VECTORS, move |name: ImmutableString, list: Array| -> Answer<Dynamic> {
+        Ok(of.rows(&*of.file(VECTORS, &name)?, Some(words(&list)?))?)
+    });
+    let of = asked.clone();
+    engine.register_fn(NEIGHBOURS, move |expression: ImmutableString, n: INT| -> Answer<Ranking> {
+        Ok(of.neighbours(&expression, n)?)
+    });
+    let near = move |name: ImmutableString, expression: ImmutableString, n: INT| -> Answer<Ranking> {
+        Ok(asked.neighbours_in_file(&name, &expression, n)?)
     };
-    Ok(Tensor::dynamic(vec![Axis::labelled(labels.into()), Axis::plain(file.width())], numbers))
+    engine.register_fn(NEIGHBOURS, near);
 }
 
-fn asked<'m>(function: &str, model: Option<&'m RunnableModel>) -> Result<&'m dyn Forward, Fault> {
-    model.map(|model| &*model.0).ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
+/// The model that the functions ask, and the budget that its answers are paid from.
+#[derive(Clone)]
+struct Asked {
+    model: Option<RunnableModel>,
+    budget: Budget,
+}
+
+impl Asked {
+    fn model(&self, function: &str) -> Result<&dyn Forward, Fault> {
+        let model = self.model.as_ref().map(|model| &*model.0);
+        model.ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
+    }
+
+    fn file(&self, function: &str, name: &str) -> Result<Arc<Vectors>, Fault> {
+        self.model(function)?.file(name).map_err(|fault| fault.of(function))
+    }
+
+    fn paid(&self, tensor: Tensor) -> Result<Dynamic, Fault> {
+        self.budget.pay(tensor.cost())?;
+        Ok(tensor.into_dynamic())
+    }
+
+    fn pass(&self, sentence: &str, off: &[usize]) -> Result<CodePass, Fault> {
+        let charge = |multiplications| self.budget.work(multiplications);
+        let pass = self.model(FORWARD)?.pass(sentence, off, &charge)?;
+        // A large one takes seconds.
+        self.budget.check()?;
+        Ok(pass)
+    }
+
+    fn neighbours(&self, expression: &str, n: INT) -> Result<Ranking, Fault> {
+        let n = count(NEIGHBOURS, n)?.min(RANKED_MAX);
+        let charge = |multiplications| self.budget.work(multiplications);
+        Ok(Ranking(self.model(NEIGHBOURS)?.neighbours(expression, n, &charge)?.into()))
+    }
+
+    fn neighbours_in_file(&self, name: &str, expression: &str, n: INT) -> Result<Ranking, Fault> {
+        let (file, count) = (self.file(NEIGHBOURS, name)?, count(NEIGHBOURS, n)?.min(RANKED_MAX));
+        let expression = Expression::parse(expression, &file);
+        let expression = expression.map_err(|why| Fault::new(format!("{NEIGHBOURS}: {why}")))?;
+        self.budget.work((file.len() * file.width()) as u64)?;
+        let to = expression.direction(&file);
+        let found = neighbours(&file, &to, Measure::Cosine, count, &expression.rows());
+        let named = found.iter().map(|near| (file.words[near.row].to_string(), f64::from(near.value)));
+        Ok(Ranking(named.collect()))
+    }
+
+    /// Rows of a file as a tensor: those of some words, or all.
+    fn rows(&self, file: &Vectors, words: Option<Vec<String>>) -> Result<Dynamic, Fault> {
+        let count = words.as_ref().map_or(file.len(), Vec::len);
+        self.budget.pay(count.saturating_mul(file.width())).map_err(|fault| match words {
+            None => fault.hint("read the rows of some words, as in vectors(\"glove.txt\", [\"king\", \"queen\"])"),
+            Some(_) => fault,
+        })?;
+        let row =
+            |word: &String| file.row_of(word).ok_or_else(|| Fault::new(format!("{VECTORS}: {}", unknown(word, file))));
+        let (labels, numbers): (Vec<String>, Vec<f64>) = match words {
+            None => {
+                let numbers = file.rows.flat().iter().map(|x| f64::from(*x));
+                (file.words.iter().map(|word| word.to_string()).collect(), numbers.collect())
+            }
+            Some(words) => {
+                let found: Vec<usize> = words.iter().map(row).collect::<Result<_, _>>()?;
+                let numbers = found.into_iter().flat_map(|row| file.rows.row(row)).map(|x| f64::from(*x));
+                (words, numbers.collect())
+            }
+        };
+        let axes = vec![Axis::labelled(labels.into()), Axis::plain(file.width())];
+        Ok(Tensor::new(axes, numbers).into_dynamic())
+    }
 }
 
 /// Words from a list of texts.
@@ -175,37 +200,6 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
         word.clone().into_string().map_err(|_| found().hint("give a list of words, as in [\"king\", \"queen\"]"))
     };
     list.iter().map(word).collect()
-}
-
-fn register_forward(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
-    engine.register_type_with_name::<CodePass>("pass");
-    engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
-    let run = {
-        let (model, budget) = (model.cloned(), budget.clone());
-        move |sentence: &str, off: &[usize]| {
-            let pass =
-                asked(FORWARD, model.as_ref())?.pass(sentence, off, &|multiplications| budget.work(multiplications))?;
-            // A large one takes seconds.
-            budget.check().map(|()| pass)
-        }
-    };
-    let whole = run.clone();
-    engine.register_fn(FORWARD, move |context: NativeCallContext, sentence: ImmutableString| -> Answer<CodePass> {
-        at_call(whole(&sentence, &[]), &context)
-    });
-    engine.register_fn(
-        FORWARD,
-        move |context: NativeCallContext, sentence: ImmutableString, off: Array| -> Answer<CodePass> {
-            at_call(heads(&off).and_then(|off| run(&sentence, &off)), &context)
-        },
-    );
-    let paid = budget.clone();
-    engine.register_indexer_get(
-        move |context: NativeCallContext, pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
-            let read = pass.tensors.tensor(&name).and_then(|tensor| paid.pay(tensor.cost()).map(|()| tensor));
-            at_call(read.map(|tensor| Tensor::dynamic(tensor.axes().to_vec(), tensor.entries().to_vec())), &context)
-        },
-    );
 }
 
 /// Heads from a list of whole numbers.

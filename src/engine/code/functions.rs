@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FuncRegistration, INT, Identifier, ImmutableString, Map, NativeCallContext,
-    format_map_as_json,
+    Variant, format_map_as_json,
 };
 
 use crate::code::budget::{
@@ -11,19 +11,15 @@ use crate::code::budget::{
 };
 use crate::code::fault::Fault;
 use crate::code::tensor::{Tensor, cost};
-use crate::code::value::{Output, Plot, Ranking, extent, in_text, number, type_name};
+use crate::code::value::{Output, Plot, PlotLine, Ranking, extent, in_text, number, type_name};
 use crate::code::{forward, tensor};
 use crate::messages::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
 
+/// What a function returns. A [`Fault`] becomes an error of Rhai's, to which it adds the place of the call.
 pub(super) type Answer<T> = Result<T, Box<EvalAltResult>>;
-
-/// A fault of a function, at the place of its call.
-pub(super) fn at_call<T>(result: Result<T, Fault>, context: &NativeCallContext) -> Answer<T> {
-    result.map_err(|fault| EvalAltResult::ErrorRuntime(Dynamic::from(fault), context.call_position()).into())
-}
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
 pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::RunnableModel>) {
@@ -36,29 +32,45 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&
     register_rows(engine, budget);
     register_outputs(engine, budget);
     register_texts(engine, budget);
-    register_expect(engine, budget);
+    let paid = budget.clone();
+    engine.register_fn("expect", move |found: Dynamic, expected: Dynamic, tolerance: Dynamic| -> Answer<Dynamic> {
+        check_expected(&found, &expected, &tolerance, &paid)?;
+        Ok(found)
+    });
     forward::register(engine, budget, model);
+}
+
+/// Registers a function of one tensor, which is paid for first.
+fn register_of_tensor<T: Variant + Clone>(
+    engine: &mut Engine,
+    budget: &Budget,
+    name: &str,
+    f: impl Fn(&Tensor) -> Result<T, Fault> + Send + Sync + 'static,
+) {
+    let paid = budget.clone();
+    engine.register_fn(name, move |x: Tensor| -> Answer<T> {
+        paid.pay(x.cost())?;
+        Ok(f(&x)?)
+    });
 }
 
 /// Replaces functions of Rhai's own that check the size of their result only afterwards.
 fn register_texts(engine: &mut Engine, budget: &Budget) {
-    fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Result<(), Fault> {
+    fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Answer<()> {
         let count = text.matches(old).count();
         let len = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
         if len > STRING_BYTES_MAX {
-            return Err(Fault::new(format!("replace: the result has {len} bytes"))
-                .hint(format!("a text has at most {STRING_BYTES_MAX}")));
+            let fault = Fault::new(format!("replace: the result has {len} bytes"));
+            return Err(fault.hint(format!("a text has at most {STRING_BYTES_MAX}")).into());
         }
         *text = text.replace(old, new).into();
         Ok(())
     }
-    engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, old: &str, new: &str| {
-        at_call(replace(text, old, new), &context)
+    engine.register_fn("replace", replace);
+    engine.register_fn("replace", |text: &mut ImmutableString, old: char, new: &str| {
+        replace(text, old.encode_utf8(&mut [0; 4]), new)
     });
-    engine.register_fn("replace", |context: NativeCallContext, text: &mut ImmutableString, old: char, new: &str| {
-        at_call(replace(text, old.encode_utf8(&mut [0; 4]), new), &context)
-    });
-    engine.register_fn("to_int", |context: NativeCallContext, x: f64| at_call(whole(x), &context));
+    engine.register_fn("to_int", |x: f64| -> Answer<INT> { Ok(whole(x)?) });
     for name in ["print", "to_string", "debug", "to_debug"] {
         engine.register_fn(name, |number: f64| in_text(number, 0.0));
         let watch = budget.clone();
@@ -170,58 +182,54 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
     ];
     for (operator, verb, op) in operators {
         let paid = budget.clone();
-        engine.register_fn(operator, move |context: NativeCallContext, a: Tensor, b: Tensor| {
-            let zipped = a.common_axes(verb, &b).and_then(|axes| {
-                paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
-                Ok(a.zip(&b, axes, op))
-            });
-            at_call(zipped, &context)
+        engine.register_fn(operator, move |a: Tensor, b: Tensor| -> Answer<Tensor> {
+            let axes = a.common_axes(verb, &b)?;
+            paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
+            Ok(a.zip(&b, axes, op))
         });
         macro_rules! with_numbers {
             ($($number:ty),*) => {$(
                 let paid = budget.clone();
-                engine.register_fn(operator, move |context: NativeCallContext, a: Tensor, b: $number| {
-                    at_call(paid.pay(a.cost()).map(|()| a.map(|a| op(a, b as f64))), &context)
+                engine.register_fn(operator, move |a: Tensor, b: $number| -> Answer<Tensor> {
+                    paid.pay(a.cost())?;
+                    Ok(a.map(|a| op(a, b as f64)))
                 });
                 let paid = budget.clone();
-                engine.register_fn(operator, move |context: NativeCallContext, a: $number, b: Tensor| {
-                    at_call(paid.pay(b.cost()).map(|()| b.map(|b| op(a as f64, b))), &context)
+                engine.register_fn(operator, move |a: $number, b: Tensor| -> Answer<Tensor> {
+                    paid.pay(b.cost())?;
+                    Ok(b.map(|b| op(a as f64, b)))
                 });
             )*};
         }
         with_numbers!(f64, INT);
     }
-    let paid = budget.clone();
-    engine.register_fn("-", move |context: NativeCallContext, a: Tensor| {
-        at_call(paid.pay(a.cost()).map(|()| a.map(|a| -a)), &context)
-    });
+    register_of_tensor(engine, budget, "-", |a| Ok(a.map(|a| -a)));
     engine.register_fn("==", |a: Tensor, b: Tensor| a == b).register_fn("!=", |a: Tensor, b: Tensor| a != b);
 
     for name in ["@", "dot"] {
         let paid = budget.clone();
-        engine.register_fn(name, move |context: NativeCallContext, a: Tensor, b: Tensor| {
-            let product = a.product_axes(&b).and_then(|axes| {
-                paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
-                paid.work(a.product_work(&b))?;
-                // A large one takes seconds.
-                let entries = a.product(&b, || paid.check())?;
-                Ok(Tensor::dynamic(axes, entries))
-            });
-            at_call(product, &context)
+        engine.register_fn(name, move |a: Tensor, b: Tensor| -> Answer<Dynamic> {
+            let axes = a.product_axes(&b)?;
+            paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
+            paid.work(a.product_work(&b))?;
+            // A large one takes seconds.
+            let entries = a.product(&b, || paid.check())?;
+            Ok(Tensor::new(axes, entries).into_dynamic())
         });
     }
     let paid = budget.clone();
-    engine.register_get("T", move |context: NativeCallContext, a: &mut Tensor| {
-        at_call(paid.pay(a.cost()).map(|()| a.transposed()), &context)
+    engine.register_get("T", move |a: &mut Tensor| -> Answer<Tensor> {
+        paid.pay(a.cost())?;
+        Ok(a.transposed())
     });
 
     let paid = budget.clone();
-    engine.register_indexer_get(move |context: NativeCallContext, tensor: &mut Tensor, at: Dynamic| {
-        at_call(tensor.get(&at, &paid), &context)
+    engine.register_indexer_get(move |tensor: &mut Tensor, at: Dynamic| -> Answer<Dynamic> {
+        Ok(tensor.get(&at, &paid)?)
     });
     let paid = budget.clone();
-    engine.register_indexer_set(move |context: NativeCallContext, tensor: &mut Tensor, at: Dynamic, x: Dynamic| {
-        at_call(tensor.set(&at, &x, &paid), &context)
+    engine.register_indexer_set(move |tensor: &mut Tensor, at: Dynamic, x: Dynamic| -> Answer<()> {
+        Ok(tensor.set(&at, &x, &paid)?)
     });
     // `i, j` in an index: a list that grows.
     engine.register_fn(super::syntax::PAIR, |a: Dynamic, b: Dynamic| -> Dynamic {
@@ -236,60 +244,58 @@ pub(super) fn count(name: &str, n: INT) -> Result<usize, Fault> {
         .map_err(|_| Fault::new(format!("{name}: {n} is not a count")).hint("use 0 or a larger whole number"))
 }
 
+/// The rows and columns of a matrix that is to be made, paid for.
+fn sides(name: &str, rows: INT, cols: INT, budget: &Budget) -> Result<[usize; 2], Fault> {
+    let sides = [count(name, rows)?, count(name, cols)?];
+    budget.pay(cost(sides))?;
+    Ok(sides)
+}
+
 fn register_makers(engine: &mut Engine, budget: &Budget, seed: u64) {
     for (name, entry) in [("zeros", 0.0), ("ones", 1.0)] {
         let paid = budget.clone();
-        engine.register_fn(name, move |context: NativeCallContext, rows: INT, cols: INT| {
-            let made = count(name, rows).and_then(|rows| {
-                let cols = count(name, cols)?;
-                paid.pay(cost([rows, cols]))?;
-                Ok(Tensor::matrix(rows, cols, vec![entry; rows * cols]))
-            });
-            at_call(made, &context)
+        engine.register_fn(name, move |rows: INT, cols: INT| -> Answer<Tensor> {
+            let [rows, cols] = sides(name, rows, cols, &paid)?;
+            Ok(Tensor::matrix(rows, cols, vec![entry; rows * cols]))
         });
         let paid = budget.clone();
-        engine.register_fn(name, move |context: NativeCallContext, len: INT| {
-            let made = count(name, len).and_then(|len| paid.pay(len).map(|()| Tensor::vector(vec![entry; len])));
-            at_call(made, &context)
+        engine.register_fn(name, move |len: INT| -> Answer<Tensor> {
+            let len = count(name, len)?;
+            paid.pay(len)?;
+            Ok(Tensor::vector(vec![entry; len]))
         });
     }
     let paid = budget.clone();
-    engine.register_fn("eye", move |context: NativeCallContext, n: INT| {
-        let made = count("eye", n).and_then(|n| {
-            paid.pay(cost([n, n]))?;
-            Ok(Tensor::matrix(n, n, (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect()))
-        });
-        at_call(made, &context)
+    engine.register_fn("eye", move |n: INT| -> Answer<Tensor> {
+        let [n, _] = sides("eye", n, n, &paid)?;
+        Ok(Tensor::matrix(n, n, (0..n * n).map(|i| f64::from(u8::from(i % (n + 1) == 0))).collect()))
     });
     let paid = budget.clone();
-    engine.register_fn("random", move |context: NativeCallContext, rows: INT, cols: INT| {
-        let made = count("random", rows).and_then(|rows| {
-            let cols = count("random", cols)?;
-            paid.pay(cost([rows, cols]))?;
-            let mut rng = part(seed, Stream::CodeCells, paid.next_draw());
-            Ok(Tensor::matrix(rows, cols, (0..rows * cols).map(|_| rng.random_range(-1.0..1.0)).collect()))
-        });
-        at_call(made, &context)
+    engine.register_fn("random", move |rows: INT, cols: INT| -> Answer<Tensor> {
+        let [rows, cols] = sides("random", rows, cols, &paid)?;
+        let mut rng = part(seed, Stream::CodeCells, paid.next_draw());
+        Ok(Tensor::matrix(rows, cols, (0..rows * cols).map(|_| rng.random_range(-1.0..1.0)).collect()))
     });
     let paid = budget.clone();
-    engine.register_fn("matrix", move |context: NativeCallContext, rows: Array| {
-        let lens = rows.iter().map(len_of).fold(rows.len(), usize::saturating_add);
-        let made = paid.pay(lens).and_then(|()| {
-            let rows: Vec<Vec<f64>> = rows.iter().map(|row| numbers("matrix", row)).collect::<Result<_, _>>()?;
-            let cols = rows.first().map_or(0, Vec::len);
-            if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
-                let message = format!("matrix: row {i} has length {}, row 0 has length {cols}", row.len());
-                return Err(Fault::new(message).hint("all rows must have the same length"));
-            }
-            Ok(Tensor::matrix(rows.len(), cols, rows.into_iter().flatten().collect()))
-        });
-        at_call(made, &context)
+    engine.register_fn("matrix", move |rows: Array| -> Answer<Tensor> {
+        paid.pay(rows.iter().map(len_of).fold(rows.len(), usize::saturating_add))?;
+        Ok(matrix(&rows)?)
     });
     let paid = budget.clone();
-    engine.register_fn("vector", move |context: NativeCallContext, entries: Array| {
-        let made = paid.pay(entries.len()).and_then(|()| numbers("vector", &Dynamic::from(entries)));
-        at_call(made.map(Tensor::vector), &context)
+    engine.register_fn("vector", move |entries: Array| -> Answer<Tensor> {
+        paid.pay(entries.len())?;
+        Ok(Tensor::vector(numbers("vector", &Dynamic::from(entries))?))
     });
+}
+
+fn matrix(rows: &[Dynamic]) -> Result<Tensor, Fault> {
+    let rows: Vec<Vec<f64>> = rows.iter().map(|row| numbers("matrix", row)).collect::<Result<_, _>>()?;
+    let cols = rows.first().map_or(0, Vec::len);
+    if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
+        let message = format!("matrix: row {i} has length {}, row 0 has length {cols}", row.len());
+        return Err(Fault::new(message).hint("all rows must have the same length"));
+    }
+    Ok(Tensor::matrix(rows.len(), cols, rows.into_iter().flatten().collect()))
 }
 
 /// The length of a tensor or a list; 0 for any other value.
@@ -323,15 +329,13 @@ fn register_entrywise(engine: &mut Engine, budget: &Budget) {
         ("relu", |x| if x < 0.0 { 0.0 } else { x }),
     ];
     for (name, f) in functions {
-        let paid = budget.clone();
-        engine.register_fn(name, move |context: NativeCallContext, x: Tensor| {
-            at_call(paid.pay(x.cost()).map(|()| x.map(f)), &context)
-        });
+        register_of_tensor(engine, budget, name, move |x| Ok(x.map(f)));
         engine.register_fn(name, move |x: f64| f(x)).register_fn(name, move |x: INT| f(x as f64));
     }
     let paid = budget.clone();
-    engine.register_fn("round", move |context: NativeCallContext, x: Tensor, digits: INT| {
-        at_call(paid.pay(x.cost()).map(|()| x.map(|x| rounded(x, digits))), &context)
+    engine.register_fn("round", move |x: Tensor, digits: INT| -> Answer<Tensor> {
+        paid.pay(x.cost())?;
+        Ok(x.map(|x| rounded(x, digits)))
     });
     engine.register_fn("round", rounded);
 }
@@ -369,58 +373,35 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
             .register_fn(name, move |a: f64, b: INT| of_two(a, b as f64));
     }
     for (name, f) in functions {
-        let paid = budget.clone();
-        engine.register_fn(name, move |context: NativeCallContext, x: Tensor| {
-            let of_rows = paid.pay(x.cost()).map(|()| {
-                let answer = x.reduce(f);
-                Tensor::dynamic(answer.axes().to_vec(), answer.entries().to_vec())
-            });
-            at_call(of_rows, &context)
-        });
+        register_of_tensor(engine, budget, name, move |x| Ok(x.reduce(f).into_dynamic()));
     }
+    register_of_tensor(engine, budget, "softmax", |x| {
+        let mut entries = x.entries().to_vec();
+        entries.chunks_mut(x.last_axis().len.max(1)).for_each(softmax_forward);
+        Ok(x.with(entries))
+    });
+    register_of_tensor(engine, budget, "mask", |x| {
+        let (cols, rank) = (x.last_axis().len.max(1), x.rank());
+        let rows = if rank > 1 { x.axes()[rank - 2].len.max(1) } else { 1 };
+        let hidden = |i: usize| i % cols > i / cols % rows;
+        let entries = x.entries().iter().enumerate();
+        Ok(x.with(entries.map(|(i, &x)| if hidden(i) { f64::NEG_INFINITY } else { x }).collect()))
+    });
+    register_of_tensor(engine, budget, "argmax", argmax);
     let paid = budget.clone();
-    engine.register_fn("softmax", move |context: NativeCallContext, x: Tensor| {
-        let weights = paid.pay(x.cost()).map(|()| {
-            let mut entries = x.entries().to_vec();
-            entries.chunks_mut(x.last_axis().len.max(1)).for_each(softmax_forward);
-            x.with(entries)
-        });
-        at_call(weights, &context)
+    engine.register_fn("cosine", move |a: Tensor, b: Tensor| -> Answer<f64> {
+        paid.pay(a.cost() + b.cost())?;
+        if a.rank() == 1 && b.rank() == 1 && a.len() == b.len() {
+            return Ok(cosine(a.entries(), b.entries()));
+        }
+        let message = format!("cosine: expected two vectors of the same length, not {} and {}", a.shape(), b.shape());
+        Err(Fault::new(message).hint("choose rows, as in cosine(E[\"apple\"], E[\"google\"])").into())
     });
     let paid = budget.clone();
-    engine.register_fn("mask", move |context: NativeCallContext, x: Tensor| {
-        let masked = paid.pay(x.cost()).map(|()| {
-            let (cols, rank) = (x.last_axis().len.max(1), x.rank());
-            let rows = if rank > 1 { x.axes()[rank - 2].len.max(1) } else { 1 };
-            let hidden = |i: usize| i % cols > i / cols % rows;
-            let entries = x.entries().iter().enumerate();
-            x.with(entries.map(|(i, &x)| if hidden(i) { f64::NEG_INFINITY } else { x }).collect())
-        });
-        at_call(masked, &context)
-    });
-    let paid = budget.clone();
-    engine.register_fn("argmax", move |context: NativeCallContext, x: Tensor| {
-        at_call(paid.pay(x.cost()).and_then(|()| argmax(&x)), &context)
-    });
-    let paid = budget.clone();
-    engine.register_fn("cosine", move |context: NativeCallContext, a: Tensor, b: Tensor| {
-        let answer = paid.pay(a.cost() + b.cost()).and_then(|()| {
-            if a.rank() == 1 && b.rank() == 1 && a.len() == b.len() {
-                return Ok(cosine(a.entries(), b.entries()));
-            }
-            let message =
-                format!("cosine: expected two vectors of the same length, not {} and {}", a.shape(), b.shape());
-            Err(Fault::new(message).hint("choose rows, as in cosine(E[\"apple\"], E[\"google\"])"))
-        });
-        at_call(answer, &context)
-    });
-    let paid = budget.clone();
-    engine.register_fn("nearest", move |context: NativeCallContext, table: Tensor, to: Tensor, n: INT| {
-        let ranked = count("nearest", n).and_then(|n| {
-            paid.pay(table.cost())?;
-            rank(&table, &to, n)
-        });
-        at_call(ranked, &context)
+    engine.register_fn("nearest", move |table: Tensor, to: Tensor, n: INT| -> Answer<Ranking> {
+        let n = count("nearest", n)?;
+        paid.pay(table.cost())?;
+        Ok(rank(&table, &to, n)?)
     });
     engine.register_fn("shape", |x: Tensor| -> Array {
         x.axes().iter().map(|axis| Dynamic::from(axis.len as INT)).collect()
@@ -485,31 +466,23 @@ fn show_with_caption(budget: &Budget, caption: &str, value: &Dynamic) -> Result<
 
 fn register_outputs(engine: &mut Engine, budget: &Budget) {
     let shown = budget.clone();
-    engine.register_fn("show", move |context: NativeCallContext, value: Dynamic| {
-        at_call(shown.show_value(&value), &context)
+    engine.register_fn("show", move |value: Dynamic| -> Answer<()> { Ok(shown.show_value(&value)?) });
+    let shown = budget.clone();
+    engine.register_fn("show", move |caption: ImmutableString, value: Dynamic| -> Answer<()> {
+        Ok(show_with_caption(&shown, &caption, &value)?)
     });
     let shown = budget.clone();
-    engine.register_fn("show", move |context: NativeCallContext, caption: ImmutableString, value: Dynamic| {
-        at_call(show_with_caption(&shown, &caption, &value), &context)
-    });
-    let shown = budget.clone();
-    engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor| {
-        at_call(plot(&x, &y, None, None).and_then(|plot| shown.show(Output::Plot(plot))), &context)
-    });
-    let shown = budget.clone();
-    engine.register_fn("plot", move |context: NativeCallContext, x: Tensor, y: Tensor, names: Array| {
-        at_call(plot(&x, &y, Some(&names), None).and_then(|plot| shown.show(Output::Plot(plot))), &context)
-    });
-    let shown = budget.clone();
-    let with_axes = move |context: NativeCallContext, x: Tensor, y: Tensor, names: Array, axes: Array| {
-        at_call(plot(&x, &y, Some(&names), Some(&axes)).and_then(|plot| shown.show(Output::Plot(plot))), &context)
+    let draw = move |x: Tensor, y: Tensor, names: Array, axes: Option<&[Dynamic]>| -> Answer<()> {
+        Ok(shown.show(Output::Plot(plot(&x, &y, &names, axes)?))?)
     };
-    engine.register_fn("plot", with_axes);
+    let (alone, named) = (draw.clone(), draw.clone());
+    engine
+        .register_fn("plot", move |x: Tensor, y: Tensor| alone(x, y, Array::new(), None))
+        .register_fn("plot", move |x: Tensor, y: Tensor, names: Array| named(x, y, names, None))
+        .register_fn("plot", move |x: Tensor, y: Tensor, names: Array, axes: Array| draw(x, y, names, Some(&axes)));
     let shown = budget.clone();
-    engine.register_fn("image", move |context: NativeCallContext, path: ImmutableString| {
-        at_call(image(&path).and_then(|image| shown.show(image)), &context)
-    });
-    engine.register_fn("help", |context: NativeCallContext, name: ImmutableString| at_call(help(&name), &context));
+    engine.register_fn("image", move |path: ImmutableString| -> Answer<()> { Ok(shown.show(image(&path)?)?) });
+    engine.register_fn("help", |name: ImmutableString| -> Answer<String> { Ok(help(&name)?) });
     let shown = budget.clone();
     engine.on_print(move |text| _ = shown.show(Output::Text(text.into())));
     let shown = budget.clone();
@@ -524,7 +497,7 @@ fn image(path: &str) -> Result<Output, Fault> {
 }
 
 /// `names` are those of the lines, where the rows of `y` have none; `axes` those of the horizontal and the vertical axis.
-fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>, axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
+fn plot(x: &Tensor, y: &Tensor, names: &[Dynamic], axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: y has the shape {}, x has the shape {}", y.shape(), x.shape());
         return Err(Fault::new(message).hint("x must be a vector, y a vector or rows of the same length"));
@@ -535,16 +508,15 @@ fn plot(x: &Tensor, y: &Tensor, names: Option<&[Dynamic]>, axes: Option<&[Dynami
         return Err(fault.hint(format!("at most {PLOT_LINES_MAX} are drawn; choose rows of y")));
     }
     let names = match names {
-        Some([]) => names_of_rows(y),
-        Some(names) if names.len() != count => {
+        [] => names_of_rows(y),
+        names if names.len() != count => {
             let fault =
                 Fault::new(format!("plot: the number of names is {}, but the number of lines is {count}", names.len()));
             return Err(fault.hint("give one name for each line, in a list of texts"));
         }
-        Some(names) => names.iter().map(line_name).collect::<Result<_, _>>()?,
-        None => names_of_rows(y),
+        names => names.iter().map(line_name).collect::<Result<_, _>>()?,
     };
-    let lines = names.into_iter().zip(y.rows()).map(|(name, row)| (name, row.into())).collect();
+    let lines = names.into_iter().zip(y.rows()).map(|(name, row)| PlotLine { name, y: row.into() }).collect();
     let axes = match axes {
         Some([x, y]) => [line_name(x)?, line_name(y)?],
         Some(axes) => {
@@ -656,19 +628,7 @@ pub fn help(name: &str) -> Result<String, Fault> {
     }
 }
 
-/// `expect(found, expected, tolerance)`: a number, or every one of a tensor, is what it should be.
-fn register_expect(engine: &mut Engine, budget: &Budget) {
-    let paid = budget.clone();
-    engine.register_fn(
-        "expect",
-        move |context: NativeCallContext, found: Dynamic, expected: Dynamic, tolerance: Dynamic| {
-            let checked = check_expected(&found, &expected, &tolerance, &paid);
-            at_call(checked.map(|()| found), &context)
-        },
-    );
-}
-
-/// NaN is never what is expected.
+/// `expect(found, expected, tolerance)`: a number, or every one of a tensor, is what it should be. NaN never is.
 fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid: &Budget) -> Result<(), Fault> {
     let tolerance = number(tolerance)
         .filter(|tolerance| *tolerance >= 0.0)

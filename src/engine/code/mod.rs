@@ -40,7 +40,7 @@ pub use fault::{Fault, LineColumn};
 pub use forward::{Charge, CodePass, FORWARD, Forward, NEIGHBOURS, PassTensors, RunnableModel, VECTORS};
 pub use names::{Names, names};
 pub use tensor::{Axis, Labels, Shape, Tensor};
-pub use value::{Output, Plot, Value, Variable, readable};
+pub use value::{Output, Plot, PlotLine, Value, Variable, readable};
 
 use self::budget::*;
 
@@ -235,32 +235,18 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
             run.defined.retain(|before: &Variable| before.name != *name);
             run.defined.push(variable);
         } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i)) {
-            let before = &given.variable.value;
             match &given.fixed {
-                None if changed(before, &variable.value) => run.written.push(variable),
+                _ if value::is_same(&given.variable.value, &variable.value) => {}
+                None => run.written.push(variable),
                 // Rhai lets new keys into a constant map, and letters into a constant text.
-                Some(why) if !value::is_same(before, &variable.value) => {
+                Some(why) => {
                     let fault = Some(fault::fixed(name, why));
                     return Run { fault, defined: Vec::new(), written: Vec::new(), ..run };
                 }
-                _ => {}
             }
         }
     }
     run
-}
-
-/// Whether two values are the same. NaN equals itself here: a value that stays NaN has not changed.
-fn changed(before: &Dynamic, after: &Dynamic) -> bool {
-    let bits = |value: &Dynamic| value.as_float().ok().map(f64::to_bits);
-    match (before.read_lock::<Tensor>(), after.read_lock::<Tensor>()) {
-        (Some(before), Some(after)) => {
-            let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-            before.len() != after.len() || !before.entries().iter().zip(after.entries()).all(same)
-        }
-        (None, None) => bits(before) != bits(after) || before.as_int().ok() != after.as_int().ok(),
-        _ => true,
-    }
 }
 
 /// The scope of a run: the constant for a whole axis first, then the given variables.
@@ -281,7 +267,7 @@ fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, F
 
 fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>) -> Engine {
     // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
-    let mut engine = Engine::new_raw();
+    let mut engine = syntax::parser(progress.clone());
     ArithmeticPackage::new().register_into_engine(&mut engine);
     LogicPackage::new().register_into_engine(&mut engine);
     BasicStringPackage::new().register_into_engine(&mut engine);
@@ -294,15 +280,10 @@ fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>)
     engine
         .set_max_operations(OPERATIONS_MAX)
         .set_max_call_levels(CALL_LEVELS_MAX)
-        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
         .set_max_string_size(STRING_BYTES_MAX)
         .set_max_array_size(ARRAY_ENTRIES_MAX)
         .set_max_map_size(MAP_ENTRIES_MAX)
-        .set_max_variables(VARIABLES_MAX)
-        .set_max_functions(FUNCTIONS_MAX)
-        .disable_symbol("eval")
-        .disable_symbol("curry");
-    syntax::extend(&mut engine, progress.clone());
+        .set_max_variables(VARIABLES_MAX);
     functions::register(&mut engine, budget, scope.seed, scope.model.as_ref());
     let watch = budget.clone();
     engine.on_progress(move |operations| watch.is_over_after(operations).then_some(Dynamic::UNIT));
@@ -312,11 +293,7 @@ fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>)
 /// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise.
 /// Not the variables, which it would put in place of parameters of the same name.
 fn compile(engine: &Engine, progress: &syntax::ParserProgress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
-    if source.len() > SOURCE_BYTES_MAX {
-        let message = format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes");
-        let fault = Fault::new(message).hint("split the cell");
-        return Err(rhai::EvalAltResult::ErrorRuntime(Dynamic::from(fault), rhai::Position::NONE).into());
-    }
+    names::check_size(source)?;
     progress.restart();
     let mut constants = rhai::Scope::new();
     constants.push_constant(syntax::WHOLE, tensor::Whole);

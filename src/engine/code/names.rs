@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{AST, ASTNode, Engine, EvalAltResult, Expr, Stmt};
+use rhai::{AST, ASTNode, EvalAltResult, Expr, Stmt};
 
-use super::budget::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, SOURCE_BYTES_MAX};
+use super::budget::SOURCE_BYTES_MAX;
 use super::fault::{Fault, explain};
 use super::{Scope, syntax};
 
@@ -19,52 +19,42 @@ pub struct Names {
     pub writes: BTreeSet<String>,
 }
 
+/// # Errors
+/// If the text of a cell is too long.
+pub(super) fn check_size(source: &str) -> Result<(), Fault> {
+    if source.len() <= SOURCE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Fault::new(format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes")).hint("split the cell"))
+}
+
 /// The names of a text, without running it.
 pub fn names(source: &str) -> Result<Names, Fault> {
-    if source.len() > SOURCE_BYTES_MAX {
-        return Err(
-            Fault::new(format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes")).hint("split the cell")
-        );
-    }
-    let mut engine = Engine::new_raw();
-    engine
-        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
-        .set_max_functions(FUNCTIONS_MAX)
-        .disable_symbol("eval")
-        .disable_symbol("curry");
+    check_size(source)?;
+    let mut engine = syntax::parser(syntax::ParserProgress::default());
     // Constants must stay names.
     engine.set_optimization_level(rhai::OptimizationLevel::None);
-    let progress = syntax::ParserProgress::default();
-    syntax::extend(&mut engine, progress.clone());
-    progress.restart();
     let ast =
         engine.compile(source).map_err(|error| explain(EvalAltResult::from(error), "", &Scope::default(), None))?;
 
     let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
     let mut top = ast.clone();
     top.clear_functions();
-    let Found { defines, inner, copied, reads, writes } = Found::in_statements(&top);
-    let own = |name: &String| {
-        defines.contains(name) || inner.contains(name) || functions.contains(name) || name == syntax::WHOLE
-    };
+    let top = Found::in_statements(&top);
+    let own = |name: &String| top.has_own(name) || functions.contains(name);
     let mut names = Names {
-        reads: reads.into_iter().filter(|name| !own(name) || copied.contains(name)).collect(),
-        writes: writes.into_iter().filter(|name| !own(name)).collect(),
-        defines: defines.union(&functions).cloned().collect(),
+        reads: top.reads.iter().filter(|name| !own(name) || top.copied.contains(*name)).cloned().collect(),
+        writes: top.writes.iter().filter(|name| !own(name)).cloned().collect(),
+        defines: top.defines.union(&functions).cloned().collect(),
     };
     for function in ast.iter_functions() {
         let is_it = |name: &str, count| name == function.name && count == function.params.len();
         let body = ast.clone_functions_only_filtered(|_, _, _, name, count| is_it(name, count));
-        let Found { defines, inner, reads, .. } = Found::in_statements(&body);
+        let body = Found::in_statements(&body);
         // It sees its own variables, and functions; of others it says that they are not there.
-        let own = |name: &String| {
-            defines.contains(name)
-                || inner.contains(name)
-                || functions.contains(name)
-                || function.params.contains(&name.as_str())
-                || name == syntax::WHOLE
-        };
-        names.reads.extend(reads.into_iter().filter(|name| !own(name)));
+        let own =
+            |name: &String| body.has_own(name) || functions.contains(name) || function.params.contains(&name.as_str());
+        names.reads.extend(body.reads.iter().filter(|name| !own(name)).cloned());
     }
     Ok(names)
 }
@@ -83,6 +73,11 @@ struct Found {
 }
 
 impl Found {
+    /// Whether a name is none from elsewhere.
+    fn has_own(&self, name: &str) -> bool {
+        self.defines.contains(name) || self.inner.contains(name) || name == syntax::WHOLE
+    }
+
     fn in_statements(ast: &AST) -> Self {
         let mut found = Self::default();
         // The variable whose first definition the walk is in.

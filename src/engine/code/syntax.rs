@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhai::{Engine, INT, Token};
 
+use super::budget::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX};
 use super::tensor::LARGEST_END;
 
 /// The operator that a comma within an index becomes.
@@ -90,11 +91,18 @@ impl Brackets {
     }
 }
 
-/// Teaches an engine `@`, and commas in an index.
-pub fn extend(engine: &mut Engine, progress: ParserProgress) {
+/// An engine that parses the language, and has no functions yet.
+pub fn parser(progress: ParserProgress) -> Engine {
+    let mut engine = Engine::new_raw();
+    engine
+        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
+        .set_max_functions(FUNCTIONS_MAX)
+        .disable_symbol("eval")
+        .disable_symbol("curry");
     for (operator, precedence) in [("@", PRODUCT_PRECEDENCE), (PAIR, PAIR_PRECEDENCE)] {
         engine.register_custom_operator(operator, precedence).expect("not an operator of Rhai's own");
     }
     #[expect(deprecated, reason = "Rhai calls deprecated what may change between versions")]
     engine.on_parse_token(move |token, _, _| progress.exchange(token));
+    engine
 }

@@ -182,6 +182,13 @@ impl Tensor {
         Arc::strong_count(&self.entries) > 1
     }
 
+    /// Whether another tensor has the same entries, bit for bit.
+    pub fn has_entries_of(&self, other: &Self) -> bool {
+        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+        let all_same = || self.len() == other.len() && self.entries.iter().zip(&*other.entries).all(same);
+        Arc::ptr_eq(&self.entries, &other.entries) || all_same()
+    }
+
     /// A tensor with the same axes and other entries.
     pub fn with(&self, entries: Vec<f64>) -> Self {
         Self::new(self.axes.clone(), entries)
@@ -195,13 +202,6 @@ impl Tensor {
     pub fn reduce(&self, f: impl Fn(&[f64]) -> f64) -> Self {
         let axes = self.axes[..self.rank() - 1].to_vec();
         Self::new(axes, self.rows().map(f).collect())
-    }
-
-    /// The part at `i` of the first axis.
-    pub fn part(&self, i: usize) -> Self {
-        let axes = self.axes[1..].to_vec();
-        let len: usize = axes.iter().map(|axis| axis.len).product();
-        Self::new(axes, self.entries[i * len..][..len].to_vec())
     }
 
     /// The axes of two tensors taken entry by entry, as if a missing first axis, or one of length 1, were repeated.
@@ -436,12 +436,12 @@ impl Tensor {
     /// `tensor[index]`: a number where every axis has one index.
     pub fn get(&self, index: &Dynamic, budget: &Budget) -> Result<Dynamic, Fault> {
         let (axes, places) = resolve(self, index, budget)?;
-        Ok(Self::dynamic(axes, places.iter().map(|&place| self.entries[place]).collect()))
+        Ok(Self::new(axes, places.iter().map(|&place| self.entries[place]).collect()).into_dynamic())
     }
 
-    /// The value of a tensor; a number if no axes remain.
-    pub fn dynamic(axes: Vec<Axis>, entries: Vec<f64>) -> Dynamic {
-        if axes.is_empty() { Dynamic::from(entries[0]) } else { Dynamic::from(Self::new(axes, entries)) }
+    /// The value in code; a number if there are no axes.
+    pub fn into_dynamic(self) -> Dynamic {
+        if self.axes.is_empty() { Dynamic::from(self.entries[0]) } else { Dynamic::from(self) }
     }
 
     /// `tensor[index] = x`: one number for all, or as many as there are places.

@@ -91,7 +91,7 @@ fn nests(value: &Dynamic, depth: usize) -> bool {
     }
 }
 
-/// The same to the last part of a list, a map or a text. A tensor is replaced as a whole or stays, which Rhai sees to.
+/// The same to the last part of a list, a map or a text, and to the last bit of a number: what stays NaN is the same.
 pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     if let (Some(a), Some(b)) = (a.read_lock::<Array>(), b.read_lock::<Array>()) {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b));
@@ -104,7 +104,10 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
         // Lists may name one long text many times: a copy of a list shares its texts.
         return a.as_ptr() == b.as_ptr() || *a == *b;
     }
-    a.type_id() == b.type_id() && (a.is::<Tensor>() || a.to_string() == b.to_string())
+    if let (Some(a), Some(b)) = (a.read_lock::<Tensor>(), b.read_lock::<Tensor>()) {
+        return a.has_entries_of(&b);
+    }
+    a.type_id() == b.type_id() && a.to_string() == b.to_string()
 }
 
 /// Text that ends after the given number of bytes. Lists that name one text many times can say far more than they hold.
@@ -294,13 +297,22 @@ pub enum Output {
 }
 
 /// Lines over one horizontal axis.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
+    #[serde(with = "json::numbers")]
     pub x: Arc<[f64]>,
-    /// Each with its name.
-    pub lines: Vec<(String, Arc<[f64]>)>,
+    pub lines: Vec<PlotLine>,
     /// Names of the horizontal and the vertical axis, empty without one.
+    #[serde(default)]
     pub axes: [String; 2],
+}
+
+/// A line of a plot, which needs no name where it is the only one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlotLine {
+    pub name: String,
+    #[serde(with = "json::numbers")]
+    pub y: Arc<[f64]>,
 }
 
 /// Neighbours in the language: a list that prints as one.
@@ -361,7 +373,7 @@ impl Output {
             Self::Ranking(words) => words.iter().map(|(word, _)| word.len() + number).sum(),
             Self::Plot(plot) => {
                 (plot.lines.len() + 1) * plot.x.len() * number
-                    + plot.lines.iter().map(|(name, _)| name.len()).sum::<usize>()
+                    + plot.lines.iter().map(|line| line.name.len()).sum::<usize>()
             }
         }
     }
@@ -375,7 +387,7 @@ const EMPTY_AXES_MAX: usize = 1000;
 #[derive(Serialize, Deserialize)]
 pub(super) enum Written {
     Number(#[serde(with = "json::number")] f64),
-    Text(String),
+    Text(#[serde(with = "json::shared")] Arc<str>),
     Table {
         #[serde(default)]
         caption: String,
@@ -388,29 +400,17 @@ pub(super) enum Written {
         #[serde(with = "json::numbers")]
         numbers: Vec<f64>,
     },
-    Plot {
-        #[serde(with = "json::numbers")]
-        x: Vec<f64>,
-        lines: Vec<PlotLine>,
-        #[serde(default)]
-        axes: [String; 2],
-    },
-    Image(String),
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct PlotLine {
-    name: String,
-    #[serde(with = "json::numbers")]
-    y: Vec<f64>,
+    Plot(Plot),
+    Image(#[serde(with = "json::shared")] Arc<str>),
 }
 
 impl From<Output> for Written {
     fn from(output: Output) -> Self {
         match output {
             Output::Number(number) => Self::Number(number),
-            Output::Text(text) => Self::Text(text.to_string()),
-            Output::Image(path) => Self::Image(path.to_string()),
+            Output::Text(text) => Self::Text(text),
+            Output::Image(path) => Self::Image(path),
+            Output::Plot(plot) => Self::Plot(plot),
             Output::Table { caption, tensor } => Self::Table {
                 caption: caption.to_string(),
                 axes: tensor.axes().to_vec(),
@@ -420,10 +420,6 @@ impl From<Output> for Written {
                 let (words, numbers) = ranked.iter().cloned().unzip();
                 Self::Ranking { words, numbers }
             }
-            Output::Plot(Plot { x, lines, axes }) => {
-                let lines = lines.into_iter().map(|(name, y)| PlotLine { name, y: y.to_vec() });
-                Self::Plot { x: x.to_vec(), lines: lines.collect(), axes }
-            }
         }
     }
 }
@@ -432,8 +428,9 @@ impl From<Written> for Output {
     fn from(written: Written) -> Self {
         match written {
             Written::Number(number) => Self::Number(number),
-            Written::Text(text) => Self::Text(text.into()),
-            Written::Image(path) => Self::Image(path.into()),
+            Written::Text(text) => Self::Text(text),
+            Written::Image(path) => Self::Image(path),
+            Written::Plot(plot) => Self::Plot(plot),
             Written::Table { caption, axes, entries } => {
                 Self::Table { caption: caption.into(), tensor: Tensor::unchecked(axes, entries) }
             }
@@ -443,10 +440,6 @@ impl From<Written> for Output {
             // Which word has which number cannot be known: as a table without axes it is not sound.
             Written::Ranking { numbers, .. } => {
                 Self::Table { caption: "".into(), tensor: Tensor::unchecked(Vec::new(), numbers) }
-            }
-            Written::Plot { x, lines, axes } => {
-                let lines = lines.into_iter().map(|PlotLine { name, y }| (name, Arc::from(y)));
-                Self::Plot(Plot { x: x.into(), lines: lines.collect(), axes })
             }
         }
     }
@@ -461,7 +454,7 @@ impl Output {
             Self::Table { tensor, .. } => tensor.is_sound(),
             Self::Ranking(ranked) => ranked.len() <= RANKED_MAX,
             Self::Plot(Plot { x, lines, .. }) => {
-                lines.len() <= PLOT_LINES_MAX && lines.iter().all(|(_, y)| y.len() == x.len())
+                lines.len() <= PLOT_LINES_MAX && lines.iter().all(|line| line.y.len() == x.len())
             }
         }
     }

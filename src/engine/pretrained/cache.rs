@@ -85,43 +85,22 @@ struct WellKnown {
     config: &'static str,
 }
 
+const fn known(name: &'static str, about: &'static str, megabytes: u32, config: &'static str) -> WellKnown {
+    WellKnown { name, about, megabytes, config }
+}
+
 const KNOWN: &[WellKnown] = &[
-    WellKnown {
-        name: "all-MiniLM-L6-v2",
-        about: "a small BERT for the meaning of sentences",
-        megabytes: 91,
-        config: r#"{"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}"#,
-    },
-    WellKnown {
-        name: "bert-base-uncased",
-        about: "BERT, the encoder of 2018",
-        megabytes: 440,
-        config: r#"{"model_type": "bert"}"#,
-    },
-    WellKnown {
-        name: "bert-base-cased",
-        about: "BERT that keeps capital letters",
-        megabytes: 436,
-        config: r#"{"model_type": "bert", "vocab_size": 28996}"#,
-    },
-    WellKnown {
-        name: "distilbert-base-uncased",
-        about: "BERT with half the layers",
-        megabytes: 268,
-        config: r#"{"model_type": "distilbert"}"#,
-    },
-    WellKnown {
-        name: "gpt2",
-        about: "GPT-2, the text generator of 2019",
-        megabytes: 548,
-        config: r#"{"model_type": "gpt2"}"#,
-    },
-    WellKnown {
-        name: "distilgpt2",
-        about: "GPT-2 with half the layers",
-        megabytes: 353,
-        config: r#"{"model_type": "gpt2", "n_layer": 6}"#,
-    },
+    known(
+        "all-MiniLM-L6-v2",
+        "a small BERT for the meaning of sentences",
+        91,
+        r#"{"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}"#,
+    ),
+    known("bert-base-uncased", "BERT, the encoder of 2018", 440, r#"{"model_type": "bert"}"#),
+    known("bert-base-cased", "BERT that keeps capital letters", 436, r#"{"model_type": "bert", "vocab_size": 28996}"#),
+    known("distilbert-base-uncased", "BERT with half the layers", 268, r#"{"model_type": "distilbert"}"#),
+    known("gpt2", "GPT-2, the text generator of 2019", 548, r#"{"model_type": "gpt2"}"#),
+    known("distilgpt2", "GPT-2 with half the layers", 353, r#"{"model_type": "gpt2", "n_layer": 6}"#),
 ];
 
 /// A model that is not on this computer, or not all of it.
@@ -145,9 +124,14 @@ impl Absent {
         let name = self.about().unwrap_or(self.name.as_str());
         let name = name.strip_prefix("a ").map_or_else(|| name.to_owned(), |name| format!("A {name}"));
         let comma = if name.contains(',') { "," } else { "" };
+        format!("{name}{comma} {}", self.state())
+    }
+
+    /// The end of a sentence about the model that says so.
+    fn state(&self) -> String {
         match self.lacks {
-            Some(lacks) => format!("{name}{comma} is only partly on this computer: {lacks} is missing"),
-            None => format!("{name}{comma} is not on this computer"),
+            Some(lacks) => format!("is only partly on this computer: {lacks} is missing"),
+            None => "is not on this computer".to_owned(),
         }
     }
 
@@ -182,11 +166,7 @@ impl Absent {
 
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name.as_str();
-        match self.lacks {
-            Some(lacks) => write!(f, "the model {name} is only partly on this computer: {lacks} is missing")?,
-            None => write!(f, "the model {name} is not on this computer")?,
-        }
+        write!(f, "the model {} {}", self.name.as_str(), self.state())?;
         if let (Some(about), Some(megabytes)) = (self.about(), self.megabytes()) {
             write!(f, " ({about}, {megabytes} MB)")?;
         }

@@ -96,19 +96,13 @@ impl Config {
         let block = self.block();
         let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == block.activation);
         let (activation, epsilon) = (activation.map(|(name, _)| *name), block.norm_form.epsilon);
-        let (hidden, by_layer) = (block.feed_forward, self.layers() > 1 && self.is_scaled_by_layer());
         // Tokens that a text begins or ends with: none.
         let (class, own) = match self.family {
             Family::Bert => (
                 "BertForMaskedLM",
                 json!({
-                    "hidden_size": self.width(),
-                    "num_hidden_layers": self.layers(),
-                    "num_attention_heads": self.heads(),
-                    "intermediate_size": hidden,
                     "hidden_act": activation,
                     "layer_norm_eps": epsilon,
-                    "max_position_embeddings": self.positions(),
                     "type_vocab_size": self.types(),
                     "is_decoder": self.is_causal(),
                     "pad_token_id": null,
@@ -117,40 +111,30 @@ impl Config {
             Family::Gpt2 => (
                 "GPT2LMHeadModel",
                 json!({
-                    "n_embd": self.width(),
-                    "n_layer": self.layers(),
-                    "n_head": self.heads(),
-                    "n_inner": hidden,
                     "activation_function": activation,
                     "layer_norm_epsilon": epsilon,
-                    "n_positions": self.positions(),
                     "scale_attn_weights": block.attention.scale,
-                    "scale_attn_by_inverse_layer_idx": by_layer,
+                    "scale_attn_by_inverse_layer_idx": self.layers() > 1 && self.is_scaled_by_layer(),
                     "bos_token_id": null,
                     "eos_token_id": null,
                 }),
             ),
-            Family::DistilBert => (
-                "DistilBertForMaskedLM",
-                json!({
-                    "dim": self.width(),
-                    "n_layers": self.layers(),
-                    "n_heads": self.heads(),
-                    "hidden_dim": hidden,
-                    "activation": activation,
-                    "max_position_embeddings": self.positions(),
-                    "pad_token_id": null,
-                }),
-            ),
+            Family::DistilBert => ("DistilBertForMaskedLM", json!({ "activation": activation, "pad_token_id": null })),
             Family::Llama => ("LlamaForCausalLM", self.llama_fields(activation)),
             other => panic!("config: models of {} are not written", other.name()),
         };
+        let keys = self.family.keys();
         let mut fields = json!({
             "model_type": self.family.model_type(),
             "architectures": [class],
             "dtype": "float32",
             "tie_word_embeddings": self.is_tied(),
             "vocab_size": self.vocabulary,
+            keys.width: self.width(),
+            keys.layers: self.layers(),
+            keys.heads: self.heads(),
+            keys.hidden: block.feed_forward,
+            keys.positions: self.positions(),
         });
         if let (Value::Object(fields), Value::Object(own)) = (&mut fields, own) {
             fields.extend(own);
@@ -158,19 +142,14 @@ impl Config {
         format!("{fields:#}\n")
     }
 
-    /// The fields of a model of Llama's form. Its rotation is not scaled.
+    /// The fields of a model of Llama's form alone. Its rotation is not scaled.
     fn llama_fields(&self, activation: Option<&str>) -> Value {
         let block = self.block();
         json!({
-            "hidden_size": self.width(),
-            "num_hidden_layers": self.layers(),
-            "num_attention_heads": self.heads(),
             "num_key_value_heads": self.heads() / block.attention.group_size,
             "head_dim": block.attention.key_width,
-            "intermediate_size": block.feed_forward,
             "hidden_act": activation,
             "rms_norm_eps": block.norm_form.epsilon,
-            "max_position_embeddings": self.positions(),
             "rope_theta": block.attention.rotary.map(|rotary| rotary.theta),
             "attention_bias": block.attention.bias,
             "mlp_bias": block.forward_bias,

@@ -200,22 +200,17 @@ impl Known {
     /// In words, if they differ.
     fn compare(&self, read: &Pretrained) -> Result<String, String> {
         let model = read.model();
+        let pass = |ids: &[usize]| {
+            Activations::of(&model, &read.parameters, &Sequences::one(ids), None, &Interventions::default())
+        };
         match &self.published {
             Published::Logits { ids, row, class, logits } => {
-                let (sentence, live) = (Sequences::one(ids), Interventions::default());
-                let pass = Activations::of(&model, &read.parameters, &sentence, None, &live);
-                let found = model.logits_of(&read.parameters, &pass.output);
+                let found = model.logits_of(&read.parameters, &pass(ids).output);
                 let worst = logits.iter().enumerate().flat_map(|(i, logits)| {
                     let found = &found.row(row + i)[*class..][..logits.len()];
                     found.iter().zip(*logits).map(|(found, logit)| (found - logit).abs())
                 });
-                let worst = worst.fold(0.0, f32::max);
-                if worst <= TOLERANCE {
-                    return Ok(format!("its logits are as published, within {worst:.1e}"));
-                }
-                Err(format!(
-                    "found logits that differ from the published ones by {worst:.1e}; expected at most {TOLERANCE:e}"
-                ))
+                as_published("logits", "", worst.fold(0.0, f32::max), TOLERANCE)
             }
             Published::Greedy { ids, goes_on } => {
                 let rng = &mut stream(0, Stream::Generation);
@@ -227,27 +222,25 @@ impl Known {
                 }
             }
             Published::Cosines { sentences, cosines } => {
-                let mean = |ids: &&[usize]| {
-                    let (sentence, live) = (Sequences::one(ids), Interventions::default());
-                    let pass = Activations::of(&model, &read.parameters, &sentence, None, &live);
-                    centroid(&pass.output, &(0..ids.len()).collect::<Vec<_>>())
-                };
+                let mean = |ids: &&[usize]| centroid(&pass(ids).output, &(0..ids.len()).collect::<Vec<_>>());
                 let means: Vec<Vec<f32>> = sentences.iter().map(mean).collect();
                 let pairs =
                     means.iter().enumerate().flat_map(|(i, one)| means[i + 1..].iter().map(move |two| (one, two)));
                 let found = pairs.map(|(one, two)| cosine(one, two));
                 let worst = found.zip(*cosines).map(|(found, cosine)| (found - cosine).abs()).fold(0.0, f32::max);
-                if worst <= COSINE_TOLERANCE {
-                    return Ok(format!(
-                        "its cosines of {} sentences are as published, within {worst:.1e}",
-                        sentences.len()
-                    ));
-                }
-                Err(format!(
-                    "found cosines that differ from the published ones by {worst:.1e}; expected at most \
-                     {COSINE_TOLERANCE:e}"
-                ))
+                as_published("cosines", &format!(" of {} sentences", sentences.len()), worst, COSINE_TOLERANCE)
             }
         }
     }
+}
+
+/// A line on numbers whose largest difference from the published ones is this.
+///
+/// # Errors
+/// In words, if it is more than may be.
+fn as_published(numbers: &str, of: &str, worst: f32, most: f32) -> Result<String, String> {
+    if worst <= most {
+        return Ok(format!("its {numbers}{of} are as published, within {worst:.1e}"));
+    }
+    Err(format!("found {numbers} that differ from the published ones by {worst:.1e}; expected at most {most:e}"))
 }

@@ -26,9 +26,9 @@ const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 /// Files of older tokenizers: of BERT's family, and of GPT-2's.
-const PIECES: &str = "vocab.txt";
-const IDS: &str = "vocab.json";
-const MERGES: &str = "merges.txt";
+pub const PIECES: &str = "vocab.txt";
+pub(super) const IDS: &str = "vocab.json";
+pub(super) const MERGES: &str = "merges.txt";
 
 /// Stands between the sentences of a pair.
 pub const PAIR: &str = "|||";
@@ -203,17 +203,16 @@ fn name(path: &Path) -> String {
 
 fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
     let read = |name| text_if_there(folder, name, TOKENIZER_BYTES_MAX);
-    let open = |files: TokenizerFiles<'_>, name: &str| Tokenizer::read(files).map_err(|refusal| refusal.in_file(name));
     if let Some(json) = read(TOKENIZER)? {
-        return open(TokenizerFiles::Json(&json), TOKENIZER).map(Some);
+        return Tokenizer::read(TokenizerFiles::Json(&json)).map(Some);
     }
     let config = read(TOKENIZER_CONFIG)?;
     let config = config.as_deref();
     if let Some(vocab) = read(PIECES)? {
-        return open(TokenizerFiles::WordPiece { vocab: &vocab, config }, PIECES).map(Some);
+        return Tokenizer::read(TokenizerFiles::WordPiece { vocab: &vocab, config }).map(Some);
     }
     if let (Some(vocab), Some(merges)) = (read(IDS)?, read(MERGES)?) {
-        return open(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }, IDS).map(Some);
+        return Tokenizer::read(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }).map(Some);
     }
     Ok(None)
 }

@@ -111,6 +111,17 @@ pub enum LoadStopped {
     Cancelled,
 }
 
+impl LoadStopped {
+    /// The same, of a file; one that is named already stays.
+    #[must_use]
+    pub fn in_file(self, file: &str) -> Self {
+        match self {
+            Self::Refused(refusal) => refusal.in_file(file).into(),
+            Self::Cancelled => self,
+        }
+    }
+}
+
 impl From<Refusal> for LoadStopped {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(Box::new(refusal))
@@ -135,9 +146,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
     let (mut sources, index) = open(folder)?;
-    let tensors = sources.iter().enumerate();
-    let tensors = tensors.flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)));
-    let found = FoundTensors::new(config.family, tensors)?;
+    let found = FoundTensors::new(config.family, tensors(&sources))?;
     let (readout, has_head) = readout(&config, &found);
     let architecture = architecture(&config, readout);
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
@@ -166,27 +175,15 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     sources = sources.into_iter().map(Open::hashed_beside).collect();
     let mut progress = LoadProgress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
     for (file, open) in sources.iter_mut().enumerate() {
-        let in_file = |refusal: Refusal| refusal.in_file(&open.name);
         progress.done += open.source.header().length;
+        let mut told = |bytes: u64| {
+            progress.done += bytes;
+            watch(progress)
+        };
         while let Some(tensor) = open.source.next().cloned() {
             let parts = parts.get(&(file, &*tensor.name)).map_or(&[][..], Vec::as_slice);
-            let mut told = |bytes: u64| {
-                progress.done += bytes;
-                watch(progress)
-            };
-            let went_on = if parts.is_empty() {
-                open.source.skip_next(&mut told).map_err(in_file)?
-            } else {
-                let (cols, is_vector) = (tensor.shape.last().copied().unwrap_or(1), tensor.shape.len() == 1);
-                let size = bytes_read(tensor.dtype).unwrap_or_default();
-                let mut place = |row: usize, numbers: &[f32]| {
-                    let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
-                    parts.iter().for_each(|(id, layout)| model.place(*id, *layout, is_vector, row, rows));
-                    told((numbers.len() * size) as u64)
-                };
-                open.source.read_next(cols, &mut place).map_err(in_file)?
-            };
-            if !went_on {
+            let went_on = model.read(&mut open.source, &tensor, parts, &mut told);
+            if !went_on.map_err(|refusal| refusal.in_file(&open.name))? {
                 return Err(LoadStopped::Cancelled);
             }
         }
@@ -209,10 +206,13 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
 /// If something there is not as it must be.
 pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Refusal> {
     let (sources, _) = open(folder)?;
-    let tensors = sources.iter().enumerate();
-    let tensors = tensors.flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)));
-    let (readout, has_head) = readout(config, &FoundTensors::new(config.family, tensors)?);
+    let (readout, has_head) = readout(config, &FoundTensors::new(config.family, tensors(&sources))?);
     Ok((architecture(config, readout), has_head))
+}
+
+/// The tensors of all files, each with the number of its file.
+fn tensors(sources: &[Open]) -> impl Iterator<Item = (usize, &FileTensor)> {
+    sources.iter().enumerate().flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)))
 }
 
 /// A file of weights whose head was read.
@@ -377,6 +377,26 @@ struct Model {
 }
 
 impl Model {
+    /// Reads the next tensor of a file into the parts of the model that are made of it, or passes it where there are none.
+    fn read(
+        &mut self,
+        source: &mut TensorSource<File>,
+        tensor: &FileTensor,
+        parts: &[(TensorId, TensorLayout)],
+        told: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<bool, Refusal> {
+        if parts.is_empty() {
+            return source.skip_next(told);
+        }
+        let (cols, is_vector) = (tensor.shape.last().copied().unwrap_or(1), tensor.shape.len() == 1);
+        let size = bytes_read(tensor.dtype).unwrap_or_default();
+        source.read_next(cols, &mut |row, numbers| {
+            let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
+            parts.iter().for_each(|(id, layout)| self.place(*id, *layout, is_vector, row, rows));
+            told((numbers.len() * size) as u64)
+        })
+    }
+
     /// Puts rows of a file's tensor, from `row` on, to where they belong.
     fn place(&mut self, id: TensorId, layout: TensorLayout, is_vector: bool, row: usize, rows: MatRef<'_, f32>) {
         let cols = match id.name {

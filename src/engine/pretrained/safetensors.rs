@@ -111,7 +111,8 @@ pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     }
 }
 
-fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+/// Numbers of so many bytes each.
+pub fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
     bytes.as_chunks::<N>().0.iter().copied()
 }
 

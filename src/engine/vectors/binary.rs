@@ -63,10 +63,7 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
     source.peek(bytes)?;
     source.pass(bytes);
     let mut builder = Builder::new(width, watch);
-    let least = (width * NUMBER_BYTES + 2) as u64;
-    if let Some(left) = source.left() {
-        builder.reserve(usize::try_from(rows.min(left / least)).unwrap_or_default());
-    }
+    builder.reserve_promised(rows, width * NUMBER_BYTES + 2, &source);
     while builder.seen() < rows {
         let Some(row) = next(&mut source, width)? else { break };
         let place = Place::Byte(source.passed());
@@ -77,18 +74,13 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
         source.pass(row.end);
         builder.push(&word, place, &source)?;
     }
-    let rest = end_of(&mut source)?;
-    if builder.seen() < rows {
-        let seen = builder.seen();
-        builder
-            .report
-            .notes
-            .push(format!("the header says {}, but the file ends after {seen}, at byte {rest}", counted(rows, "word")));
+    let (rest, seen, words) = (end_of(&mut source)?, builder.seen(), counted(rows, "word"));
+    if seen < rows {
+        builder.note(format!("the header says {words}, but the file ends after {seen}, at byte {rest}"));
     } else if !source.peek(1)?.is_empty() {
-        builder.report.notes.push(format!(
-            "bytes are left from byte {rest} on, after the {} of the header: the header is wrong, or a word has a \
-             space in it and the words after it are wrong",
-            counted(rows, "word")
+        builder.note(format!(
+            "bytes are left from byte {rest} on, after the {words} of the header: the header is wrong, or a word has a \
+             space in it and the words after it are wrong"
         ));
     }
     builder.finish(Format::Word2VecBinary, "F32", &source)

@@ -309,6 +309,7 @@ pub struct Builder<'a> {
     places: Vec<Place>,
     width: usize,
     pub report: Report,
+    metadata: Vec<Column>,
     watch: Watch<'a>,
     /// Rows that the file has, those left out too.
     seen: u64,
@@ -318,8 +319,20 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub fn new(width: usize, watch: Watch<'a>) -> Self {
-        let (words, numbers, places) = (Vec::new(), Vec::new(), Vec::new());
-        Self { words, numbers, places, width, report: Report::default(), watch, seen: 0, kept: None }
+        let (words, numbers, places, report, metadata) = Default::default();
+        Self { words, numbers, places, width, report, metadata, watch, seen: 0, kept: None }
+    }
+
+    /// Adds a sentence on the file as a whole.
+    pub fn note(&mut self, note: impl Into<String>) {
+        self.report.notes.push(note.into());
+    }
+
+    /// Takes memory for the rows that a header promises, as far as the file can have rows of so many bytes at least.
+    pub fn reserve_promised(&mut self, rows: u64, row_bytes: usize, source: &Source) {
+        if let Some(left) = source.left() {
+            self.reserve(usize::try_from(rows.min(left / row_bytes as u64)).unwrap_or_default());
+        }
     }
 
     /// Takes memory for the given number of rows at once, which must be rows that are there.
@@ -416,9 +429,9 @@ impl<'a> Builder<'a> {
     /// If there is no row, or more are left out than kept.
     pub fn finish(mut self, format: Format, kind: &str, source: &Source) -> Result<Vectors, LoadStopped> {
         if let Some(broken) = source.broken() {
-            self.report.notes.push(format!(
-                "the file is damaged or cut off at unpacked byte {}: {broken}; the rows before it are read",
-                source.passed()
+            let at = source.passed();
+            self.note(format!(
+                "the file is damaged or cut off at unpacked byte {at}: {broken}; the rows before it are read"
             ));
         }
         if self.words.is_empty() || self.report.left_out() > self.words.len() {
@@ -445,13 +458,13 @@ impl<'a> Builder<'a> {
         self.numbers.shrink_to_fit();
         let rows = Matrix::from_row_major(self.words.len(), self.width, self.numbers);
         let (words, report, kind) = (self.words, self.report, kind.to_owned());
-        Ok(Vectors { words, rows, metadata: Vec::new(), format, kind, report, index })
+        Ok(Vectors { words, rows, metadata: self.metadata, format, kind, report, index })
     }
 
     /// Takes columns with an entry for each row of the file: rows get their words from the one that names them, and the columns
     /// keep the entries of rows that are kept.
-    pub fn name_by(&mut self, mut columns: Vec<Column>) -> Vec<Column> {
-        let kept = self.kept();
+    pub fn name_by(&mut self, mut columns: Vec<Column>) {
+        let kept = self.kept.clone().unwrap_or_else(|| (0..self.words.len() as u64).collect());
         for column in &mut columns {
             let entry = |row: &u64| usize::try_from(*row).ok().and_then(|row| column.entries.get(row)).cloned();
             column.entries = kept.iter().map(|row| entry(row).unwrap_or_default()).collect();
@@ -465,12 +478,12 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        columns
+        self.metadata = columns;
     }
 
-    /// Rows of the file that are kept, by their numbers from 0.
-    pub fn kept(&self) -> Vec<u64> {
-        self.kept.clone().unwrap_or_else(|| (0..self.words.len() as u64).collect())
+    /// Whether more is known of the rows than their numbers.
+    pub fn has_metadata(&self) -> bool {
+        !self.metadata.is_empty()
     }
 
     /// Rows that the file has.
@@ -490,14 +503,8 @@ pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     if path.is_dir() {
         return tensors::read_folder(path, watch);
     }
-    let in_file = |stopped| match stopped {
-        LoadStopped::Refused(refusal) => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            LoadStopped::Refused(Box::new(refusal.in_file(&name)))
-        }
-        LoadStopped::Cancelled => LoadStopped::Cancelled,
-    };
-    read_file(path, watch).map_err(in_file)
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    read_file(path, watch).map_err(|stopped| stopped.in_file(&name))
 }
 
 fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
@@ -508,7 +515,7 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
         return Err(Refusal::new("an empty file", "vectors", NOT_VECTORS).into());
     }
     if head.starts_with(numpy::MAGIC) {
-        return numpy::read_npy(source, Some(path), watch);
+        return numpy::read_npy(source, path, watch);
     }
     let is_zip = head.starts_with(numpy::ZIP);
     if text::is_object(head) && !is_packed {

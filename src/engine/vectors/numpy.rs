@@ -15,7 +15,7 @@ use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
-use crate::pretrained::safetensors::write_numbers;
+use crate::pretrained::safetensors::{each, write_numbers};
 
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 pub const ZIP: &[u8] = b"PK\x03\x04";
@@ -77,18 +77,10 @@ impl Header {
 
     fn numbers(&self) -> Option<Numbers> {
         let (order, kind) = self.kind.split_at_checked(1)?;
-        let is_big = match order {
-            "<" | "=" | "|" => false,
-            ">" => true,
-            _ => return None,
-        };
-        let size = match kind {
-            "f2" => 2,
-            "f4" => 4,
-            "f8" => 8,
-            _ => return None,
-        };
-        Some(Numbers { size, is_big })
+        let is_big = order == ">";
+        let size =
+            [("f2", 2), ("f4", 4), ("f8", 8)].into_iter().find_map(|(name, size)| (name == kind).then_some(size));
+        size.filter(|_| is_big || ["<", "=", "|"].contains(&order)).map(|size| Numbers { size, is_big })
     }
 
     /// Rows, width and numbers of a table of vectors.
@@ -133,29 +125,22 @@ impl Numbers {
     }
 }
 
-fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-    bytes.as_chunks::<N>().0.iter().copied()
-}
-
 /// Reads an array, and the words of its rows from a file beside it.
 ///
 /// # Errors
 /// If it is no table of numbers, or reading was stopped.
-pub fn read_npy(mut source: Source, path: Option<&Path>, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+pub fn read_npy(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
-    let metadata = path.map_or(Ok(Vec::new()), |path| metadata_beside(path, &mut builder))?;
-    let vectors = builder.finish(Format::Npy, &header.kind, &source)?;
-    Ok(Vectors { metadata, ..vectors })
+    metadata_beside(path, &mut builder)?;
+    builder.finish(Format::Npy, &header.kind, &source)
 }
 
 fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Result<Builder<'a>, LoadStopped> {
     let (rows, width, numbers) = header.table()?;
     let mut builder = Builder::new(width, watch);
     let row_bytes = width * numbers.size;
-    if let Some(left) = source.left() {
-        builder.reserve(usize::try_from(rows.min(left / row_bytes as u64)).unwrap_or_default());
-    }
+    builder.reserve_promised(rows, row_bytes, source);
     if header.is_fortran {
         columns(source, rows, numbers, &mut builder, width)?;
     } else {
@@ -169,15 +154,11 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
             builder.push(b"", Place::Row(builder.seen()), source)?;
         }
     }
-    if builder.seen() < rows {
-        let seen = builder.seen();
-        builder.report.notes.push(format!("the header says {rows} rows, but the file ends after {seen}"));
+    let (seen, passed) = (builder.seen(), source.passed());
+    if seen < rows {
+        builder.note(format!("the header says {rows} rows, but the file ends after {seen}"));
     } else if !source.peek(1)?.is_empty() {
-        builder.report.notes.push(format!(
-            "bytes are left from byte {} on, after the {}",
-            source.passed(),
-            counted(rows, "row")
-        ));
+        builder.note(format!("bytes are left from byte {passed} on, after the {}", counted(rows, "row")));
     }
     Ok(builder)
 }
@@ -328,15 +309,14 @@ pub fn read_npz(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watc
             _ => others.push(quoted(name)),
         }
     }
-    let metadata = match columns.is_empty() {
+    match columns.is_empty() {
         true => metadata_beside(path, &mut builder)?,
         false => builder.name_by(columns),
-    };
-    if !others.is_empty() {
-        builder.report.notes.push(format!("arrays that are left out: {}", others.join(", ")));
     }
-    let vectors = builder.finish(Format::Npz, &header.kind, &source)?;
-    Ok(Vectors { metadata, ..vectors })
+    if !others.is_empty() {
+        builder.note(format!("arrays that are left out: {}", others.join(", ")));
+    }
+    builder.finish(Format::Npz, &header.kind, &source)
 }
 
 /// The texts of an array, `<U12` or `|S12`: characters of four bytes or one, with zeros after the last.

@@ -8,14 +8,13 @@ use super::source::{Archive, Source, split};
 use super::text::metadata_beside;
 use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
 use crate::numerics::Matrix;
-use crate::pretrained::folder::{text, text_if_there};
+use crate::pretrained::cache::{INDEX, WEIGHTS};
+use crate::pretrained::folder::{PIECES, TOKENIZER, text, text_if_there};
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex, TensorReader};
 use crate::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 
-const WEIGHTS: &str = "model.safetensors";
-const INDEX: &str = "model.safetensors.index.json";
 /// Names of word tables, by their ends; the first that is there is read.
 const TABLES: [&str; 8] = [
     "embeddings",
@@ -68,21 +67,17 @@ pub fn read_file(path: &Path, archive: &Archive, watch: Watch<'_>) -> Result<Vec
         builder.reserve(table.shape[0]);
         let source = Source::of(std::io::empty(), length);
         rows(&mut file, table, &mut builder, &source)?;
-        let mut metadata = metadata_beside(path, &mut builder)?;
-        if metadata.is_empty() {
-            metadata = builder.name_by(names(folder)?);
+        metadata_beside(path, &mut builder)?;
+        if !builder.has_metadata() {
+            builder.name_by(names(folder)?);
         }
-        if metadata.is_empty() {
-            let note = "no metadata, tokenizer.json or vocab.txt beside the file, so rows are named by their numbers";
-            builder.report.notes.push(note.to_owned());
+        if !builder.has_metadata() {
+            builder
+                .note("no metadata, tokenizer.json or vocab.txt beside the file, so rows are named by their numbers");
         }
-        let vectors = builder.finish(Format::Safetensors, &table.dtype.to_string(), &source)?;
-        Ok(Vectors { metadata, ..vectors })
+        builder.finish(Format::Safetensors, &table.dtype.to_string(), &source)
     };
-    read().map_err(|stopped| match stopped {
-        LoadStopped::Refused(refusal) => LoadStopped::Refused(Box::new(refusal.in_file(name))),
-        LoadStopped::Cancelled => LoadStopped::Cancelled,
-    })
+    read().map_err(|stopped| stopped.in_file(name))
 }
 
 fn rows(
@@ -141,14 +136,13 @@ fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
 /// The words of the rows as a column: the pieces of the tokenizer beside the file, or the lines of its list.
 fn names(folder: &Path) -> Result<Vec<Column>, Refusal> {
     let column = |entries| vec![Column { name: "label".to_owned(), entries }];
-    if let Some(json) = text_if_there(folder, "tokenizer.json", WORDS_BYTES_MAX)? {
-        let tokenizer =
-            Tokenizer::read(TokenizerFiles::Json(&json)).map_err(|refusal| refusal.in_file("tokenizer.json"))?;
+    if let Some(json) = text_if_there(folder, TOKENIZER, WORDS_BYTES_MAX)? {
+        let tokenizer = Tokenizer::read(TokenizerFiles::Json(&json))?;
         let ids = 0..u32::try_from(tokenizer.len()).unwrap_or(u32::MAX);
         // Ids without a piece are named by their number.
         return Ok(column(ids.map(|id| tokenizer.piece(id).map_or_else(|| id.to_string(), str::to_owned)).collect()));
     }
-    let lines = text_if_there(folder, "vocab.txt", WORDS_BYTES_MAX)?;
+    let lines = text_if_there(folder, PIECES, WORDS_BYTES_MAX)?;
     Ok(lines.map_or_else(Vec::new, |lines| column(lines.lines().map(str::to_owned).collect())))
 }
 

@@ -107,7 +107,6 @@ impl Shape {
 /// # Errors
 /// If most lines are no rows, or reading was stopped.
 pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
-    let mut notes = Vec::new();
     let header_bytes = header.map_or(0, |header| header.bytes);
     let head = source.peek(SNIFFED_BYTES)?;
     let (sample, is_whole) = (&head[header_bytes..], head.len() < SNIFFED_BYTES);
@@ -115,32 +114,27 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
         Some(Header { width, .. }) if sample.split(|byte| *byte == b'\n').take(SAMPLE).any(|line| has(line, width)) => {
             Shape { width, is_nameless: false, has_tabs: false }
         }
-        Some(Header { width, .. }) => {
-            let shape = Shape::of(sample, is_whole)?;
-            notes.push(format!("the header says {width} numbers per word, but the lines have {}", shape.width));
-            shape
-        }
-        None => Shape::of(sample, is_whole)?,
+        _ => Shape::of(sample, is_whole)?,
     };
     source.pass(header_bytes);
     let mut builder = Builder::new(shape.width, watch);
-    builder.report.notes = notes;
+    if let Some(Header { width, .. }) = header.filter(|header| header.width != shape.width) {
+        builder.note(format!("the header says {width} numbers per word, but the lines have {}", shape.width));
+    }
     let first = if header.is_some() { 2 } else { 1 };
     rows(&mut source, &shape, first, &mut builder)?;
     if let Some(Header { rows, .. }) = header.filter(|header| header.rows != builder.seen()) {
-        builder
-            .report
-            .notes
-            .push(format!("the number of rows is {rows} in the header, but {} in the file", builder.seen()));
+        builder.note(format!("the number of rows is {rows} in the header, but {} in the file", builder.seen()));
     }
     let format = match (header, shape.is_nameless) {
         (Some(_), _) => Format::Word2VecText,
         (None, true) if shape.has_tabs => Format::Tsv,
         (None, _) => Format::Glove,
     };
-    let metadata = if shape.is_nameless { metadata_beside(path, &mut builder)? } else { Vec::new() };
-    let vectors = builder.finish(format, "text", &source)?;
-    Ok(Vectors { metadata, ..vectors })
+    if shape.is_nameless {
+        metadata_beside(path, &mut builder)?;
+    }
+    builder.finish(format, "text", &source)
 }
 
 /// Writes a line for each word, after a header of count and width where the format has one.
@@ -273,11 +267,11 @@ pub fn label(columns: &[Column]) -> Option<&Column> {
     named.or_else(|| columns.first())
 }
 
-/// Names the rows by a metadata table beside the file, if there is one. Returns its columns, an entry for each row kept.
+/// Names the rows by a metadata table beside the file, if there is one.
 ///
 /// # Errors
 /// If the table cannot be read.
-pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<Vec<Column>, Refusal> {
+pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<(), Refusal> {
     let (folder, name) = split(path)?;
     let stem = name.trim_end_matches(".gz");
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
@@ -287,11 +281,11 @@ pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<Vec<Col
     let names = own.into_iter().chain(swapped).chain(["metadata.tsv".to_owned()]);
     match names.filter(|other| other != name).find(|other| folder.join(other).is_file()) {
         Some(table) => metadata(&folder.join(table), builder),
-        None => Ok(Vec::new()),
+        None => Ok(()),
     }
 }
 
-fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<Vec<Column>, Refusal> {
+fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<(), Refusal> {
     let unreadable = |error: &std::io::Error| Refusal::unreadable(error).in_file(&table.display().to_string());
     let bytes = fs::metadata(table).map_err(|error| unreadable(&error))?.len();
     if bytes > METADATA_BYTES_MAX {
@@ -301,7 +295,8 @@ fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<Vec<Column>, Refu
     let bytes = fs::read(table).map_err(|error| unreadable(&error))?;
     let rows = builder.seen();
     let columns = read_metadata(&String::from_utf8_lossy(&bytes), rows, &mut builder.report);
-    Ok(builder.name_by(columns))
+    builder.name_by(columns);
+    Ok(())
 }
 
 /// The config of the Embedding Projector.
@@ -363,7 +358,6 @@ pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped
     let shape = Shape { width: width.min(WIDTH_MAX), ..shape };
     let mut builder = Builder::new(shape.width, watch);
     rows(&mut source, &shape, 1, &mut builder)?;
-    let columns = metadata_path.map_or(Ok(Vec::new()), |table| metadata(&table, &mut builder))?;
-    let vectors = builder.finish(Format::Tsv, "text", &source)?;
-    Ok(Vectors { metadata: columns, ..vectors })
+    metadata_path.map_or(Ok(()), |table| metadata(&table, &mut builder))?;
+    builder.finish(Format::Tsv, "text", &source)
 }

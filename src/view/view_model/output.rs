@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::notebook::snapshot::ComparedCase;
 use attune_engine::code::editor::highlight::{SpanKind, highlight};
-use attune_engine::code::{Axis, Help, Output, Plot, Tensor, readable};
+use attune_engine::code::{Axis, Help, Output, Plot, PlotLine, Tensor, readable};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputModel {
@@ -374,8 +374,8 @@ impl PlotModel {
     pub fn of(plot: &Plot) -> Self {
         const MARKED_MAX: usize = 24;
         let mut left_out = 0;
-        let lines = plot.lines.iter().map(|(name, ys)| {
-            let points: Vec<[f64; 2]> = plot.x.iter().zip(ys.iter()).map(|(x, y)| [*x, *y]).collect();
+        let lines = plot.lines.iter().map(|PlotLine { name, y }| {
+            let points: Vec<[f64; 2]> = plot.x.iter().zip(y.iter()).map(|(x, y)| [*x, *y]).collect();
             let is_finite = |point: &[f64; 2]| point.iter().all(|x| x.is_finite());
             left_out += points.iter().filter(|point| !is_finite(point)).count();
             let pieces = points.split(|point| !is_finite(point)).filter(|piece| !piece.is_empty()).map(thinned);
@@ -684,7 +684,8 @@ mod tests {
 
     fn plot(ys: Vec<f64>) -> PlotModel {
         let x = (0..ys.len()).map(|i| i as f64).collect();
-        PlotModel::of(&Plot { x, lines: vec![("loss".to_owned(), ys.into())], ..Plot::default() })
+        let line = PlotLine { name: "loss".to_owned(), y: ys.into() };
+        PlotModel::of(&Plot { x, lines: vec![line], ..Plot::default() })
     }
 
     #[test]

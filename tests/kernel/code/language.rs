@@ -13,7 +13,7 @@ fn a_cell_shows_its_last_value_and_what_it_was_told_to() {
         panic!("{:?}", run.outputs)
     };
     assert_eq!((&**text, &**caption), ("2 heads", "scores"));
-    assert_eq!(plot.lines.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["row 0", "row 1"]);
+    assert_eq!(plot.lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["row 0", "row 1"]);
     assert_eq!(cell("let x = 3;").outputs, []);
 }
 

@@ -1,7 +1,7 @@
 //! The names that a code cell sees: the language's, the model's, and those of the cells above; and which of them are
 //! meant by what is typed.
 
-use std::iter::Peekable;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -136,33 +136,8 @@ impl CompletionScope {
 
     /// Every name once, by name; of two the one that hides the other.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
-        let seen = self.names.by_name.iter().filter(|at| **at < self.seen).map(|&at| &self.names.all[at]);
-        let mut own = Latest(seen.peekable()).peekable();
-        let mut language = LANGUAGE.iter().peekable();
-        std::iter::from_fn(move || match (own.peek(), language.peek()) {
-            (Some(a), Some(b)) if a.name > b.name => language.next(),
-            (Some(a), Some(b)) if a.name == b.name => {
-                language.next();
-                own.next()
-            }
-            (Some(_), _) => own.next(),
-            (None, _) => language.next(),
-        })
-    }
-}
-
-/// The last one of those that follow each other with one name.
-struct Latest<I: Iterator>(Peekable<I>);
-
-impl<'a, I: Iterator<Item = &'a Name>> Iterator for Latest<I> {
-    type Item = &'a Name;
-
-    fn next(&mut self) -> Option<&'a Name> {
-        let mut last = self.0.next()?;
-        while let Some(next) = self.0.next_if(|next| next.name == last.name) {
-            last = next;
-        }
-        Some(last)
+        let all = LANGUAGE.iter().chain(self.names.all.iter().take(self.seen));
+        all.map(|name| (name.name.as_str(), name)).collect::<BTreeMap<_, _>>().into_values()
     }
 }
 
@@ -332,7 +307,7 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Completio
     // A string that is not closed runs on to the end of the line, over what is no part of the word.
     let end = source[caret..].find(|c| !is_name(c)).map_or(source.len(), |len| caret + len);
     let closed = source[end..].starts_with('"');
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let names = labels.iter().filter(|label| seen.insert(*label));
     let names = names.map(|label| Name::plain(label, NameKind::Word, "")).collect();
     ranked(names, typed)

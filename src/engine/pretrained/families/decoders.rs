@@ -4,7 +4,7 @@ use super::super::config::{HEADS_MAX, HIDDEN_MAX};
 use super::super::fields::{CHECK, Fields};
 use super::super::refusal::Refusal;
 use super::Sizes;
-use super::values::{FULL, SLIDING, activation, epsilon, linear, window, windowed};
+use super::values::{FULL, SLIDING, activation, epsilon, layers_between, linear, window, windowed};
 use super::values::{RotaryKeys, TURN};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Window};
@@ -52,6 +52,9 @@ const LLAMA: Decoder = Decoder {
     is_gemma: false,
     turn: TURN,
 };
+/// The words of a window where the config does not say it.
+const WINDOW: usize = 4096;
+
 const GEMMA: Decoder = Decoder { head_width: Some(256), is_gemma: true, ..LLAMA };
 
 impl Decoder {
@@ -135,7 +138,6 @@ pub(super) fn llama(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
 }
 
 pub(super) fn mistral(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    const WINDOW: usize = 4096;
     let form = Decoder { key_value_heads: Some(8), biases: Biases::None, ..LLAMA };
     let window = window(fields, Some(WINDOW))?;
     windowed(fields, sizes, form.model(fields, sizes)?, window, |_| window.is_some())
@@ -154,7 +156,6 @@ pub(super) fn qwen3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
 /// A window counts only where a flag says so, and from a layer on.
 fn qwen(fields: Fields<'_>, sizes: &Sizes, model: Architecture) -> Result<Architecture, Refusal> {
     const FIRST: usize = 28;
-    const WINDOW: usize = 4096;
     let counts = fields.or("use_sliding_window", false)?;
     let window = window(fields, Some(WINDOW))?.filter(|_| counts);
     let first = fields.or("max_window_layers", FIRST)?;
@@ -166,7 +167,6 @@ pub(super) fn gemma(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
 }
 
 pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    const WINDOW: usize = 4096;
     let form = Decoder { key_value_heads: Some(4), output_norms: true, ..GEMMA };
     let mut model = form.model(fields, sizes)?;
     let cap = cap(fields, "attn_logit_softcapping", Some(50.0))?;
@@ -178,7 +178,6 @@ pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
 
 /// Gemma 2 without a bound of scores, even where the config has the key; local layers turn by another `θ`, and are not scaled.
 pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    const WINDOW: usize = 4096;
     const PATTERN: usize = 6;
     let global = RotaryKeys { kind: FULL, theta: 1e6, ..TURN };
     let local = RotaryKeys { kind: SLIDING, theta_key: "rope_local_base_freq", is_scaled: false, ..TURN };
@@ -187,12 +186,7 @@ pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     let mut model = form.model(fields, sizes)?;
     scores_over(fields, &mut model)?;
     model.logit_cap = cap(fields, "final_logit_softcapping", None)?;
-    let pattern = fields.size(
-        "sliding_window_pattern",
-        PATTERN,
-        "the number of layers from one that sees all words to the next",
-        usize::MAX,
-    )?;
+    let pattern = layers_between(fields, "sliding_window_pattern", PATTERN)?;
     let mut model = windowed(fields, sizes, model, window(fields, Some(WINDOW))?, |layer| (layer + 1) % pattern != 0)?;
     for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
         if attention.window != Window::ALL {

@@ -81,12 +81,12 @@ pub(super) struct Sizes {
 
 /// The keys of these sizes, but for the vocabulary's, which is the same in all.
 #[derive(Clone, Copy)]
-struct Keys {
-    width: &'static str,
-    layers: &'static str,
-    heads: &'static str,
-    hidden: &'static str,
-    positions: &'static str,
+pub(super) struct Keys {
+    pub width: &'static str,
+    pub layers: &'static str,
+    pub heads: &'static str,
+    pub hidden: &'static str,
+    pub positions: &'static str,
     /// Each position has a vector of its own; else any sentence can be read, and its longest is as long as attune reads.
     has_table: bool,
 }
@@ -182,6 +182,10 @@ impl Family {
     /// The name that people know.
     pub fn name(self) -> &'static str {
         self.entry().name
+    }
+
+    pub(super) fn keys(self) -> &'static Keys {
+        &self.entry().keys
     }
 
     pub(super) fn names(self) -> &'static TensorNames {

@@ -6,8 +6,8 @@ use super::super::fields::{CHECK, Fields};
 use super::super::refusal::Refusal;
 use super::decoders::key_value_heads;
 use super::values::{
-    FULL, RotaryKeys, SLIDING, TURN, absolute_positions, activation, epsilon, kinds, kinds_of, linear, set_biases,
-    transformed, window_of,
+    FULL, RotaryKeys, SLIDING, TURN, absolute_positions, activation, epsilon, kinds, kinds_of, layers_between, linear,
+    set_biases, transformed, window_of,
 };
 use super::{FORM, Sizes};
 use crate::numerics::activation::Activation;
@@ -189,20 +189,38 @@ pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Ref
     Ok(Architecture { embedding_norm: false, final_norm, position_rows, readout_bias: false, ..model })
 }
 
+/// Attention to earlier words, in heads that are turned.
+fn turned(fields: Fields<'_>, sizes: &Sizes, turn: RotaryKeys) -> Result<AttentionConfig, Refusal> {
+    let attention = sizes.attention()?;
+    let rotary = Some(turn.read(fields, attention.key_width)?);
+    Ok(AttentionConfig { mask: Mask::Causal, rotary, ..attention })
+}
+
+/// A block of two branches that begin with norms.
+fn pre_norm(
+    fields: Fields<'_>,
+    sizes: &Sizes,
+    attention: AttentionConfig,
+    branches: Branches,
+    default: Activation,
+) -> Result<BlockConfig, Refusal> {
+    Ok(BlockConfig {
+        norm: Norm::Pre,
+        norm_form: NormForm::layer(epsilon(fields, "layer_norm_eps", 1e-5)?),
+        branches,
+        feed_forward: Some(sizes.hidden),
+        activation: activation(fields, "hidden_act", default)?,
+        ..BlockConfig::plain(attention)
+    })
+}
+
 /// Both branches read the block's input, each after a norm of its own; a part of each head is turned.
 pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let turn = RotaryKeys { theta_key: "rotary_emb_base", fraction_key: "rotary_pct", fraction: 0.25, ..TURN };
-    let mut attention = AttentionConfig { mask: Mask::Causal, ..sizes.attention()? };
-    attention.rotary = Some(turn.read(fields, attention.key_width)?);
+    let attention = turned(fields, sizes, turn)?;
     let is_parallel = fields.or("use_parallel_residual", true)?;
-    let mut block = BlockConfig {
-        norm: Norm::Pre,
-        norm_form: NormForm::layer(epsilon(fields, "layer_norm_eps", 1e-5)?),
-        branches: if is_parallel { Branches::Parallel } else { Branches::Sequential },
-        feed_forward: Some(sizes.hidden),
-        activation: activation(fields, "hidden_act", Activation::Gelu)?,
-        ..BlockConfig::plain(attention)
-    };
+    let branches = if is_parallel { Branches::Parallel } else { Branches::Sequential };
+    let mut block = pre_norm(fields, sizes, attention, branches, Activation::Gelu)?;
     let bias = fields.or("attention_bias", true)?;
     set_biases(&mut block, [bias, bias, true]);
     Ok(Architecture { final_norm: true, readout: linear(fields, false)?, ..sizes.model(block) })
@@ -211,18 +229,10 @@ pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
 /// The same with one norm for both branches, and a readout with a bias.
 pub(super) fn phi(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
-    let turn = RotaryKeys { fraction: 0.5, ..TURN };
-    let mut attention = AttentionConfig { mask: Mask::Causal, ..sizes.attention()? };
-    attention.group_size = sizes.heads / key_value_heads(fields, sizes.heads, sizes.heads)?;
-    attention.rotary = Some(turn.read(fields, attention.key_width)?);
-    let block = BlockConfig {
-        norm: Norm::Pre,
-        norm_form: NormForm::layer(epsilon(fields, "layer_norm_eps", 1e-5)?),
-        branches: Branches::ParallelOneNorm,
-        feed_forward: Some(sizes.hidden),
-        activation: activation(fields, "hidden_act", Activation::GeluTanh)?,
-        ..BlockConfig::plain(attention)
-    };
+    let group_size = sizes.heads / key_value_heads(fields, sizes.heads, sizes.heads)?;
+    let turned = turned(fields, sizes, RotaryKeys { fraction: 0.5, ..TURN })?;
+    let attention = AttentionConfig { group_size, ..turned };
+    let block = pre_norm(fields, sizes, attention, Branches::ParallelOneNorm, Activation::GeluTanh)?;
     let readout = linear(fields, false)?;
     Ok(Architecture { final_norm: true, readout, readout_bias: true, ..sizes.model(block) })
 }
@@ -248,12 +258,7 @@ pub(super) fn modernbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architectu
     };
     let bias = fields.or("attention_bias", false)?;
     set_biases(&mut block, [bias, bias, fields.or("mlp_bias", false)?]);
-    let every = fields.size(
-        "global_attn_every_n_layers",
-        EVERY,
-        "the number of layers from one that sees all words to the next",
-        usize::MAX,
-    )?;
+    let every = layers_between(fields, "global_attn_every_n_layers", EVERY)?;
     let half = window_of(fields.or("local_attention", REACH)?, "local_attention")? / 2;
     let is_local = kinds(fields, sizes, |layer| layer % every != 0)?;
     let mut model = sizes.model(block);

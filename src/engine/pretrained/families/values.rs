@@ -92,6 +92,11 @@ pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Siz
     list.iter().map(kind).collect()
 }
 
+/// The number of layers from one that sees all words to the next.
+pub(super) fn layers_between(fields: Fields<'_>, key: &str, default: usize) -> Result<usize, Refusal> {
+    fields.size(key, default, "the number of layers from one that sees all words to the next", usize::MAX)
+}
+
 /// A window of the given number of words, with the word itself.
 pub(super) fn window_of(words: usize, key: &str) -> Result<usize, Refusal> {
     if words > 0 { Ok(words) } else { Err(Refusal::new(format!("0 as {key}"), "1 or more", CHECK)) }

@@ -51,26 +51,28 @@ impl TensorLayout {
         }
     }
 
+    /// The place in the file of the first output of a tensor that has so many, the outputs that follow one another, and how
+    /// far in the file the next of these begin after them.
+    fn steps(self, cols: usize) -> (usize, usize, usize) {
+        match self {
+            Self::Same | Self::Transposed => (0, cols, 0),
+            Self::Slice { at, .. } => (at * cols, cols, 0),
+            Self::Rows { begin, .. } => (begin, cols, 0),
+            Self::Heads { at, of, width } => (at * width, width, of * width),
+        }
+    }
+
     /// The outputs of the engine's tensor, which has so many, as they stand in the file's.
     pub(super) fn runs(self, cols: usize) -> impl Iterator<Item = OutputRun> {
-        let (first, step, width) = match self {
-            Self::Same | Self::Transposed => (0, 0, cols),
-            Self::Slice { at, .. } => (at * cols, 0, cols),
-            Self::Rows { begin, .. } => (begin, 0, cols),
-            Self::Heads { at, of, width } => (at * width, of * width, width),
-        };
+        let (first, width, step) = self.steps(cols);
         let run = move |number| OutputRun { in_file: first + number * step, in_engine: number * width, count: width };
         (0..cols / width.max(1)).map(run)
     }
 
     /// The output in the file of one in the engine.
     fn output(self, col: usize, cols: usize) -> usize {
-        match self {
-            Self::Same | Self::Transposed => col,
-            Self::Slice { at, .. } => at * cols + col,
-            Self::Rows { begin, .. } => begin + col,
-            Self::Heads { at, of, width } => (col / width * of + at) * width + col % width,
-        }
+        let (first, width, step) = self.steps(cols);
+        first + col / width * step + col % width
     }
 
     /// The shape in a file of a tensor of the engine.

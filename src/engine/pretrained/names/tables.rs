@@ -1,7 +1,7 @@
 //! The names of each family's tensors, and how they lie.
 
 use super::{Lies, NamedTensors, TensorNames};
-use crate::numerics::params::TensorName;
+use crate::numerics::params::TensorName::{self, *};
 
 const fn row(weight: TensorName, bias: TensorName, name: &'static str, lies: Lies) -> NamedTensors {
     NamedTensors { weight: Some(weight), bias: Some(bias), name, lies }
@@ -31,26 +31,22 @@ const fn bias(bias: TensorName, name: &'static str) -> NamedTensors {
 }
 
 /// The layers of BERT and those that keep its names.
-const BERT_LAYERS: &[NamedTensors] = {
-    use TensorName::*;
-    &[
-        alone(Embedding, "embeddings.word_embeddings"),
-        alone(Positions, "embeddings.position_embeddings"),
-        alone(Segments, "embeddings.token_type_embeddings"),
-        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
-        linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.self.query"),
-        linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
-        linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
-        linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
-        same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm"),
-        linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
-        linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
-        same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.output.LayerNorm"),
-    ]
-};
+const BERT_LAYERS: &[NamedTensors] = &[
+    alone(Embedding, "embeddings.word_embeddings"),
+    alone(Positions, "embeddings.position_embeddings"),
+    alone(Segments, "embeddings.token_type_embeddings"),
+    same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+    linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.self.query"),
+    linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
+    linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
+    linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
+    same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm"),
+    linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
+    linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
+    same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.output.LayerNorm"),
+];
 
 pub(in crate::pretrained) const BERT: TensorNames = {
-    use TensorName::*;
     const HEAD: &[NamedTensors] = &[
         linear(TransformWeights, TransformBias, "cls.predictions.transform.dense"),
         same(TransformNormGain, TransformNormBias, "cls.predictions.transform.LayerNorm"),
@@ -63,7 +59,6 @@ pub(in crate::pretrained) const BERT: TensorNames = {
 };
 
 pub(in crate::pretrained) const ROBERTA: TensorNames = {
-    use TensorName::*;
     const HEAD: &[NamedTensors] = &[
         linear(TransformWeights, TransformBias, "lm_head.dense"),
         same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
@@ -75,7 +70,6 @@ pub(in crate::pretrained) const ROBERTA: TensorNames = {
 };
 
 pub(in crate::pretrained) const DISTILBERT: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embeddings.word_embeddings"),
         alone(Positions, "embeddings.position_embeddings"),
@@ -96,7 +90,6 @@ pub(in crate::pretrained) const DISTILBERT: TensorNames = {
 };
 
 pub(in crate::pretrained) const GPT2: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "wte"),
         alone(Positions, "wpe"),
@@ -115,7 +108,6 @@ pub(in crate::pretrained) const GPT2: TensorNames = {
 };
 
 pub(in crate::pretrained) const GPT_NEO: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "wte"),
         alone(Positions, "wpe"),
@@ -134,46 +126,36 @@ pub(in crate::pretrained) const GPT_NEO: TensorNames = {
 };
 
 /// The names that the decoders of Llama's kind have alike.
-const DECODER: &[NamedTensors] = {
-    use TensorName::*;
-    &[
-        alone(Embedding, "embed_tokens"),
-        linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
-        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.down_proj"),
-        alone(FinalNormGain, "norm"),
-        weights(LogitWeights, "lm_head"),
-    ]
-};
+const DECODER: &[NamedTensors] = &[
+    alone(Embedding, "embed_tokens"),
+    linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
+    linear(ForwardWeights, ForwardBias, "layers.{}.mlp.down_proj"),
+    alone(FinalNormGain, "norm"),
+    weights(LogitWeights, "lm_head"),
+];
 
 /// Each projection by itself.
-const SINGLE: &[NamedTensors] = {
-    use TensorName::*;
-    &[
-        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
-        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
-        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
-        alone(QueryNormGain, "layers.{}.self_attn.q_norm"),
-        alone(KeyNormGain, "layers.{}.self_attn.k_norm"),
-        linear(GateWeights, GateBias, "layers.{}.mlp.gate_proj"),
-        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.up_proj"),
-    ]
-};
+const SINGLE: &[NamedTensors] = &[
+    linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+    linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+    linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+    alone(QueryNormGain, "layers.{}.self_attn.q_norm"),
+    alone(KeyNormGain, "layers.{}.self_attn.k_norm"),
+    linear(GateWeights, GateBias, "layers.{}.mlp.gate_proj"),
+    linear(HiddenWeights, HiddenBias, "layers.{}.mlp.up_proj"),
+];
 
 /// Norms before both branches.
-const BEFORE: &[NamedTensors] = {
-    use TensorName::*;
-    &[
-        alone(AttentionNormGain, "layers.{}.input_layernorm"),
-        alone(ForwardNormGain, "layers.{}.post_attention_layernorm"),
-    ]
-};
+const BEFORE: &[NamedTensors] = &[
+    alone(AttentionNormGain, "layers.{}.input_layernorm"),
+    alone(ForwardNormGain, "layers.{}.post_attention_layernorm"),
+];
 
 pub(in crate::pretrained) const LLAMA: TensorNames =
     TensorNames { prefixes: &["model."], rows: &[DECODER, SINGLE, BEFORE], aliases: &[] };
 
 /// Norms before both branches, and of what they add.
 pub(in crate::pretrained) const GEMMA2: TensorNames = {
-    use TensorName::*;
     const NORMS: &[NamedTensors] = &[
         alone(AttentionNormGain, "layers.{}.input_layernorm"),
         alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
@@ -190,7 +172,6 @@ pub(in crate::pretrained) const GEMMA2: TensorNames = {
 };
 
 pub(in crate::pretrained) const OLMO2: TensorNames = {
-    use TensorName::*;
     const NORMS: &[NamedTensors] = &[
         alone(AttentionOutputNormGain, "layers.{}.post_attention_layernorm"),
         alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
@@ -199,7 +180,6 @@ pub(in crate::pretrained) const OLMO2: TensorNames = {
 };
 
 pub(in crate::pretrained) const PHI3: TensorNames = {
-    use TensorName::*;
     const STACKED: &[NamedTensors] = &[
         row(QueryWeights, QueryBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
         row(KeyWeights, KeyBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
@@ -211,7 +191,6 @@ pub(in crate::pretrained) const PHI3: TensorNames = {
 };
 
 pub(in crate::pretrained) const GPT_NEOX: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_in"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
@@ -229,7 +208,6 @@ pub(in crate::pretrained) const GPT_NEOX: TensorNames = {
 };
 
 pub(in crate::pretrained) const PHI: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_tokens"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
@@ -246,7 +224,6 @@ pub(in crate::pretrained) const PHI: TensorNames = {
 };
 
 pub(in crate::pretrained) const MODERNBERT: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embeddings.tok_embeddings"),
         same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
@@ -268,7 +245,6 @@ pub(in crate::pretrained) const MODERNBERT: TensorNames = {
 };
 
 pub(in crate::pretrained) const OPT: TensorNames = {
-    use TensorName::*;
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_tokens"),
         alone(Positions, "embed_positions"),

@@ -10,12 +10,8 @@ use super::json::{
 };
 use super::read::{IDS_EXPECTED, OTHER_KIND, Read, bad_json, check_merges, check_piece, check_size, of_json};
 use crate::pretrained::Refusal;
+use crate::pretrained::folder::{IDS, MERGES, PIECES, TOKENIZER_CONFIG};
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
-
-const CONFIG: &str = "tokenizer_config.json";
-const VOCAB_TXT: &str = "vocab.txt";
-const VOCAB_JSON: &str = "vocab.json";
-const MERGES: &str = "merges.txt";
 
 /// A piece with its id.
 type Entry = (String, u32);
@@ -25,15 +21,15 @@ pub fn word_piece(vocab: &str, config: Option<&str>) -> Read<Tokenizer> {
     let config = read_config(config, &["BertTokenizer", "ElectraTokenizer"])?;
     if config.do_basic_tokenize == Some(false) {
         let refusal = Refusal::new("`do_basic_tokenize` false", "true", OTHER_KIND);
-        return Err(refusal.in_file(CONFIG));
+        return Err(refusal.in_file(TOKENIZER_CONFIG));
     }
-    let ids = read_lines(vocab).map_err(|refusal| refusal.in_file(VOCAB_TXT))?;
+    let ids = read_lines(vocab).map_err(|refusal| refusal.in_file(PIECES))?;
     let name = |name: &Option<NameJson>, usual: &str| name.as_ref().map_or(usual, NameJson::content).to_owned();
     let [unknown, start, end] =
         [name(&config.unk_token, "[UNK]"), name(&config.cls_token, "[CLS]"), name(&config.sep_token, "[SEP]")];
     let id_of = |piece: &String| {
         let refusal = || Refusal::new("no such line", format!("the piece {}", quoted(piece)), FETCH_AGAIN);
-        find(&ids, piece).map(|id| (piece.clone(), id)).ok_or_else(|| refusal().in_file(VOCAB_TXT))
+        find(&ids, piece).map(|id| (piece.clone(), id)).ok_or_else(|| refusal().in_file(PIECES))
     };
     id_of(&unknown)?;
     let normalizer = StepJson {
@@ -51,7 +47,7 @@ pub fn word_piece(vocab: &str, config: Option<&str>) -> Read<Tokenizer> {
         post_processor: Some(post_processor),
         model: ModelJson { unk_token: Some(unknown), ..model("WordPiece", ids) },
     };
-    of_json(json).map_err(|refusal| refusal.in_file(VOCAB_TXT))
+    of_json(json).map_err(|refusal| refusal.in_file(PIECES))
 }
 
 /// The pieces of `vocab.txt`, a line each.
@@ -67,7 +63,7 @@ fn read_lines(vocab: &str) -> Read<Vec<Entry>> {
 pub fn byte_pair(vocab: &str, merges: &str, config: Option<&str>) -> Read<Tokenizer> {
     const END_OF_TEXT: &str = "<|endoftext|>";
     let config = read_config(config, &["GPT2Tokenizer"])?;
-    let ids = read_pieces(vocab).map_err(|refusal| refusal.in_file(VOCAB_JSON))?;
+    let ids = read_pieces(vocab).map_err(|refusal| refusal.in_file(IDS))?;
     let merges = read_merge_lines(merges, &ids).map_err(|refusal| refusal.in_file(MERGES))?;
     let name = |name: &Option<NameJson>| name.as_ref().map_or(END_OF_TEXT, NameJson::content).to_owned();
     let [start, end, unknown] = [&config.bos_token, &config.eos_token, &config.unk_token].map(name);
@@ -75,7 +71,7 @@ pub fn byte_pair(vocab: &str, merges: &str, config: Option<&str>) -> Read<Tokeni
         (Some(true), Some(id)) => Some(begun_by(&start, id)),
         (Some(true), None) => {
             let found = format!("{} at `bos_token`", quoted(&start));
-            return Err(Refusal::new(found, "a piece of the vocabulary", FETCH_AGAIN).in_file(CONFIG));
+            return Err(Refusal::new(found, "a piece of the vocabulary", FETCH_AGAIN).in_file(TOKENIZER_CONFIG));
         }
         _ => None,
     };
@@ -87,7 +83,7 @@ pub fn byte_pair(vocab: &str, merges: &str, config: Option<&str>) -> Read<Tokeni
         post_processor,
         model: ModelJson { merges: Some(List(merges)), ..model("BPE", ids) },
     };
-    of_json(json).map_err(|refusal| refusal.in_file(VOCAB_JSON))
+    of_json(json).map_err(|refusal| refusal.in_file(IDS))
 }
 
 /// A piece before the text, such as a start that some models of GPT-2's family have.
@@ -155,12 +151,12 @@ fn read_config(text: Option<&str>, classes: &[&str]) -> Read<ConfigJson> {
     /// A part of it is read twice over, and its size is that of a list of names.
     const CONFIG_BYTES_MAX: usize = 4 << 20;
     let Some(text) = text else { return Ok(ConfigJson::default()) };
-    let refuse = |found, expected, advice| Err(Refusal::new(found, expected, advice).in_file(CONFIG));
+    let refuse = |found, expected, advice| Err(Refusal::new(found, expected, advice).in_file(TOKENIZER_CONFIG));
     if text.len() > CONFIG_BYTES_MAX {
         let expected = format!("at most {} MiB", CONFIG_BYTES_MAX >> 20);
         return refuse(format!("{} MiB", text.len() >> 20), expected, FETCH_AGAIN);
     }
-    let config: ConfigJson = serde_json::from_str(text).map_err(|error| bad_json(&error).in_file(CONFIG))?;
+    let config: ConfigJson = serde_json::from_str(text).map_err(|error| bad_json(&error).in_file(TOKENIZER_CONFIG))?;
     let class = config.tokenizer_class.as_deref().map(|class| class.strip_suffix("Fast").unwrap_or(class));
     match class.filter(|class| classes.iter().all(|name| !class.ends_with(name))) {
         None => Ok(config),
@@ -178,7 +174,7 @@ fn added<const N: usize, const MOST: usize>(
     for (id, token) in config.added_tokens_decoder.map(|JsonEntries(entries)| entries).unwrap_or_default() {
         let unfit = || Refusal::new(quoted(&id), "an id at `added_tokens_decoder`", FETCH_AGAIN);
         let read = id.parse().map_err(|_| unfit()).and_then(|id| check_piece(&token.content, id).map(|()| id));
-        let id = read.map_err(|refusal| refusal.in_file(CONFIG))?;
+        let id = read.map_err(|refusal| refusal.in_file(TOKENIZER_CONFIG))?;
         added.push(AddedTokenJson { id: Some(id), ..token });
     }
     for name in names {

@@ -13,9 +13,8 @@ use super::steps::{Normaliser, spells_bytes, splitters};
 use super::template::Template;
 use super::{Spelling, Tokenizer};
 use crate::pretrained::Refusal;
+use crate::pretrained::folder::TOKENIZER;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
-
-const FILE: &str = "tokenizer.json";
 
 /// The largest file of a tokenizer that is read; those of known models have up to 35 MB.
 const FILE_BYTES_MAX: usize = 64 << 20;
@@ -87,7 +86,7 @@ pub fn tokenizer(text: &str) -> Read<Tokenizer> {
         check_size(text)?;
         of_json(serde_json::from_str(text).map_err(|error| bad_json(&error))?)
     };
-    read().map_err(|refusal: Refusal| refusal.in_file(FILE))
+    read().map_err(|refusal: Refusal| refusal.in_file(TOKENIZER))
 }
 
 /// The tokenizer that a file describes.

@@ -34,17 +34,19 @@ impl Template {
     }
 
     /// BERT's. The second text and the end of it are the second segment.
-    fn bert(start: u32, end: u32) -> Self {
-        let single = vec![added(start, 0), TemplatePart::Text { text: 0, segment: 0 }, added(end, 0)];
-        let second = [TemplatePart::Text { text: 1, segment: 1 }, added(end, 1)];
-        Self { pair: Some(single.iter().cloned().chain(second).collect()), single }
+    fn bert([start, end]: [u32; 2]) -> Self {
+        Self::between(start, end, vec![TemplatePart::Text { text: 1, segment: 1 }, added(end, 1)])
     }
 
     /// RoBERTa's, which has two ends between the texts, and one segment.
-    fn roberta(start: u32, end: u32) -> Self {
+    fn roberta([start, end]: [u32; 2]) -> Self {
+        Self::between(start, end, vec![added(end, 0), TemplatePart::Text { text: 1, segment: 0 }, added(end, 0)])
+    }
+
+    /// A text between a start and an end, and what follows them in a pair.
+    fn between(start: u32, end: u32, second: Vec<TemplatePart>) -> Self {
         let single = vec![added(start, 0), TemplatePart::Text { text: 0, segment: 0 }, added(end, 0)];
-        let second = [added(end, 0), TemplatePart::Text { text: 1, segment: 0 }, added(end, 0)];
-        Self { pair: Some(single.iter().cloned().chain(second).collect()), single }
+        Self { pair: Some([single.clone(), second].concat()), single }
     }
 
     /// Reads the one post-processor that adds pieces, if there is one. `has` says which ids are pieces.
@@ -61,7 +63,7 @@ fn read_step(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool, into: &mut
     let ends = || match (&step.cls, &step.sep) {
         (Some((_, start)), Some((_, end))) => {
             [*start, *end].iter().try_for_each(|id| check_id(*id, has, place))?;
-            Ok((*start, *end))
+            Ok([*start, *end])
         }
         (None, _) => missing(place, "cls"),
         (_, None) => missing(place, "sep"),
@@ -70,8 +72,8 @@ fn read_step(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool, into: &mut
         match step.kind.as_str() {
             // It only says where offsets end, which are defined here once for all.
             "ByteLevel" => return Ok(()),
-            "BertProcessing" => ends().map(|(start, end)| Template::bert(start, end))?,
-            "RobertaProcessing" => ends().map(|(start, end)| Template::roberta(start, end))?,
+            "BertProcessing" => Template::bert(ends()?),
+            "RobertaProcessing" => Template::roberta(ends()?),
             "TemplateProcessing" => read_parts(step, place, has)?,
             "Sequence" => {
                 let Some(steps) = &step.processors else { return missing(place, "processors") };

@@ -631,14 +631,12 @@ impl RouteModel {
 
     /// The places of a token of the stage before a layer and after it.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
-        let stops = self.stops.get(token)?;
-        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+        way(&self.stops, token, layer)
     }
 
     /// The places of a token of the sentence beside it, before a layer and after it.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
-        let stops = self.second_stops.get(token)?;
-        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+        way(&self.second_stops, token, layer)
     }
 
     /// The places of the stage's tokens after a layer.
@@ -695,6 +693,12 @@ impl RouteModel {
         let weights = model.sentence.activations.blocks[block].heads[own].weights.row(token);
         furthest(0..weights.len(), |key| weights[key]).unwrap_or(0)
     }
+}
+
+/// The places of a token before a layer and after it, of all its places.
+fn way(stops: &[Vec<Point>], token: usize, layer: usize) -> Option<(Point, Point)> {
+    let stops = stops.get(token)?;
+    Some((*stops.get(layer)?, *stops.get(layer + 1)?))
 }
 
 /// How far each token moves through all layers, in the true space.

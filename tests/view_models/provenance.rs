@@ -111,14 +111,12 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
             all.push(Quantity::HeadArrowLength.of_head(head, [query]));
             all.extend([Quantity::Query.of_head(head, [query, 1]), Quantity::Mix.of_head(head, [query, 1])]);
             for key in 0..keys {
+                use Quantity::{Exponential, Product, Score, TermLength, Weight};
+                let of_pair = [Product, Score, Exponential, Weight, TermLength];
+                all.extend(of_pair.map(|quantity| quantity.of_head(head, [query, key])));
                 all.extend([
                     Quantity::Key.of_head(head, [key, 0]),
                     Quantity::Value.of_head(head, [key, 1]),
-                    Quantity::Product.of_head(head, [query, key]),
-                    Quantity::Score.of_head(head, [query, key]),
-                    Quantity::Exponential.of_head(head, [query, key]),
-                    Quantity::Weight.of_head(head, [query, key]),
-                    Quantity::TermLength.of_head(head, [query, key]),
                     Quantity::Arrow.of_head(head, [query, key, 1]),
                     Quantity::Term.of_head(head, [query, key, 0]),
                     Quantity::Term.of_head(head, [query, key, width - 1]),

@@ -5,8 +5,9 @@ use attune_core::kernel::{Command, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, norm};
+use attune_engine::vectors::answers::Measure;
 use attune_view::view_model::attention::AttentionMaps;
-use attune_view::view_model::meaning::{Measure, NeighboursModel};
+use attune_view::view_model::meaning::NeighboursModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
@@ -179,7 +180,7 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
     let sentence = &snapshot.model.as_ref().expect("a model").sentence;
     let seal = &model.tokens[1];
     assert_eq!(seal.label, "seal");
-    for measure in [Measure::Cosine, Measure::Euclidean] {
+    for measure in [Measure::Cosine, Measure::Distance] {
         for (list, vector) in [
             (&seal.before, &*space.vectors.row(sentence.tokens[1].word.expect("a word"))),
             (&seal.after, sentence.activations.output.row(1)),
@@ -193,7 +194,7 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
             let values: Vec<f32> = list.by(measure).iter().map(|near| near.value(measure)).collect();
             let sorted = match measure {
                 Measure::Cosine => values.is_sorted_by(|a, b| a >= b),
-                Measure::Euclidean => values.is_sorted(),
+                Measure::Distance => values.is_sorted(),
             };
             assert!(sorted && !values.is_empty(), "{values:?}");
         }

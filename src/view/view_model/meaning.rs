@@ -17,6 +17,7 @@ use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::senses::SenseScores;
 use attune_engine::numerics::table::TableRef;
+use attune_engine::vectors::answers::Measure;
 use attune_engine::vectors::expression::Expression;
 
 use super::heads::HeadLabels;
@@ -24,16 +25,6 @@ use super::pieces::Words;
 use super::stage::{SecondKind, StageModel, TokenPoint};
 use super::{Model, number};
 use crate::explain::reader::EntryReader;
-
-/// How nearness is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
-    /// The angle alone counts.
-    #[default]
-    Cosine,
-    /// The distance in the true space.
-    Euclidean,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighboursModel {
@@ -89,7 +80,7 @@ impl NearWords {
     pub fn by(&self, measure: Measure) -> &[NearWord] {
         match measure {
             Measure::Cosine => &self.by_cosine,
-            Measure::Euclidean => &self.by_distance,
+            Measure::Distance => &self.by_distance,
         }
     }
 }
@@ -111,7 +102,7 @@ impl NearWord {
     pub fn value(&self, measure: Measure) -> f32 {
         match measure {
             Measure::Cosine => self.cosine,
-            Measure::Euclidean => self.distance,
+            Measure::Distance => self.distance,
         }
     }
 }

@@ -24,7 +24,6 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::attention::AttentionMaps;
-use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::sentences::SentencesModel;
@@ -79,7 +78,7 @@ impl Window {
     fn intervene(&self) {
         let models = self.0.resource::<LatestModels>();
         let query = self.0.resource::<ViewState>().selection.query;
-        assert!(models.get::<WhatIfModel>().is_some() && models.get::<HeadsModel>().is_some());
+        assert!(models.get::<WhatIfModel>().is_some());
         std::hint::black_box(models.of_choice::<AnswerShifts>(&query));
     }
 }

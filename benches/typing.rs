@@ -15,11 +15,11 @@ use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Snapshot, Worker};
 use attune_core::lesson::cells::{Cell, CellKind};
 use attune_view::view_model::attention::AttentionMaps;
-use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::training::TrainingModel;
+use attune_view::view_model::what_if::WhatIfModel;
 use clock::{tell, timed};
 use egui::{Event, Key, Modifiers};
 use frames::Panel;
@@ -41,7 +41,7 @@ fn key(key: Key, modifiers: Modifiers) -> Event {
 /// All that the window makes of a snapshot.
 fn models(snapshot: &Snapshot, before: Option<&NotebookModel>) -> NotebookModel {
     let notebook = NotebookModel::of(snapshot, before);
-    std::hint::black_box((StageModel::of(snapshot), AttentionMaps::of(snapshot), HeadsModel::of(snapshot)));
+    std::hint::black_box((StageModel::of(snapshot), AttentionMaps::of(snapshot), WhatIfModel::of(snapshot)));
     std::hint::black_box((WeightsModel::of(snapshot), TrainingModel::of(snapshot)));
     notebook
 }

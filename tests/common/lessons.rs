@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use attune_core::kernel::command::WeightCommand;
+use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::{Lesson, parse};
+use attune_engine::numerics::params::TensorName;
 
 use super::top::at;
 
@@ -94,6 +97,13 @@ pub fn form(name: &str) -> Kernel {
     Kernel::trained(Arc::new(lesson))
 }
 
+/// The lessons of `tests/fixtures/forms` by name, each with a kernel that has trained it.
+pub fn forms() -> impl Iterator<Item = (String, Kernel)> {
+    let files = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten();
+    let names = files.map(|file| file.path().with_extension("").file_name().expect("a file").display().to_string());
+    names.map(|name| (name.clone(), form(&name)))
+}
+
 /// A kernel of the small lesson after some commands, and all that follows from them.
 pub fn after(commands: &[Command]) -> Kernel {
     let mut kernel = small();
@@ -105,6 +115,15 @@ pub fn after(commands: &[Command]) -> Kernel {
 pub fn apply(kernel: &mut Kernel, command: Command) {
     kernel.apply(command);
     kernel.settle();
+}
+
+pub fn run_all(kernel: &mut Kernel) {
+    apply(kernel, Command::Notebook(NotebookCommand::RunAll));
+}
+
+/// The command that gives a weight another value.
+pub fn set_weight(tensor: TensorName, row: usize, col: usize, value: f32) -> Command {
+    Command::Weights(WeightCommand::Set { tensor: tensor.into(), row, col, value })
 }
 
 /// The model of a kernel that has one.

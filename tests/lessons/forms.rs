@@ -8,10 +8,10 @@ use attune_core::kernel::command::{SentenceCommand, TrainingCommand, WeightComma
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_view::view_model::attention::AttentionMaps;
-use attune_view::view_model::heads::HeadsModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
+use attune_view::view_model::what_if::WhatIfModel;
 
 use crate::common::top::at;
 
@@ -95,7 +95,7 @@ fn every_view_shows_every_form() {
             let (query, key) = (map.queries.len() - 1, map.keys.len() - 1);
             assert!(attention.say(head, query, key).contains(&map.keys[key]));
         }
-        let heads = HeadsModel::of(&snapshot).expect("a model");
+        let heads = WhatIfModel::of(&snapshot).expect("a model");
         for row in &heads.heads {
             let queries = if attention.heads[row.head].is_of_source { 0 } else { heads.tokens.len() };
             assert_eq!((row.tokens, row.move_lengths().count()), (queries, queries));
@@ -120,7 +120,7 @@ fn heads_say_where_they_are() {
     assert_eq!(titles("reversal"), ["Source, head 1", "Self-attention, head 1", "Cross-attention, head 1"]);
 
     let places = |form| {
-        let model = HeadsModel::of(&with(form, &[])).expect("a model");
+        let model = WhatIfModel::of(&with(form, &[])).expect("a model");
         model.heads.iter().map(|row| model.place(row.head)).collect::<Vec<_>>()
     };
     assert_eq!(places("parameter_free"), ["Entries 0–2 of each word's vector, which are its query, key and value"]);

@@ -6,7 +6,8 @@ use attune::app::panels::Panel;
 use attune::app::panels::meaning::MeaningPanel;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel};
-use attune_view::view_model::meaning::{Measure, NeighboursModel};
+use attune_engine::vectors::answers::Measure;
+use attune_view::view_model::meaning::NeighboursModel;
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
@@ -29,7 +30,7 @@ fn a_neighbour_under_the_pointer_is_pointed_at_for_the_stage() {
     panel.run_steps(3);
     assert_eq!(panel.view().hover.word(), Some(near.word.as_str()));
     click(&mut panel, "Euclidean");
-    let near = &model.tokens[1].after.by(Measure::Euclidean)[0];
+    let near = &model.tokens[1].after.by(Measure::Distance)[0];
     assert!(panel.query_by_label(&format!("Contextual: {} {:.4}", near.word, near.distance)).is_some());
 }
 

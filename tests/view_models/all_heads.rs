@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{SentenceCommand, WeightCommand};
-use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::Model;
@@ -11,7 +10,7 @@ use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure};
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 
-use crate::common::lessons::small;
+use crate::common::lessons::{apply, run_all, set_weight, small};
 
 const ADDED: Reading = Reading { is_added: true, hides_sinks: false };
 
@@ -22,12 +21,9 @@ fn all_heads(snapshot: &Snapshot) -> AllHeads {
 /// Every query of head 1 looks for the same, and finds most of it in one word.
 fn with_a_sink() -> Kernel {
     let mut kernel = small();
-    for (tensor, row, value) in [(TensorName::QueryBias, 0, 60.0), (TensorName::QueryBias, 0, 60.0)] {
-        for col in [0, 3] {
-            kernel.apply(Command::Weights(WeightCommand::Set { tensor: tensor.into(), row, col, value }));
-        }
+    for col in [0, 3] {
+        apply(&mut kernel, set_weight(TensorName::QueryBias, 0, col, 60.0));
     }
-    kernel.settle();
     kernel
 }
 
@@ -67,8 +63,7 @@ fn nothing_is_measured_again_while_the_numbers_are_the_same() {
         AllHeadsModel::make(&Arc::new(kernel.snapshot()), &(), before).expect("a model")
     };
     let first = make(&kernel, None);
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    run_all(&mut kernel);
     let again = make(&kernel, Some(&first));
     assert!(Arc::ptr_eq(&first.content, &again.content));
     kernel.apply(Command::Sentence(SentenceCommand::Select(1)));

@@ -1,6 +1,6 @@
 //! The Answers panel: the model's own probabilities, row by row, and the words that it writes on.
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::snapshot::sentence::probabilities;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::model::generate::NextWordChoice;
@@ -8,10 +8,10 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::explain::Provenance;
 use attune_view::view_model::answers::{AnswersModel, AnswersWriting};
 
-use crate::common::lessons::{kernel, small};
+use crate::common::lessons::{form, set_weight, small};
 
 fn next_word() -> Kernel {
-    kernel(include_str!("../fixtures/forms/next_word.ron"))
+    form("next_word")
 }
 
 fn answers(snapshot: &Snapshot) -> AnswersModel {
@@ -78,7 +78,6 @@ fn words_are_written_behind_the_sentence_and_age_with_the_weights() {
     let last = answers(&snapshot).rows.pop().expect("a row");
     assert_eq!(first.words[0], last.answers[0].name, "the likeliest after the last word is written first");
     assert!(!first.said.contains("changed since"));
-    let tensor = TensorName::QueryWeights.into();
-    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 3.0 }));
+    kernel.apply(set_weight(TensorName::QueryWeights, 0, 0, 3.0));
     assert!(written(&kernel).said.contains("changed since"));
 }

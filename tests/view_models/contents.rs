@@ -1,25 +1,24 @@
 //! Contents of the panels and the stage, as text, without a window.
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::{Command, Snapshot};
-use attune_engine::numerics::attention::{Mask, MaskTable};
+use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, norm};
+use attune_engine::vectors::answers::Measure;
 use attune_view::view_model::attention::AttentionMaps;
-use attune_view::view_model::heads::HeadsModel;
-use attune_view::view_model::meaning::{Measure, NeighboursModel};
+use attune_view::view_model::meaning::NeighboursModel;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
+use attune_view::view_model::what_if::WhatIfModel;
 
-use crate::common::lessons::{SMALL, kernel as kernel_of, lesson, small as kernel};
+use crate::common::lessons::{SMALL, after, kernel as kernel_of, lesson, set_weight, small as kernel};
 
 fn with(commands: &[Command]) -> Snapshot {
-    let mut kernel = kernel();
-    commands.iter().for_each(|command| kernel.apply(command.clone()));
-    kernel.snapshot()
+    after(commands).snapshot()
 }
 
 #[test]
@@ -136,19 +135,20 @@ fn given_vectors_of_few_dimensions_are_seen_as_they_were_given() {
 
 #[test]
 fn heads_say_what_they_are_and_which_takes_part() {
-    let heads = |commands: &[Command]| HeadsModel::of(&with(commands)).expect("a model").heads;
+    let heads = |commands: &[Command]| WhatIfModel::of(&with(commands)).expect("a model").heads;
     let all = heads(&[]);
-    assert!(all.iter().all(|head| head.enabled && !head.solo && head.move_lengths().all(|length| length > 0.0)));
+    assert!(
+        all.iter()
+            .all(|head| head.mode == HeadMode::Live && !head.solo && head.move_lengths().all(|length| length > 0.0))
+    );
     let solo = heads(&[Command::Interventions(InterventionCommand::Solo(Some(1)))]);
-    assert_eq!((solo[0].enabled, solo[1].enabled, solo[1].solo), (false, true, true));
+    assert_eq!((&solo[0].mode, &solo[1].mode, solo[1].solo), (&HeadMode::Off, &HeadMode::Live, true));
     assert!(solo[0].move_lengths().all(|length| length == 0.0));
 }
 
 #[test]
 fn a_turned_weight_is_counted_beside_its_ghost() {
-    let set =
-        Command::Weights(WeightCommand::Set { tensor: TensorName::KeyWeights.into(), row: 1, col: 2, value: 9.0 });
-    let snapshot = with(&[set]);
+    let snapshot = with(&[set_weight(TensorName::KeyWeights, 1, 2, 9.0)]);
     let weights = WeightsModel::of(&snapshot).expect("a model");
     let changed: Vec<(String, usize)> = weights.tensors.iter().map(|t| (t.id.to_string(), t.changed)).collect();
     let names = ["P", "W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "W_O", "b_O", "b_logits"];
@@ -180,7 +180,7 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
     let sentence = &snapshot.model.as_ref().expect("a model").sentence;
     let seal = &model.tokens[1];
     assert_eq!(seal.label, "seal");
-    for measure in [Measure::Cosine, Measure::Euclidean] {
+    for measure in [Measure::Cosine, Measure::Distance] {
         for (list, vector) in [
             (&seal.before, &*space.vectors.row(sentence.tokens[1].word.expect("a word"))),
             (&seal.after, sentence.activations.output.row(1)),
@@ -194,7 +194,7 @@ fn neighbours_are_those_of_the_true_space_before_and_after() {
             let values: Vec<f32> = list.by(measure).iter().map(|near| near.value(measure)).collect();
             let sorted = match measure {
                 Measure::Cosine => values.is_sorted_by(|a, b| a >= b),
-                Measure::Euclidean => values.is_sorted(),
+                Measure::Distance => values.is_sorted(),
             };
             assert!(sorted && !values.is_empty(), "{values:?}");
         }

@@ -11,13 +11,19 @@ use attune_view::export::markdown::{LessonProse, MarkdownPiece, restated};
 use attune_view::export::page::Links;
 use attune_view::view_model::notebook::{LiveStanding, LiveWord, NotebookModel};
 
-use crate::common::lessons::{SMALL, kernel};
+use crate::common::lessons::{SMALL, apply, edited, kernel, run_all};
 
 const TEXT: &str = r#"{{ A[0]["seal", "duck"] | .3 }} {{ 2 + 1 }} {{ "du" + "ck" }} {{ A[0]["seel", "duck"] }}"#;
 
 /// The small lesson with this text before its stage cell.
 fn with(text: &str) -> Kernel {
-    kernel(&SMALL.replacen(r##"md: "# Sinking and swimming""##, &format!("md: r#\"{text}\"#"), 1))
+    kernel(&edited(SMALL, &[(r##"md: "# Sinking and swimming""##, &format!("md: r#\"{text}\"#"))]))
+}
+
+/// The small lesson with these cells before its stage cell.
+fn with_cells_before(cells: &str) -> Kernel {
+    let stage = r#"        Stage(id: "both""#;
+    kernel(&edited(SMALL, &[(stage, &format!("{cells}\n{stage}"))]))
 }
 
 fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
@@ -54,30 +60,25 @@ fn numbers_and_words_are_those_of_the_model() {
 fn a_number_says_when_it_is_not_the_one_of_the_text() {
     let mut kernel = with(TEXT);
     let before = words_of(&kernel, TEXT)[0].words.clone();
-    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.2))));
-    kernel.settle();
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.2))));
     let words = words_of(&kernel, TEXT);
     assert_eq!(words[0].standing, LiveStanding::Differs);
     assert!(words[0].words.ends_with(" (attention changed)") && !words[0].words.starts_with(&before), "{:?}", words[0]);
     assert_eq!(words[1].standing, LiveStanding::Current, "it reads nothing of the model");
-    kernel.apply(Command::Undo);
-    kernel.settle();
+    apply(&mut kernel, Command::Undo);
     assert_eq!(words_of(&kernel, TEXT)[0].words, before);
     // Changed, but not in this number.
-    kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(1.0))));
-    kernel.settle();
+    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(1.0))));
     assert_eq!(words_of(&kernel, TEXT)[0].standing, LiveStanding::Current);
     kernel.apply(Command::Undo);
 
     // Another sentence of the lesson has no duck: the number stays that of the text's own sentence.
-    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
-    kernel.settle();
+    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
     let word = &words_of(&kernel, TEXT)[0];
     assert_eq!((&word.words, word.standing, word.entry), (&before, LiveStanding::Current, None));
     assert!(word.notes[0].contains("the seal sank while a duck swam"), "{word:?}");
     // A sentence of the learner's is followed.
-    kernel.apply(Command::Sentence(SentenceCommand::Set("a duck and the seal".replace(" and", ""))));
-    kernel.settle();
+    apply(&mut kernel, Command::Sentence(SentenceCommand::Set("a duck and the seal".replace(" and", ""))));
     let word = &words_of(&kernel, TEXT)[0];
     assert!(word.notes[0].contains("on the stage"), "{word:?}");
     assert!(word.words.starts_with(&before) || word.words.ends_with(" (other sentence)"), "{word:?}");
@@ -90,10 +91,8 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     let cells = r##"Plot(id: "plot", caption: "a length", src: r#"let long = norm(E["seal"]); long"#),
         Code(id: "code", src: r#"let asked = 2.0 * norm(E["seal"]);"#), Text(id: "say", md: r#"TEXT"#),"##;
     let cells = cells.replace("TEXT", text);
-    let mut kernel =
-        kernel(&SMALL.replacen(r#"        Stage(id: "both""#, &format!("{cells}\n        Stage(id: \"both\""), 1));
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    let mut kernel = with_cells_before(&cells);
+    run_all(&mut kernel);
     let words = |kernel: &Kernel| -> Vec<LiveWord> {
         let model = NotebookModel::of(&kernel.snapshot(), None);
         let live = model.cells[3].live.as_ref().expect("live");
@@ -113,16 +112,13 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     for change in
         [InterventionCommand::SetHead { head: 0, mode: HeadMode::Off }, InterventionCommand::SetTemperature(Some(0.3))]
     {
-        kernel.apply(Command::Interventions(change));
-        kernel.settle();
+        apply(&mut kernel, Command::Interventions(change));
         assert_eq!((written(&kernel), standings(&kernel)), (own.clone(), vec![LiveStanding::Current; 4]));
-        kernel.apply(Command::Undo);
-        kernel.settle();
+        apply(&mut kernel, Command::Undo);
     }
 
     let retrained = Recipe { seed: Some(9), ..Recipe::default() };
-    kernel.apply(Command::Retrain(Box::new(retrained)));
-    kernel.settle();
+    apply(&mut kernel, Command::Retrain(Box::new(retrained)));
     let now = written(&kernel);
     assert_eq!(now[1], format!("{:.3} (retrained)", length(&kernel)), "the plot runs by itself");
     assert!(now[0].ends_with(" (retrained)") && now[0] != own[0], "{now:?}");
@@ -130,17 +126,14 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     assert!(words(&kernel)[2].notes[0].contains("Cell code has not run"), "{:?}", words(&kernel)[2]);
     assert_eq!(now[3], "3");
     assert!(kernel.snapshot().notebook.cells[2].is_stale());
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    run_all(&mut kernel);
     assert_eq!(written(&kernel)[2], format!("{:.3} (retrained)", 2.0 * length(&kernel)));
 
-    kernel.apply(Command::Retrain(Box::default()));
-    kernel.settle();
+    apply(&mut kernel, Command::Retrain(Box::default()));
     let back = written(&kernel);
     assert_eq!(back[..2], own[..2], "the lesson's own again");
     assert!(back[2].ends_with(" (older result)"), "{back:?}");
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    run_all(&mut kernel);
     assert_eq!((written(&kernel), standings(&kernel)), (own, vec![LiveStanding::Current; 4]));
 }
 
@@ -148,22 +141,19 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
 fn the_learners_text_follows_the_cells_above() {
     let text = "{{ much }}";
     let cells = r##"Code(id: "make", src: "let much = 6 * 7;"), Text(id: "say", md: "{{ much }}"),"##;
-    let mut kernel =
-        kernel(&SMALL.replacen(r#"        Stage(id: "both""#, &format!("{cells}\n        Stage(id: \"both\""), 1));
+    let mut kernel = with_cells_before(cells);
     let word = |kernel: &Kernel| {
         let model = NotebookModel::of(&kernel.snapshot(), None);
         model.cells[2].live.as_ref().expect("live").word(&LiveText::read(text).expressions[0])
     };
     assert!(word(&kernel).notes[0].contains("run the cell make"), "{:?}", word(&kernel));
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    run_all(&mut kernel);
     assert_eq!(word(&kernel).words, "42");
     let shown = kernel.snapshot().notebook.cells[2].live.clone();
     assert_eq!(exported("so {{ much }} [x](attune:head/1)", shown.as_ref()), "so 42 x");
     let rewritten = CellCommand::SetText("let much = \"a *lot*\";".into());
     kernel.apply(Command::Notebook(NotebookCommand::Cell("make".into(), rewritten)));
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    run_all(&mut kernel);
     let shown = kernel.snapshot().notebook.cells[2].live.clone();
     assert_eq!(exported(text, shown.as_ref()), "a \\*lot\\*");
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::contributions::BlockPart;
@@ -17,7 +17,7 @@ use attune_view::explain::reader::part_index;
 use attune_view::explain::walk::{Focus, WalkModel};
 use attune_view::explain::{Explanation, Provenance};
 
-use crate::common::lessons::{SMALL, formed, kernel, small};
+use crate::common::lessons::{SMALL, formed, forms, kernel, set_weight, small};
 use crate::common::top::at;
 
 /// A model that reads few words.
@@ -92,14 +92,9 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         let tokens = sentence.activations.blocks[block].input.rows();
         for token in [0, tokens - 1] {
             for dim in [0, width - 1] {
-                all.extend([
-                    Quantity::Input.of_block(block, [token, dim]),
-                    Quantity::Normed.of_block(block, [token, dim]),
-                    Quantity::Summed.of_block(block, [token, dim]),
-                    Quantity::Attended.of_block(block, [token, dim]),
-                    Quantity::Joined.of_block(block, [token, dim]),
-                    Quantity::Output.of_block(block, [token, dim]),
-                ]);
+                use Quantity::{Attended, Input, Joined, Normed, Output, Summed};
+                let of_block = [Input, Normed, Summed, Attended, Joined, Output];
+                all.extend(of_block.map(|quantity| quantity.of_block(block, [token, dim])));
                 all.extend(BlockPart::ALL.map(|part| Quantity::Part.of_block(block, [part_index(part), token, dim])));
             }
             all.push(Quantity::MoveLength.of_block(block, [token]));
@@ -116,14 +111,12 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
             all.push(Quantity::HeadArrowLength.of_head(head, [query]));
             all.extend([Quantity::Query.of_head(head, [query, 1]), Quantity::Mix.of_head(head, [query, 1])]);
             for key in 0..keys {
+                use Quantity::{Exponential, Product, Score, TermLength, Weight};
+                let of_pair = [Product, Score, Exponential, Weight, TermLength];
+                all.extend(of_pair.map(|quantity| quantity.of_head(head, [query, key])));
                 all.extend([
                     Quantity::Key.of_head(head, [key, 0]),
                     Quantity::Value.of_head(head, [key, 1]),
-                    Quantity::Product.of_head(head, [query, key]),
-                    Quantity::Score.of_head(head, [query, key]),
-                    Quantity::Exponential.of_head(head, [query, key]),
-                    Quantity::Weight.of_head(head, [query, key]),
-                    Quantity::TermLength.of_head(head, [query, key]),
                     Quantity::Arrow.of_head(head, [query, key, 1]),
                     Quantity::Term.of_head(head, [query, key, 0]),
                     Quantity::Term.of_head(head, [query, key, width - 1]),
@@ -205,10 +198,8 @@ fn every_formula_comes_to_the_number_that_is_shown() {
 
 #[test]
 fn and_so_it_does_in_every_form_of_a_model() {
-    let forms = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten();
-    for form in forms {
-        let text = std::fs::read_to_string(form.path()).expect("text");
-        check(&form.path().display().to_string(), &kernel(&text).snapshot());
+    for (form, kernel) in forms() {
+        check(&form, &kernel.snapshot());
     }
     for model in ODD {
         check(model, &kernel(&odd(model)).snapshot());
@@ -279,12 +270,7 @@ fn what_the_learner_changed_is_said_as_the_reason() {
             "sees no word at all",
         ),
         (
-            Command::Weights(WeightCommand::Set {
-                tensor: TensorName::QueryWeights.into(),
-                row: 0,
-                col: 1,
-                value: 9.0,
-            }),
+            set_weight(TensorName::QueryWeights, 0, 1, 9.0),
             Entry::parameter(TensorName::QueryWeights.into(), 0, 1),
             "You changed this weight",
         ),

@@ -12,9 +12,8 @@ use attune_view::explain::walk::{Focus, RouteModel, Step, StepModel, WalkModel};
 use attune_view::view_model::answers::AnswersModel;
 use attune_view::view_model::axes::percent;
 
-use crate::common::lessons::{apply, form, formed, kernel, small};
+use crate::common::lessons::{APPLE, apply, form, formed, kernel, small};
 use crate::common::snapshots::assert_kept;
-use crate::common::top::text;
 
 /// Two layers with norms, and a word that the lesson speaks of.
 fn two_layers() -> Snapshot {
@@ -216,7 +215,7 @@ fn each_moment_of_a_stage_has_one_line_of_result_with_the_snapshots_numbers() {
 
 #[test]
 fn occurrences_that_attention_parts_are_told_of_together_until_one_is_chosen() {
-    let snapshot = kernel(&text("lessons/apple.ron")).snapshot();
+    let snapshot = kernel(APPLE).snapshot();
     let word = route(&snapshot).word(&[]).expect("a word");
     let sentence = &snapshot.model.as_ref().expect("a model").sentence;
     let vocabulary = &snapshot.space.as_ref().expect("a space").vocabulary;

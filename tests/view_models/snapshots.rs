@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use attune_core::kernel::Command;
-use attune_core::kernel::command::{Reference, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{Reference, TrainingCommand};
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::walk::{Focus, WalkModel};
 use attune_view::view_model::tensors::{VariableKind, VariablesModel, WeightsModel};
 
-use crate::common::lessons::{after, small};
+use crate::common::lessons::{after, set_weight, small};
 use crate::common::snapshots::assert_kept;
 
 #[test]
@@ -27,10 +27,7 @@ fn the_variables_are_named_with_their_shapes_and_meanings() {
 
 #[test]
 fn the_weights_are_listed_with_what_was_turned_and_how_far_they_are_from_others() {
-    let set = |row, col| {
-        let tensor = TensorName::QueryWeights.into();
-        Command::Weights(WeightCommand::Set { tensor, row, col, value: 0.5 })
-    };
+    let set = |row, col| set_weight(TensorName::QueryWeights, row, col, 0.5);
     let compare = Command::Training(TrainingCommand::Compare(Some(Reference::Start)));
     let model = WeightsModel::of(&after(&[set(0, 1), set(2, 3), compare]).snapshot()).expect("a model");
     let comparison = model.comparison.as_ref().expect("a comparison");

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
 use attune_core::lesson::read;
+use attune_engine::vectors::answers::Measure;
 use attune_view::view_model::Models;
-use attune_view::view_model::meaning::{Measure, NearExpression};
+use attune_view::view_model::meaning::NearExpression;
 use serde_json::Value;
 
 use crate::common::top::{at, text};
@@ -28,7 +29,7 @@ fn a_sum_of_words_has_the_neighbours_that_gensim_gives() {
         let found = near("king - man + woman", with_own);
         found.words.by(measure).iter().any(|near| own.contains(&near.word.as_str()))
     };
-    for measure in [Measure::Cosine, Measure::Euclidean] {
+    for measure in [Measure::Cosine, Measure::Distance] {
         assert!(is_own(measure, true) && !is_own(measure, false), "{measure:?}");
     }
     let fault = near("king - wom", false).fault.clone();

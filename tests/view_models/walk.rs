@@ -14,14 +14,9 @@ use attune_view::view_model::Model;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::what_if::WhatIfModel;
 
-use crate::common::lessons::{APPLE, SMALL, formed, kernel};
-use crate::common::top::at;
+use crate::common::lessons::{APPLE, formed, forms, kernel, small};
 
 const FIRST: Focus = Focus { query: 0, head: 0, key: None };
-
-fn small() -> Snapshot {
-    kernel(SMALL).snapshot()
-}
 
 /// `The, cat, sat` of CURRICULUM 6: every projection is the identity.
 fn scaling() -> Snapshot {
@@ -49,6 +44,17 @@ fn assert_near(a: &[f32], b: &[f32], tolerance: f32) {
     for (a, b) in a.iter().zip(b) {
         assert!((a - b).abs() <= tolerance, "{a} is not {b}");
     }
+}
+
+/// Each arrow begins where the one before it ends, and the last one ends within `tolerance` of the path's end.
+#[track_caller]
+fn assert_tip_to_tail(path: &PathModel, tolerance: f32) {
+    let mut tip = path.from;
+    for arrow in &path.arrows {
+        assert_eq!(arrow.from, tip);
+        tip = arrow.to;
+    }
+    assert_near(&tip, &path.to, tolerance);
 }
 
 #[test]
@@ -83,7 +89,7 @@ fn a_walk_is_within_the_sentence_of_its_queries_and_keys_alone() {
 
 #[test]
 fn a_hidden_key_has_a_score_of_minus_infinity() {
-    let mut kernel = kernel(SMALL);
+    let mut kernel = small();
     let tokens = kernel.snapshot().model.expect("a model").sentence.tokens.len();
     let mask = Mask::custom(MaskTable::from_fn(tokens, tokens, |query, key| (query, key) != (0, 1)));
     kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(mask))));
@@ -94,7 +100,7 @@ fn a_hidden_key_has_a_score_of_minus_infinity() {
 
 #[test]
 fn each_number_leads_to_the_next() {
-    for snapshot in [small(), kernel(APPLE).snapshot()] {
+    for snapshot in [small().snapshot(), kernel(APPLE).snapshot()] {
         let model = snapshot.model.as_ref().expect("a model");
         for (head, (arithmetic, activations)) in
             model.sentence.arithmetic.iter().zip(model.sentence.activations.heads()).enumerate()
@@ -122,7 +128,7 @@ fn each_number_leads_to_the_next() {
 #[test]
 fn arrows_lead_tip_to_tail_from_the_point_before_to_the_point_after() {
     let forms = [NORMED, FED, REPLACED].map(|form| kernel(&formed(form)).snapshot());
-    for snapshot in [small(), scaling(), kernel(APPLE).snapshot()].into_iter().chain(forms) {
+    for snapshot in [small().snapshot(), scaling(), kernel(APPLE).snapshot()].into_iter().chain(forms) {
         let model = snapshot.model.as_ref().expect("a model");
         let space = snapshot.space.as_ref().expect("a space");
         for (moves, block) in model.sentence.moves.iter().zip(&model.sentence.activations.blocks) {
@@ -153,12 +159,7 @@ const REPLACED: &str = "norm: Pre, feed_forward: 5, residual: false, bias: false
 fn parts_of(form: &str) -> Vec<String> {
     let path = PathModel::of(&kernel(&formed(form)).snapshot(), 1, 0, ArrowParts::Word).expect("a path");
     let labels = path.arrows.iter().filter(|arrow| arrow.part.is_some()).map(|arrow| arrow.label.clone());
-    let mut tip = path.from;
-    for arrow in &path.arrows {
-        assert_near(&arrow.from, &tip, 0.0);
-        tip = arrow.to;
-    }
-    assert_near(&tip, &path.to, 1e-5);
+    assert_tip_to_tail(&path, 1e-5);
     for name in labels.clone() {
         assert!(path.why.contains(&name) || path.arrows.iter().any(|arrow| arrow.label == name && arrow.length < 0.1));
     }
@@ -218,7 +219,7 @@ fn the_steps_are_said_with_their_numbers() {
 
 #[test]
 fn a_head_whose_scores_do_not_count_says_so() {
-    let mut kernel = kernel(SMALL);
+    let mut kernel = small();
     kernel.apply(Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Uniform }));
     let walk = WalkModel::of(&kernel.snapshot(), FIRST).expect("a walk");
     assert!(walk.step(Step::Softmax).said.contains("every visible word the same weight"));
@@ -229,27 +230,17 @@ fn a_head_whose_scores_do_not_count_says_so() {
 
 #[test]
 fn every_form_of_a_model_can_be_walked_through() {
-    let forms = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten();
     let mut count = 0;
-    for form in forms {
-        let text = std::fs::read_to_string(form.path()).expect("text");
-        let snapshot = kernel(&text).snapshot();
+    for (form, kernel) in forms() {
+        let snapshot = kernel.snapshot();
         let Some(model) = &snapshot.model else { continue };
         for head in 0..model.architecture.heads() {
             let walk = WalkModel::of(&snapshot, Focus { head, ..FIRST }).expect("a walk");
             for step in &walk.steps {
-                assert!(
-                    !step.said.is_empty() && !step.equation.is_empty() && !step.rows.is_empty(),
-                    "{:?}",
-                    form.path()
-                );
+                assert!(!step.said.is_empty() && !step.equation.is_empty() && !step.rows.is_empty(), "{form}");
                 for row in &step.rows {
-                    assert!(
-                        row.columns != Columns::Keys || row.values.len() == walk.keys.len(),
-                        "{:?} {}",
-                        form.path(),
-                        row.label
-                    );
+                    let is_whole = row.columns != Columns::Keys || row.values.len() == walk.keys.len();
+                    assert!(is_whole, "{form} {}", row.label);
                 }
             }
         }
@@ -263,12 +254,7 @@ fn a_path_leads_from_where_a_token_was_to_where_it_came_and_says_why() {
     let snapshot = kernel(APPLE).snapshot();
     for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
         let path = PathModel::of(&snapshot, 0, 0, by).expect("a path");
-        let mut tip = path.from;
-        for arrow in &path.arrows {
-            assert_eq!(arrow.from, tip);
-            tip = arrow.to;
-        }
-        assert_near(&tip, &path.to, 1e-4);
+        assert_tip_to_tail(&path, 1e-4);
         let terms = path.arrows.iter().filter(|arrow| arrow.part.is_none());
         assert!(terms.map(|arrow| arrow.length).is_sorted_by(|a, b| a >= b), "the longest first");
     }

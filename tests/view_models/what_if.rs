@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
-use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::snapshot::sentence::probabilities;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
@@ -13,8 +12,7 @@ use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::tensors::{VariableKind, VariableValue, VariablesModel};
 use attune_view::view_model::what_if::{EffectRow, TokenEffect, WhatIfModel};
 
-use crate::common::lessons::{SMALL, kernel, small};
-use crate::common::top::at;
+use crate::common::lessons::{SMALL, forms, kernel, run_all, set_weight, small};
 
 fn what_if(kernel: &Kernel) -> WhatIfModel {
     WhatIfModel::of(&kernel.snapshot()).expect("a model")
@@ -82,15 +80,7 @@ fn the_unchanged_result_stands_beside_the_changed_one() {
             Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
             "One pair is normally seen but now hidden.",
         ),
-        (
-            Command::Weights(WeightCommand::Set {
-                tensor: TensorName::QueryWeights.into(),
-                row: 0,
-                col: 0,
-                value: 3.0,
-            }),
-            "One model weight is changed.",
-        ),
+        (set_weight(TensorName::QueryWeights, 0, 0, 3.0), "One model weight is changed."),
     ];
     for (command, said) in commands {
         kernel.apply(command);
@@ -168,8 +158,7 @@ fn every_tensor_and_every_variable_of_code_is_listed_with_its_numbers() {
     assert_eq!(table.entry(1, 1, 5), f64::from(entry));
     assert!(table.tell(1, 1, 5).starts_with("A[1, \"seal\", \"duck\"] = "));
 
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    run_all(&mut kernel);
     let after = listed(&kernel);
     let code: Vec<(&str, String)> =
         after.iter().filter(|one| one.kind == VariableKind::Code).map(|one| (one.name.as_str(), one.shape())).collect();
@@ -180,8 +169,7 @@ fn every_tensor_and_every_variable_of_code_is_listed_with_its_numbers() {
 
 #[test]
 fn every_form_of_a_model_has_its_what_ifs_and_variables() {
-    for form in std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten() {
-        let mut kernel = kernel(&std::fs::read_to_string(form.path()).expect("text"));
+    for (_, mut kernel) in forms() {
         kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(0.3))));
         let model = what_if(&kernel);
         assert_eq!((effects(&model).len(), model.mask.now.len()), (model.tokens.len(), model.tokens.len().pow(2)));

@@ -9,8 +9,8 @@ use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::quantity::Quantity;
 use attune_view::view_model::answers::AnswerShifts;
-use attune_view::view_model::heads::{HeadRow, HeadsModel};
-use attune_view::view_model::what_if::{EffectRow, HeadState, PatchState, WhatIfModel};
+use attune_view::view_model::heads::HeadRow;
+use attune_view::view_model::what_if::{EffectRow, PatchState, WhatIfModel};
 use egui::text::LayoutJob;
 use egui::{
     Align, Button, Color32, ComboBox, CornerRadius, DragValue, Label, Layout, Rect, RichText, ScrollArea, Sense,
@@ -37,12 +37,11 @@ pub struct IntervenePanel {
 
 impl Panel for IntervenePanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let (what_if, heads) = (cx.models.get::<WhatIfModel>()?, cx.models.get::<HeadsModel>()?);
+        let what_if = cx.models.get::<WhatIfModel>()?;
         let shifts = cx.models.of_choice::<AnswerShifts>(&cx.view.selection.query);
         cx.requests.commands.extend(intervene_ui(
             ui,
             &what_if,
-            &heads,
             shifts.as_deref(),
             self,
             cx.view.selection,
@@ -55,7 +54,6 @@ impl Panel for IntervenePanel {
 fn intervene_ui(
     ui: &mut Ui,
     model: &WhatIfModel,
-    heads: &HeadsModel,
     shifts: Option<&AnswerShifts>,
     state: &mut IntervenePanel,
     selection: &mut Selection,
@@ -69,23 +67,23 @@ fn intervene_ui(
         selection,
     );
     commands.extend(summary_ui(ui, model, selection));
-    let lengths = heads.heads.iter().flat_map(HeadRow::move_lengths);
+    let lengths = model.heads.iter().flat_map(HeadRow::move_lengths);
     state.longest = lengths.filter(|length| length.is_finite()).fold(state.longest, f32::max);
     let has_all = state.has_all || needs_all(&model.heads);
-    let shown = HeadsUi { model: heads, query: selection.query, longest: state.longest, has_all };
+    let shown = HeadsUi { model, query: selection.query, longest: state.longest, has_all };
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        let many = heads.heads.len() > TOGETHER_MAX;
+        let many = model.heads.len() > TOGETHER_MAX;
         if many {
-            choose_head_ui(ui, heads, &model.heads, selection);
+            choose_head_ui(ui, model, selection);
         }
         let followed = selection.head;
-        let listed = heads.heads.iter().zip(&model.heads).filter(|(row, _)| !many || row.head == followed);
+        let listed = model.heads.iter().filter(|row| !many || row.head == followed);
         let mut layer = None;
-        for (row, head) in listed {
+        for row in listed {
             if layer.replace(row.block) != Some(row.block) {
-                commands.extend(layer_heads_ui(ui, heads, &model.heads, row.block));
+                commands.extend(layer_heads_ui(ui, model, row.block));
             }
-            commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, head, selection, trail)).inner);
+            commands.extend(ui.push_id(row.head, |ui| shown.head_ui(ui, row, selection, trail)).inner);
             ui.add_space(size::GAP);
         }
         all_settings_ui(ui, has_all, &mut state.has_all);
@@ -231,7 +229,7 @@ const GAIN_STEP: f64 = 0.05;
 
 /// Quantities shown for every head.
 pub struct HeadsUi<'a> {
-    pub model: &'a HeadsModel,
+    pub model: &'a WhatIfModel,
     pub query: Option<usize>,
     /// The length that fills a bar.
     pub longest: f32,
@@ -240,16 +238,9 @@ pub struct HeadsUi<'a> {
 }
 
 impl HeadsUi<'_> {
-    pub fn head_ui(
-        &self,
-        ui: &mut Ui,
-        row: &HeadRow,
-        state: &HeadState,
-        selection: &mut Selection,
-        trail: &mut Trail,
-    ) -> Option<Command> {
+    pub fn head_ui(&self, ui: &mut Ui, row: &HeadRow, selection: &mut Selection, trail: &mut Trail) -> Option<Command> {
         let palette = Palette::of(ui.visuals().dark_mode);
-        let command = self.setting_ui(ui, state, selection);
+        let command = self.setting_ui(ui, row, selection);
         if let Some(query) = self.query.filter(|query| *query < row.tokens) {
             length_ui(ui, row, query, self.longest, palette, trail);
             let (key, weight) = row.strongest(query);
@@ -263,7 +254,7 @@ impl HeadsUi<'_> {
     }
 
     /// The name of the head, which the walk follows at a click, and how the head takes part.
-    fn setting_ui(&self, ui: &mut Ui, head: &HeadState, selection: &mut Selection) -> Option<Command> {
+    fn setting_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) -> Option<Command> {
         const CHIP_GAP: f32 = 4.0;
         let mut command = None;
         ui.horizontal_wrapped(|ui| {
@@ -295,7 +286,7 @@ impl HeadsUi<'_> {
     }
 
     /// The name of a head. A click follows the walk through it.
-    fn title_ui(&self, ui: &mut Ui, head: &HeadState, selection: &mut Selection) {
+    fn title_ui(&self, ui: &mut Ui, head: &HeadRow, selection: &mut Selection) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let is_followed = selection.head == head.head;
         let title = RichText::new(&head.title).font(theme::strong(size::BODY)).color(palette.head(head.own));
@@ -313,12 +304,12 @@ impl HeadsUi<'_> {
 const TOGETHER_MAX: usize = 8;
 
 /// A row of layers and a row of the heads of the one that is followed. A changed head has a dot.
-fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], selection: &mut Selection) {
+fn choose_head_ui(ui: &mut Ui, model: &WhatIfModel, selection: &mut Selection) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let followed = selection.head.min(model.heads.len().saturating_sub(1));
     let Some(block) = model.heads.get(followed).map(|head| head.block) else { return };
     let of_block = |block: usize| model.heads.iter().filter(move |head| head.block == block);
-    let is_changed = |head: &HeadRow| states.get(head.head).is_some_and(|state| state.mode != HeadMode::Live);
+    let is_changed = |head: &HeadRow| head.mode != HeadMode::Live;
     let own = of_block(block).position(|head| head.head == followed).unwrap_or(0);
     let mark = |is_changed: bool| if is_changed { "•" } else { "" };
     let said = |is_changed: bool| if is_changed { ", changed" } else { "" };
@@ -342,13 +333,13 @@ fn choose_head_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], selecti
 
 /// A box that switches all heads of a layer off or on, as one change; where one layer has all heads, or a layer has one, the
 /// heads' own settings say as much.
-fn layer_heads_ui(ui: &mut Ui, model: &HeadsModel, states: &[HeadState], layer: usize) -> Option<Command> {
+fn layer_heads_ui(ui: &mut Ui, model: &WhatIfModel, layer: usize) -> Option<Command> {
     let of_layer = || model.heads.iter().filter(|head| head.block == layer).map(|head| head.head);
     let heads = of_layer().min()?..of_layer().max()? + 1;
     if model.blocks.len() < 2 || heads.len() < 2 {
         return None;
     }
-    let mut is_on = states.get(heads.clone())?.iter().any(|state| state.mode != HeadMode::Off);
+    let mut is_on = model.heads.get(heads.clone())?.iter().any(|state| state.mode != HeadMode::Off);
     let name = format!("{}: all {} heads", model.blocks[layer], heads.len());
     let tip = "Switches every head of this layer off, or on again";
     let is_switched = checkbox_ui(ui, &mut is_on, name).on_hover_text(tip).changed();
@@ -385,21 +376,22 @@ fn chips_ui(ui: &mut Ui, title: &str, chips: Vec<Chip>) -> Option<usize> {
 }
 
 /// Whether a head has a mode that is shown only among all of them.
-fn needs_all(states: &[HeadState]) -> bool {
+fn needs_all(heads: &[HeadRow]) -> bool {
     let basic = &HeadMode::NAMED[..HeadMode::<f32>::BASIC];
-    states.iter().any(|state| !basic.contains(&state.mode))
+    heads.iter().any(|head| !basic.contains(&head.mode))
 }
 
 /// Slider of the gain of a head's output.
 fn gain_ui(ui: &mut Ui, head: &HeadRow) -> Option<Command> {
-    let mut gain = head.gain.unwrap_or(1.0);
+    let own = head.gain();
+    let mut gain = own.unwrap_or(1.0);
     let before = gain;
     let name = format!("Gain of {}", head.title.to_lowercase());
     ui.horizontal(|ui| {
         ui.weak("gain");
         let slider = Slider::new(&mut gain, 0.0..=GAIN_MAX).show_value(false).step_by(GAIN_STEP);
-        let slider = ui.add_enabled(head.gain.is_some(), slider);
-        slider.widget_info(|| egui::WidgetInfo::slider(head.gain.is_some(), f64::from(before), &name));
+        let slider = ui.add_enabled(own.is_some(), slider);
+        slider.widget_info(|| egui::WidgetInfo::slider(own.is_some(), f64::from(before), &name));
         let tip = "Gain of this head's output: 0 switches the head off, 1 leaves its output as it is; double-click \
             for 1";
         let slider = hint(slider, tip).on_disabled_hover_text("A uniform or frozen head has no gain");
@@ -588,7 +580,7 @@ pub fn said(model: &WhatIfModel, query: Option<usize>) -> Vec<String> {
 fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trail: &mut Trail) -> Option<Command> {
     const WORD: f32 = 98.0;
     const NUMBERS: f32 = 112.0;
-    let HeadState { keys, title, own, .. } = &model.heads[row.head];
+    let HeadRow { keys, title, own, .. } = &model.heads[row.head];
     let mut command = None;
     let palette = Palette::of(ui.visuals().dark_mode);
     let hue = palette.head(*own);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::PairedWord;
 use attune_engine::quantity::{Quantity, StagePoint};
+use attune_engine::vectors::answers::Measure;
 use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
 use attune_view::view_model::meaning::{
-    LayerNeighbours, Measure, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
+    LayerNeighbours, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
 };
 use attune_view::view_model::number;
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
@@ -253,7 +254,7 @@ fn measure_ui(ui: &mut Ui, measure: &mut Measure) {
     ui.horizontal(|ui| {
         for (choice, words, hint) in [
             (Measure::Cosine, "Cosine", "By the cosine of the angle between the vectors; 1 means the same direction"),
-            (Measure::Euclidean, "Euclidean", "By the distance between the vectors; 0 means the same point"),
+            (Measure::Distance, "Euclidean", "By the distance between the vectors; 0 means the same point"),
         ] {
             if ui.selectable_label(*measure == choice, words).on_hover_text(hint).clicked() {
                 *measure = choice;
@@ -285,7 +286,7 @@ fn row_ui(
     }
     let quantity = match measure {
         Measure::Cosine => Quantity::Cosine,
-        Measure::Euclidean => Quantity::Distance,
+        Measure::Distance => Quantity::Distance,
     };
     let entry = of.map(|of| quantity.of_point(of, word.row));
     if let Some(entry) = entry {

@@ -266,6 +266,7 @@ pub fn sum(arrows: impl Iterator<Item = Point>) -> Point {
     arrows.fold([0.0; AXES], |sum, arrow| std::array::from_fn(|axis| sum[axis] + arrow[axis]))
 }
 
-fn point(row: &[f32]) -> Point {
+/// The first entries of a row as a point.
+pub fn point(row: &[f32]) -> Point {
     std::array::from_fn(|axis| row[axis])
 }

@@ -7,9 +7,10 @@ use crate::vectors::Vectors;
 use crate::vectors::expression::length;
 
 /// The measure by which words are near.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
     /// `a · b / (‖a‖ ‖b‖)`: the larger, the nearer
+    #[default]
     Cosine,
     /// `‖a − b‖`: the smaller, the nearer
     Distance,

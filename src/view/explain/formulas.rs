@@ -552,7 +552,7 @@ fn length_line(place: usize, parts: &[Operand]) -> Line {
 }
 
 /// Places by the size of what is there, the largest first.
-fn by_size(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
+pub(super) fn by_size(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| value(*b).abs().total_cmp(&value(*a).abs()));
     order

@@ -10,6 +10,7 @@ use attune_engine::numerics::moves::{Moves, PartMoves, Point, sum};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::{Entry, Quantity};
 
+use super::formulas::by_size;
 use super::reader::{part_index, part_name};
 use crate::view_model::heads::{HeadLabels, strongest};
 use crate::view_model::{Model, quoted};
@@ -117,7 +118,7 @@ impl PathModel {
 }
 
 /// The same arrows, each from the end of the one before.
-fn tip_to_tail(mut tip: Point, mut arrows: Vec<PathArrow>) -> Vec<PathArrow> {
+pub(crate) fn tip_to_tail(mut tip: Point, mut arrows: Vec<PathArrow>) -> Vec<PathArrow> {
     for arrow in &mut arrows {
         let from = tip;
         tip = std::array::from_fn(|axis| from[axis] + arrow.to[axis] - arrow.from[axis]);
@@ -231,8 +232,7 @@ impl Writer<'_> {
             return format!("Nothing is added to {name}.");
         }
         let shares = self.moves.word_shares.row(self.query);
-        let mut order: Vec<usize> = (0..shares.len()).collect();
-        order.sort_by(|a, b| shares[*b].abs().total_cmp(&shares[*a].abs()));
+        let order = by_size(shares.len(), |key| shares[key].into());
         let keys = self.labels.keys(self.head);
         // Less than half a percent is none, on either side.
         let percent = |share: f32| format!("{:.0} %", (share * 100.0).round() + 0.0).replace('-', "−");

@@ -7,12 +7,10 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot,
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{BlockConfig, Norm};
-use attune_engine::numerics::contributions::{self, BlockPart};
-use attune_engine::numerics::model::activations::Arithmetic;
-use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations};
+use attune_engine::numerics::contributions::BlockPart;
+use attune_engine::numerics::model::activations::{Arithmetic, BlockActivations, HeadActivations};
 use attune_engine::numerics::params::{TensorId, TensorName, code_suffix, superscript};
-use attune_engine::numerics::projection::AXES;
-use attune_engine::numerics::projection::Lens;
+use attune_engine::numerics::projection::{AXES, Lens};
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
@@ -51,18 +49,14 @@ impl<'a> EntryReader<'a> {
         let Entry { quantity, owner, index: [i, j, k] } = entry;
         let number = owner.number();
         let moves = || self.sentence.moves.get(number);
+        if let Some(matrix) = self.matrix(quantity, owner) {
+            return at(matrix, i, j);
+        }
         Some(match quantity {
-            Parameter(name) => {
-                let id = name.of_block(number);
-                self.model.parameters.entry(id, i, j)?
-            }
+            Parameter(name) => self.model.parameters.entry(name.of_block(number), i, j)?,
             Static => {
                 let table = &self.space.vectors;
                 (i < table.rows() && j < table.cols()).then(|| table.get(i, j))?
-            }
-            Position | Embedded | Final | Input | Normed | Query | Key | Value | Product | DistanceBias | Score
-            | Exponential | Weight | Mix | WordLength | Summed | Attended | Joined | Output | Logit => {
-                at(self.matrix(quantity, owner)?, i, j)?
             }
             Scale => self.head(number)?.arithmetic.scale,
             RowSum => *self.head(number)?.arithmetic.sums.get(i)?,
@@ -89,10 +83,8 @@ impl<'a> EntryReader<'a> {
             }
             Part => {
                 let (part, block) = (self.part(number, i)?, self.block(number)?);
-                let vector = (j < block.input.rows()).then(|| {
-                    let contributions = &self.sentence.contributions[number];
-                    contributions.part(part, block, j)
-                });
+                let contributions = &self.sentence.contributions[number];
+                let vector = (j < block.input.rows()).then(|| contributions.part(part, block, j));
                 *vector?.get(k)?
             }
             PartLength => {
@@ -115,9 +107,9 @@ impl<'a> EntryReader<'a> {
                 }
                 StagePoint::Contextual(token) => at(&self.sentence.end, token, i)?,
             },
-            Coordinate | Visible | Temperature => return None,
             Cosine => self.neighbour(owner.point()?, i)?.0,
             Distance => self.neighbour(owner.point()?, i)?.1,
+            _ => return None,
         })
     }
 
@@ -198,8 +190,8 @@ impl<'a> EntryReader<'a> {
 
     /// A term of a block's output that no head adds, by its place in the list of all; `None` where the block has none
     /// such.
-    pub fn part(&self, block: usize, index: usize) -> Option<contributions::BlockPart> {
-        let part = *contributions::BlockPart::ALL.get(index)?;
+    pub fn part(&self, block: usize, index: usize) -> Option<BlockPart> {
+        let part = *BlockPart::ALL.get(index)?;
         self.sentence.contributions.get(block)?.parts().contains(&part).then_some(part)
     }
 

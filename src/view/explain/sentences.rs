@@ -15,6 +15,7 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
+use super::formulas::by_size;
 use super::reader::{EntryReader, HeadParts};
 use super::walk::distance;
 use crate::view_model::answers::{Asked, keepers, said, told_answer};
@@ -435,8 +436,7 @@ impl EntryReader<'_> {
     /// The keys with the largest weights of a query, each with its weight: `“phone” 0.320`.
     fn strongest(&self, head: usize, query: usize, say: impl Fn(String, f32) -> String) -> Option<Vec<String>> {
         let weights = self.head(head)?.activations.weights.row(query);
-        let mut keys: Vec<usize> = (0..weights.len()).collect();
-        keys.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        let keys = by_size(weights.len(), |key| weights[key].into());
         Some(keys.into_iter().take(NAMED).map(|key| say(self.key_said(head, key), weights[key])).collect())
     }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use attune_core::kernel::snapshot::sentence::word_pieces;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, Token};
 use attune_core::lesson::cells::CellKind;
+use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
-use attune_engine::numerics::moves::Point;
+use attune_engine::numerics::moves::{Point, point};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, add_scaled};
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
-use super::formulas::{AND, after_heads};
+use super::formulas::{AND, after_heads, by_size};
 use super::reader::{EntryReader, HeadParts};
 use crate::view_model::heads::{HeadLabels, Side, strongest};
 
@@ -372,13 +373,12 @@ impl Walked<'_> {
 
     fn carried(&self) -> Vec<Carried> {
         let weights = self.parts.activations.weights.row(self.query);
-        let mut keys: Vec<usize> = (0..weights.len()).filter(|key| weights[*key] > 0.0).collect();
-        keys.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        let keys = by_size(weights.len(), |key| weights[key].into());
         let of = |key: usize| {
             let value = Walked { key, ..*self }.row(Quantity::Value);
             Carried { key, weight: weights[key], value }
         };
-        keys.into_iter().take(LARGEST).map(of).collect()
+        keys.into_iter().filter(|key| weights[*key] > 0.0).take(LARGEST).map(of).collect()
     }
 
     fn added(&self) -> Vec<Added> {
@@ -535,10 +535,7 @@ impl Walked<'_> {
     /// Words of the source: where the walked layer finds each, and where it leaves it.
     fn source(&self) -> Vec<SourceWord> {
         let (reader, stops) = (self.reader, &self.reader.sentence.source_points);
-        let at = |stop: usize, row| {
-            let points = &stops[stop.min(stops.len() - 1)];
-            std::array::from_fn(|axis| points.row(row)[axis])
-        };
+        let at = |stop: usize, row| point(stops[stop.min(stops.len() - 1)].row(row));
         let word = |(row, token): (usize, &Token)| SourceWord {
             label: reader.key_word(self.head, row),
             group: token.word.and_then(|word| reader.space.group_of[word]),
@@ -594,7 +591,7 @@ impl RouteModel {
         let architecture = &model.architecture;
         let sources = architecture.source_blocks.len();
         let blocks = sentence.activations.blocks.len();
-        let layer = |(block, config): (usize, &attune_engine::numerics::block::BlockConfig)| {
+        let layer = |(block, config): (usize, &BlockConfig)| {
             let heads = architecture.heads_of(block);
             WalkLayer {
                 title: title(&labels.block(heads.start), block, blocks, architecture.has_source()),
@@ -604,7 +601,6 @@ impl RouteModel {
                 heads,
             }
         };
-        let point = |row: &[f32]| std::array::from_fn(|axis| row[axis]);
         let stops = |sentence: &SentenceSnapshot| {
             let before = |token: usize, block: usize| match block {
                 _ if block <= sources => point(sentence.start.row(token)),
@@ -635,14 +631,12 @@ impl RouteModel {
 
     /// The places of a token of the stage before a layer and after it.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
-        let stops = self.stops.get(token)?;
-        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+        way(&self.stops, token, layer)
     }
 
     /// The places of a token of the sentence beside it, before a layer and after it.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
-        let stops = self.second_stops.get(token)?;
-        Some((*stops.get(layer)?, *stops.get(layer + 1)?))
+        way(&self.second_stops, token, layer)
     }
 
     /// The places of the stage's tokens after a layer.
@@ -699,6 +693,12 @@ impl RouteModel {
         let weights = model.sentence.activations.blocks[block].heads[own].weights.row(token);
         furthest(0..weights.len(), |key| weights[key]).unwrap_or(0)
     }
+}
+
+/// The places of a token before a layer and after it, of all its places.
+fn way(stops: &[Vec<Point>], token: usize, layer: usize) -> Option<(Point, Point)> {
+    let stops = stops.get(token)?;
+    Some((*stops.get(layer)?, *stops.get(layer + 1)?))
 }
 
 /// How far each token moves through all layers, in the true space.

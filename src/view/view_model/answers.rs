@@ -26,7 +26,8 @@ use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
 use serde::Serialize;
 
-use super::{Model, quoted};
+use super::heads::HeadLabels;
+use super::{Model, quoted, quoted_token};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswersModel {
@@ -262,7 +263,7 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let answer = likeliest(model, token)?;
     let word = quoted(&model.classes[answer.class]);
     let answer = format!("{word} (probability {:.2})", answer.probability);
-    let place = || quoted(&label_of(model, token));
+    let place = || quoted_token(&model.sentence.tokens, token);
     Some(match &model.made_of.model.objective {
         Objective::MaskedWord { .. } => format!("At this position the model answers {answer}."),
         Objective::NextWord | Objective::Sequence(_) => format!("After {} the model answers {answer}.", place()),
@@ -315,10 +316,6 @@ impl Asked {
             Objective::Label => Self::Whole,
         })
     }
-}
-
-fn label_of(model: &ModelSnapshot, token: usize) -> String {
-    token_labels(&model.sentence.tokens).into_iter().nth(token).unwrap_or_default()
 }
 
 fn likeliest(model: &ModelSnapshot, token: usize) -> Option<&RankedAnswer> {
@@ -440,7 +437,7 @@ impl AnswerShifts {
         let gained = by_change.iter().take_while(|(_, change)| *change > 0.0).take(Self::LISTED).map(shift).collect();
         let lost =
             by_change.iter().rev().take_while(|(_, change)| *change < 0.0).take(Self::LISTED).map(shift).collect();
-        let label = || token_labels(&model.sentence.tokens).get(row).map_or_else(String::new, |label| quoted(label));
+        let label = || quoted_token(&model.sentence.tokens, row);
         let title = match &model.made_of.model.objective {
             Objective::Label => "The model's answers".to_owned(),
             Objective::NextWord | Objective::Sequence(_) => format!("The answers after {}", label()),
@@ -549,7 +546,7 @@ impl AttributionModel {
             Err(why) => return Some(Err(no_sum(why).to_owned())),
         };
         let logit = answers.logits.get(if answers.logits.rows() == 1 { 0 } else { token }, class);
-        let names = PartNames::of(model);
+        let names = PartNames { model, labels: HeadLabels::of(model) };
         let sums = TermSums::of(&model.architecture, &terms);
         let share = |label: String, value: f32| Share { label, value };
         let layers = sums.layers.iter().map(|(layer, value)| share(names.layer(*layer, sums.patched), *value));
@@ -622,20 +619,14 @@ impl TermSums {
 /// Names of the parts of a logit.
 struct PartNames<'a> {
     model: &'a ModelSnapshot,
-    tokens: Vec<String>,
-    source: Option<Vec<String>>,
+    labels: HeadLabels<'a>,
 }
 
-impl<'a> PartNames<'a> {
-    fn of(model: &'a ModelSnapshot) -> Self {
-        let source = model.sentence.source.as_deref().map(token_labels);
-        Self { model, tokens: token_labels(&model.sentence.tokens), source }
-    }
-
+impl PartNames<'_> {
     fn title(&self, token: usize, class: usize, logit: f32, terms: &[(TermOf, f32)]) -> Option<String> {
         let architecture = &self.model.architecture;
         let at = match architecture.pooling {
-            Pooling::Every => format!(" at {}", quoted(self.tokens.get(token)?)),
+            Pooling::Every => format!(" at {}", quoted(self.labels.tokens.get(token)?)),
             Pooling::Last => String::new(),
             Pooling::Mean => ", read from the mean over all words".to_owned(),
         };
@@ -668,9 +659,7 @@ impl<'a> PartNames<'a> {
     }
 
     fn look(&self, HeadAtKey { block, head, key }: HeadAtKey) -> String {
-        let architecture = &self.model.architecture;
-        let is_of_source = architecture.blocks[block - architecture.source_blocks.len()].attends_to_source();
-        let keys = self.source.as_ref().filter(|_| is_of_source).unwrap_or(&self.tokens);
+        let keys = self.labels.keys(self.model.architecture.heads_of(block).start);
         let key = keys.get(key).map_or_else(String::new, |label| quoted(label));
         format!("{}, at {key}", self.head(block, head))
     }

@@ -12,8 +12,6 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;
 
-use super::Model;
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxesModel {
     pub rows: Vec<AxisRow>,
@@ -98,17 +96,13 @@ pub struct AxisOrders {
     pub ends: [Option<[Vec<String>; 2]>; AXES],
 }
 
-impl Model for AxisOrders {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+impl AxisOrders {
+    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let space = snapshot.space.as_ref()?;
         let known = before.filter(|before| Arc::ptr_eq(&before.space, space));
         Some(known.cloned().unwrap_or_else(|| Self::of(space)))
     }
-}
 
-impl AxisOrders {
     fn of(space: &Arc<StaticSpace>) -> Self {
         // Seen through a norm, words lie along an axis otherwise than their vectors do.
         let is_plain = space.scale().is_none();

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::snapshot::sentence::{occurrence, subscript, token_labels, word_pieces, written_word};
+use attune_core::kernel::snapshot::sentence::{labels, token_labels, word_pieces};
 use attune_core::kernel::snapshot::{Likeness, ModelSnapshot, Neighbours, PairedWord, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Objective;
 use attune_core::lesson::text::tokenize;
@@ -184,7 +184,7 @@ impl TwoModels {
         let names = [snapshot, beside].map(|of| of.lesson.title.clone());
         let compared = comparable(first, beside).and_then(|second| {
             let models = [first, second];
-            let read = models.map(Read::of);
+            let read = models.map(read_words);
             let pairs = pairs(&read);
             match pairs.is_empty() {
                 true => Err("there is no word of this sentence that both models read".to_owned()),
@@ -196,7 +196,7 @@ impl TwoModels {
             Err(why) => return Some(Self { names, refusal: Some(super::sentence(&why)), ..Self::default() }),
         };
         let pictures = std::array::from_fn(|which| {
-            let places: Vec<usize> = pairs.iter().map(|pair| read[which].words[pair[which]].1.start).collect();
+            let places: Vec<usize> = pairs.iter().map(|pair| read[which][pair[which]].1.start).collect();
             let picture = |stage| Sketch::of_stage(&stage, |token| places.contains(&token.position));
             StageModel::by_words([snapshot, beside][which]).map(picture).unwrap_or_default()
         });
@@ -255,22 +255,19 @@ fn comparable<'a>(first: &ModelSnapshot, beside: &'a Snapshot) -> Result<&'a Mod
     Ok(second)
 }
 
-fn words_of_both(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<WordOfBoth> {
+fn words_of_both(models: [&ModelSnapshot; 2], read: &[ReadWords; 2], pairs: &[[usize; 2]]) -> Vec<WordOfBoth> {
     let attention: [Vec<Vec<f64>>; 2] = std::array::from_fn(|which| {
-        let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which].words[pair[which]].1.clone()).collect();
+        let places: Vec<Range<usize>> = pairs.iter().map(|pair| read[which][pair[which]].1.clone()).collect();
         attention(models[which], &places)
     });
-    let texts: Vec<&str> = pairs.iter().map(|pair| read[0].words[pair[0]].0.as_str()).collect();
-    let label = |at: usize| match occurrence(&texts, at) {
-        Some(n) => format!("{}{}", texts[at], subscript(n)),
-        None => texts[at].to_owned(),
-    };
+    let texts: Vec<&str> = pairs.iter().map(|pair| read[0][pair[0]].0.as_str()).collect();
+    let labels = labels(&texts);
     let word = |(at, pair): (usize, &[usize; 2])| WordOfBoth {
-        label: label(at),
-        tokens: read[0].words[pair[0]].1.clone(),
+        label: labels[at].clone(),
+        tokens: read[0][pair[0]].1.clone(),
         of: std::array::from_fn(|which| WordInModel {
-            answers: answers(models[which], &read[which].words[pair[which]].1),
-            looks_at: most(&attention[which][at], at).map(|(key, weight)| (label(key), weight)),
+            answers: answers(models[which], &read[which][pair[which]].1),
+            looks_at: most(&attention[which][at], at).map(|(key, weight)| (labels[key].clone(), weight)),
         }),
         attention: Some(cosine(&attention[0][at], &attention[1][at])).filter(|cosine| cosine.is_finite()),
     };
@@ -278,29 +275,18 @@ fn words_of_both(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize;
 }
 
 /// The words of a sentence as a model reads them, with their tokens; not what the tokenizer added.
-struct Read {
-    words: Vec<(String, Range<usize>)>,
-}
+type ReadWords = Vec<(String, Range<usize>)>;
 
-impl Read {
-    fn of(model: &ModelSnapshot) -> Self {
-        let (tokens, text) = (&model.sentence.tokens, &model.sentence.text);
-        let word = |at: Range<usize>| {
-            let written = match text {
-                Some(text) => written_word(tokens, &at, text)?,
-                None => &tokens[at.start].text,
-            };
-            Some((written.to_lowercase(), at))
-        };
-        Self { words: word_pieces(tokens).into_iter().filter_map(word).collect() }
-    }
+fn read_words(model: &ModelSnapshot) -> ReadWords {
+    let word = |at: Range<usize>| Some((model.sentence.written_word(&at)?.to_lowercase(), at));
+    word_pieces(&model.sentence.tokens).into_iter().filter_map(word).collect()
 }
 
 /// Words that stand in both, in their order: each with the next one of the same letters.
-fn pairs(read: &[Read; 2]) -> Vec<[usize; 2]> {
+fn pairs(read: &[ReadWords; 2]) -> Vec<[usize; 2]> {
     let (mut pairs, mut from) = (Vec::new(), 0);
-    for (i, (text, _)) in read[0].words.iter().enumerate() {
-        let found = read[1].words[from..].iter().position(|(other, _)| other == text);
+    for (i, (text, _)) in read[0].iter().enumerate() {
+        let found = read[1][from..].iter().position(|(other, _)| other == text);
         if let Some(found) = found {
             pairs.push([i, from + found]);
             from += found + 1;
@@ -343,12 +329,12 @@ fn most(row: &[f64], own: usize) -> Option<(usize, f64)> {
     others.reduce(|best, one| if one.1 > best.1 { one } else { best }).filter(|(_, weight)| *weight > 0.0)
 }
 
-fn similarity(models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<Vec<Option<f64>>> {
+fn similarity(models: [&ModelSnapshot; 2], read: &[ReadWords; 2], pairs: &[[usize; 2]]) -> Vec<Vec<Option<f64>>> {
     let [first, second]: [Vec<CentredGram>; 2] = std::array::from_fn(|which| {
         let layers = models[which].sentence.activations.states(&models[which].architecture);
         let middle = |layer: &Matrix<f32>| {
             let word = |pair: &[usize; 2]| {
-                let at = read[which].words[pair[which]].1.clone();
+                let at = read[which][pair[which]].1.clone();
                 centroid(layer, &at.collect::<Vec<_>>())
             };
             Matrix::from_row_major(pairs.len(), layer.cols(), pairs.iter().flat_map(word).collect())
@@ -367,7 +353,7 @@ fn most_alike(similarity: &[Vec<Option<f64>>]) -> Option<String> {
     Some(format!("The most similar layers are layer {row} of this model and layer {col} of the other: {alike:.2}."))
 }
 
-fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pairs: &[[usize; 2]]) -> Vec<String> {
+fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[ReadWords; 2], pairs: &[[usize; 2]]) -> Vec<String> {
     let mut notes = Vec::new();
     let pieces =
         |which: usize| -> Vec<&str> { models[which].sentence.tokens.iter().map(|token| token.text.as_str()).collect() };
@@ -383,7 +369,6 @@ fn notes(names: &[String; 2], models: [&ModelSnapshot; 2], read: &[Read; 2], pai
             notes.push(format!("{} has no readout, so it gives no answers.", names[which]));
         }
         let alone: Vec<String> = read[which]
-            .words
             .iter()
             .enumerate()
             .filter(|(at, _)| pairs.iter().all(|pair| pair[which] != *at))

@@ -155,7 +155,7 @@ pub struct HomeModel {
 }
 
 /// A lesson in the list.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HomeRow {
     pub path: PathBuf,
     pub number: Option<usize>,
@@ -197,8 +197,9 @@ impl CardPicture {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowState {
+    #[default]
     New,
     /// Opened before.
     Begun,
@@ -304,16 +305,12 @@ fn row_of_recent(path: &str, course: &Course, missing: &BTreeSet<String>) -> Hom
     let file = PathBuf::from(path);
     let title = kept.map(|kept| kept.title.clone()).filter(|title| !title.is_empty());
     HomeRow {
-        number: None,
         title: title.unwrap_or_else(|| file_name(&file)),
         summary: path.to_owned(),
-        minutes: None,
-        builds_on: Vec::new(),
-        chapter: None,
-        picture: None,
         tasks,
         state: if missing.contains(path) { RowState::Missing } else { state(kept, tasks) },
         path: file,
+        ..HomeRow::default()
     }
 }
 

@@ -11,7 +11,7 @@ use attune_engine::messages::nearest;
 use attune_engine::vectors::Column;
 use serde::{Deserialize, Serialize};
 
-use super::{Model, quoted};
+use super::quoted;
 
 /// A feature of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,11 +180,9 @@ impl PartialEq for Features {
     }
 }
 
-impl Model for Features {
-    type Choice = ();
-
+impl Features {
     /// `None` where the lesson is no file of vectors.
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let StaticEmbedding::Given(given) = &snapshot.lesson.static_embedding else { return None };
         let columns = match &given.source {
             GivenSource::WholeFile(columns) => columns.clone(),
@@ -194,9 +192,7 @@ impl Model for Features {
         let is_same = |known: &&Self| known.0.rows == given.words.len() && Arc::ptr_eq(&known.0.columns, &columns);
         Some(before.filter(is_same).cloned().unwrap_or_else(|| Self::new(given.words.len(), columns)))
     }
-}
 
-impl Features {
     pub fn new(rows: usize, columns: Arc<[Column]>) -> Self {
         let made = (0..=columns.len()).map(|_| Made::default()).collect();
         Self(Arc::new(Table { rows, columns, made }))

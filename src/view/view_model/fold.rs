@@ -10,7 +10,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::model::activations::HeadActivations;
-use attune_engine::numerics::moves::{Moves, Point};
+use attune_engine::numerics::moves::{Moves, Point, point};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::Projection;
 use attune_engine::quantity::{Entry, Index, Quantity};
@@ -173,10 +173,6 @@ impl Cluster {
         };
         groups.iter().enumerate().filter_map(crowd).collect()
     }
-}
-
-fn point(row: &[f32]) -> Point {
-    std::array::from_fn(|axis| row[axis])
 }
 
 /// Parameters in which the weights of a block's sheets are not packed.

@@ -1,5 +1,5 @@
 //! Heads: the names of a head, of its rows and columns and of the distances between them; what each head adds to each
-//! token, and whether it takes part; and every head of every layer as a small map, with the field's measures of each.
+//! token, and how it takes part; and every head of every layer as a small map, with the field's measures of each.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,17 +14,9 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::TensorName;
 
 use super::attention::{HeadCells, Reading, Sinks};
-use super::{Model, capitalised};
+use super::capitalised;
 
-#[derive(Clone, Debug)]
-pub struct HeadsModel {
-    pub tokens: Vec<String>,
-    /// Names of the layers.
-    pub blocks: Vec<String>,
-    pub heads: Vec<HeadRow>,
-    architecture: Architecture,
-}
-
+/// A head in the Intervene panel.
 #[derive(Clone, Debug)]
 pub struct HeadRow {
     /// Counted over all blocks.
@@ -34,9 +26,7 @@ pub struct HeadRow {
     /// `Head 1`, with the layer where there are several.
     pub title: String,
     pub block: usize,
-    pub enabled: bool,
-    /// The factor of its output; none where its attention weights are not its own.
-    pub gain: Option<f32>,
+    pub mode: HeadMode<f32>,
     /// The only head that takes part.
     pub solo: bool,
     /// Labels of what it looks at.
@@ -46,44 +36,37 @@ pub struct HeadRow {
     cells: HeadCells,
 }
 
-impl HeadsModel {
-    pub fn of(snapshot: &Snapshot) -> Option<HeadsModel> {
-        let model = snapshot.model.as_ref()?;
-        let labels = HeadLabels::of(model);
-        let (count, keys) = (model.architecture.heads(), labels.shared_keys());
-        let solo = count > 1 && (0..count).filter(|head| model.is_enabled(*head)).count() == 1;
-        let heads = HeadCells::all(model, &labels, &Sinks::default(), None)
-            .into_iter()
-            .enumerate()
-            .map(|(head, cells)| {
-                let (block, _, own) = model.architecture.head(head);
-                let enabled = model.is_enabled(head);
-                let tokens = if labels.is_of_source(head) { 0 } else { labels.tokens.len() };
-                HeadRow {
-                    head,
-                    own,
-                    title: labels.title(head),
-                    block,
-                    enabled,
-                    gain: Some(&model.interventions.heads[head]).filter(|mode| mode.takes_gain()).map(HeadMode::gain),
-                    solo: solo && enabled,
-                    keys: keys(head),
-                    tokens,
-                    cells,
-                }
-            })
-            .collect();
-        let architecture = model.architecture.clone();
-        Some(HeadsModel { blocks: labels.blocks(), tokens: labels.tokens, heads, architecture })
-    }
-
-    /// A head's place in the tensors, in words.
-    pub fn place(&self, head: usize) -> String {
-        place_of(&self.architecture, head)
-    }
-}
-
 impl HeadRow {
+    /// All heads of a model.
+    pub fn all(model: &ModelSnapshot, labels: &HeadLabels) -> Vec<Self> {
+        let modes = &model.interventions.heads;
+        let is_on = |mode: &HeadMode<f32>| *mode != HeadMode::Off;
+        let is_solo = modes.len() > 1 && modes.iter().filter(|mode| is_on(mode)).count() == 1;
+        let [tokens, source]: [Arc<[String]>; 2] =
+            [&labels.tokens, &labels.source].map(|words| words.as_slice().into());
+        let row = |(head, (cells, mode)): (usize, (HeadCells, &HeadMode<f32>))| {
+            let (block, _, own) = model.architecture.head(head);
+            Self {
+                head,
+                own,
+                title: labels.title(head),
+                block,
+                mode: mode.clone(),
+                solo: is_solo && is_on(mode),
+                keys: if labels.keys_are_source(head) { &source } else { &tokens }.clone(),
+                tokens: if labels.is_of_source(head) { 0 } else { labels.tokens.len() },
+                cells,
+            }
+        };
+        let cells = HeadCells::all(model, labels, &Sinks::default(), None);
+        cells.into_iter().zip(modes).enumerate().map(row).collect()
+    }
+
+    /// The factor of its output; none where its attention weights are not its own.
+    pub fn gain(&self) -> Option<f32> {
+        self.mode.takes_gain().then(|| self.mode.gain())
+    }
+
     /// `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`: length of the head's contribution to a token.
     pub fn move_length(&self, query: usize) -> f32 {
         self.cells.head_length(query)
@@ -160,18 +143,6 @@ impl<'a> HeadLabels<'a> {
     pub fn first_of_sentence(&self) -> usize {
         let heads = self.architecture.heads();
         (0..heads).find(|head| !self.is_of_source(*head)).unwrap_or(heads)
-    }
-
-    /// Labels of a head's keys ([`Self::keys`]), shared by all heads that look at the same words.
-    pub fn shared_keys(&self) -> impl Fn(usize) -> Arc<[String]> + use<'a> {
-        let (tokens, source): (Arc<[String]>, Arc<[String]>) =
-            (self.tokens.as_slice().into(), self.source.as_slice().into());
-        let first = self.first_of_sentence();
-        let (architecture, has_source) = (self.architecture, self.architecture.has_source());
-        move |head| {
-            let of_source = has_source && (head < first || architecture.head(head).1.attends_to_source());
-            if of_source { source.clone() } else { tokens.clone() }
-        }
     }
 
     pub fn keys(&self, head: usize) -> &[String] {
@@ -286,10 +257,8 @@ pub struct Thumbnail {
     pub shares: Vec<Option<f32>>,
 }
 
-impl Model for AllHeadsModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
+impl AllHeadsModel {
+    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let is_same = |content: &&Arc<AllHeads>| {
             Arc::ptr_eq(&content.sentence, &model.sentence) && Arc::ptr_eq(&content.interventions, &model.interventions)

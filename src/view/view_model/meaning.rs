@@ -9,7 +9,7 @@ use attune_core::kernel::sentence_pass::passes::{near, near_without};
 use attune_core::kernel::sentence_pass::senses::{
     MEASURED_MAX, MeasuredSenses, SENSES, SenseList, SenseNote, SenseRow, SenseSentence, SensesSnapshot,
 };
-use attune_core::kernel::snapshot::sentence::{token_labels, word_pieces, written_word};
+use attune_core::kernel::snapshot::sentence::{token_labels, word_pieces};
 use attune_core::kernel::snapshot::space::TokenShares;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbour, Neighbours, Snapshot, StaticSpace};
 use attune_core::lesson::schema::Probe;
@@ -17,6 +17,7 @@ use attune_core::lesson::text::tokenize;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::senses::SenseScores;
 use attune_engine::numerics::table::TableRef;
+use attune_engine::vectors::answers::Measure;
 use attune_engine::vectors::expression::Expression;
 
 use super::heads::HeadLabels;
@@ -24,16 +25,6 @@ use super::pieces::Words;
 use super::stage::{SecondKind, StageModel, TokenPoint};
 use super::{Model, number};
 use crate::explain::reader::EntryReader;
-
-/// How nearness is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
-    /// The angle alone counts.
-    #[default]
-    Cosine,
-    /// The distance in the true space.
-    Euclidean,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighboursModel {
@@ -89,7 +80,7 @@ impl NearWords {
     pub fn by(&self, measure: Measure) -> &[NearWord] {
         match measure {
             Measure::Cosine => &self.by_cosine,
-            Measure::Euclidean => &self.by_distance,
+            Measure::Distance => &self.by_distance,
         }
     }
 }
@@ -111,7 +102,7 @@ impl NearWord {
     pub fn value(&self, measure: Measure) -> f32 {
         match measure {
             Measure::Cosine => self.cosine,
-            Measure::Euclidean => self.distance,
+            Measure::Distance => self.distance,
         }
     }
 }
@@ -124,19 +115,17 @@ pub struct LayerNeighbours {
     pub words: NearWords,
 }
 
-impl Model for LayerNeighbours {
-    /// The token, and the layer's number over all blocks.
-    type Choice = (usize, usize);
-
-    fn make(snapshot: &Arc<Snapshot>, (token, block): &(usize, usize), _: Option<&Self>) -> Option<Self> {
+impl LayerNeighbours {
+    /// Neighbours of a token after a layer, by the layer's number over all blocks.
+    pub fn of(snapshot: &Snapshot, (token, block): (usize, usize)) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let reader = EntryReader::of(snapshot)?;
-        let state = reader.state(*token, *block)?;
+        let state = reader.state(token, block)?;
         let found = near(space, &Matrix::from_row_major(1, state.len(), state), &[None]);
-        let before = model.sentence.static_neighbours.get(*token)?;
+        let before = model.sentence.static_neighbours.get(token)?;
         let words = near_words(space, found.first()?, before);
         let title =
-            format!("After {}", HeadLabels::of(model).block(model.architecture.heads_of(*block).start).to_lowercase());
+            format!("After {}", HeadLabels::of(model).block(model.architecture.heads_of(block).start).to_lowercase());
         Some(Self { title, words })
     }
 }
@@ -547,12 +536,7 @@ pub fn written_at(snapshot: &Snapshot, token: Option<usize>) -> Option<String> {
     let sentence = &snapshot.model.as_ref()?.sentence;
     let pieces =
         word_pieces(&sentence.tokens).into_iter().find(|pieces| token.is_some_and(|at| pieces.contains(&at)))?;
-    let own = || sentence.tokens[pieces.start].text.as_str();
-    let written = match &sentence.text {
-        Some(text) => written_word(&sentence.tokens, &pieces, text)?,
-        None => own(),
-    };
-    Some(written.to_owned())
+    sentence.written_word(&pieces).map(str::to_owned)
 }
 
 /// A list of the lesson's own: the probes of its first word, as many of each sense as there is room for; or else the sentences
@@ -607,24 +591,16 @@ impl StageModel {
     #[must_use]
     pub fn of_senses(mut self, senses: &SensesModel) -> Self {
         self.groups.extend(senses.letters.iter().map(|letter| format!("sense {letter}")));
-        self.second = senses
-            .occurrences
-            .iter()
-            .enumerate()
-            .map(|(position, of)| {
-                let [start, end] = [of.stops.first(), of.stops.last()].map(|at| at.copied().unwrap_or_default());
-                TokenPoint { group: senses.hue(of.sense), ..TokenPoint::moving(of.label.clone(), position, start, end) }
-            })
-            .collect();
+        let point = |(position, of): (usize, &OccurrenceModel)| {
+            let [start, end] = [of.stops.first(), of.stops.last()].map(|at| at.copied().unwrap_or_default());
+            TokenPoint { group: senses.hue(of.sense), ..TokenPoint::moving(of.label.clone(), position, start, end) }
+        };
+        let points = senses.occurrences.iter().enumerate().map(point).collect();
         let wanted = senses.word.to_lowercase();
         let is_wanted = |word: &usize| self.words[*word].text.to_lowercase() == wanted;
-        self.in_sentence = (0..self.words.len()).filter(is_wanted).collect();
-        self.tokens.clear();
-        self.shared.clear();
-        self.ghosts.clear();
-        self.second_kind = SecondKind::Senses(senses.word.clone());
+        let in_sentence = (0..self.words.len()).filter(is_wanted).collect();
         self.shares.tokens = senses.shares.clone();
-        self
+        self.showing(points, SecondKind::Senses(senses.word.clone()), in_sentence)
     }
 }
 

@@ -31,7 +31,8 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attune_core::kernel::snapshot::Snapshot;
+use attune_core::kernel::snapshot::sentence::token_labels;
+use attune_core::kernel::snapshot::{Snapshot, Token};
 
 use self::spaces::TwoSpaces;
 
@@ -56,6 +57,11 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("“{word}”")
 }
 
+/// A token as a sentence names it; empty where there is none.
+pub(crate) fn quoted_token(tokens: &[Token], at: usize) -> String {
+    token_labels(tokens).get(at).map_or_else(String::new, |label| quoted(label))
+}
+
 /// The content of a panel, made from a snapshot.
 pub trait Model: Sized + Send + Sync + 'static {
     /// The choice that it follows beside the snapshot: a word, a head, a number; `()` where there is none.
@@ -65,7 +71,7 @@ pub trait Model: Sized + Send + Sync + 'static {
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
 }
 
-/// Declares models that their `of` makes: of a snapshot alone, of a choice beside it, or of the last one made.
+/// Declares models by the function that makes them: of a snapshot alone, of a choice beside it, or of the last one made.
 macro_rules! models {
     (of(snapshot): $($model:ty),*) => {
         $(impl Model for $model {
@@ -85,22 +91,26 @@ macro_rules! models {
             }
         })*
     };
-    (of(snapshot, before): $($model:ty),*) => {
+    ($make:ident(snapshot, before): $($model:ty),*) => {
         $(impl Model for $model {
             type Choice = ();
 
             fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-                Self::of(snapshot, before).into()
+                Self::$make(snapshot, before).into()
             }
         })*
     };
 }
 pub(crate) use models;
 
-models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel, heads::HeadsModel);
-models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, sentence_arcs::SentenceArcs, tensors::VariablesModel);
+models!(of(snapshot): attention::AttentionMaps, axes::AxesModel, compare::CompareModel);
+models!(of(snapshot): meaning::NeighboursModel, meaning::SensesModel, pieces::WordArcs, pieces::WordAttention);
+models!(of(snapshot): sentence_arcs::SentenceArcs, slides::SlidesModel, tensors::VariablesModel);
 models!(of(snapshot): training::TrainingModel, what_if::WhatIfModel);
 models!(of(snapshot, choice): answers::AnswerShifts => Option<usize>, fold::FoldModel => usize);
+models!(of(snapshot, choice): meaning::LayerNeighbours => (usize, usize));
+models!(after(snapshot, before): axes::AxisOrders, features::Features, heads::AllHeadsModel);
+models!(after(snapshot, before): stage::StageModel, tensors::WeightsModel);
 models!(of(snapshot, before): answers::AnswersModel, notebook::NotebookModel, sentences::SentencesModel);
 
 /// The latest snapshot of another model beside the one that is shown.

@@ -11,7 +11,7 @@ use attune_core::kernel::notebook::live::Follows;
 use attune_core::kernel::notebook::live_text::{LiveTextSnapshot, LiveValue, Spoken, sentence_above};
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
 use attune_core::kernel::sentence_pass::interventions::are_none;
-use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, Snapshot};
+use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, SentenceSnapshot, Snapshot};
 use attune_core::kernel::training::stop::Stopped;
 use attune_core::lesson::cells::{Bind, CellKind};
 use attune_core::lesson::issue::shorten;
@@ -98,7 +98,7 @@ impl CellModel {
         if let Some(before) = before.filter(|before| before.is_of(shown)) {
             return Self { turned, live, ..before.clone() };
         }
-        let is_same_run = |before: &&CellModel| same(before.shown.run.as_ref(), shown.run.as_ref());
+        let is_same_run = |before: &&CellModel| agree(before.shown.run.as_ref(), shown.run.as_ref(), Arc::ptr_eq);
         let (outputs, value, compared) = match before.filter(is_same_run) {
             Some(before) => (before.outputs.clone(), before.value.clone(), before.compared.clone()),
             None => outputs(shown.run.as_deref()),
@@ -129,16 +129,21 @@ impl CellModel {
         let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live } = &self.shown;
         Arc::ptr_eq(cell, &shown.cell)
             && *status == shown.status
-            && same(run.as_ref(), shown.run.as_ref())
-            && same(mistake.as_ref(), shown.mistake.as_ref())
+            && agree(run.as_ref(), shown.run.as_ref(), Arc::ptr_eq)
+            && agree(mistake.as_ref(), shown.mistake.as_ref(), Arc::ptr_eq)
             && *reads_model == shown.reads_model
             && *shadows == shown.shadows
-            && is_same_text(live.as_ref(), shown.live.as_ref())
+            && agree(live.as_ref(), shown.live.as_ref(), LiveTextSnapshot::is_same)
     }
 
     /// The verdict on its last answer is that the answer is right.
     pub fn is_right(&self) -> bool {
         is_right(&self.shown)
+    }
+
+    /// A prediction that waits for the learner's answer.
+    fn awaits_answer(&self) -> bool {
+        matches!(self.cell.answer, Answer::Predict { is_locked: false, .. })
     }
 
     pub fn is_exercise(&self) -> bool {
@@ -156,9 +161,7 @@ impl NotebookModel {
         let lesson = &snapshot.lesson;
         let model = snapshot.model.as_ref();
         let current = model.map(|model| &model.sentence);
-        let words = |s: &attune_core::kernel::snapshot::SentenceSnapshot| {
-            s.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
-        };
+        let words = |s: &SentenceSnapshot| s.chosen().iter().map(|token| &*token.text).collect::<Vec<_>>().join(" ");
         let known = Known::of(before);
         let sentences: Arc<[String]> = lesson.sentences.iter().map(|words| words.join(" ")).collect();
         let sentence = current.map_or_else(String::new, |s| words(s));
@@ -206,8 +209,7 @@ impl NotebookModel {
     /// The predictions above a cell, in the same section, that wait for the learner's answer: what follows may tell it.
     pub fn questions_above(&self, index: usize) -> impl Iterator<Item = &CellModel> {
         let section = self.cells[..=index].iter().rposition(|cell| !cell.headings.is_empty()).unwrap_or(0);
-        let waits = |cell: &&CellModel| matches!(cell.cell.answer, Answer::Predict { is_locked: false, .. });
-        self.cells[section..index].iter().filter(waits)
+        self.cells[section..index].iter().filter(|cell| cell.awaits_answer())
     }
 
     /// The sentence of the last Stage cell above a cell, or the first one.
@@ -217,8 +219,7 @@ impl NotebookModel {
 
     /// The predictions that wait for the learner's answer.
     pub fn unanswered(&self) -> impl Iterator<Item = &CellId> {
-        let waits = |cell: &&CellModel| matches!(cell.cell.answer, Answer::Predict { is_locked: false, .. });
-        self.cells.iter().filter(waits).map(CellModel::id)
+        self.cells.iter().filter(|cell| cell.awaits_answer()).map(CellModel::id)
     }
 
     /// Every section and task, those behind a closed gate too.
@@ -277,17 +278,10 @@ impl<'a> Known<'a> {
     }
 }
 
-fn same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+/// Whether both are missing, or both are there and the same.
+fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-fn is_same_text(a: Option<&LiveTextSnapshot>, b: Option<&LiveTextSnapshot>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => a.is_same(b),
+        (Some(a), Some(b)) => is_same(a, b),
         (None, None) => true,
         _ => false,
     }

@@ -496,15 +496,16 @@ fn content(case: &ComparedCase) -> ComparedContent {
         expected: OutputModel::of(&case.expected),
         why,
     };
+    let numbers = |yours: String, expected: String, difference: String| {
+        ComparedContent::Numbers(ComparedNumbers { yours, expected, difference })
+    };
     match (&case.yours, &case.expected) {
-        (Output::Number(yours), Output::Number(expected)) => ComparedContent::Numbers(ComparedNumbers {
-            yours: rounded(*yours),
-            expected: rounded(*expected),
-            difference: signed(yours - expected),
-        }),
+        (Output::Number(yours), Output::Number(expected)) => {
+            numbers(rounded(*yours), rounded(*expected), signed(yours - expected))
+        }
         (Output::Number(yours), Output::Text(text)) if bound(text).is_some() => {
             let difference = bound(text).map_or_else(String::new, |bound| signed(yours - bound));
-            ComparedContent::Numbers(ComparedNumbers { yours: rounded(*yours), expected: text.to_string(), difference })
+            numbers(rounded(*yours), text.to_string(), difference)
         }
         (Output::Table { tensor: yours, .. }, Output::Table { tensor: expected, .. }) => {
             if yours.shape().to_string() != expected.shape().to_string() {
@@ -513,12 +514,8 @@ fn content(case: &ComparedCase) -> ComparedContent {
             stacked(yours, expected).unwrap_or_else(|| apart(String::new()))
         }
         (Output::Text(yours), Output::Text(expected)) if [yours, expected].map(is_short) == [true; 2] => {
-            let difference = (if yours == expected { "none" } else { "differs" }).to_owned();
-            ComparedContent::Numbers(ComparedNumbers {
-                yours: yours.to_string(),
-                expected: expected.to_string(),
-                difference,
-            })
+            let difference = if yours == expected { "none" } else { "differs" };
+            numbers(yours.to_string(), expected.to_string(), difference.to_owned())
         }
         (Output::Number(_), Output::Table { tensor, .. }) => apart(format!("one number, expected {}", tensor.shape())),
         (Output::Table { tensor, .. }, Output::Number(_)) => {

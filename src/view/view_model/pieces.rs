@@ -7,26 +7,25 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::snapshot::sentence::{SentenceSnapshot, occurrence, subscript, word_pieces, written_word};
+use attune_core::kernel::snapshot::sentence::{SentenceSnapshot, labels, occurrence, word_pieces};
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::moves::Point;
+use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::vectors::{add_scaled, norm};
 
 use super::Model;
 use super::attention::AttentionMaps;
 use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
-use crate::explain::path::{ArrowParts, PathArrow, PathModel};
+use crate::explain::path::{ArrowParts, PathArrow, PathModel, tip_to_tail};
 
 /// The weights between words; `None` where each word is one piece.
 #[derive(Clone, Debug)]
 pub struct WordAttention(pub AttentionMaps);
 
-impl Model for WordAttention {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+impl WordAttention {
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
         AttentionMaps::by_words(snapshot).map(Self)
     }
 }
@@ -35,10 +34,8 @@ impl Model for WordAttention {
 #[derive(Clone, Debug)]
 pub struct WordArcs(pub Arc<SentenceArcs>);
 
-impl Model for WordArcs {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
+impl WordArcs {
+    pub fn of(snapshot: &Snapshot) -> Option<Self> {
         SentenceArcs::by_words(snapshot).map(|arcs| Self(Arc::new(arcs)))
     }
 }
@@ -108,21 +105,21 @@ impl PathModel {
         for (path, arrow) in paths.iter().flat_map(|path| path.arrows.iter().map(move |arrow| (path, arrow))) {
             let key = arrow.key.map(|key| words.first(key));
             let vector = summer.vector(path.query, arrow);
-            match sums.iter_mut().find(|sum| sum.is_of(arrow, key)) {
-                Some(sum) => sum.add(arrow, &vector, share),
-                None => {
-                    let at = key.and_then(|key| words.pieces.iter().position(|range| range.start == key));
-                    let label = match (at, arrow.head) {
-                        (Some(at), None) => labels[at].clone(),
-                        (Some(at), Some(_)) => {
-                            let head = arrow.label.rsplit_once(" in ").map_or("", |(_, head)| head);
-                            format!("{} in {head}", labels[at])
-                        }
-                        (None, _) => arrow.label.clone(),
-                    };
-                    sums.push(ArrowSum::of(PathArrow { key, label, ..arrow.clone() }, &vector, share));
-                }
-            }
+            let known = sums.iter().position(|sum| sum.is_of(arrow, key));
+            let known = known.unwrap_or_else(|| {
+                let at = key.and_then(|key| words.pieces.iter().position(|range| range.start == key));
+                let label = match (at, arrow.head) {
+                    (Some(at), None) => labels[at].clone(),
+                    (Some(at), Some(_)) => {
+                        let head = arrow.label.rsplit_once(" in ").map_or("", |(_, head)| head);
+                        format!("{} in {head}", labels[at])
+                    }
+                    (None, _) => arrow.label.clone(),
+                };
+                sums.push(ArrowSum::empty(PathArrow { key, label, ..arrow.clone() }, vector.len()));
+                sums.len() - 1
+            });
+            sums[known].add(arrow, &vector, share);
         }
         let middle = |of: fn(&Self) -> Point| -> Point {
             std::array::from_fn(|axis| share * paths.iter().map(|path| of(path)[axis]).sum::<f32>())
@@ -131,7 +128,7 @@ impl PathModel {
         Some(Self {
             query: words.first(query),
             by: paths[0].by,
-            arrows: tip_to_tail(sums, from),
+            arrows: tip_to_tail(from, in_order(sums)),
             from,
             to: middle(|path| path.to),
             why: paths[0].why.clone(),
@@ -141,19 +138,17 @@ impl PathModel {
 
 /// Arrows of the pieces of a word as one.
 struct ArrowSum {
+    /// From the origin, in the basis.
     arrow: PathArrow,
-    /// In the basis.
-    way: Point,
     /// In the true space.
     vector: Vec<f32>,
 }
 
 impl ArrowSum {
-    fn of(arrow: PathArrow, vector: &[f32], share: f32) -> Self {
-        let mut whole = vec![0.0; vector.len()];
-        add_scaled(&mut whole, share, vector);
-        let (weight, entry) = (arrow.weight.map(|weight| share * weight), arrow.entry.filter(|_| share == 1.0));
-        Self { way: shared(&arrow, share), arrow: PathArrow { weight, entry, ..arrow }, vector: whole }
+    /// A sum to which nothing like `arrow` is added yet.
+    fn empty(arrow: PathArrow, width: usize) -> Self {
+        let weight = arrow.weight.map(|_| 0.0);
+        Self { arrow: PathArrow { weight, from: [0.0; AXES], to: [0.0; AXES], ..arrow }, vector: vec![0.0; width] }
     }
 
     /// An arrow, of a word that begins with this key, belongs to the sum.
@@ -164,10 +159,11 @@ impl ArrowSum {
     }
 
     fn add(&mut self, arrow: &PathArrow, vector: &[f32], share: f32) {
-        self.arrow.weight = self.arrow.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
-        self.arrow.entry = None;
-        let way = shared(arrow, share);
-        self.way = std::array::from_fn(|axis| self.way[axis] + way[axis]);
+        let sum = &mut self.arrow;
+        sum.weight = sum.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
+        // Of several arrows, no entry is the length.
+        sum.entry = sum.entry.filter(|_| share == 1.0 && sum.entry == arrow.entry);
+        sum.to = std::array::from_fn(|axis| sum.to[axis] + share * (arrow.to[axis] - arrow.from[axis]));
         add_scaled(&mut self.vector, share, vector);
     }
 
@@ -181,23 +177,12 @@ impl ArrowSum {
     }
 }
 
-/// A share of the way of an arrow.
-fn shared(arrow: &PathArrow, share: f32) -> Point {
-    std::array::from_fn(|axis| share * (arrow.to[axis] - arrow.from[axis]))
-}
-
-/// The arrows in the order of a piece's, of what is added the longest first, each from the tip of the one before it.
-fn tip_to_tail(mut sums: Vec<ArrowSum>, from: Point) -> Vec<PathArrow> {
+/// The arrows in the order of a piece's, of what is added the longest first.
+fn in_order(mut sums: Vec<ArrowSum>) -> Vec<PathArrow> {
     sums.iter_mut().for_each(|sum| sum.arrow.length = norm(&sum.vector));
     let length = |sum: &ArrowSum| if sum.arrow.part.is_none() { sum.arrow.length } else { 0.0 };
     sums.sort_by(|a, b| a.rank().cmp(&b.rank()).then(length(b).total_cmp(&length(a))));
-    let mut tip = from;
-    let lay = |ArrowSum { arrow, way, .. }: ArrowSum| {
-        let from = tip;
-        tip = std::array::from_fn(|axis| from[axis] + way[axis]);
-        PathArrow { from, to: tip, ..arrow }
-    };
-    sums.into_iter().map(lay).collect()
+    sums.into_iter().map(|sum| sum.arrow).collect()
 }
 
 /// The vectors behind the arrows of a block.
@@ -243,7 +228,7 @@ pub struct Words {
 impl Words {
     /// `None` where each word is one piece.
     pub fn of(sentence: &SentenceSnapshot) -> Option<Self> {
-        let text = sentence.text.as_ref()?;
+        sentence.text.as_ref()?;
         let tokens = &sentence.tokens;
         let pieces = word_pieces(tokens);
         if pieces.len() == tokens.len() {
@@ -251,7 +236,7 @@ impl Words {
         }
         let text_of = |range: &Range<usize>| {
             let own = tokens[range.start].text.clone();
-            let written = written_word(tokens, range, text).filter(|_| range.len() > 1);
+            let written = sentence.written_word(range).filter(|_| range.len() > 1);
             written.map_or(own, str::to_owned)
         };
         let texts = pieces.iter().map(text_of).collect();
@@ -271,10 +256,6 @@ impl Words {
     /// `apple` or, where the sentence has more than one, `apple₂`.
     pub(super) fn labels(&self) -> Vec<String> {
         let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
-        let label = |at| match occurrence(&texts, at) {
-            Some(n) => format!("{}{}", texts[at], subscript(n)),
-            None => texts[at].to_owned(),
-        };
-        (0..texts.len()).map(label).collect()
+        labels(&texts)
     }
 }

@@ -267,15 +267,17 @@ impl SentenceArcs {
         Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.side).collect()
     }
 
+    /// The layer that is shown, the row or the column of the word in it, and the line of the other words; `None` where the
+    /// word has no weights in this direction.
+    fn chosen(&self, shown: &ShownArcs) -> Option<(&ArcLayer, usize, Side)> {
+        let layer = self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)?;
+        let mine = self.row_of(shown.word.side, shown.word.position)?;
+        Some((layer, mine, layer.line_of(shown.direction.other())))
+    }
+
     /// The weights that are shown, the head's first, each head in the order of its words.
     pub fn arcs(&self, shown: &ShownArcs) -> Vec<WeightArc> {
-        let Some(layer) =
-            self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)
-        else {
-            return Vec::new();
-        };
-        let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return Vec::new() };
-        let others = layer.line_of(shown.direction.other());
+        let Some((layer, mine, others)) = self.chosen(shown) else { return Vec::new() };
         let heads = layer.heads.iter().enumerate();
         let heads = heads.filter(|(_, head)| shown.head.is_none_or(|only| only == head.head));
         let mut arcs: Vec<WeightArc> = heads
@@ -354,16 +356,13 @@ impl SentenceArcs {
 
     /// Words that a mask hides: from the word, or from which it is hidden.
     fn hidden(&self, shown: &ShownArcs) -> usize {
-        let looks_so = |layer: &&ArcLayer| layer.line_of(shown.direction) == shown.word.side;
-        let Some(layer) = self.layers.get(shown.layer).filter(looks_so) else { return 0 };
+        let Some((layer, mine, others)) = self.chosen(shown) else { return 0 };
         let Some(head) = layer.heads.first() else { return 0 };
-        let Some(mine) = self.row_of(shown.word.side, shown.word.position) else { return 0 };
         let is_hidden = |other: usize| match shown.direction {
             Direction::LooksAt => head.cells.is_hidden(mine, other),
             Direction::SeenBy => head.cells.is_hidden(other, mine),
         };
-        let others = self.placed_words(layer.line_of(shown.direction.other()));
-        others.filter(|(other, _)| is_hidden(*other)).count()
+        self.placed_words(others).filter(|(other, _)| is_hidden(*other)).count()
     }
 
     /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.

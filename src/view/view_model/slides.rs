@@ -3,7 +3,6 @@
 //! A slide is a part of a text, a cell, a step of the walk, or a reveal: outputs, the model's answer, a hint, a solution.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use attune_core::kernel::notebook::document::{Behaviour, CellId};
 use attune_core::kernel::snapshot::Snapshot;
@@ -11,7 +10,6 @@ use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::Model;
 use super::attention::AttentionMaps;
 use crate::explain::walk::Step;
 
@@ -69,16 +67,6 @@ pub enum Stop {
     Layer(usize),
 }
 
-impl Model for SlidesModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), _: Option<&Self>) -> Option<Self> {
-        let cells = snapshot.notebook.cells.iter();
-        let cells = cells.map(|shown| (&shown.cell.id, &*shown.cell.kind, &*shown.cell.text));
-        Some(Self(slides(cells, layers(snapshot))))
-    }
-}
-
 /// Layers that can be walked through; none before there is a model, and where no word looks at another.
 fn layers(snapshot: &Snapshot) -> usize {
     let looks = AttentionMaps::of(snapshot).is_some_and(|attention| !attention.is_each_word_alone());
@@ -87,6 +75,12 @@ fn layers(snapshot: &Snapshot) -> usize {
 }
 
 impl SlidesModel {
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let cells = snapshot.notebook.cells.iter();
+        let cells = cells.map(|shown| (&shown.cell.id, &*shown.cell.kind, &*shown.cell.text));
+        Self(slides(cells, layers(snapshot)))
+    }
+
     /// The first cell with a slide, from a cell on; from the beginning where there is none behind it.
     pub fn first_from(&self, snapshot: &Snapshot, cell: Option<&str>) -> Option<CellId> {
         let cells = &snapshot.notebook.cells;

@@ -1,5 +1,6 @@
 //! Two spaces side by side: another file of vectors, turned onto the space on the stage by the words that both have.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::StaticSpace;
@@ -98,7 +99,7 @@ impl TwoSpaces {
 impl StageModel {
     /// Replaces the sentence of the stage by words on their way from this space to another.
     #[must_use]
-    pub fn of_spaces(mut self, spaces: &TwoSpaces, space: &StaticSpace) -> Self {
+    pub fn of_spaces(self, spaces: &TwoSpaces, space: &StaticSpace) -> Self {
         let shown = spaces.shown(&self);
         let there = TableRef::from(&spaces.other.rows).gathered(shown.iter().map(|rows| rows[1]));
         let turned = Matrix::copied((there.view() * spaces.turn.view()).as_ref());
@@ -108,12 +109,7 @@ impl StageModel {
             let end = std::array::from_fn(|axis| there.get(position, axis));
             TokenPoint { group: word.group, ..TokenPoint::moving(word.text.clone(), position, word.at, end) }
         };
-        self.second = shown.iter().enumerate().map(point).collect();
-        self.second_kind = SecondKind::Spaces;
-        self.in_sentence.clear();
-        self.tokens.clear();
-        self.shared.clear();
-        self.ghosts.clear();
-        self
+        let points = shown.iter().enumerate().map(point).collect();
+        self.showing(points, SecondKind::Spaces, BTreeSet::new())
     }
 }

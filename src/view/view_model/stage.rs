@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use attune_core::kernel::snapshot::sentence::{occurrence, subscript};
+use attune_core::kernel::snapshot::sentence::{label, occurrence};
 use attune_core::kernel::snapshot::space::ChosenAxis;
 pub use attune_core::kernel::snapshot::space::reach;
 use attune_core::kernel::snapshot::{
@@ -13,9 +13,9 @@ use attune_core::kernel::snapshot::{
 use attune_core::lesson::Recipe;
 use attune_core::lesson::cells::CellKind;
 use attune_engine::numerics::Matrix;
+use attune_engine::numerics::moves::point;
 use attune_engine::numerics::projection::AXES;
 
-use super::Model;
 use super::axes::{StageShares, about, names, short};
 use super::compare::wanted;
 
@@ -142,10 +142,7 @@ impl TokenPoint {
 
     /// `apple` or, where the sentence has more than one, `apple₂`.
     pub fn label(&self) -> String {
-        match self.occurrence {
-            Some(n) => format!("{}{}", self.text, subscript(n)),
-            None => self.text.clone(),
-        }
+        label(&self.text, self.occurrence)
     }
 }
 
@@ -176,14 +173,6 @@ impl AxisLabel {
 
 /// Standard deviations in the radius of the picture of a pretrained model, or of a file of vectors.
 const DEVIATIONS: f32 = 2.5;
-
-impl Model for StageModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-        Self::after(before, snapshot)
-    }
-}
 
 impl StageModel {
     /// The shared word that is looked at, see [`wanted`].
@@ -252,6 +241,12 @@ impl StageModel {
         self.tokens.iter().any(|token| token.end != token.trained_end)
     }
 
+    /// The same stage with points of another kind in place of the sentence and of what is beside it.
+    pub(super) fn showing(self, second: Vec<TokenPoint>, kind: SecondKind, in_sentence: BTreeSet<usize>) -> Self {
+        let (tokens, shared, ghosts) = (Vec::new(), Vec::new(), Vec::new());
+        Self { second, second_kind: kind, in_sentence, tokens, shared, ghosts, ..self }
+    }
+
     /// Whether a word of the vocabulary is in the sentence.
     #[inline]
     pub fn is_in_sentence(&self, word: usize) -> bool {
@@ -260,11 +255,11 @@ impl StageModel {
 
     /// `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
-        Self::after(None, snapshot)
+        Self::after(snapshot, None)
     }
 
     /// `before`: the last one, whose words are shared while the space is the same.
-    fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<StageModel> {
+    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
         let second = snapshot.model.as_ref().and_then(|model| model.second.as_deref());
@@ -316,17 +311,17 @@ pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
 /// The tokens of a sentence.
 fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPoint> {
     let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
-    let point = |(i, token): (usize, &Token)| TokenPoint {
+    let token_point = |(i, token): (usize, &Token)| TokenPoint {
         occurrence: occurrence(&texts, i),
         group: token.word.and_then(|word| space.group_of[word]),
         word: token.word,
-        trained_end: row3(&sentence.trained_end, i),
+        trained_end: point(sentence.trained_end.row(i)),
         is_added: sentence.tokens[i].piece.as_ref().is_some_and(|piece| piece.is_added),
-        static_nearest: nearest(&space.vocabulary, &sentence.static_neighbours[i]),
-        contextual_nearest: nearest(&space.vocabulary, &sentence.contextual_neighbours[i]),
-        ..TokenPoint::moving(token.text.clone(), i, row3(&sentence.start, i), row3(&sentence.end, i))
+        static_nearest: nearest_word(space, &sentence.static_neighbours[i]),
+        contextual_nearest: nearest_word(space, &sentence.contextual_neighbours[i]),
+        ..TokenPoint::moving(token.text.clone(), i, point(sentence.start.row(i)), point(sentence.end.row(i)))
     };
-    sentence.tokens.iter().enumerate().map(point).collect()
+    sentence.tokens.iter().enumerate().map(token_point).collect()
 }
 
 /// As many words of a group as tell where it is; none where they are too few to be a crowd.
@@ -345,7 +340,7 @@ fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     let is_seen = |old: &&Arc<Replaced>| snapshot.space.as_ref().is_some_and(|space| space.basis == old.space.basis);
     let Some(old) = model.replaced.as_ref().filter(is_seen) else { return Vec::new() };
     let scale = radius_now / old.space.reach();
-    let at = |points: &Matrix<f32>, row: usize| row3(points, row).map(|x| x * scale);
+    let at = |points: &Matrix<f32>, row: usize| point(points.row(row)).map(|x| x * scale);
     let grouped = old.space.vocabulary.iter().enumerate().filter_map(|(word, text)| {
         let group = old.space.group_of[word]?;
         let at = at(&old.space.points, word);
@@ -361,13 +356,9 @@ fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     grouped.chain(tokens).collect()
 }
 
-fn nearest(vocabulary: &[String], neighbours: &Neighbours) -> Option<(String, f32)> {
-    neighbours.by_cosine.first().map(|neighbour| (vocabulary[neighbour.word].clone(), neighbour.cosine))
-}
-
-fn row3(points: &Matrix<f32>, row: usize) -> [f32; 3] {
-    let row = points.row(row);
-    [row[0], row[1], row[2]]
+/// The nearest word by cosine, with its cosine.
+pub(super) fn nearest_word(space: &StaticSpace, neighbours: &Neighbours) -> Option<(String, f32)> {
+    neighbours.by_cosine.first().map(|near| (space.vocabulary[near.word].clone(), near.cosine))
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -399,9 +390,10 @@ struct Table {
 
 impl WordTable {
     pub fn of(space: &Arc<StaticSpace>) -> Self {
-        let word = |(word, text): (usize, &String)| {
-            let at = space.points.row(word);
-            WordPoint { text: text.clone(), group: space.group_of[word], at: [at[0], at[1], at[2]] }
+        let word = |(word, text): (usize, &String)| WordPoint {
+            text: text.clone(),
+            group: space.group_of[word],
+            at: point(space.points.row(word)),
         };
         Self::new(space.vocabulary.iter().enumerate().map(word).collect(), Some(space.clone()))
     }

@@ -13,7 +13,6 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::{Layer, Parameters, Start, TensorId, TensorName, superscript};
 use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity};
 
-use super::Model;
 use super::heads::{HeadLabels, at_distance, distance_of};
 use super::output::TableModel;
 
@@ -147,25 +146,17 @@ impl TensorModel {
     }
 }
 
-impl Model for WeightsModel {
-    type Choice = ();
-
-    fn make(snapshot: &Arc<Snapshot>, _: &(), before: Option<&Self>) -> Option<Self> {
-        Self::after(before, snapshot)
-    }
-}
-
 fn largest(values: &[f32]) -> f32 {
     values.iter().map(|x| x.abs()).fold(0.0, f32::max)
 }
 
 impl WeightsModel {
     pub fn of(snapshot: &Snapshot) -> Option<WeightsModel> {
-        Self::after(None, snapshot)
+        Self::after(snapshot, None)
     }
 
     /// `before`: the last one, which knows the largest entries.
-    fn after(before: Option<&Self>, snapshot: &Snapshot) -> Option<WeightsModel> {
+    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
         let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
         let tensors = model

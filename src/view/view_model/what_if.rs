@@ -8,10 +8,12 @@ use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::{Activations, Patch};
 
-use super::heads::HeadLabels;
-use super::quoted;
+use super::heads::{HeadLabels, HeadRow, place_of};
+use super::stage::nearest_word;
+use super::{quoted, quoted_token};
 
 #[derive(Clone, Debug)]
 pub struct WhatIfModel {
@@ -20,8 +22,11 @@ pub struct WhatIfModel {
     /// Whether scores are divided by `√d_k`.
     pub scale: Setting<bool>,
     pub key_width: usize,
-    pub heads: Vec<HeadState>,
-    pub mask: MaskState,
+    /// Names of the layers.
+    pub blocks: Vec<String>,
+    pub heads: Vec<HeadRow>,
+    /// Who sees whom, row by row: a row is a query.
+    pub mask: Setting<Vec<bool>>,
     /// Edges that are taken out.
     pub edges: Vec<Edge>,
     pub patch: PatchState,
@@ -30,6 +35,7 @@ pub struct WhatIfModel {
     /// The pass, with the unchanged one beside it: what the changes do to a word is read of it when somebody asks.
     sentence: Arc<SentenceSnapshot>,
     space: Arc<StaticSpace>,
+    architecture: Architecture,
     /// The heads before it are the source's, whose queries are no tokens.
     first_head: usize,
 }
@@ -43,25 +49,10 @@ pub struct Setting<T> {
     pub is_set: bool,
 }
 
-impl<T: Copy> Setting<T> {
+impl<T: Clone> Setting<T> {
     fn of(set: Option<T>, own: T) -> Self {
-        Self { now: set.unwrap_or(own), own, is_set: set.is_some() }
+        Self { is_set: set.is_some(), now: set.unwrap_or_else(|| own.clone()), own }
     }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct HeadState {
-    /// Counted over all blocks.
-    pub head: usize,
-    /// Its place in its layer: its hue.
-    pub own: usize,
-    /// `Head 1`
-    pub title: String,
-    /// Labels of what it looks at.
-    pub keys: Arc<[String]>,
-    pub mode: HeadMode<f32>,
-    /// The only head that takes part.
-    pub solo: bool,
 }
 
 /// The patch of a vector of the second sentence into the first, and what there is to choose from.
@@ -95,13 +86,6 @@ impl PatchState {
         let patch = Patch { block: self.first_block + layer, position, from, vector: None };
         Command::Interventions(InterventionCommand::SetPatch(Some(patch)))
     }
-}
-
-/// Who sees whom, row by row: a row is a query.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MaskState {
-    pub now: Vec<bool>,
-    pub own: Vec<bool>,
 }
 
 /// Effect of the changes on one token.
@@ -157,34 +141,29 @@ impl WhatIfModel {
         let pairs = || (0..count * count).map(|at| (at / count, at % count));
         let own: Vec<bool> = pairs().map(|(query, key)| attention.sees(query, key)).collect();
         let learners = |mask: &Mask| pairs().map(|(query, key)| mask.sees(query, key)).collect();
-        let mask = MaskState { now: changed.mask.as_ref().map_or_else(|| own.clone(), learners), own };
-        let takes_part = |mode: &&HeadMode<f32>| **mode != HeadMode::Off;
-        let is_solo = changed.heads.len() > 1 && changed.heads.iter().filter(takes_part).count() == 1;
-        let keys = labels.shared_keys();
-        let heads = changed.heads.iter().enumerate().map(|(head, mode)| HeadState {
-            head,
-            own: model.architecture.head(head).2,
-            title: labels.title(head),
-            keys: keys(head),
-            mode: mode.clone(),
-            solo: is_solo && *mode != HeadMode::Off,
-        });
         let mut told = Self {
             temperature: Setting::of(changed.temperature, attention.temperature),
             scale: Setting::of(changed.scale, attention.scale),
             key_width: attention.key_width,
-            heads: heads.collect(),
-            mask,
+            blocks: labels.blocks(),
+            heads: HeadRow::all(model, &labels),
+            mask: Setting::of(changed.mask.as_ref().map(learners), own),
             edges: changed.edges.clone(),
             patch: PatchState::of(model),
             said: Vec::new(),
             sentence: model.sentence.clone(),
             space: space.clone(),
+            architecture: model.architecture.clone(),
             first_head: labels.first_of_sentence(),
             tokens: labels.tokens,
         };
         told.said = told.say(model);
         Some(told)
+    }
+
+    /// A head's place in the tensors, in words.
+    pub fn place(&self, head: usize) -> String {
+        place_of(&self.architecture, head)
     }
 
     /// The pass without the changes; the one that is shown where nothing is changed.
@@ -202,11 +181,8 @@ impl WhatIfModel {
 
     /// The effect of the changes on a token, if there is one.
     pub fn effect(&self, token: usize) -> Option<TokenEffect> {
-        let nearest = |neighbours: Option<&Neighbours>| {
-            let first = neighbours?.by_cosine.first()?;
-            Some((self.space.vocabulary[first.word].clone(), first.cosine))
-        };
-        let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(|near| nearest(near.get(token)));
+        let nearest = |near: &[Neighbours]| nearest_word(&self.space, near.get(token)?);
+        let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(nearest);
         (token < self.tokens.len()).then(|| TokenEffect { moved: self.moved(token), nearest })
     }
 
@@ -281,10 +257,9 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
 
 /// The vector that was put in place of another.
 pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
-    let word = |tokens: &[Token], at: usize| token_labels(tokens).get(at).map_or_else(String::new, |word| quoted(word));
-    let taken = model.second.as_ref().map_or_else(String::new, |second| word(&second.other.tokens, patch.from));
+    let taken = model.second.as_ref().map_or_else(String::new, |second| quoted_token(&second.other.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;
-    let at = word(&model.sentence.tokens, patch.position);
+    let at = quoted_token(&model.sentence.tokens, patch.position);
     format!(
         "Before layer {layer}, the vector of {at} is replaced by that of {taken} in the second sentence, as it \
         was when you copied it."

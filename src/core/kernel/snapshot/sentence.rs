@@ -67,6 +67,14 @@ impl SentenceSnapshot {
         self.text.as_ref().map_or_else(words, |pieces| pieces.text.clone())
     }
 
+    /// A word by its pieces, as it is written; `None` of one that no letter of the text asked for.
+    pub fn written_word(&self, pieces: &Range<usize>) -> Option<&str> {
+        match &self.text {
+            Some(text) => written_word(&self.tokens, pieces, text),
+            None => Some(&self.tokens[pieces.start].text),
+        }
+    }
+
     /// The learner's sentence, whether it is read or looked at.
     pub fn chosen(&self) -> &[Token] {
         self.source.as_ref().unwrap_or(&self.tokens)
@@ -240,12 +248,17 @@ pub fn written_word<'t>(tokens: &[Token], pieces: &Range<usize>, text: &'t Piece
 /// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
 pub fn token_labels(tokens: &[Token]) -> Vec<String> {
     let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
-    (0..texts.len())
-        .map(|i| match occurrence(&texts, i) {
-            Some(n) => format!("{}{}", texts[i], subscript(n)),
-            None => texts[i].to_owned(),
-        })
-        .collect()
+    labels(&texts)
+}
+
+/// Words as labels, each word that stands more than once with the number of its occurrence.
+pub fn labels(words: &[&str]) -> Vec<String> {
+    (0..words.len()).map(|at| label(words[at], occurrence(words, at))).collect()
+}
+
+/// `apple` or, of an occurrence by its number, `apple₂`.
+pub fn label(word: &str, occurrence: Option<usize>) -> String {
+    format!("{word}{}", occurrence.map_or_else(String::new, subscript))
 }
 
 /// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.

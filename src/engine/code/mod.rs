@@ -15,7 +15,12 @@
 //! ```
 
 pub mod budget;
-pub mod editor;
+/// Support for editors of code cells: colours, keys, the names in scope and their completion.
+pub mod editor {
+    pub mod editing;
+    pub mod highlight;
+    pub mod scope;
+}
 mod fault;
 mod forward;
 mod functions;

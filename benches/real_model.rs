@@ -180,8 +180,8 @@ fn one_more(kernel: &Kernel) {
         return;
     }
     let words: Vec<Option<usize>> = (0..16).map(Some).collect();
-    let (kept, _) = network.begin(&model.parameters, &words, None::<Tokens<'_, f32>>);
-    let mut kept = kept;
+    let longest = model.architecture.max_tokens;
+    let (mut kept, _) = network.begin(&model.parameters, &words, None::<Tokens<'_, f32>>, longest);
     let written = median(|turn| {
         let output = network.one_more(&model.parameters, &mut kept, Some(turn));
         network.logits_at_end(&model.parameters, &output).len()

@@ -20,7 +20,7 @@ use super::attention::{
     attention_forward, attention_onward, with_lane_beyond,
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
-use super::linear::{linear_backward, linear_forward};
+use super::linear::{affine_backward, affine_forward};
 use super::norm::{NormCache, NormForm, norm_backward, norm_forward, norm_in_place};
 use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{add, vectorized};
@@ -166,7 +166,7 @@ impl BlockConfig {
     }
 
     /// Whether a norm follows the sum of the attention and what went in.
-    fn norms_attended(&self) -> bool {
+    pub fn norms_attended(&self) -> bool {
         self.norm == Norm::Post && self.attention_norm
     }
 
@@ -255,17 +255,6 @@ impl<S: Scalar> TailCache<S> {
 
 impl<S: Scalar> BlockCache<S> {
     pub fn new(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
-        let attention = AttentionCache::new(&config.attention, queries, keys);
-        Self::with(config, attention, queries, keys)
-    }
-
-    /// For a viewer, who wants the scores too.
-    pub fn with_scores(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
-        let attention = AttentionCache::with_scores(&config.attention, queries, keys);
-        Self::with(config, attention, queries, keys)
-    }
-
-    fn with(config: &BlockConfig, attention: AttentionCache<S>, queries: BatchRoom, keys: BatchRoom) -> Self {
         let (rows, width) = (queries.rows, config.attention.width);
         let matrix = || Matrix::zeros(rows, width);
         let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));
@@ -277,7 +266,7 @@ impl<S: Scalar> BlockCache<S> {
             output: matrix(),
         });
         Self {
-            attention,
+            attention: AttentionCache::new(&config.attention, queries, keys),
             scratch: AttentionScratch::new(&config.attention, queries, keys),
             input_norm: norm(config.norms_first()),
             tail: TailCache {
@@ -291,9 +280,13 @@ impl<S: Scalar> BlockCache<S> {
             d_normed: matrix(),
         }
     }
-}
 
-impl<S> BlockCache<S> {
+    /// The same for a viewer, who wants the scores too.
+    #[must_use]
+    pub fn with_scores(self) -> Self {
+        Self { attention: self.attention.with_scores(), ..self }
+    }
+
     /// The input of the attention in a block that norms first, (N, D).
     pub fn normed_input(&self) -> Option<&Matrix<S>> {
         self.input_norm.as_ref().map(|(_, normed)| normed)
@@ -319,24 +312,26 @@ pub(super) fn norm_back<S: Scalar>(
 }
 
 fn attention_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::AttentionNormGain.of_block(block), TensorName::AttentionNormBias.of_block(block)]
+    TensorId::pair([TensorName::AttentionNormGain, TensorName::AttentionNormBias], block)
 }
 
 fn attention_output_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::AttentionOutputNormGain.of_block(block), TensorName::AttentionOutputNormBias.of_block(block)]
+    TensorId::pair([TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias], block)
 }
 
 fn forward_norm(config: &BlockConfig, block: usize) -> [TensorId; 2] {
-    match config.branches {
-        Branches::ParallelOneNorm => attention_norm(block),
-        Branches::Sequential | Branches::Parallel => {
-            [TensorName::ForwardNormGain.of_block(block), TensorName::ForwardNormBias.of_block(block)]
-        }
-    }
+    let of_both = config.branches == Branches::ParallelOneNorm;
+    let own = TensorId::pair([TensorName::ForwardNormGain, TensorName::ForwardNormBias], block);
+    if of_both { attention_norm(block) } else { own }
 }
 
 fn forward_output_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::ForwardOutputNormGain.of_block(block), TensorName::ForwardOutputNormBias.of_block(block)]
+    TensorId::pair([TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias], block)
+}
+
+/// `W_O` and `b_O`
+fn output_map(block: usize) -> [TensorId; 2] {
+    TensorId::pair([TensorName::OutputWeights, TensorName::OutputBias], block)
 }
 
 /// The block's attention: the mixes are left in the cache.
@@ -462,7 +457,6 @@ pub fn tail_forward<S: Scalar>(
     x: &[S],
     cache: &mut TailCache<S>,
 ) {
-    use TensorName::*;
     let p = parameters;
     let (width, mixes, form) = (config.attention.width, config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
@@ -472,8 +466,7 @@ pub fn tail_forward<S: Scalar>(
     // A = X + M W_O + b_O
     let sum = summed.top_flat_mut(rows);
     if config.attention.output {
-        let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
-        linear_forward(MatRef::from_row_major_slice(mix, rows, mixes), p.weights(w), p.values_of(b), sum);
+        affine_forward(p, output_map(block), MatRef::from_row_major_slice(mix, rows, mixes), sum);
     } else {
         sum.copy_from_slice(mix);
     }
@@ -538,7 +531,6 @@ pub fn tail_backward<S: Scalar>(
     d: &mut [S],
     d_mix: &mut [S],
 ) {
-    use TensorName::*;
     let p = parameters;
     let (mixes, form) = (config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
@@ -594,10 +586,9 @@ pub fn tail_backward<S: Scalar>(
         None => &*d,
     };
     if config.attention.output {
-        let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
         d_mix.fill(S::zero());
-        let (d_w, d_b) = gradient.matrix_and_row_mut(w, b);
-        linear_backward(MatRef::from_row_major_slice(mix, rows, mixes), p.matrix(w), d_branch, Some(d_mix), d_w, d_b);
+        let mix = MatRef::from_row_major_slice(mix, rows, mixes);
+        affine_backward(p, output_map(block), mix, d_branch, d_mix, gradient);
     } else {
         d_mix.copy_from_slice(d_branch);
     }

@@ -114,7 +114,7 @@ pub struct Contributions<S> {
     /// Heads that take part.
     is_on: Vec<bool>,
     /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
-    added: Matrix<S>,
+    pub added: Matrix<S>,
     /// `b_O`, the same for every token; zero where the model has none.
     pub bias: Vec<S>,
     /// `‖Σ_j α_hij · V_hj W_O^h‖` by head and query.
@@ -144,7 +144,7 @@ impl<S: Scalar> Contributions<S> {
         let keys = activations.heads[0].key.rows();
         let norms = held_norms(config, block, parameters, activations);
         let own_norms = usize::from(config.output_norms);
-        let attended_norms = own_norms + usize::from(config.norm == Norm::Post && config.attention_norm);
+        let attended_norms = own_norms + usize::from(config.norms_attended());
         let mut found = Self {
             keys,
             moved: Matrix::zeros(layer.heads * keys, width),
@@ -313,11 +313,6 @@ impl<S: Scalar> Contributions<S> {
         self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
     }
 
-    /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
-    pub fn added(&self) -> &Matrix<S> {
-        &self.added
-    }
-
     /// How many keys a query has.
     pub fn keys(&self) -> usize {
         self.keys
@@ -359,15 +354,11 @@ fn held_norms<S: Scalar>(
     activations: &BlockActivations<S>,
 ) -> Vec<HeldNorm<S>> {
     use TensorName::*;
-    let is_post = config.norm == Norm::Post;
+    let norms_output = config.norm == Norm::Post && config.feed_forward.is_some();
     let own = activations.branch.as_ref().map(|branch| ([AttentionOutputNormGain, AttentionOutputNormBias], branch));
     let of_sum = ([AttentionNormGain, AttentionNormBias], &activations.summed);
     let of_output = ([ForwardNormGain, ForwardNormBias], activations.joined());
-    let norms = [
-        own,
-        (is_post && config.attention_norm).then_some(of_sum),
-        (is_post && config.feed_forward.is_some()).then_some(of_output),
-    ];
+    let norms = [own, config.norms_attended().then_some(of_sum), norms_output.then_some(of_output)];
     let held = |(names, whole)| HeldNorm::of(config.norm_form, parameters, block, names, whole);
     norms.into_iter().flatten().map(held).collect()
 }

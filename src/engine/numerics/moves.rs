@@ -126,7 +126,7 @@ impl Moves {
         }
         let word_lengths = if heads == 1 { term_lengths.clone() } else { word_lengths(&carried, &weights, queries) };
 
-        let mut whole = contributions.added().clone();
+        let mut whole = contributions.added.clone();
         (0..queries).for_each(|query| contributions.carry(query, whole.row_mut(query)));
         let parts = contributions.parts().iter().map(|&part| {
             let mut moves = PartMoves {

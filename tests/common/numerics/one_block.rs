@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use attune_engine::numerics::attention::{BatchRows, HeadChanges, HeadMode, Tokens};
+use attune_engine::numerics::attention::{BatchRoom, BatchRows, HeadChanges, HeadMode, Tokens};
 use attune_engine::numerics::block::{
     BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward,
 };
@@ -10,7 +10,7 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::reference::block::{backward as reference_backward, steps};
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{cast, is_close, room};
+use super::{cast, is_close};
 
 /// A block's input.
 #[derive(Clone)]
@@ -95,7 +95,7 @@ pub fn forward<S: Scalar>(
     input: &Input<S>,
     modes: &[HeadMode<S>],
 ) -> BlockCache<S> {
-    let cache = BlockCache::with_scores(config, room(&input.rows), room(input.keys()));
+    let cache = BlockCache::new(config, BatchRoom::of(&input.rows), BatchRoom::of(input.keys())).with_scores();
     run(config, parameters, input, modes, cache)
 }
 
@@ -105,7 +105,7 @@ pub fn training_forward<S: Scalar>(
     parameters: &Parameters<S>,
     input: &Input<S>,
 ) -> BlockCache<S> {
-    let cache = BlockCache::new(config, room(&input.rows), room(input.keys()));
+    let cache = BlockCache::new(config, BatchRoom::of(&input.rows), BatchRoom::of(input.keys()));
     run(config, parameters, input, &[], cache)
 }
 

@@ -37,14 +37,18 @@ pub use rows::{BatchRows, Tokens};
 
 use self::cache::{HeadRanges, for_each_head, part, part_mut, weights_and_means};
 use self::head::{Head, HeadGradients};
-use self::look_up::{look_up_backward, look_up_forward};
-use super::linear::{linear_backward, linear_forward};
+use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
+use super::linear::{affine_backward, affine_forward};
 use super::norm::{norm_backward, norm_in_place};
 use super::params::{Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
 use crate::numerics::positions::Distances;
 use crate::numerics::positions::TurnDirection;
+
+const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
+const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
+const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
 
 #[inline(always)]
 fn head_of<'a, S: Scalar>(
@@ -86,7 +90,6 @@ pub fn attention_forward<S: Scalar>(
     changes: HeadChanges<'_, S>,
     cache: &mut AttentionCache<S>,
 ) {
-    use TensorName::*;
     let modes = changes.modes;
     let counts = (queries.rows.count(), keys.rows.count());
     assert_eq!(counts.0, counts.1, "attention: {} sentences of queries, {} of keys", counts.0, counts.1);
@@ -98,19 +101,8 @@ pub fn attention_forward<S: Scalar>(
     );
     assert!(changes.is_none() || cache.is_viewers(), "attention: heads can be changed only with a viewer's cache");
     let AttentionCache { query, key, value, look_up, .. } = cache;
-    for (x, to, weight, bias) in [
-        (queries, &mut *query, QueryWeights, QueryBias),
-        (keys, &mut *key, KeyWeights, KeyBias),
-        (keys, &mut *value, ValueWeights, ValueBias),
-    ] {
-        let to = to.top_flat_mut(x.rows.total());
-        match (x.look_up.filter(|_| config.projected), &mut *look_up) {
-            (Some(from), Some(cache)) => {
-                let (w, b) = (parameters.weights(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
-                look_up_forward(from, w, b, cache, to);
-            }
-            _ => project(config, parameters, [weight.of_block(block), bias.of_block(block)], x, to),
-        }
+    for (x, to, names) in [(queries, query, QUERY), (keys, key, KEY), (keys, value, VALUE)] {
+        project(config, parameters, TensorId::pair(names, block), x, look_up, to.top_flat_mut(x.rows.total()));
     }
     norm_and_turn(config, parameters, block, QueryOrKey::Query, queries.rows, 0, cache);
     norm_and_turn(config, parameters, block, QueryOrKey::Key, keys.rows, 0, cache);
@@ -135,18 +127,20 @@ pub fn attention_onward<S: Scalar>(
     keys: Option<usize>,
     cache: &mut AttentionCache<S>,
 ) {
-    use TensorName::*;
-    let ids = |weight: TensorName, bias: TensorName| [weight.of_block(block), bias.of_block(block)];
-    project(config, parameters, ids(QueryWeights, QueryBias), x, cache.query.top_flat_mut(1));
+    let AttentionCache { query, key, value, look_up, .. } = cache;
+    let mut project_one = |names: [TensorName; 2], to: &mut [S]| {
+        project(config, parameters, TensorId::pair(names, block), x, look_up, to);
+    };
+    project_one(QUERY, query.top_flat_mut(1));
     if keys.is_none() {
-        project(config, parameters, ids(KeyWeights, KeyBias), x, cache.key.row_mut(before));
-        project(config, parameters, ids(ValueWeights, ValueBias), x, cache.value.row_mut(before));
+        project_one(KEY, key.row_mut(before));
+        project_one(VALUE, value.row_mut(before));
     }
     norm_and_turn(config, parameters, block, QueryOrKey::Query, x.rows, before, cache);
     if keys.is_none() {
         norm_and_turn(config, parameters, block, QueryOrKey::Key, x.rows, before, cache);
     }
-    cache.bias.set(parameters.values_of(DistanceBias.of_block(block)), config);
+    cache.bias.set(parameters.values_of(TensorName::DistanceBias.of_block(block)), config);
     let keys = BatchRows::one(keys.unwrap_or(before + 1));
     dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
 }
@@ -218,16 +212,19 @@ fn norm_and_turn_backward<S: Scalar>(
 fn project<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,
-    [weights, bias]: [TensorId; 2],
+    ids: [TensorId; 2],
     x: Tokens<'_, S>,
+    look_up: &mut Option<LookUpCache<S>>,
     to: &mut [S],
 ) {
-    if config.projected {
-        linear_forward(x.view(config.width), parameters.weights(weights), parameters.values_of(bias), to);
-    } else {
-        let (found, wanted) = (x.vectors.len(), to.len());
-        assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
-        to.copy_from_slice(x.vectors);
+    match (x.look_up, look_up) {
+        _ if !config.projected => {
+            let (found, wanted) = (x.vectors.len(), to.len());
+            assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
+            to.copy_from_slice(x.vectors);
+        }
+        (Some(from), Some(cache)) => look_up_forward(from, ids, parameters, cache, to),
+        _ => affine_forward(parameters, ids, x.view(config.width), to),
     }
 }
 
@@ -300,7 +297,6 @@ pub fn attention_backward<S: Scalar>(
     d_queries: &mut [S],
     d_keys: Option<&mut [S]>,
 ) {
-    use TensorName::*;
     assert!(!cache.is_viewers(), "attention backward: the cache is a viewer's");
     let (values, width) = (d_mix.cols(), config.mixes_width());
     assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");
@@ -318,21 +314,21 @@ pub fn attention_backward<S: Scalar>(
     norm_and_turn_backward(config, parameters, block, QueryOrKey::Query, query_rows, cache, d_query, gradient);
     norm_and_turn_backward(config, parameters, block, QueryOrKey::Key, key_rows, cache, d_key, gradient);
     let share = S::from_f64(1.0 / config.temperature);
-    add_scaled(gradient.values_of_mut(DistanceBias.of_block(block)), share, d_bias);
+    add_scaled(gradient.values_of_mut(TensorName::DistanceBias.of_block(block)), share, d_bias);
 
-    let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, weights: TensorName, bias: TensorName, d_x: &mut [S]| {
-        let ids = [weights.of_block(block), bias.of_block(block)];
-        match (x.look_up.filter(|_| config.projected), &mut cache.look_up) {
-            (Some(from), Some(cache)) => {
-                look_up_backward(from, ids, parameters, d.top_flat(x.rows.total()), cache, gradient);
-            }
-            _ => projection_backward(config, parameters, ids, x, d, gradient, d_x),
+    // The gradient of `project`.
+    let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, names: [TensorName; 2], d_x: &mut [S]| {
+        let (ids, d) = (TensorId::pair(names, block), d.top_flat(x.rows.total()));
+        match (x.look_up, &mut cache.look_up) {
+            _ if !config.projected => vectorized!(add(d_x, d)),
+            (Some(from), Some(cache)) => look_up_backward(from, ids, parameters, d, cache, gradient),
+            _ => affine_backward(parameters, ids, x.view(config.width), d, d_x, gradient),
         }
     };
-    back(queries, d_query, QueryWeights, QueryBias, d_queries);
+    back(queries, d_query, QUERY, d_queries);
     let d_keys = d_keys.unwrap_or(d_queries);
-    back(keys, d_key, KeyWeights, KeyBias, d_keys);
-    back(keys, d_value, ValueWeights, ValueBias, d_keys);
+    back(keys, d_key, KEY, d_keys);
+    back(keys, d_value, VALUE, d_keys);
 }
 
 /// `d_g = Σ d_h` over the heads of each group; (N_k, K·d) of (N_k, H·d).
@@ -390,24 +386,5 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
                 }
             },
         );
-    }
-}
-
-/// Gradients of [`project`].
-fn projection_backward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    [weights, bias]: [TensorId; 2],
-    x: Tokens<'_, S>,
-    d: &Matrix<S>,
-    gradient: &mut Parameters<S>,
-    d_x: &mut [S],
-) {
-    let d = d.top_flat(x.rows.total());
-    if config.projected {
-        let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
-        linear_backward(x.view(config.width), parameters.matrix(weights), d, Some(d_x), d_w, d_b);
-    } else {
-        vectorized!(add(d_x, d));
     }
 }

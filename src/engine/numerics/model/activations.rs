@@ -118,7 +118,7 @@ impl<S: Scalar> AttentionModel<S> {
 }
 
 /// A learner's changes to a forward pass, which leave the model alone: in commands, saved work and exports too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, bound = "S: Scalar + Real")]
 pub struct Interventions<S> {
     /// The temperature in place of the layers' own; what else divides a layer's scores stays.
@@ -170,12 +170,6 @@ mod vector {
     }
 }
 
-impl<S> Default for Interventions<S> {
-    fn default() -> Self {
-        Self { heads: Vec::new(), temperature: None, scale: None, mask: None, edges: Vec::new(), patch: None }
-    }
-}
-
 impl<S: Scalar> Interventions<S> {
     /// Heads that take part or do not.
     pub fn heads(enabled: &[bool]) -> Self {
@@ -201,8 +195,11 @@ impl<S: Scalar> Interventions<S> {
 
     /// The mask of a block: the learner's, where its words look at their own sentence and one is set, else the block's.
     pub fn mask_of<'a>(&'a self, block: &'a BlockConfig, of_source: bool) -> &'a Mask {
-        let learners = self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source());
-        learners.unwrap_or(&block.attention.mask)
+        self.learners_mask(block, of_source).unwrap_or(&block.attention.mask)
+    }
+
+    fn learners_mask(&self, block: &BlockConfig, of_source: bool) -> Option<&Mask> {
+        self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source())
     }
 
     /// Whether a query of a block sees a key; a mask of the learner takes the place of a layer's window too.
@@ -211,8 +208,7 @@ impl<S: Scalar> Interventions<S> {
     }
 
     fn window_of(&self, block: &BlockConfig, of_source: bool) -> Window {
-        let is_learners = self.mask.is_some() && !of_source && !block.attends_to_source();
-        if is_learners { Window::ALL } else { block.attention.window }
+        self.learners_mask(block, of_source).map_or(block.attention.window, |_| Window::ALL)
     }
 
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
@@ -247,18 +243,9 @@ impl<S: Scalar> Activations<S> {
         }
         let source_input = source.map(|source| Arc::new(model.embedded(parameters, source).1));
         let (embedded, input) = model.embedded(parameters, sentence);
-        let start = Self {
-            embedded: embedded.map(Arc::new),
-            source: source_input,
-            blocks: Vec::new(),
-            ..Self::at(input.into())
-        };
+        let (embedded, input) = (embedded.map(Arc::new), Arc::new(input));
+        let start = Self { embedded, source: source_input, blocks: Vec::new(), output: input.clone(), input };
         Pass { model, parameters, sentence, source, interventions }.from(start)
-    }
-
-    /// Before all blocks.
-    fn at(input: Arc<Matrix<S>>) -> Self {
-        Self { embedded: None, source: None, blocks: Vec::new(), output: input.clone(), input }
     }
 
     /// The pass after a change of what one block or those after it work with, of their parameters or interventions:
@@ -276,9 +263,7 @@ impl<S: Scalar> Activations<S> {
         source: Option<&Sequences>,
         interventions: &Interventions<S>,
     ) -> Self {
-        let blocks = self.blocks[..from_block].to_vec();
-        let (embedded, source_input) = (self.embedded.clone(), self.source.clone());
-        let start = Self { embedded, source: source_input, blocks, ..Self::at(self.input.clone()) };
+        let start = Self { blocks: self.blocks[..from_block].to_vec(), ..self.clone() };
         Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
@@ -393,7 +378,7 @@ fn run<S: Scalar>(
             config: config.clone(),
             queries,
             keys,
-            cache: BlockCache::with_scores(config, BatchRoom::one(queries), BatchRoom::one(keys)),
+            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
         }),
     };
     let cache = &mut room.cache;

@@ -55,7 +55,7 @@ impl<S: Scalar> Stack<S> {
             configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
         let (words, places) = (model.embedding.rows(), model.places());
         if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
-            last.attention.mix_means();
+            last.attention.mixes_means = true;
         }
         let looks_up = model.looks_up() && words + places < room.rows;
         if let Some(first) = blocks.first_mut().filter(|_| looks_up) {
@@ -219,7 +219,7 @@ fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a BatchRows) -> Op
 
 /// How the last block's mixes are read: where they are means, one by one.
 fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
-    if cache.attention.mixes_means() { Pooling::Every } else { architecture.pooling }
+    if cache.attention.mixes_means { Pooling::Every } else { architecture.pooling }
 }
 
 fn whole_tail_forward<S: Scalar>(
@@ -309,7 +309,7 @@ pub fn model_backward<S: Scalar>(
                 normed_backward(architecture.norm_form, parameters, final_norm, gradient, d_pooled);
                 tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
                 let pooling = mix_pooling(architecture, cache);
-                let mixes = if cache.attention.mixes_means() { rows.count() } else { rows.total() };
+                let mixes = if cache.attention.mixes_means { rows.count() } else { rows.total() };
                 pool_backward(pooling, batch, d_mix, values, cache.d_mix.top_flat_mut(mixes));
                 if block.residual {
                     pool_backward(architecture.pooling, batch, d_pooled, width, d);

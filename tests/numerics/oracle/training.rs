@@ -12,7 +12,8 @@ use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{Fixture, cast};
+use super::torch::find;
+use super::{Fixture, cast, fill};
 use crate::common::numerics::json::{list, number, parse, size, sizes, vector};
 use crate::common::numerics::workspace;
 
@@ -134,14 +135,8 @@ fn language_model<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let embedding = Arc::new(Matrix::zeros(vocabulary, width).into());
     let model = AttentionModel::new(architecture, embedding, Classes::Words(candidates));
     let mut parameters = model.zeros();
-    assert_eq!(parameters.specs().len(), list(&given["tensors"]).len(), "the tensors are the same");
-    for tensor in list(&given["tensors"]) {
-        let is_it = |name: &str, block: usize| tensor["name"] == name && size(&tensor["block"]) == block;
-        let spec =
-            parameters.specs().iter().find(|spec| is_it(spec.id.name.symbol(), spec.id.block)).expect("ours has it");
-        let id = spec.id;
-        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&tensor["value"]).flat());
-    }
+    let tensors = &given["tensors"];
+    fill(&mut parameters, list(tensors).len(), |id| &find(tensors, id.block, id.name)["value"]);
     (model, parameters, batch)
 }
 

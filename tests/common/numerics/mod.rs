@@ -104,6 +104,11 @@ pub fn holes(queries: usize, keys: usize) -> Mask {
     Mask::custom(MaskTable::from_fn(queries, keys, |query, key| query != 1 && (query + key) % 3 != 2))
 }
 
+/// Every query sees the first `length` keys; the others only fill up the sentence.
+pub fn padding(queries: usize, keys: usize, length: usize) -> Mask {
+    Mask::custom(MaskTable::from_fn(queries, keys, |_, key| key < length))
+}
+
 pub fn block(change: impl FnOnce(&mut BlockConfig)) -> BlockConfig {
     let mut block = BlockConfig::plain(layer(|_| ()));
     change(&mut block);

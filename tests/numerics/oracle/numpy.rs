@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::{EXACT, Fixture, SINGLE, assert_close, cast, fill, norm};
 use crate::common::numerics::json::{flag, list, matrix, maybe_size, number, parse, size, vector};
 use crate::common::numerics::one_block::{Input, forward, training_forward};
+use crate::common::numerics::padding;
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("numpy.json")));
 
@@ -23,7 +24,7 @@ fn mask(name: &Value, visible: &Value) -> Mask {
     match name.as_str() {
         Some("none") => Mask::None,
         Some("causal") => Mask::Causal,
-        Some("padding") => Mask::custom(MaskTable::padding(queries, keys, keys - 1)),
+        Some("padding") => padding(queries, keys, keys - 1),
         _ => Mask::custom(MaskTable::from_fn(queries, keys, |query, key| visible.get(query, key) > 0.0)),
     }
 }

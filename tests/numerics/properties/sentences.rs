@@ -2,7 +2,7 @@
 //! what stands beside or behind it.
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{BatchRoom, Mask, MaskTable};
+use attune_engine::numerics::attention::{BatchRoom, Mask};
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::{Architecture, Batch, Pooling, StepWorkspace, model_backward, model_forward};
 use attune_engine::numerics::positions::Positions;
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use super::{around, cases, layers, parameters_of, tokens};
 use crate::common::numerics::one_block::{Input, forward, output};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, VOCABULARY, architecture, batches, generator, largest_difference, layer, random_matrix, rows,
-    words,
+    MAX_TOKENS, Net, VOCABULARY, architecture, batches, generator, largest_difference, layer, padding, random_matrix,
+    rows, words,
 };
 
 fn blocks() -> impl Strategy<Value = BlockConfig> {
@@ -41,13 +41,13 @@ proptest! {
     }
 
     #[test]
-    fn padding_changes_nothing(config in blocks(), length in tokens(), padding in 1..20usize, seed: u64) {
+    fn padding_changes_nothing(config in blocks(), length in tokens(), more in 1..20usize, seed: u64) {
         let parameters = parameters_of(&config, seed);
         let (mut rng, width) = (generator(seed), config.attention.width);
-        let padded = random_matrix(&mut rng, length + padding, width);
+        let padded = random_matrix(&mut rng, length + more, width);
         let alone = pick(&padded, &(0..length).collect::<Vec<_>>());
         let mut masked = config.clone();
-        masked.attention.mask = Mask::custom(MaskTable::padding(length + padding, length + padding, length));
+        masked.attention.mask = padding(length + more, length + more, length);
         let found = output(&masked, &parameters, &Input::one(padded));
         let expected = output(&config, &parameters, &Input::one(alone));
         prop_assert!(largest_difference(&found.flat()[..length * width], expected.flat()) < 1e-9);

@@ -127,9 +127,9 @@ fn heads(kernel: &mut Kernel) {
         let heads = model.architecture.heads_of(layer);
         let off = |turn: usize| heads.start + turn % heads.len();
         let forward = median(|turn| {
-            let mut enabled = vec![true; model.architecture.heads()];
-            enabled[off(turn)] = false;
-            let changed = Interventions::heads(&enabled);
+            let mut heads = vec![HeadMode::Live; model.architecture.heads()];
+            heads[off(turn)] = HeadMode::Off;
+            let changed = Interventions { heads, ..Interventions::default() };
             pass.again(layer, &network, &model.parameters, &sentence, None, &changed).blocks.len()
         });
         let mut times: Vec<f64> = (1..=TIMES)

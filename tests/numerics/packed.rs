@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::activation::Activation;
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::{Activations, Interventions};
@@ -198,7 +199,8 @@ fn again_from_a_block_has_the_bits_of_a_whole_pass_and_shares_what_lies_before()
         for block in [0, 1] {
             let mut turned = start.clone();
             turned.set(TensorName::HiddenWeights.of_block(block), 1, 1, 0.7);
-            let off = Interventions::heads(&[true, true, false, true]);
+            let heads = vec![HeadMode::Live, HeadMode::Live, HeadMode::Off, HeadMode::Live];
+            let off = Interventions { heads, ..Interventions::default() };
             let whole = Activations::of(&net.model, &turned, &words, None, &off);
             let again = before.again(block, &net.model, &turned, &words, None, &off);
             assert_eq!(again, whole);

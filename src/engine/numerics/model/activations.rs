@@ -13,7 +13,7 @@ use crate::json::{self, Real};
 use crate::numerics::attention::{BatchRoom, Edge, HeadChanges, HeadMode, Mask, Tokens, Window};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
-use crate::numerics::params::Parameters;
+use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::vectorized;
 use crate::numerics::{Matrix, Scalar};
 
@@ -171,12 +171,6 @@ mod vector {
 }
 
 impl<S: Scalar> Interventions<S> {
-    /// Heads that take part or do not.
-    pub fn heads(enabled: &[bool]) -> Self {
-        let heads = enabled.iter().map(|&on| if on { HeadMode::Live } else { HeadMode::Off }).collect();
-        Self { heads, ..Self::default() }
-    }
-
     /// Temperature of a block: the learner's where one is set, else the model's own.
     pub fn temperature_of(&self, block: &BlockConfig) -> f64 {
         self.temperature.unwrap_or(block.attention.temperature)
@@ -313,7 +307,7 @@ impl<S: Scalar> Pass<'_, S> {
                 (_, Some(memory), Some(source)) => ((&x, sentence), Some((memory, source))),
                 _ => ((&x, sentence), None),
             };
-            let activations = run(&config, parameters, b, input, keys, changes, &mut room);
+            let activations = run(Learned { config: &config, parameters, block: b }, input, keys, changes, &mut room);
             if of_source {
                 memory = Some(activations.output.clone());
             } else {
@@ -360,14 +354,13 @@ struct RoomOfShape<S> {
 }
 
 fn run<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    b: usize,
+    block: Learned<'_, BlockConfig, S>,
     x: Input<'_, S>,
     source: Option<Input<'_, S>>,
     changes: HeadChanges<'_, S>,
     room: &mut Option<RoomOfShape<S>>,
 ) -> BlockActivations<S> {
+    let config = block.config;
     let layer = &config.attention;
     let queries = x.0.rows();
     let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
@@ -383,8 +376,8 @@ fn run<S: Scalar>(
     };
     let cache = &mut room.cache;
     let (from, source) = (tokens(x), source.map(tokens));
-    attend_forward(config, parameters, b, from, source, changes, cache);
-    tail_forward(config, parameters, b, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
+    attend_forward(block, from, source, changes, cache);
+    tail_forward(block, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
     let attention = &cache.attention;
     let heads = (0..layer.heads).map(|head| {
         let (scores, weights) = attention.scores_and_weights(head, queries, keys);

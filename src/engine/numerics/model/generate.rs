@@ -9,7 +9,7 @@ use crate::numerics::attention::{BatchRoom, HeadChanges, Mask, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
 use crate::numerics::linear::affine_forward;
 use crate::numerics::model::{LOGIT_MAP, TransformCache, transform_forward};
-use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::params::{Learned, Parameters, TensorName};
 use crate::numerics::rng::Generator;
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::table::multiply_by_rows;
@@ -127,20 +127,12 @@ impl<S: Scalar> AttentionModel<S> {
     ) -> Matrix<S> {
         let rows = sentence.rows.total();
         let mut x = self.embedded(parameters, sentence).1;
-        for (number, block) in blocks.iter().enumerate() {
-            let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
-            let mut cache = BlockCache::new(block, BatchRoom::one(rows), BatchRoom::one(keys));
-            let b = first + number;
-            attend_forward(
-                block,
-                parameters,
-                b,
-                Tokens::new(x.flat(), &sentence.rows),
-                source,
-                HeadChanges::NONE,
-                &mut cache,
-            );
-            tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
+        for (number, config) in blocks.iter().enumerate() {
+            let keys = source.filter(|_| config.attends_to_source()).map_or(rows, |source| source.rows.total());
+            let mut cache = BlockCache::new(config, BatchRoom::one(rows), BatchRoom::one(keys));
+            let block = Learned { config, parameters, block: first + number };
+            attend_forward(block, Tokens::new(x.flat(), &sentence.rows), source, HeadChanges::NONE, &mut cache);
+            tail_forward(block, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
             done(number, &cache);
         }
@@ -193,11 +185,11 @@ impl<S: Scalar> AttentionModel<S> {
         assert!(kept.words < *max_tokens, "keys and values: the model reads {max_tokens} words");
         let sentence = Sequences::starting_at(kept.words, [word]);
         let mut x = self.embedded(parameters, &sentence).1;
-        for (number, (block, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
-            let b = source_blocks.len() + number;
+        for (number, (config, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
+            let block = Learned { config, parameters, block: source_blocks.len() + number };
             let token = Tokens::new(x.flat(), &sentence.rows);
-            attend_onward(block, parameters, b, token, kept.words, kept.source, cache);
-            tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
+            attend_onward(block, token, kept.words, kept.source, cache);
+            tail_forward(block, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
         }
         kept.words += 1;

@@ -113,11 +113,7 @@ impl<S: Scalar> PartialEq for Packed<S> {
 }
 
 impl<S: Scalar> Packed<S> {
-    pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self::zeros_as(NumberType::Whole, rows, cols)
-    }
-
-    /// Zeros, for numbers of two bytes.
+    /// Zeros, for numbers of a type.
     pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
         let of_panels = rows * cols.div_ceil(PANEL);
         let numbers = Numbers::new(kind, || vec![[S::zero(); PANEL]; of_panels], || vec![0; of_panels * PANEL]);
@@ -570,7 +566,7 @@ mod tests {
             w.row_mut(100)[40] = 0.1;
             let [by_rows, by_columns] = written(&w);
             assert_eq!((by_columns.get(103, 45), &by_columns), (0.1, &by_rows));
-            assert_eq!(by_columns.bytes(), Packed::<f32>::zeros(150, 75).bytes());
+            assert_eq!(by_columns.bytes(), Packed::<f32>::zeros_as(NumberType::Whole, 150, 75).bytes());
         }
     }
 

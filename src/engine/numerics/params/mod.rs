@@ -70,6 +70,36 @@ pub struct Parameters<S> {
     packed: Vec<Arc<Packed<S>>>,
 }
 
+/// A layer or a block of a model: its form, and its numbers among the model's.
+#[derive(Debug)]
+pub struct Learned<'a, C, S> {
+    pub config: &'a C,
+    pub parameters: &'a Parameters<S>,
+    /// The block that the tensors are of.
+    pub block: usize,
+}
+
+impl<C, S> Clone for Learned<'_, C, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C, S> Copy for Learned<'_, C, S> {}
+
+impl<'a, C, S: Scalar> Learned<'a, C, S> {
+    /// A part of it, with its own form.
+    pub fn part<D>(self, config: &'a D) -> Learned<'a, D, S> {
+        let Self { parameters, block, .. } = self;
+        Learned { config, parameters, block }
+    }
+
+    /// The values of a tensor, empty if the block does not have it.
+    pub fn values(self, name: TensorName) -> &'a [S] {
+        self.parameters.values_of(name.of_block(self.block))
+    }
+}
+
 impl<S: Scalar> Parameters<S> {
     /// Zeros of the given shapes, in the given order.
     ///
@@ -447,7 +477,7 @@ impl<S: Scalar> Parameters<S> {
             let has_shape = |zero: &&Arc<Packed<S>>| (zero.rows(), zero.cols()) == (own.rows(), own.cols());
             let known = zeros.iter().find(has_shape).cloned();
             known.unwrap_or_else(|| {
-                let zero = Arc::new(Packed::zeros(own.rows(), own.cols()));
+                let zero = Arc::new(Packed::zeros_as(NumberType::Whole, own.rows(), own.cols()));
                 zeros.push(zero.clone());
                 zero
             })

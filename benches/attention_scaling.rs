@@ -10,7 +10,7 @@ use attune_engine::numerics::attention::{
     AttentionCache, AttentionConfig, AttentionScratch, BatchRoom, BatchRows, HeadChanges, Tokens, attention_backward,
     attention_forward,
 };
-use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::params::{Learned, Parameters};
 use attune_engine::numerics::rng::{Stream, stream};
 use rand::RngExt;
 use serde_json::json;
@@ -27,6 +27,7 @@ fn main() {
     let config =
         AttentionConfig { output: false, projected: false, scale: true, ..AttentionConfig::parameter_free(WIDTH) };
     let parameters = Parameters::<f32>::zeros(&[]);
+    let layer = Learned { config: &config, parameters: &parameters, block: 0 };
     let (mut forward, mut both) = (Vec::new(), Vec::new());
     for tokens in LENGTHS {
         let mut rng = stream(tokens as u64, Stream::Batches);
@@ -38,15 +39,13 @@ fn main() {
         let mut gradient = parameters.clone();
         let mut d_x = vec![0.0; x.flat().len()];
         let (seconds, ()) = jobs::timed(arguments.repeat, || {
-            attention_forward(&config, &parameters, 0, tokens_in, tokens_in, HeadChanges::NONE, &mut cache);
+            attention_forward(layer, tokens_in, tokens_in, HeadChanges::NONE, &mut cache);
         });
         forward.push(jobs::median(&seconds));
         let (seconds, ()) = jobs::timed(arguments.repeat, || {
-            attention_forward(&config, &parameters, 0, tokens_in, tokens_in, HeadChanges::NONE, &mut cache);
+            attention_forward(layer, tokens_in, tokens_in, HeadChanges::NONE, &mut cache);
             attention_backward(
-                &config,
-                &parameters,
-                0,
+                layer,
                 tokens_in,
                 tokens_in,
                 &mut cache,

@@ -147,11 +147,11 @@ fn main() {
         let is_gain = spec.id.name.start() == Start::One;
         // Drawn with the digits of bfloat16, so that both types hold the same numbers.
         let mut drawn = || f32::from_bits(rng.random_range(-bound..bound).to_bits() & BFLOAT16);
-        flat.fill_with(spec.id, |_, _| if is_gain { 1.0 } else { drawn() });
+        flat.values_of_mut(spec.id).fill_with(|| if is_gain { 1.0 } else { drawn() });
     }
     let start = Instant::now();
     let number_type = if arguments.has("--bf16") { NumberType::Bf16 } else { NumberType::Whole };
-    let packed = flat.with_packed_as(|id| id.name.multiplies().then_some(number_type));
+    let packed = flat.with_packed(|id| id.name.multiplies().then_some(number_type));
     let seconds_packing = start.elapsed().as_secs_f64();
     let parameters = if arguments.has("--plain") { flat } else { packed };
 

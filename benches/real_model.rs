@@ -127,9 +127,9 @@ fn heads(kernel: &mut Kernel) {
         let heads = model.architecture.heads_of(layer);
         let off = |turn: usize| heads.start + turn % heads.len();
         let forward = median(|turn| {
-            let mut enabled = vec![true; model.architecture.heads()];
-            enabled[off(turn)] = false;
-            let changed = Interventions::heads(&enabled);
+            let mut heads = vec![HeadMode::Live; model.architecture.heads()];
+            heads[off(turn)] = HeadMode::Off;
+            let changed = Interventions { heads, ..Interventions::default() };
             pass.again(layer, &network, &model.parameters, &sentence, None, &changed).blocks.len()
         });
         let mut times: Vec<f64> = (1..=TIMES)
@@ -180,8 +180,8 @@ fn one_more(kernel: &Kernel) {
         return;
     }
     let words: Vec<Option<usize>> = (0..16).map(Some).collect();
-    let (kept, _) = network.begin(&model.parameters, &words, None::<Tokens<'_, f32>>);
-    let mut kept = kept;
+    let longest = model.architecture.max_tokens;
+    let (mut kept, _) = network.begin(&model.parameters, &words, None::<Tokens<'_, f32>>, longest);
     let written = median(|turn| {
         let output = network.one_more(&model.parameters, &mut kept, Some(turn));
         network.logits_at_end(&model.parameters, &output).len()

@@ -367,12 +367,15 @@ fn orders_that_no_form_has_are_seen() {
     let (rotary, norm) = (layer.rotary.expect("a rotation"), layer.query_key_norm.expect("a norm"));
     let run = pass(&model, &Sequences::one(ids));
     let normed = run.blocks[0].normed.as_ref().expect("a norm first");
-    let weights = model.parameters.to_matrix(TensorName::QueryWeights);
+    let weights = model.parameters.row_major(TensorName::QueryWeights);
     let gain = model.parameters.row_major(TensorName::QueryNormGain);
     let queries = &expected["n7.q.0"];
     let mut seen = 0f32;
     for (head, place) in (0..heads).flat_map(|head| (0..ids.len()).map(move |place| (head, place))) {
-        let column = |col| (0..weights.rows()).map(|row| normed.get(place, row) * weights.get(row, col)).sum::<f32>();
+        let column = |col: usize| {
+            let weights = weights.iter().skip(col).step_by(heads * width);
+            normed.row(place).iter().zip(weights).map(|(x, weight)| x * weight).sum::<f32>()
+        };
         let query: Vec<f32> = (head * width..(head + 1) * width).map(column).collect();
         let expected = &queries[(head * ids.len() + place) * width..][..width];
         let epsilon = norm.form.epsilon;

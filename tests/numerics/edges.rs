@@ -125,7 +125,7 @@ fn shapes_that_do_not_fit_are_refused_in_words() {
         ("linear: Y (2, 5) + b (4)", &|| linear([2, 4], 4, 10)),
         ("linear backward: 9 entries for d_Y (2, 5)", &|| {
             let (x, w) = (zeros(2, 4), zeros(4, 5));
-            linear_backward(x.view(), w.view(), &[0.0; 9], None, zeros(4, 5).view_mut(), &mut []);
+            linear_backward(x.view(), w.view(), &[0.0; 9], &mut [0.0; 8], zeros(4, 5).view_mut(), &mut []);
         }),
         ("norm: γ (3), β (2)", &|| {
             norm_forward(NormForm::LAYER, &[0.0; 6], [&[1.0; 3], &[0.0; 2]], &mut NormCache::new(2, 3), &mut [0.0; 6]);

@@ -84,7 +84,7 @@ fn kept_keys_and_values_are_those_of_a_whole_pass_in_every_form() {
         let whole = Activations::of(&net.model, &net.parameters, &sentence(&words), None, &live);
         for begun in 1..MAX_TOKENS {
             let first: Vec<Option<usize>> = words[..begun].iter().copied().map(Some).collect();
-            let (mut kept, output) = net.model.begin(&net.parameters, &first, None);
+            let (mut kept, output) = net.model.begin(&net.parameters, &first, None, MAX_TOKENS);
             let mut rows = output.flat().to_vec();
             for &word in &words[begun..] {
                 rows.extend(net.model.one_more(&net.parameters, &mut kept, Some(word)).flat());
@@ -147,8 +147,8 @@ fn a_translation_begins_from_nothing_and_hangs_on_its_source() {
     // The source is read once and not for each word: the words are those of whole passes all the same.
     let mut by_hand: Vec<usize> = Vec::new();
     for _ in 0..4 {
-        let mut written = Sequences::default();
-        written.push([None].into_iter().chain(by_hand.iter().copied().map(Some)), 0);
+        let words = by_hand.iter().copied().map(Some);
+        let written = Sequences::starting_at(0, [None].into_iter().chain(words));
         let mut logits = net.model.logits(&net.parameters, &written, Some(&sentence(&[0, 1, 2])));
         let class = choose(&mut logits, NextWordChoice::Greedy, &mut rng(1)).expect("finite logits");
         by_hand.push(candidates().words()[class]);

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use attune_engine::numerics::attention::{AttentionConfig, BatchRoom};
+use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::model::batch::Shards;
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, StepWorkspace, model_backward,
-    model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, model_backward, model_forward,
 };
 use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune_engine::numerics::positions::Positions;
-use attune_engine::numerics::reference;
 use attune_engine::numerics::rng::{Stream, stream};
 
-use crate::common::numerics::{filled, generator, is_close, largest_difference, random_matrix};
+use crate::common::numerics::{Net, filled, generator, largest_difference, random_matrix};
 
 const VOCABULARY: usize = 9;
 const STEPS: usize = 5;
@@ -56,7 +54,9 @@ fn every_number_of_threads_takes_the_same_steps() {
         let start = filled(model.zeros(), &mut generator(11));
         let config = OptimiserConfig { method, learning_rate: 0.01, weight_decay: 0.1 };
 
-        let mut workspace = StepWorkspace::new(&model, BatchRoom::of(&batch.input.rows), BatchRoom::NONE);
+        let first = Net { model: model.clone(), parameters: start.clone() };
+        first.is_the_reference(&batch, 1e-13).unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
+        let mut workspace = first.workspace(&batch);
         let (mut alone, mut optimiser) = (start.clone(), Optimiser::new(config, &start));
         let losses: Vec<f64> = (0..STEPS)
             .map(|_| {
@@ -66,13 +66,6 @@ fn every_number_of_threads_takes_the_same_steps() {
                 loss
             })
             .collect();
-        let (loss, gradient) = reference::model::loss_and_gradient(&model, &start, &batch);
-        is_close("the first loss", &losses[..1], &[loss], 1e-13).unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
-        let mut first = StepWorkspace::new(&model, BatchRoom::of(&batch.input.rows), BatchRoom::NONE);
-        model_forward(&model, &start, &batch, &mut first);
-        model_backward(&model, &start, &batch, &mut first);
-        is_close("the first gradient", first.gradient.flat(), gradient.flat(), 1e-13)
-            .unwrap_or_else(|why| panic!("{pooling:?}: {why}"));
         assert!(losses[STEPS - 1] < losses[0], "{pooling:?}: {losses:?}");
 
         // More threads than sentences, too.

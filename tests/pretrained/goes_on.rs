@@ -78,7 +78,8 @@ fn kept_rows_stay_bit_for_bit_and_new_ones_are_those_of_the_whole_pass() {
         let words: Vec<usize> = (0..read.config.positions()).map(|i| i * 37 % read.config.vocabulary).collect();
         let whole = pass(&read, &Sequences::one(&words));
         for begun in [1, 7] {
-            let (mut kept, output) = model.begin(&read.parameters, &some(&words[..begun]), None::<Tokens<'_, f32>>);
+            let no_source = None::<Tokens<'_, f32>>;
+            let (mut kept, output) = model.begin(&read.parameters, &some(&words[..begun]), no_source, words.len());
             let near = |a: &[f32], b: &[f32], what: &str| {
                 let worst = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 assert!(a.len() == b.len() && worst <= 2e-5, "{name}: {what}: {worst}");
@@ -131,7 +132,7 @@ fn a_sentence_longer_than_the_model_reads_goes_on_from_its_end() {
 fn a_model_that_sees_all_words_keeps_nothing() {
     let read = read("bert-wild");
     assert_eq!(read.architecture.blocks[0].attention.mask, Mask::None);
-    let _ = read.model().begin(&read.parameters, &some(&[1, 2]), None);
+    let _ = read.model().begin(&read.parameters, &some(&[1, 2]), None, 2);
 }
 
 #[test]

@@ -20,9 +20,9 @@ use super::attention::{
     attention_forward, attention_onward, with_lane_beyond,
 };
 use super::feed_forward::{FeedForwardCache, feed_forward_backward, feed_forward_forward};
-use super::linear::{linear_backward, linear_forward};
+use super::linear::{affine_backward, affine_forward};
 use super::norm::{NormCache, NormForm, norm_backward, norm_forward, norm_in_place};
-use super::params::{Parameters, TensorId, TensorName};
+use super::params::{Learned, Parameters, TensorId, TensorName};
 use super::simd::{add, vectorized};
 use super::{Matrix, Scalar};
 
@@ -166,7 +166,7 @@ impl BlockConfig {
     }
 
     /// Whether a norm follows the sum of the attention and what went in.
-    fn norms_attended(&self) -> bool {
+    pub fn norms_attended(&self) -> bool {
         self.norm == Norm::Post && self.attention_norm
     }
 
@@ -255,17 +255,6 @@ impl<S: Scalar> TailCache<S> {
 
 impl<S: Scalar> BlockCache<S> {
     pub fn new(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
-        let attention = AttentionCache::new(&config.attention, queries, keys);
-        Self::with(config, attention, queries, keys)
-    }
-
-    /// For a viewer, who wants the scores too.
-    pub fn with_scores(config: &BlockConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
-        let attention = AttentionCache::with_scores(&config.attention, queries, keys);
-        Self::with(config, attention, queries, keys)
-    }
-
-    fn with(config: &BlockConfig, attention: AttentionCache<S>, queries: BatchRoom, keys: BatchRoom) -> Self {
         let (rows, width) = (queries.rows, config.attention.width);
         let matrix = || Matrix::zeros(rows, width);
         let norm = |there: bool| there.then(|| (NormCache::new(rows, width), matrix()));
@@ -277,7 +266,7 @@ impl<S: Scalar> BlockCache<S> {
             output: matrix(),
         });
         Self {
-            attention,
+            attention: AttentionCache::new(&config.attention, queries, keys),
             scratch: AttentionScratch::new(&config.attention, queries, keys),
             input_norm: norm(config.norms_first()),
             tail: TailCache {
@@ -291,9 +280,13 @@ impl<S: Scalar> BlockCache<S> {
             d_normed: matrix(),
         }
     }
-}
 
-impl<S> BlockCache<S> {
+    /// The same for a viewer, who wants the scores too.
+    #[must_use]
+    pub fn with_scores(self) -> Self {
+        Self { attention: self.attention.with_scores(), ..self }
+    }
+
     /// The input of the attention in a block that norms first, (N, D).
     pub fn normed_input(&self) -> Option<&Matrix<S>> {
         self.input_norm.as_ref().map(|(_, normed)| normed)
@@ -319,24 +312,26 @@ pub(super) fn norm_back<S: Scalar>(
 }
 
 fn attention_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::AttentionNormGain.of_block(block), TensorName::AttentionNormBias.of_block(block)]
+    TensorId::pair([TensorName::AttentionNormGain, TensorName::AttentionNormBias], block)
 }
 
 fn attention_output_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::AttentionOutputNormGain.of_block(block), TensorName::AttentionOutputNormBias.of_block(block)]
+    TensorId::pair([TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias], block)
 }
 
 fn forward_norm(config: &BlockConfig, block: usize) -> [TensorId; 2] {
-    match config.branches {
-        Branches::ParallelOneNorm => attention_norm(block),
-        Branches::Sequential | Branches::Parallel => {
-            [TensorName::ForwardNormGain.of_block(block), TensorName::ForwardNormBias.of_block(block)]
-        }
-    }
+    let of_both = config.branches == Branches::ParallelOneNorm;
+    let own = TensorId::pair([TensorName::ForwardNormGain, TensorName::ForwardNormBias], block);
+    if of_both { attention_norm(block) } else { own }
 }
 
 fn forward_output_norm(block: usize) -> [TensorId; 2] {
-    [TensorName::ForwardOutputNormGain.of_block(block), TensorName::ForwardOutputNormBias.of_block(block)]
+    TensorId::pair([TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias], block)
+}
+
+/// `W_O` and `b_O`
+fn output_map(block: usize) -> [TensorId; 2] {
+    TensorId::pair([TensorName::OutputWeights, TensorName::OutputBias], block)
 }
 
 /// The block's attention: the mixes are left in the cache.
@@ -347,20 +342,15 @@ fn forward_output_norm(block: usize) -> [TensorId; 2] {
 /// # Panics
 /// If the shapes do not fit, or the source is missing.
 pub fn attend_forward<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    block: Learned<'_, BlockConfig, S>,
     x: Tokens<'_, S>,
     source: Option<Tokens<'_, S>>,
     changes: HeadChanges<'_, S>,
     cache: &mut BlockCache<S>,
 ) {
-    if let Some((norm, normed)) = &mut cache.input_norm {
-        let affine = gain_and_shift(parameters, attention_norm(block));
-        norm_forward(config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(x.rows.total()));
-    }
-    let (queries, keys) = inputs(config, x, source, &cache.input_norm);
-    attention_forward(&config.attention, parameters, block, queries, keys, changes, &mut cache.attention);
+    norm_input(block, x, &mut cache.input_norm);
+    let (queries, keys) = inputs(block.config, x, source, &cache.input_norm);
+    attention_forward(block.part(&block.config.attention), queries, keys, changes, &mut cache.attention);
 }
 
 /// [`attend_forward`] of one more token of the sentence: see [`attention_onward`].
@@ -371,24 +361,36 @@ pub fn attend_forward<S: Scalar>(
 /// # Panics
 /// As [`attend_forward`].
 pub fn attend_onward<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    block: Learned<'_, BlockConfig, S>,
     x: Tokens<'_, S>,
     before: usize,
     source: Option<usize>,
     cache: &mut BlockCache<S>,
 ) {
-    let x = match &mut cache.input_norm {
-        Some((norm, normed)) => {
-            let affine = gain_and_shift(parameters, attention_norm(block));
-            norm_forward(config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(1));
-            Tokens::new(normed.top_flat(1), x.rows)
-        }
+    norm_input(block, x, &mut cache.input_norm);
+    let x = queries(x, &cache.input_norm);
+    let keys = source.filter(|_| block.config.attends_to_source());
+    attention_onward(block.part(&block.config.attention), x, before, keys, &mut cache.attention);
+}
+
+/// The norm of a block that norms first.
+fn norm_input<S: Scalar>(
+    block: Learned<'_, BlockConfig, S>,
+    x: Tokens<'_, S>,
+    input_norm: &mut Option<(NormCache<S>, Matrix<S>)>,
+) {
+    if let Some((norm, normed)) = input_norm {
+        let affine = gain_and_shift(block.parameters, attention_norm(block.block));
+        norm_forward(block.config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(x.rows.total()));
+    }
+}
+
+/// The tokens that queries are made of.
+fn queries<'a, S: Scalar>(x: Tokens<'a, S>, input_norm: &'a Option<(NormCache<S>, Matrix<S>)>) -> Tokens<'a, S> {
+    match input_norm {
+        Some((_, normed)) => Tokens::new(normed.top_flat(x.rows.total()), x.rows),
         None => x,
-    };
-    let keys = source.filter(|_| config.attends_to_source());
-    attention_onward(&config.attention, parameters, block, x, before, keys, &mut cache.attention);
+    }
 }
 
 /// The tokens that queries are made of, and those that keys and values are made of.
@@ -398,10 +400,7 @@ fn inputs<'a, S: Scalar>(
     source: Option<Tokens<'a, S>>,
     input_norm: &'a Option<(NormCache<S>, Matrix<S>)>,
 ) -> (Tokens<'a, S>, Tokens<'a, S>) {
-    let queries = match input_norm {
-        Some((_, normed)) => Tokens::new(normed.top_flat(x.rows.total()), x.rows),
-        None => x,
-    };
+    let queries = queries(x, input_norm);
     let keys = match config.attends {
         Attends::OwnSentence => queries,
         Attends::Source => source.expect("cross-attention: there is no source sentence"),
@@ -417,11 +416,8 @@ fn inputs<'a, S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit, or the source is missing.
-#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn attend_backward<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    block: Learned<'_, BlockConfig, S>,
     x: Tokens<'_, S>,
     source: Option<Tokens<'_, S>>,
     cache: &mut BlockCache<S>,
@@ -430,6 +426,7 @@ pub fn attend_backward<S: Scalar>(
     d_source: Option<&mut [S]>,
 ) {
     let BlockCache { attention, scratch, input_norm, d_mix, d_normed, .. } = cache;
+    let Learned { config, parameters, .. } = block;
     let (queries, keys) = inputs(config, x, source, input_norm);
     let d_keys = d_source.filter(|_| config.attends_to_source());
     let d_normed = d_normed.top_flat_mut(x.rows.total());
@@ -439,10 +436,10 @@ pub fn attend_backward<S: Scalar>(
     } else {
         &mut *d_x
     };
-    let layer = &config.attention;
-    attention_backward(layer, parameters, block, queries, keys, attention, d_mix, scratch, gradient, d_queries, d_keys);
+    let layer = block.part(&block.config.attention);
+    attention_backward(layer, queries, keys, attention, d_mix, scratch, gradient, d_queries, d_keys);
     if let Some((norm, _)) = input_norm {
-        norm_back(config.norm_form, parameters, attention_norm(block), norm, d_normed, gradient);
+        norm_back(config.norm_form, parameters, attention_norm(block.block), norm, d_normed, gradient);
         vectorized!(add(d_x, d_normed),);
     }
 }
@@ -454,16 +451,8 @@ pub fn attend_backward<S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
-pub fn tail_forward<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
-    mix: &[S],
-    x: &[S],
-    cache: &mut TailCache<S>,
-) {
-    use TensorName::*;
-    let p = parameters;
+pub fn tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, mix: &[S], x: &[S], cache: &mut TailCache<S>) {
+    let Learned { config, parameters: p, block } = block;
     let (width, mixes, form) = (config.attention.width, config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
     let TailCache { summed, output_norm, norm, forward, .. } = cache;
@@ -472,8 +461,7 @@ pub fn tail_forward<S: Scalar>(
     // A = X + M W_O + b_O
     let sum = summed.top_flat_mut(rows);
     if config.attention.output {
-        let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
-        linear_forward(MatRef::from_row_major_slice(mix, rows, mixes), p.weights(w), p.values_of(b), sum);
+        affine_forward(p, output_map(block), MatRef::from_row_major_slice(mix, rows, mixes), sum);
     } else {
         sum.copy_from_slice(mix);
     }
@@ -527,19 +515,15 @@ pub fn tail_forward<S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit.
-#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn tail_backward<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    block: Learned<'_, BlockConfig, S>,
     mix: &[S],
     cache: &mut TailCache<S>,
     gradient: &mut Parameters<S>,
     d: &mut [S],
     d_mix: &mut [S],
 ) {
-    use TensorName::*;
-    let p = parameters;
+    let Learned { config, parameters: p, block } = block;
     let (mixes, form) = (config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
     let (found, width) = ((d.len(), d_mix.len()), config.attention.width);
@@ -594,10 +578,9 @@ pub fn tail_backward<S: Scalar>(
         None => &*d,
     };
     if config.attention.output {
-        let (w, b) = (OutputWeights.of_block(block), OutputBias.of_block(block));
         d_mix.fill(S::zero());
-        let (d_w, d_b) = gradient.matrix_and_row_mut(w, b);
-        linear_backward(MatRef::from_row_major_slice(mix, rows, mixes), p.matrix(w), d_branch, Some(d_mix), d_w, d_b);
+        let mix = MatRef::from_row_major_slice(mix, rows, mixes);
+        affine_backward(p, output_map(block), mix, d_branch, d_mix, gradient);
     } else {
         d_mix.copy_from_slice(d_branch);
     }

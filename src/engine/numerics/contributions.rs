@@ -26,23 +26,17 @@ use super::block::{BlockConfig, Norm};
 use super::linear::linear_forward;
 use super::model::activations::BlockActivations;
 use super::norm::{NormForm, inverse_deviations};
-use super::params::{Parameters, TensorName};
+use super::params::{Learned, Parameters, TensorName};
 use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
 /// A head's values or mixes as added to the tokens: `X W_O^h`, or `X` in the head's columns.
-fn through_output<S: Scalar>(
-    config: &BlockConfig,
-    block: usize,
-    parameters: &Parameters<S>,
-    head: usize,
-    x: &Matrix<S>,
-    to: &mut Matrix<S>,
-) {
-    let columns = config.attention.mix_columns(head);
-    if config.attention.output {
-        let w = parameters.weights(TensorName::OutputWeights.of_block(block)).subrows(columns.start, columns.len());
+fn through_output<S: Scalar>(block: Learned<'_, BlockConfig, S>, head: usize, x: &Matrix<S>, to: &mut Matrix<S>) {
+    let columns = block.config.attention.mix_columns(head);
+    if block.config.attention.output {
+        let w = block.parameters.weights(TensorName::OutputWeights.of_block(block.block));
+        let w = w.subrows(columns.start, columns.len());
         linear_forward(x.view(), w, &[], to.flat_mut());
     } else {
         to.flat_mut().fill(S::zero());
@@ -84,8 +78,9 @@ pub struct HeldNorm<S> {
 }
 
 impl<S: Scalar> HeldNorm<S> {
-    fn of(form: NormForm, parameters: &Parameters<S>, block: usize, names: [TensorName; 2], whole: &Matrix<S>) -> Self {
-        let [gain, shift] = names.map(|name| parameters.values_of(name.of_block(block)).to_vec());
+    fn of(block: Learned<'_, BlockConfig, S>, names: [TensorName; 2], whole: &Matrix<S>) -> Self {
+        let [gain, shift] = names.map(|name| block.values(name).to_vec());
+        let form = block.config.norm_form;
         Self { form, names, gain, shift, inverse_deviations: inverse_deviations(form, whole) }
     }
 
@@ -114,7 +109,7 @@ pub struct Contributions<S> {
     /// Heads that take part.
     is_on: Vec<bool>,
     /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
-    added: Matrix<S>,
+    pub added: Matrix<S>,
     /// `b_O`, the same for every token; zero where the model has none.
     pub bias: Vec<S>,
     /// `‖Σ_j α_hij · V_hj W_O^h‖` by head and query.
@@ -139,18 +134,18 @@ impl<S: Scalar> Contributions<S> {
         activations: &BlockActivations<S>,
         modes: &[HeadMode<S>],
     ) -> Self {
-        let layer = &config.attention;
+        let (layer, of_block) = (&config.attention, Learned { config, parameters, block });
         let (queries, width) = (activations.input.rows(), layer.width);
         let keys = activations.heads[0].key.rows();
-        let norms = held_norms(config, block, parameters, activations);
+        let norms = held_norms(of_block, activations);
         let own_norms = usize::from(config.output_norms);
-        let attended_norms = own_norms + usize::from(config.norm == Norm::Post && config.attention_norm);
+        let attended_norms = own_norms + usize::from(config.norms_attended());
         let mut found = Self {
             keys,
             moved: Matrix::zeros(layer.heads * keys, width),
             is_on: Vec::with_capacity(layer.heads),
             added: Matrix::zeros(queries, width),
-            bias: parameters.values_of(TensorName::OutputBias.of_block(block)).to_vec(),
+            bias: of_block.values(TensorName::OutputBias).to_vec(),
             head_lengths: Vec::with_capacity(layer.heads),
             head_arrow_lengths: Vec::new(),
             parts: Vec::new(),
@@ -179,12 +174,12 @@ impl<S: Scalar> Contributions<S> {
                 arrow_lengths.push(vec![S::zero(); queries]);
                 continue;
             }
-            through_output(config, block, parameters, head, &activation.value, &mut moved); // V_h W_O^h
+            through_output(of_block, head, &activation.value, &mut moved); // V_h W_O^h
             if gain != S::one() {
                 moved.flat_mut().iter_mut().for_each(|x| *x *= gain);
             }
             found.moved.flat_mut()[head * moved.flat().len()..][..moved.flat().len()].copy_from_slice(moved.flat());
-            through_output(config, block, parameters, head, &activation.mix, &mut sums); // Σ_j α_j V_hj W_O^h
+            through_output(of_block, head, &activation.mix, &mut sums); // Σ_j α_j V_hj W_O^h
             found.head_lengths.push((0..queries).map(|query| norm(sums.row(query))).collect());
             vectorized!(add_scaled(found.added.flat_mut(), S::one(), sums.flat()),);
             if found.is_normed() {
@@ -313,11 +308,6 @@ impl<S: Scalar> Contributions<S> {
         self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
     }
 
-    /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
-    pub fn added(&self) -> &Matrix<S> {
-        &self.added
-    }
-
     /// How many keys a query has.
     pub fn keys(&self) -> usize {
         self.keys
@@ -352,22 +342,14 @@ fn carry<S: Scalar>(norms: &[HeldNorm<S>], query: usize, term: &mut [S]) {
     });
 }
 
-fn held_norms<S: Scalar>(
-    config: &BlockConfig,
-    block: usize,
-    parameters: &Parameters<S>,
-    activations: &BlockActivations<S>,
-) -> Vec<HeldNorm<S>> {
+fn held_norms<S: Scalar>(block: Learned<'_, BlockConfig, S>, activations: &BlockActivations<S>) -> Vec<HeldNorm<S>> {
     use TensorName::*;
-    let is_post = config.norm == Norm::Post;
+    let config = block.config;
+    let norms_output = config.norm == Norm::Post && config.feed_forward.is_some();
     let own = activations.branch.as_ref().map(|branch| ([AttentionOutputNormGain, AttentionOutputNormBias], branch));
     let of_sum = ([AttentionNormGain, AttentionNormBias], &activations.summed);
     let of_output = ([ForwardNormGain, ForwardNormBias], activations.joined());
-    let norms = [
-        own,
-        (is_post && config.attention_norm).then_some(of_sum),
-        (is_post && config.feed_forward.is_some()).then_some(of_output),
-    ];
-    let held = |(names, whole)| HeldNorm::of(config.norm_form, parameters, block, names, whole);
+    let norms = [own, config.norms_attended().then_some(of_sum), norms_output.then_some(of_output)];
+    let held = |(names, whole)| HeldNorm::of(block, names, whole);
     norms.into_iter().flatten().map(held).collect()
 }

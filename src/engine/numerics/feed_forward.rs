@@ -5,8 +5,8 @@
 use faer::MatRef;
 
 use super::activation::Activation;
-use super::linear::{linear_backward, linear_forward};
-use super::params::{Parameters, TensorName};
+use super::linear::{affine_backward, affine_forward};
+use super::params::{Parameters, TensorId, TensorName};
 use super::simd::vectorized;
 use super::{Matrix, Scalar};
 
@@ -39,6 +39,21 @@ impl<S: Scalar> FeedForwardCache<S> {
     }
 }
 
+/// `W_1` and `b_1`
+fn first_map(block: usize) -> [TensorId; 2] {
+    TensorId::pair([TensorName::HiddenWeights, TensorName::HiddenBias], block)
+}
+
+/// `W_g` and `b_g`
+fn gate_map(block: usize) -> [TensorId; 2] {
+    TensorId::pair([TensorName::GateWeights, TensorName::GateBias], block)
+}
+
+/// `W_2` and `b_2`
+fn second_map(block: usize) -> [TensorId; 2] {
+    TensorId::pair([TensorName::ForwardWeights, TensorName::ForwardBias], block)
+}
+
 /// `F = φ(X W_1 + b_1) W_2 + b_2`, or the module's equation with a gate.
 ///
 /// # Shapes
@@ -53,16 +68,13 @@ pub fn feed_forward_forward<S: Scalar>(
     cache: &mut FeedForwardCache<S>,
     y: &mut [S],
 ) {
-    use TensorName::*;
-    let tensor = |name: TensorName| name.of_block(block);
-    let p = parameters;
     let summed = cache.summed.top_flat_mut(x.nrows());
-    linear_forward(x, p.weights(tensor(HiddenWeights)), p.values_of(tensor(HiddenBias)), summed);
+    affine_forward(parameters, first_map(block), x, summed);
     let hidden = cache.hidden.top_flat_mut(x.nrows());
     match &mut cache.gate {
         Some(GateCache { summed: of_gate, opened, .. }) => {
             let (of_gate, opened) = (of_gate.top_flat_mut(x.nrows()), opened.top_flat_mut(x.nrows()));
-            linear_forward(x, p.weights(tensor(GateWeights)), p.values_of(tensor(GateBias)), of_gate);
+            affine_forward(parameters, gate_map(block), x, of_gate);
             cache.activation.apply(of_gate, opened);
             vectorized!(for ((to, &gate), &x) in hidden.iter_mut().zip(&*opened).zip(&*summed) {
                 *to = gate * x;
@@ -70,8 +82,7 @@ pub fn feed_forward_forward<S: Scalar>(
         }
         None => cache.activation.apply(summed, hidden),
     }
-    let hidden = cache.hidden.top(x.nrows());
-    linear_forward(hidden, p.weights(tensor(ForwardWeights)), p.values_of(tensor(ForwardBias)), y);
+    affine_forward(parameters, second_map(block), cache.hidden.top(x.nrows()), y);
 }
 
 /// Gradients of [`feed_forward_forward`], added to what is there. With `Z = X W_1 + b_1`:
@@ -93,15 +104,11 @@ pub fn feed_forward_backward<S: Scalar>(
     gradient: &mut Parameters<S>,
     d_x: &mut [S],
 ) {
-    use TensorName::*;
-    let tensor = |name: TensorName| name.of_block(block);
     let n = x.nrows();
     let FeedForwardCache { activation, summed, hidden, d_hidden, gate } = cache;
     let d_hidden = d_hidden.top_flat_mut(n);
     d_hidden.fill(S::zero());
-    let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(ForwardWeights), tensor(ForwardBias));
-    let w = parameters.matrix(tensor(ForwardWeights));
-    linear_backward(hidden.top(n), w, d_y, Some(&mut *d_hidden), d_w, d_b);
+    affine_backward(parameters, second_map(block), hidden.top(n), d_y, d_hidden, gradient);
     match gate {
         Some(GateCache { summed: of_gate, opened, d_summed }) => {
             let d_gate = d_summed.top_flat_mut(n);
@@ -110,11 +117,9 @@ pub fn feed_forward_backward<S: Scalar>(
                 (*d_gate, *d) = (*d * x, *d * gate);
             });
             activation.backward(of_gate.top_flat(n), d_gate);
-            let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(GateWeights), tensor(GateBias));
-            linear_backward(x, parameters.matrix(tensor(GateWeights)), d_gate, Some(&mut *d_x), d_w, d_b);
+            affine_backward(parameters, gate_map(block), x, d_gate, d_x, gradient);
         }
         None => activation.backward(summed.top_flat(n), d_hidden),
     }
-    let (d_w, d_b) = gradient.matrix_and_row_mut(tensor(HiddenWeights), tensor(HiddenBias));
-    linear_backward(x, parameters.matrix(tensor(HiddenWeights)), d_hidden, Some(d_x), d_w, d_b);
+    affine_backward(parameters, first_map(block), x, d_hidden, d_x, gradient);
 }

@@ -24,8 +24,6 @@ use crate::numerics::{Matrix, Scalar};
 /// A number that is said of a head's weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HeadMeasure {
-    Entropy,
-    Distance,
     #[default]
     Previous,
     Same,
@@ -34,6 +32,8 @@ pub enum HeadMeasure {
     Added,
     Duplicate,
     Induction,
+    Entropy,
+    Distance,
 }
 
 impl HeadMeasure {
@@ -51,7 +51,7 @@ impl HeadMeasure {
 
     /// The place in [`Self::ALL`].
     pub fn place(self) -> usize {
-        Self::ALL.iter().position(|other| *other == self).expect("all measures are listed")
+        self as usize
     }
 
     /// Whether the measure is a share of all weights, between 0 and 1.

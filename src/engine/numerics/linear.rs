@@ -5,6 +5,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::Scalar;
 use super::packed::Weights;
+use super::params::{Parameters, TensorId};
 use super::simd::{add, vectorized};
 
 /// `Y = X W + b`; an empty `b` stands for none.
@@ -41,14 +42,12 @@ pub fn linear_backward<S: Scalar>(
     x: MatRef<'_, S>,
     w: MatRef<'_, S>,
     d_y: &[S],
-    d_x: Option<&mut [S]>,
+    d_x: &mut [S],
     d_w: MatMut<'_, S>,
     d_b: &mut [S],
 ) {
     linear_backward_weights(x, d_y, d_w, d_b);
-    if let Some(d_x) = d_x {
-        linear_backward_input(w, d_y, d_x);
-    }
+    linear_backward_input(w, d_y, d_x);
 }
 
 /// `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`; an empty `d_b` stands for none.
@@ -77,4 +76,36 @@ pub fn linear_backward_input<S: Scalar>(w: MatRef<'_, S>, d_y: &[S], d_x: &mut [
     assert_eq!(d_x.len(), n * inputs, "linear backward: {} entries for d_X ({n}, {inputs})", d_x.len());
     let d_x = MatMut::from_row_major_slice_mut(d_x, n, inputs);
     matmul(d_x, Accum::Add, MatRef::from_row_major_slice(d_y, n, outputs), w.transpose(), S::one(), Par::Seq);
+}
+
+/// `Y = X W + b` by a model's weights and their bias, which it may not have.
+///
+/// # Shapes
+/// As [`linear_forward`].
+///
+/// # Panics
+/// If the shapes do not fit, or the model does not have the weights.
+pub fn affine_forward<S: Scalar>(
+    parameters: &Parameters<S>,
+    [weights, bias]: [TensorId; 2],
+    x: MatRef<'_, S>,
+    y: &mut [S],
+) {
+    linear_forward(x, parameters.weights(weights), parameters.values_of(bias), y);
+}
+
+/// Gradients of [`affine_forward`], added to what is there.
+///
+/// # Panics
+/// If the shapes do not fit, or the weights are packed.
+pub fn affine_backward<S: Scalar>(
+    parameters: &Parameters<S>,
+    [weights, bias]: [TensorId; 2],
+    x: MatRef<'_, S>,
+    d_y: &[S],
+    d_x: &mut [S],
+    gradient: &mut Parameters<S>,
+) {
+    let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
+    linear_backward(x, parameters.matrix(weights), d_y, d_x, d_w, d_b);
 }

@@ -17,8 +17,6 @@ pub type Point = [f32; AXES];
 /// The moves of one block. `L` is what its norms make of a term; without a norm after the heads, the term itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moves {
-    queries: usize,
-    keys: usize,
     /// Row `(h · T + i) · T_k + j` is `α_hij · L(V_hj W_O^h)`; (H·T·T_k, 3)
     terms: Matrix<f32>,
     /// Arrows that no head adds, in the order of the forward pass.
@@ -126,7 +124,7 @@ impl Moves {
         }
         let word_lengths = if heads == 1 { term_lengths.clone() } else { word_lengths(&carried, &weights, queries) };
 
-        let mut whole = contributions.added().clone();
+        let mut whole = contributions.added.clone();
         (0..queries).for_each(|query| contributions.carry(query, whole.row_mut(query)));
         let parts = contributions.parts().iter().map(|&part| {
             let mut moves = PartMoves {
@@ -166,8 +164,6 @@ impl Moves {
             shares.iter_mut().for_each(|along| *along = share(query, *along));
         }
         Self {
-            queries,
-            keys,
             terms,
             parts,
             rescaled,
@@ -186,7 +182,7 @@ impl Moves {
     /// # Panics
     /// If there is no such head, query or key.
     pub fn term(&self, head: usize, query: usize, key: usize) -> Point {
-        point(self.terms.row((head * self.queries + query) * self.keys + key))
+        point(self.terms.row((head * self.queries() + query) * self.keys() + key))
     }
 
     /// Its length in the true space.
@@ -194,7 +190,7 @@ impl Moves {
     /// # Panics
     /// If there is no such head, query or key.
     pub fn term_length(&self, head: usize, query: usize, key: usize) -> f32 {
-        self.term_lengths.get(head * self.queries + query, key)
+        self.term_lengths.get(head * self.queries() + query, key)
     }
 
     /// `Σ_j α_hij · L(V_hj W_O^h)`: what a head adds to a query, as an arrow.
@@ -202,7 +198,7 @@ impl Moves {
     /// # Panics
     /// If there is no such head or query.
     pub fn head(&self, head: usize, query: usize) -> Point {
-        sum((0..self.keys).map(|key| self.term(head, query, key)))
+        sum((0..self.keys()).map(|key| self.term(head, query, key)))
     }
 
     /// The place of a query before anything moves it.
@@ -221,15 +217,15 @@ impl Moves {
     }
 
     pub fn heads(&self) -> usize {
-        self.terms.rows() / (self.queries * self.keys)
+        self.term_lengths.rows() / self.queries()
     }
 
     pub fn keys(&self) -> usize {
-        self.keys
+        self.word_shares.cols()
     }
 
     pub fn queries(&self) -> usize {
-        self.queries
+        self.word_shares.rows()
     }
 }
 

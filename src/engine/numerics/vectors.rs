@@ -60,8 +60,6 @@ pub fn centroid<S: Scalar>(vectors: &Matrix<S>, rows: &[usize]) -> Vec<S> {
 /// How similar two vectors are; the more, the larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Similarity {
-    /// `a · b`
-    Dot,
     /// `a · b / (‖a‖ ‖b‖)`, from −1 to 1
     Cosine,
     /// `−‖a − b‖`, at most 0
@@ -71,7 +69,6 @@ pub enum Similarity {
 impl Similarity {
     pub fn of<S: Scalar>(self, a: &[S], b: &[S]) -> S {
         match self {
-            Self::Dot => dot(a, b),
             Self::Cosine => cosine(a, b),
             Self::Euclidean => -distance(a, b),
         }
@@ -151,7 +148,6 @@ mod tests {
         let order = |similarity, except: &[usize]| -> Vec<usize> {
             nearest(similarity, &vectors, &[1.0, 0.0], 3, except).into_iter().map(|(row, _)| row).collect()
         };
-        assert_eq!(order(Similarity::Dot, &[]), [0, 1, 2]);
         assert_eq!(order(Similarity::Cosine, &[]), [1, 2, 0]);
         assert_eq!(order(Similarity::Euclidean, &[]), [2, 1, 3]);
         assert_eq!(order(Similarity::Cosine, &[1, 2]), [0, 3], "as many as there are");
@@ -177,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_nobodys_neighbour() {
         let vectors = Matrix::from_row_major(4, 1, vec![f32::NAN, 1.0, f32::INFINITY, -1.0]);
-        for similarity in [Similarity::Dot, Similarity::Cosine, Similarity::Euclidean] {
+        for similarity in [Similarity::Cosine, Similarity::Euclidean] {
             let found = nearest(similarity, &vectors, &[2.0], 4, &[]);
             assert_eq!(found.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 3, 0, 2], "{similarity:?}");
         }

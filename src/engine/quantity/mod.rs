@@ -175,31 +175,7 @@ impl Quantity {
             Self::Weight => Some(&head()?.weights),
             Self::Mix => Some(&head()?.mix),
             // Learned or given, worked out from the others, or numbers by themselves.
-            Self::Parameter(_)
-            | Self::Static
-            | Self::Position
-            | Self::Product
-            | Self::Scale
-            | Self::DistanceBias
-            | Self::Exponential
-            | Self::RowSum
-            | Self::Gain
-            | Self::Term
-            | Self::Arrow
-            | Self::TermLength
-            | Self::WordLength
-            | Self::HeadLength
-            | Self::HeadArrowLength
-            | Self::Part
-            | Self::PartLength
-            | Self::MoveLength
-            | Self::Logit
-            | Self::Probability
-            | Self::Visible
-            | Self::Temperature
-            | Self::Coordinate
-            | Self::Cosine
-            | Self::Distance => None,
+            _ => None,
         }
     }
 }
@@ -264,45 +240,45 @@ impl Definition {
         Self { symbol, owner, indices, code: None, trace: None, short: None, meaning: "", entry: "" }
     }
 
-    pub(super) const fn of_model(symbol: &'static str, indices: &'static [Index]) -> Self {
+    const fn of_model(symbol: &'static str, indices: &'static [Index]) -> Self {
         Self::new(OwnerKind::Model, symbol, indices)
     }
 
-    pub(super) const fn of_block(symbol: &'static str, indices: &'static [Index]) -> Self {
+    const fn of_block(symbol: &'static str, indices: &'static [Index]) -> Self {
         Self::new(OwnerKind::Block, symbol, indices)
     }
 
-    pub(super) const fn of_head(symbol: &'static str, indices: &'static [Index]) -> Self {
+    const fn of_head(symbol: &'static str, indices: &'static [Index]) -> Self {
         Self::new(OwnerKind::Head, symbol, indices)
     }
 
-    pub(super) fn of_parameter(name: TensorName) -> Self {
+    fn of_parameter(name: TensorName) -> Self {
         let of = if name.is_of_a_block() { Self::of_block } else { Self::of_model };
         let indices = &[Index::Row, Index::Col];
         of(name.symbol(), indices).means(name.purpose()).entry("a learned weight: {weight}")
     }
 
-    pub(super) const fn of_point(symbol: &'static str, indices: &'static [Index]) -> Self {
+    const fn of_point(symbol: &'static str, indices: &'static [Index]) -> Self {
         Self::new(OwnerKind::Point, symbol, indices)
     }
 
-    pub(super) const fn code(self, code: &'static str) -> Self {
+    const fn code(self, code: &'static str) -> Self {
         Self { code: Some(code), ..self }
     }
 
-    pub(super) const fn trace(self, trace: &'static str) -> Self {
+    const fn trace(self, trace: &'static str) -> Self {
         Self { trace: Some(trace), ..self }
     }
 
-    pub(super) const fn short(self, short: &'static str) -> Self {
+    const fn short(self, short: &'static str) -> Self {
         Self { short: Some(short), ..self }
     }
 
-    pub(super) const fn means(self, meaning: &'static str) -> Self {
+    const fn means(self, meaning: &'static str) -> Self {
         Self { meaning, ..self }
     }
 
-    pub(super) const fn entry(self, entry: &'static str) -> Self {
+    const fn entry(self, entry: &'static str) -> Self {
         Self { entry, ..self }
     }
 

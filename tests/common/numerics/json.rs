@@ -15,6 +15,11 @@ pub fn size(value: &Value) -> usize {
     value.as_u64().expect("a size") as usize
 }
 
+/// A size, or null.
+pub fn maybe_size(value: &Value) -> Option<usize> {
+    value.as_u64().map(|size| size as usize)
+}
+
 pub fn flag(value: &Value) -> bool {
     value.as_bool().expect("true or false")
 }

@@ -8,15 +8,15 @@ pub mod one_block;
 use std::sync::Arc;
 
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, BatchRoom, BatchRows, Mask, MaskTable, Window};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRoom, BatchRows, Mask, MaskTable};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::model::{
-    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Pooling, Readout, Sequences,
-    StepWorkspace, model_backward, model_forward,
+    Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Sequences, StepWorkspace, model_backward,
+    model_forward,
 };
 use attune_engine::numerics::norm::NormForm;
 use attune_engine::numerics::params::Parameters;
-use attune_engine::numerics::positions::{PositionRows, Positions};
+use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::numerics::{Matrix, Scalar, reference};
 use rand::RngExt;
@@ -83,10 +83,6 @@ pub fn rows(lengths: &[usize]) -> BatchRows {
     rows
 }
 
-pub fn room(rows: &BatchRows) -> BatchRoom {
-    BatchRoom { rows: rows.total(), longest: rows.sentences().map(|s| s.len()).max().unwrap_or(0) }
-}
-
 /// Who sees whom, written once more.
 pub fn sees(mask: &Mask, query: usize, key: usize) -> bool {
     match mask {
@@ -98,26 +94,7 @@ pub fn sees(mask: &Mask, query: usize, key: usize) -> bool {
 
 /// Two heads with everything that a layer can have, but a mask.
 pub fn layer(change: impl FnOnce(&mut AttentionConfig)) -> AttentionConfig {
-    let mut layer = AttentionConfig {
-        width: 5,
-        heads: 2,
-        group_size: 1,
-        key_width: 3,
-        value_width: 2,
-        projected: true,
-        output: true,
-        bias: true,
-        output_bias: true,
-        query_key_norm: None,
-        rotary: None,
-        scale: true,
-        score_divisor: 1.0,
-        score_cap: None,
-        temperature: 1.0,
-        mask: Mask::None,
-        window: Window::ALL,
-        distances: None,
-    };
+    let mut layer = AttentionConfig { heads: 2, key_width: 3, value_width: 2, ..AttentionConfig::multi_head(5, 1) };
     change(&mut layer);
     layer
 }
@@ -125,6 +102,11 @@ pub fn layer(change: impl FnOnce(&mut AttentionConfig)) -> AttentionConfig {
 /// A table in which the second query sees nothing and the others two keys of three.
 pub fn holes(queries: usize, keys: usize) -> Mask {
     Mask::custom(MaskTable::from_fn(queries, keys, |query, key| query != 1 && (query + key) % 3 != 2))
+}
+
+/// Every query sees the first `length` keys; the others only fill up the sentence.
+pub fn padding(queries: usize, keys: usize, length: usize) -> Mask {
+    Mask::custom(MaskTable::from_fn(queries, keys, |_, key| key < length))
 }
 
 pub fn block(change: impl FnOnce(&mut BlockConfig)) -> BlockConfig {
@@ -173,25 +155,7 @@ pub const VOCABULARY: usize = 9;
 pub const MAX_TOKENS: usize = 6;
 
 pub fn architecture(change: impl FnOnce(&mut Architecture)) -> Architecture {
-    let mut architecture = Architecture {
-        width: 5,
-        max_tokens: MAX_TOKENS,
-        positions: Positions::Learned,
-        position_rows: PositionRows::default(),
-        segments: None,
-        embedding_norm: false,
-        final_norm: false,
-        norm_form: NormForm::LAYER,
-        embedding_scale: None,
-        train_embedding: false,
-        source_blocks: Vec::new(),
-        blocks: vec![block(|_| ())],
-        pooling: Pooling::Every,
-        readout: Readout::Tied,
-        transform_bias: true,
-        readout_bias: true,
-        logit_cap: None,
-    };
+    let mut architecture = Architecture::of_attention(layer(|_| ()), Positions::Learned, MAX_TOKENS);
     change(&mut architecture);
     architecture
 }
@@ -269,7 +233,7 @@ impl<S: Scalar> Net<S> {
 }
 
 pub fn workspace<S: Scalar>(model: &AttentionModel<S>, batch: &Batch) -> StepWorkspace<S> {
-    StepWorkspace::new(model, room(&batch.input.rows), room(&batch.source.rows))
+    StepWorkspace::new(model, BatchRoom::of(&batch.input.rows), BatchRoom::of(&batch.source.rows))
 }
 
 pub fn sentence(words: &[usize]) -> Sequences {

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use attune_engine::numerics::attention::{BatchRows, HeadChanges, HeadMode, Tokens};
+use attune_engine::numerics::attention::{BatchRoom, BatchRows, HeadChanges, HeadMode, Tokens};
 use attune_engine::numerics::block::{
     BlockCache, BlockConfig, attend_backward, attend_forward, tail_backward, tail_forward,
 };
-use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::params::{Learned, Parameters};
 use attune_engine::numerics::reference::block::{backward as reference_backward, steps};
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{cast, is_close, room};
+use super::{cast, is_close};
 
 /// A block's input.
 #[derive(Clone)]
@@ -95,7 +95,7 @@ pub fn forward<S: Scalar>(
     input: &Input<S>,
     modes: &[HeadMode<S>],
 ) -> BlockCache<S> {
-    let cache = BlockCache::with_scores(config, room(&input.rows), room(input.keys()));
+    let cache = BlockCache::new(config, BatchRoom::of(&input.rows), BatchRoom::of(input.keys())).with_scores();
     run(config, parameters, input, modes, cache)
 }
 
@@ -105,7 +105,7 @@ pub fn training_forward<S: Scalar>(
     parameters: &Parameters<S>,
     input: &Input<S>,
 ) -> BlockCache<S> {
-    let cache = BlockCache::new(config, room(&input.rows), room(input.keys()));
+    let cache = BlockCache::new(config, BatchRoom::of(&input.rows), BatchRoom::of(input.keys()));
     run(config, parameters, input, &[], cache)
 }
 
@@ -116,9 +116,16 @@ fn run<S: Scalar>(
     modes: &[HeadMode<S>],
     mut cache: BlockCache<S>,
 ) -> BlockCache<S> {
-    attend_forward(config, parameters, 0, input.tokens(), input.source_tokens(), HeadChanges::of(modes), &mut cache);
+    let block = Learned { config, parameters, block: 0 };
+    attend_forward(
+        block,
+        input.tokens(),
+        input.source_tokens(),
+        HeadChanges { modes, ..HeadChanges::NONE },
+        &mut cache,
+    );
     let mix = cache.attention.mix.flat();
-    tail_forward(config, parameters, 0, mix, input.x.flat(), &mut cache.tail);
+    tail_forward(block, mix, input.x.flat(), &mut cache.tail);
     cache
 }
 
@@ -144,9 +151,10 @@ pub fn backward<S: Scalar>(
     let mut d_source = input.source.as_ref().map(|(z, _)| Matrix::zeros(z.rows(), z.cols()));
     let BlockCache { attention, tail, d_mix, .. } = &mut cache;
     let d_mix = d_mix.top_flat_mut(input.x.rows());
-    tail_backward(config, parameters, 0, attention.mix.flat(), tail, &mut gradient, d_x.flat_mut(), d_mix);
+    let block = Learned { config, parameters, block: 0 };
+    tail_backward(block, attention.mix.flat(), tail, &mut gradient, d_x.flat_mut(), d_mix);
     let (x, z) = (input.tokens(), input.source_tokens());
     let d_z = d_source.as_mut().map(Matrix::flat_mut);
-    attend_backward(config, parameters, 0, x, z, &mut cache, &mut gradient, d_x.flat_mut(), d_z);
+    attend_backward(block, x, z, &mut cache, &mut gradient, d_x.flat_mut(), d_z);
     Gradients { parameters: gradient, x: d_x, source: d_source }
 }

@@ -1,14 +1,12 @@
 //! Attention in every form, over short sentences, which go through tiles, and long ones, which go
 //! through panels.
 
-use attune_engine::numerics::attention::{
-    AttentionConfig, Mask, MaskTable, QueryKeyNorm, Rotary, RotaryScaling, Window,
-};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Rotary, RotaryScaling, Window};
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::norm::NormForm;
 
 use super::blocks::check_block;
-use crate::common::numerics::{TILE_TOKENS_MAX, holes, layer};
+use crate::common::numerics::{TILE_TOKENS_MAX, holes, layer, padding};
 
 /// One word alone among them.
 const SHORT: [usize; 3] = [4, 1, 3];
@@ -90,8 +88,7 @@ fn forms() -> Vec<Form> {
 }
 
 fn masks() -> [(&'static str, Mask); 4] {
-    let padding = Mask::custom(MaskTable::padding(5, 5, 3));
-    [("no mask", Mask::None), ("causal", Mask::Causal), ("holes", holes(5, 5)), ("padding", padding)]
+    [("no mask", Mask::None), ("causal", Mask::Causal), ("holes", holes(5, 5)), ("padding", padding(5, 5, 3))]
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn linear() {
             dot(&y, &d_y)
         };
         let (mut d_x, mut d_w, mut d_b) = (vec![0.0; n * inputs], Matrix::zeros(inputs, outputs), vec![0.0; b.len()]);
-        linear_backward(x.view(), w.view(), &d_y, Some(&mut d_x), d_w.view_mut(), &mut d_b);
+        linear_backward(x.view(), w.view(), &d_y, &mut d_x, d_w.view_mut(), &mut d_b);
         check("d_x", x.flat(), &d_x, |e| loss(&like(&x, e), &w, &b));
         check("d_w", w.flat(), d_w.flat(), |e| loss(&x, &like(&w, e), &b));
         check("d_b", &b, &d_b, |e| loss(&x, &w, e));

@@ -9,12 +9,12 @@ use attune_engine::numerics::model::{
     Activations, Architecture, AttentionModel, Batch, Candidates, Classes, DistanceCosts, Sequences, model_backward,
     model_forward,
 };
-use attune_engine::numerics::params::Parameters;
+use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{EXACT, Fixture, SINGLE, assert_close, cast};
-use crate::common::numerics::json::{list, number, parse, size, sizes};
+use super::{EXACT, Fixture, SINGLE, assert_close, cast, fill};
+use crate::common::numerics::json::{list, maybe_size, number, parse, size, sizes};
 use crate::common::numerics::workspace;
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("arrival.json")));
@@ -44,20 +44,14 @@ fn model<S: Scalar>() -> AttentionModel<S> {
 }
 
 fn sentence() -> Sequences {
-    let mut input = Sequences::default();
-    input.push(list(&FIXTURE["words"]).iter().map(|word| word.as_u64().map(|word| word as usize)), 0);
-    input
+    Sequences::starting_at(0, list(&FIXTURE["words"]).iter().map(maybe_size))
 }
 
 fn check<S: Scalar>(tolerance: f64) {
     let model = model::<S>();
     let mut parameters: Parameters<S> = model.zeros();
     let given = FIXTURE["parameters"].as_object().expect("tensors by name");
-    assert_eq!(parameters.specs().len(), given.len(), "the tensors are the same");
-    let ids: Vec<_> = parameters.specs().iter().map(|spec| spec.id).collect();
-    for &id in &ids {
-        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&given[id.name.symbol()]).flat());
-    }
+    fill(&mut parameters, given.len(), |id| &given[id.name.symbol()]);
 
     // As a viewer sees it ...
     let run = Activations::of(&model, &parameters, &sentence(), None, &Interventions::default());
@@ -72,9 +66,9 @@ fn check<S: Scalar>(tolerance: f64) {
     let expected = number(&FIXTURE["loss"]);
     assert!((loss - expected).abs() <= tolerance * expected, "a loss of {loss}, not {expected}");
     model_backward(&model, &parameters, &batch, &mut workspace);
-    for id in ids.iter().filter(|id| id.name.symbol() != "b_K") {
-        let found = workspace.gradient.values_of(*id);
-        assert_close(&format!("d_{id}"), found, &FIXTURE["gradients"][id.name.symbol()], tolerance);
+    for (spec, found) in workspace.gradient.tensors().filter(|(spec, _)| spec.id.name != TensorName::KeyBias) {
+        let expected = &FIXTURE["gradients"][spec.id.name.symbol()];
+        assert_close(&format!("d_{}", spec.id), &found, expected, tolerance);
     }
 }
 

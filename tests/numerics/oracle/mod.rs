@@ -10,6 +10,8 @@ mod word2vec;
 
 use std::sync::LazyLock;
 
+use attune_engine::numerics::block::Norm;
+use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::numerics::{Matrix, Scalar};
 use serde_json::Value;
 
@@ -41,4 +43,19 @@ fn assert_close<S: Scalar>(name: &str, found: &[S], expected: &Value, tolerance:
 
 fn cast<S: Scalar>(value: &Value) -> Matrix<S> {
     json::matrix(value).cast()
+}
+
+fn norm(case: &Value) -> Norm {
+    match case["norm"].as_str() {
+        Some("pre") => Norm::Pre,
+        Some("post") => Norm::Post,
+        _ => Norm::None,
+    }
+}
+
+/// Every tensor gets its value, and there are no values of others.
+fn fill<'v, S: Scalar>(parameters: &mut Parameters<S>, given: usize, value: impl Fn(TensorId) -> &'v Value) {
+    let ids: Vec<TensorId> = parameters.specs().iter().map(|spec| spec.id).collect();
+    assert_eq!(ids.len(), given, "the tensors are the same");
+    ids.into_iter().for_each(|id| parameters.values_of_mut(id).copy_from_slice(cast::<S>(value(id)).flat()));
 }

@@ -2,7 +2,7 @@
 
 use attune_engine::numerics::Scalar;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
-use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
+use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::positions::sinusoidal;
@@ -11,9 +11,10 @@ use attune_engine::numerics::shares::Shares;
 use attune_engine::numerics::softmax::cross_entropy_forward;
 use serde_json::Value;
 
-use super::{EXACT, Fixture, SINGLE, assert_close, cast};
-use crate::common::numerics::json::{flag, list, matrix, number, parse, size, vector};
+use super::{EXACT, Fixture, SINGLE, assert_close, cast, fill, norm};
+use crate::common::numerics::json::{flag, list, matrix, maybe_size, number, parse, size, vector};
 use crate::common::numerics::one_block::{Input, forward, training_forward};
+use crate::common::numerics::padding;
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("numpy.json")));
 
@@ -23,7 +24,7 @@ fn mask(name: &Value, visible: &Value) -> Mask {
     match name.as_str() {
         Some("none") => Mask::None,
         Some("causal") => Mask::Causal,
-        Some("padding") => Mask::custom(MaskTable::padding(queries, keys, keys - 1)),
+        Some("padding") => padding(queries, keys, keys - 1),
         _ => Mask::custom(MaskTable::from_fn(queries, keys, |query, key| visible.get(query, key) > 0.0)),
     }
 }
@@ -33,12 +34,8 @@ fn config(case: &Value) -> BlockConfig {
     BlockConfig {
         attends: if flag(&given["cross"]) { Attends::Source } else { Attends::OwnSentence },
         residual: flag(&given["residual"]),
-        norm: match given["norm"].as_str() {
-            Some("pre") => Norm::Pre,
-            Some("post") => Norm::Post,
-            _ => Norm::None,
-        },
-        feed_forward: case["hidden"].as_u64().map(|hidden| hidden as usize),
+        norm: norm(given),
+        feed_forward: maybe_size(&case["hidden"]),
         ..BlockConfig::plain(AttentionConfig {
             width: matrix(&case["x"]).cols(),
             heads: size(&given["heads"]),
@@ -60,10 +57,7 @@ fn check<S: Scalar>(case: &Value, tolerance: f64) {
     let config = config(case);
     let mut parameters = Parameters::<S>::zeros(&config.shapes(0));
     let given = case["parameters"].as_object().expect("tensors by name");
-    assert_eq!(parameters.specs().len(), given.len(), "{}: the tensors are the same", case["name"]);
-    for (id, _, _) in config.shapes(0) {
-        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&given[id.name.symbol()]).flat());
-    }
+    fill(&mut parameters, given.len(), |id| &given[id.name.symbol()]);
     let mut input = Input::one(cast::<S>(&case["x"]));
     if config.attends_to_source() {
         input = input.with_source(cast(&case["z"]));

@@ -3,13 +3,13 @@
 use attune_engine::numerics::Scalar;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Rotary, RotaryScaling, Window};
-use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
+use attune_engine::numerics::block::{BlockConfig, Branches};
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use serde_json::Value;
 
 use super::torch::{assert_gradient, parameters};
-use super::{EXACT, Fixture, SINGLE, assert_close, cast};
-use crate::common::numerics::json::{flag, list, number, parse, size};
+use super::{EXACT, Fixture, SINGLE, assert_close, cast, norm};
+use crate::common::numerics::json::{flag, list, maybe_size, number, parse, size};
 use crate::common::numerics::one_block::{Input, backward, output};
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("today.json")));
@@ -31,7 +31,6 @@ fn attention(case: &Value) -> AttentionConfig {
         width: size(&rotary["width"]),
         scaling: RotaryScaling::None,
     };
-    let places = |of: &Value| of.as_u64().map(|places| places as usize);
     AttentionConfig {
         heads,
         group_size: heads / size(&case["key_value_heads"]),
@@ -50,18 +49,14 @@ fn attention(case: &Value) -> AttentionConfig {
         score_divisor: number(&case["score_divisor"]),
         score_cap: case["score_cap"].as_f64(),
         mask: if flag(&case["causal"]) { Mask::Causal } else { Mask::None },
-        window: Window { before: places(&case["window"][0]), after: places(&case["window"][1]) },
+        window: Window { before: maybe_size(&case["window"][0]), after: maybe_size(&case["window"][1]) },
         ..AttentionConfig::parameter_free(width)
     }
 }
 
 fn block(case: &Value) -> BlockConfig {
     BlockConfig {
-        norm: match case["norm"].as_str() {
-            Some("pre") => Norm::Pre,
-            Some("post") => Norm::Post,
-            _ => Norm::None,
-        },
+        norm: norm(case),
         attention_norm: flag(&case["attention_norm"]),
         output_norms: flag(&case["output_norms"]),
         norm_form: norm_form(case),
@@ -70,7 +65,7 @@ fn block(case: &Value) -> BlockConfig {
             Some("parallel, one norm") => Branches::ParallelOneNorm,
             _ => Branches::Sequential,
         },
-        feed_forward: case["feed_forward"].as_u64().map(|hidden| hidden as usize),
+        feed_forward: maybe_size(&case["feed_forward"]),
         activation: match case["activation"].as_str() {
             Some("silu") => Activation::Silu,
             Some("gelu_tanh") => Activation::GeluTanh,
@@ -84,12 +79,12 @@ fn block(case: &Value) -> BlockConfig {
 
 fn check<S: Scalar>(case: &Value, tolerance: f64) {
     let (config, name) = (block(case), &case["name"]);
-    let parameters = parameters::<S>(std::slice::from_ref(&config), &case["tensors"]);
+    let parameters = parameters::<S>(&config, 0, &case["tensors"]);
     let input = Input::one(cast::<S>(&case["x"]));
     assert_close(&format!("{name}"), output(&config, &parameters, &input).flat(), &case["output"], tolerance);
     let found = backward(&config, &parameters, &input, &cast(&case["upstream"]));
     assert_close(&format!("{name}: d_x"), found.x.flat(), &case["d_x"], tolerance);
-    assert_gradient(case, &found.parameters, tolerance);
+    assert_gradient(case, 0, &found.parameters, tolerance);
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! PyTorch's own layers, their gradients, and its optimisers: `make_torch.py`.
 
-use attune_engine::numerics::attention::{AttentionConfig, BatchRows, HeadChanges, Mask, MaskTable, Tokens};
-use attune_engine::numerics::block::{
-    Attends, BlockCache, BlockConfig, Norm, attend_backward, attend_forward, tail_backward, tail_forward,
-};
+use attune_engine::numerics::attention::{AttentionConfig, Mask, MaskTable};
+use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::norm::{NormCache, NormForm, norm_backward, norm_forward};
 use attune_engine::numerics::optimiser::{Method, Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
@@ -11,44 +9,33 @@ use attune_engine::numerics::softmax::{cross_entropy_backward, cross_entropy_for
 use attune_engine::numerics::{Matrix, Scalar};
 use serde_json::Value;
 
-use super::{EXACT, Fixture, SINGLE, assert_close, cast, largest};
-use crate::common::numerics::json::{list, matrix, number, parse, size, sizes, vector};
+use super::{EXACT, Fixture, SINGLE, assert_close, cast, fill, largest, norm};
+use crate::common::numerics::json::{list, matrix, maybe_size, number, parse, size, sizes, vector};
+use crate::common::numerics::largest_difference;
 use crate::common::numerics::one_block::{Input, backward, output};
-use crate::common::numerics::{largest_difference, room};
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("torch.json")));
-
-fn norm(case: &Value) -> Norm {
-    match case["norm"].as_str() {
-        Some("pre") => Norm::Pre,
-        Some("post") => Norm::Post,
-        _ => Norm::None,
-    }
-}
 
 fn layer() -> AttentionConfig {
     AttentionConfig::multi_head(size(&FIXTURE["width"]), size(&FIXTURE["heads"]))
 }
 
-/// The given tensors in the shapes of some blocks, of which none may be missing.
-pub fn parameters<S: Scalar>(blocks: &[BlockConfig], tensors: &Value) -> Parameters<S> {
-    let shapes: Vec<_> = blocks.iter().enumerate().flat_map(|(number, block)| block.shapes(number)).collect();
-    assert_eq!(shapes.len(), list(tensors).len(), "the tensors are the same");
-    let mut parameters = Parameters::zeros(&shapes);
-    for (id, _, _) in shapes {
-        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&find(tensors, id.block, id.name)["value"]).flat());
-    }
+/// The given tensors of a block in its shapes, of which none may be missing.
+pub fn parameters<S: Scalar>(config: &BlockConfig, block: usize, tensors: &Value) -> Parameters<S> {
+    let mut parameters = Parameters::zeros(&config.shapes(0));
+    let given = list(tensors).iter().filter(|tensor| size(&tensor["block"]) == block).count();
+    fill(&mut parameters, given, |id| &find(tensors, block, id.name)["value"]);
     parameters
 }
 
-fn find(tensors: &Value, block: usize, name: TensorName) -> &Value {
+pub fn find(tensors: &Value, block: usize, name: TensorName) -> &Value {
     let is_it = |t: &&Value| size(&t["block"]) == block && t["name"] == name.symbol();
     list(tensors).iter().find(is_it).unwrap_or_else(|| panic!("no {name:?} of block {block}"))
 }
 
-pub fn assert_gradient<S: Scalar>(case: &Value, gradient: &Parameters<S>, tolerance: f64) {
+pub fn assert_gradient<S: Scalar>(case: &Value, block: usize, gradient: &Parameters<S>, tolerance: f64) {
     for (spec, found) in gradient.tensors() {
-        let of = |name| &find(&case["tensors"], spec.id.block, name)["gradient"];
+        let of = |name| &find(&case["tensors"], block, name)["gradient"];
         let name = format!("{}: d_{}", case["name"], spec.id);
         let scale = largest(&matrix(of(spec.id.name))).max(largest(&matrix(of(TensorName::KeyWeights))));
         if spec.id.name == TensorName::KeyBias && largest(&matrix(of(spec.id.name))) <= EXACT * scale {
@@ -66,7 +53,7 @@ fn check<S: Scalar>(case: &Value, tolerance: f64) {
     let mut input = Input::one(cast::<S>(&case["x"]));
     let mut config = BlockConfig {
         norm: norm(case),
-        feed_forward: case["feed_forward"].as_u64().map(|hidden| hidden as usize),
+        feed_forward: maybe_size(&case["feed_forward"]),
         residual: case["residual"] == true,
         ..BlockConfig::plain(layer())
     };
@@ -77,7 +64,7 @@ fn check<S: Scalar>(case: &Value, tolerance: f64) {
         config.attends = Attends::Source;
         input = input.with_source(cast(&case["z"]));
     }
-    let parameters = parameters::<S>(std::slice::from_ref(&config), &case["tensors"]);
+    let parameters = parameters::<S>(&config, 0, &case["tensors"]);
     let name = &case["name"];
     assert_close(&format!("{name}"), output(&config, &parameters, &input).flat(), &case["output"], tolerance);
     let found = backward(&config, &parameters, &input, &cast(&case["upstream"]));
@@ -85,7 +72,7 @@ fn check<S: Scalar>(case: &Value, tolerance: f64) {
     if let Some(d_z) = found.source {
         assert_close(&format!("{name}: d_z"), d_z.flat(), &case["d_z"], tolerance);
     }
-    assert_gradient(case, &found.parameters, tolerance);
+    assert_gradient(case, 0, &found.parameters, tolerance);
 }
 
 #[test]
@@ -101,39 +88,19 @@ fn check_decoder<S: Scalar>(case: &Value, tolerance: f64) {
     let own = BlockConfig { norm: norm(case), ..BlockConfig::plain(AttentionConfig { mask: Mask::Causal, ..layer() }) };
     let feed_forward = Some(size(&case["feed_forward"]));
     let other = BlockConfig { attends: Attends::Source, norm: norm(case), feed_forward, ..BlockConfig::plain(layer()) };
-    let blocks = [own, other];
-    let parameters = parameters::<S>(&blocks, &case["tensors"]);
-    let (x, z) = (cast::<S>(&case["x"]), cast::<S>(&case["z"]));
-    let (rows, source_rows) = (BatchRows::one(x.rows()), BatchRows::one(z.rows()));
-    let source = Tokens::new(z.flat(), &source_rows);
+    let [of_own, of_other] =
+        [(&own, 0), (&other, 1)].map(|(config, block)| parameters::<S>(config, block, &case["tensors"]));
+    let start = Input::one(cast::<S>(&case["x"]));
+    let between = Input::one(output(&own, &of_own, &start)).with_source(cast(&case["z"]));
+    let name = &case["name"];
+    assert_close(&format!("{name}"), output(&other, &of_other, &between).flat(), &case["output"], tolerance);
 
-    let mut inputs = vec![x];
-    let mut caches = Vec::new();
-    for (b, block) in blocks.iter().enumerate() {
-        let x = Tokens::new(inputs[b].flat(), &rows);
-        let keys = if block.attends_to_source() { &source_rows } else { &rows };
-        let mut cache = BlockCache::new(block, room(&rows), room(keys));
-        attend_forward(block, &parameters, b, x, Some(source), HeadChanges::NONE, &mut cache);
-        tail_forward(block, &parameters, b, cache.attention.mix.flat(), x.vectors, &mut cache.tail);
-        inputs.push(cache.tail.output().clone());
-        caches.push(cache);
-    }
-    assert_close(&format!("{}", case["name"]), inputs[2].flat(), &case["output"], tolerance);
-
-    let (mut gradient, mut d, mut d_z) = (parameters.zeros_like(), cast::<S>(&case["upstream"]), z.clone());
-    d_z.flat_mut().fill(S::from_f64(0.0));
-    for (b, block) in blocks.iter().enumerate().rev() {
-        let cache = &mut caches[b];
-        let x = Tokens::new(inputs[b].flat(), &rows);
-        let BlockCache { attention, tail, d_mix, .. } = &mut *cache;
-        let d_mix = d_mix.top_flat_mut(rows.total());
-        tail_backward(block, &parameters, b, attention.mix.flat(), tail, &mut gradient, d.flat_mut(), d_mix);
-        let d_source = Some(d_z.flat_mut());
-        attend_backward(block, &parameters, b, x, Some(source), cache, &mut gradient, d.flat_mut(), d_source);
-    }
-    assert_close(&format!("{}: d_x", case["name"]), d.flat(), &case["d_x"], tolerance);
-    assert_close(&format!("{}: d_z", case["name"]), d_z.flat(), &case["d_z"], tolerance);
-    assert_gradient(case, &gradient, tolerance);
+    let after = backward(&other, &of_other, &between, &cast(&case["upstream"]));
+    let before = backward(&own, &of_own, &start, &after.x);
+    assert_close(&format!("{name}: d_x"), before.x.flat(), &case["d_x"], tolerance);
+    assert_close(&format!("{name}: d_z"), after.source.expect("a source").flat(), &case["d_z"], tolerance);
+    assert_gradient(case, 0, &before.parameters, tolerance);
+    assert_gradient(case, 1, &after.parameters, tolerance);
 }
 
 #[test]

@@ -8,11 +8,12 @@ use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, Pooling, Readout, model_backward, model_forward,
 };
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
-use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::{Matrix, Scalar};
 
-use super::{Fixture, cast};
+use super::torch::find;
+use super::{Fixture, cast, fill};
 use crate::common::numerics::json::{list, number, parse, size, sizes, vector};
 use crate::common::numerics::workspace;
 
@@ -52,7 +53,6 @@ fn assert_losses(found: &[f64], expected: &[f64], tolerance: f64) {
 
 /// One block, no residual, the mean read by weights of its own; trained embeddings.
 fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
-    use TensorName as Name;
     let given = &*JOB_A;
     let [vocabulary, tokens, width, heads] = ["V", "T", "D", "H"].map(|name| size(&given["config"][name]));
     let block = BlockConfig { residual: false, ..BlockConfig::plain(AttentionConfig::multi_head(width, heads)) };
@@ -66,23 +66,12 @@ fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let embedding = Arc::new(Matrix::zeros(vocabulary, width).into());
     let model = AttentionModel::<S>::new(architecture, embedding, Classes::Labels(vocabulary));
     let mut parameters = model.zeros();
-    let names = [
-        ("E", Name::Embedding),
-        ("W_Q", Name::QueryWeights),
-        ("b_Q", Name::QueryBias),
-        ("W_K", Name::KeyWeights),
-        ("b_K", Name::KeyBias),
-        ("W_V", Name::ValueWeights),
-        ("b_V", Name::ValueBias),
-        ("W_O", Name::OutputWeights),
-        ("b_O", Name::OutputBias),
-        ("W_out", Name::LogitWeights),
-        ("b_out", Name::LogitBias),
-    ];
-    for (name, tensor) in names {
+    let ids: Vec<TensorId> = parameters.specs().iter().map(|spec| spec.id).collect();
+    for id in ids {
+        let name = id.name.symbol().replace("logits", "out");
         // Single precision is what was given, whatever it is trained in.
         let value = cast::<f32>(&given["parameters"][name]).cast::<S>();
-        parameters.values_of_mut(tensor).copy_from_slice(value.flat());
+        parameters.values_of_mut(id).copy_from_slice(value.flat());
     }
     let mut batch = Batch::default();
     for (ids, target) in list(&given["ids"]).iter().zip(list(&given["target"])) {
@@ -134,14 +123,8 @@ fn language_model<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let embedding = Arc::new(Matrix::zeros(vocabulary, width).into());
     let model = AttentionModel::new(architecture, embedding, Classes::Words(candidates));
     let mut parameters = model.zeros();
-    assert_eq!(parameters.specs().len(), list(&given["tensors"]).len(), "the tensors are the same");
-    for tensor in list(&given["tensors"]) {
-        let is_it = |name: &str, block: usize| tensor["name"] == name && size(&tensor["block"]) == block;
-        let spec =
-            parameters.specs().iter().find(|spec| is_it(spec.id.name.symbol(), spec.id.block)).expect("ours has it");
-        let id = spec.id;
-        parameters.values_of_mut(id).copy_from_slice(cast::<S>(&tensor["value"]).flat());
-    }
+    let tensors = &given["tensors"];
+    fill(&mut parameters, list(tensors).len(), |id| &find(tensors, id.block, id.name)["value"]);
     (model, parameters, batch)
 }
 

@@ -1,26 +1,23 @@
 //! The arrows on the stage lead from the static point to the contextual one, exactly, in every form of a block.
 
-use std::sync::Arc;
-
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::model::Activations;
 use attune_engine::numerics::model::activations::{BlockActivations, Interventions};
-use attune_engine::numerics::model::{Activations, AttentionModel};
 use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::norm::NormForm;
-use attune_engine::numerics::params::{Parameters, TensorName};
+use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::{AXES, Projection};
-use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, dot, norm};
 use proptest::prelude::*;
 
 use super::{around, cases, layers, masks};
-use crate::common::numerics::{Net, architecture, cast, largest_difference, sentence, words};
+use crate::common::numerics::{Net, architecture, largest_difference, sentence, words};
 
 const TOKENS: usize = 6;
 const SENTENCE: [usize; TOKENS] = [1, 5, 0, 8, 2, 5];
@@ -201,9 +198,7 @@ proptest! {
         // Of shorter vectors, the squares are no numbers any more.
         let least = f32::MIN_POSITIVE.sqrt() / TOLERANCE;
         let (net, _, blocks) = run(&form, seed);
-        let model = &net.model;
-        let model = AttentionModel::<f32>::new(model.architecture.clone(), single(model), words());
-        let parameters: Parameters<f32> = cast(&net.parameters);
+        let Net { model, parameters } = net.cast::<f32>();
         let modes: Vec<HeadMode<f32>> = form.modes.iter().map(|mode| match mode {
             HeadMode::Gain(gain) => HeadMode::Gain(*gain as f32),
             HeadMode::Off => HeadMode::Off,
@@ -262,18 +257,11 @@ proptest! {
     }
 }
 
-/// A model's table in single precision.
-fn single(model: &AttentionModel<f64>) -> Arc<Table<f32>> {
-    Arc::new(model.embedding.widened().cast().into())
-}
-
 /// In single precision, which the stage shows, the error is rounding and no more.
 #[test]
 fn the_error_in_single_precision_is_rounding() {
-    let net = Net::new(architecture(|_| ()), words(), 11);
-    let blocks = &net.model.architecture.blocks;
-    let model = AttentionModel::<f32>::new(net.model.architecture.clone(), single(&net.model), words());
-    let parameters = cast::<f64, f32>(&net.parameters);
+    let Net { model, parameters } = Net::new(architecture(|_| ()), words(), 11).cast::<f32>();
+    let blocks = &model.architecture.blocks;
     let shown = Activations::of(&model, &parameters, &sentence(&[1, 5, 0, 8]), None, &Interventions::default());
     let mut found = Contributions::of(&blocks[0], 0, &parameters, &shown.blocks[0], &[]);
     assert!(found.error(&blocks[0], &shown.blocks[0]) < 1e-6);
@@ -285,10 +273,8 @@ fn the_error_in_single_precision_is_rounding() {
 /// Heads that pull a word apart with all their might leave the little that is left of them.
 #[test]
 fn the_length_of_a_word_is_that_of_what_its_heads_leave() {
-    let net = Net::new(architecture(|_| ()), words(), 3);
-    let blocks = &net.model.architecture.blocks;
-    let model = AttentionModel::<f32>::new(net.model.architecture.clone(), single(&net.model), words());
-    let mut parameters = cast::<f64, f32>(&net.parameters);
+    let Net { model, mut parameters } = Net::new(architecture(|_| ()), words(), 3).cast::<f32>();
+    let blocks = &model.architecture.blocks;
     // The second head's values are those of the first, and its rows of W_O their opposites.
     for name in [
         TensorName::QueryWeights,

@@ -81,9 +81,9 @@ proptest! {
     #[test]
     fn a_head_that_is_off_mixes_nothing(mask in masks(TOKENS, TOKENS), seed: u64, off in 0..2usize) {
         let net = net(mask, seed);
-        let mut enabled = [true; 4];
-        enabled[off] = false;
-        let (found, live) = (shown(&net, &Interventions::heads(&enabled)), shown(&net, &Interventions::default()));
+        let mut modes = vec![HeadMode::Live; 4];
+        modes[off] = HeadMode::Off;
+        let (found, live) = (shown(&net, &with_modes(modes)), shown(&net, &Interventions::default()));
         let (found, live) = (&found.blocks[0], &live.blocks[0]);
         prop_assert!(found.heads[off].mix.flat().iter().all(|&m| m == 0.0));
         prop_assert_eq!(&found.heads[off].weights, &live.heads[off].weights);

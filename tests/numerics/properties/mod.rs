@@ -13,7 +13,7 @@ use attune_engine::numerics::params::Parameters;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::common::numerics::{filled, generator};
+use crate::common::numerics::{filled, generator, padding};
 
 /// The same cases in every run: a test that is red is red for all.
 fn cases(count: u32) -> ProptestConfig {
@@ -49,7 +49,7 @@ fn masks(queries: usize, keys: usize) -> impl Strategy<Value = Mask> {
     prop_oneof![
         Just(Mask::None),
         Just(Mask::Causal),
-        (0..=keys).prop_map(move |length| Mask::custom(MaskTable::padding(queries, keys, length))),
+        (0..=keys).prop_map(move |length| padding(queries, keys, length)),
         (any::<u64>(), 0..=4u64).prop_map(move |(seed, density)| {
             let sees = |query, key| draw(seed, query, key) % 4 < density && !draw(seed, query, keys).is_multiple_of(5);
             Mask::custom(MaskTable::from_fn(queries, keys, sees))

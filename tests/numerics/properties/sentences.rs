@@ -2,7 +2,7 @@
 //! what stands beside or behind it.
 
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{BatchRoom, Mask, MaskTable};
+use attune_engine::numerics::attention::{BatchRoom, Mask};
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::{Architecture, Batch, Pooling, StepWorkspace, model_backward, model_forward};
 use attune_engine::numerics::positions::Positions;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::{around, cases, layers, parameters_of, tokens};
 use crate::common::numerics::one_block::{Input, forward, output};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, VOCABULARY, architecture, batches, generator, largest_difference, layer, random_matrix, room,
+    MAX_TOKENS, Net, VOCABULARY, architecture, batches, generator, largest_difference, layer, padding, random_matrix,
     rows, words,
 };
 
@@ -41,13 +41,13 @@ proptest! {
     }
 
     #[test]
-    fn padding_changes_nothing(config in blocks(), length in tokens(), padding in 1..20usize, seed: u64) {
+    fn padding_changes_nothing(config in blocks(), length in tokens(), more in 1..20usize, seed: u64) {
         let parameters = parameters_of(&config, seed);
         let (mut rng, width) = (generator(seed), config.attention.width);
-        let padded = random_matrix(&mut rng, length + padding, width);
+        let padded = random_matrix(&mut rng, length + more, width);
         let alone = pick(&padded, &(0..length).collect::<Vec<_>>());
         let mut masked = config.clone();
-        masked.attention.mask = Mask::custom(MaskTable::padding(length + padding, length + padding, length));
+        masked.attention.mask = padding(length + more, length + more, length);
         let found = output(&masked, &parameters, &Input::one(padded));
         let expected = output(&config, &parameters, &Input::one(alone));
         prop_assert!(largest_difference(&found.flat()[..length * width], expected.flat()) < 1e-9);
@@ -118,26 +118,6 @@ fn causal(change: impl FnOnce(&mut Architecture)) -> Net {
 }
 
 #[test]
-fn the_gradient_of_a_batch_is_the_mean_over_its_targets() {
-    let net = causal(|a| a.train_embedding = true);
-    let mut whole = Batch::default();
-    let mut loss = 0.0;
-    let mut mean = vec![0.0; net.parameters.len()];
-    for single in singles() {
-        let targets = single.targets.len() as f64;
-        loss += targets * net.loss(&single);
-        mean.iter_mut().zip(net.gradient(&single).flat()).for_each(|(to, g)| *to += targets * g);
-        let first = whole.input.words.len();
-        whole.targets.extend(single.targets.iter().map(|&(row, class)| (first + row, class)));
-        whole.input.push(single.input.words, 0);
-    }
-    let targets = whole.targets.len() as f64;
-    assert!((net.loss(&whole) - loss / targets).abs() < 1e-13);
-    mean.iter_mut().for_each(|g| *g /= targets);
-    assert!(largest_difference(net.gradient(&whole).flat(), &mean) < 1e-14);
-}
-
-#[test]
 fn a_workspace_keeps_nothing_from_batch_to_batch() {
     let net = causal(|a| (a.train_embedding, a.positions) = (true, Positions::Sinusoidal));
     let largest = batches::next();
@@ -165,7 +145,7 @@ fn a_batch_that_asks_nothing_costs_nothing_and_teaches_nothing() {
         let net = causal(|a| (a.pooling, a.train_embedding) = (pooling, true));
         let mut batch = Batch::default();
         batch.input.push([Some(0), Some(3)], 0);
-        let mut workspace = StepWorkspace::new(&net.model, room(&batch.input.rows), room(&batch.source.rows));
+        let mut workspace = net.workspace(&batch);
         // The workspace has seen other batches before.
         let mut asked = batch.clone();
         asked.targets.push((0, 1));

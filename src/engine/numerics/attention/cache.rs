@@ -39,8 +39,9 @@ pub struct AttentionCache<S> {
     pub mix: Matrix<S>,
     pub(super) tile: Tile<S>,
     pub(super) look_up: Option<LookUpCache<S>>,
-    /// Only the mean of a sentence's mixes is wanted.
-    pub(super) mixes_means: bool,
+    /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is linear, so it goes before
+    /// the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
+    pub mixes_means: bool,
 }
 
 /// The largest batch: tokens in all, and of the longest sentence.
@@ -94,16 +95,6 @@ impl<S: Scalar> AttentionCache<S> {
         }
     }
 
-    /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is
-    /// linear, so it goes before the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
-    pub fn mix_means(&mut self) {
-        self.mixes_means = true;
-    }
-
-    pub fn mixes_means(&self) -> bool {
-        self.mixes_means
-    }
-
     /// There is room for scores, and so no backward: see [`Self::with_scores`].
     pub fn is_viewers(&self) -> bool {
         !self.scores.is_empty()
@@ -115,11 +106,10 @@ impl<S: Scalar> AttentionCache<S> {
         self.look_up = Some(LookUpCache::new(words, places, width));
     }
 
-    /// Room for a viewer, who wants the scores too and no gradients: the weights of all sentences lie by
-    /// queries.
-    pub fn with_scores(config: &AttentionConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
-        let cache = Self::new(config, queries, keys);
-        Self { scores: cache.weights.clone(), ..cache }
+    /// The same for a viewer, who wants the scores too and no gradients: the weights of all sentences lie by queries.
+    #[must_use]
+    pub fn with_scores(self) -> Self {
+        Self { scores: self.weights.clone(), ..self }
     }
 
     /// `S_h` and `A_h` of the one sentence that went through, (T_q, T_k) each.

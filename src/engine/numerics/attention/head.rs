@@ -76,10 +76,6 @@ pub struct HeadChanges<'a, S> {
 impl<'a, S> HeadChanges<'a, S> {
     pub const NONE: Self = Self { modes: &[], removed: &[] };
 
-    pub const fn of(modes: &'a [HeadMode<S>]) -> Self {
-        Self { modes, removed: &[] }
-    }
-
     pub fn is_none(&self) -> bool {
         self.modes.is_empty() && self.removed.is_empty()
     }

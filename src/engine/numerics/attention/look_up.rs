@@ -6,7 +6,6 @@
 use faer::MatRef;
 
 use crate::numerics::linear::{linear_backward_input, linear_backward_weights, linear_forward};
-use crate::numerics::packed::Weights;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::simd::{add, vectorized};
 use crate::numerics::table::TableRef;
@@ -47,11 +46,12 @@ fn rows_of<'a, S: Scalar>(numbers: &'a [S], of: TableRef<'_, S>) -> MatRef<'a, S
 #[inline(always)]
 pub fn look_up_forward<S: Scalar>(
     from: LookUp<'_, S>,
-    w: Weights<'_, S>,
-    b: &[S],
+    [weights, bias]: [TensorId; 2],
+    parameters: &Parameters<S>,
     cache: &mut LookUpCache<S>,
     to: &mut [S],
 ) {
+    let (w, b) = (parameters.weights(weights), parameters.values_of(bias));
     let (outputs, table) = (w.ncols(), from.embedding.widened());
     let words = &mut cache.words.flat_mut()[..from.embedding.rows() * outputs];
     let places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];

@@ -80,11 +80,6 @@ impl MaskTable {
         Self { keys, visible: (0..queries * keys).map(|i| sees(i / keys, i % keys)).collect() }
     }
 
-    /// Every query sees the first `length` keys; the others only fill up the sentence.
-    pub fn padding(queries: usize, keys: usize, length: usize) -> Self {
-        Self::from_fn(queries, keys, |_, key| key < length)
-    }
-
     /// Queries and keys.
     pub fn size(&self) -> (usize, usize) {
         (self.visible.len().checked_div(self.keys).unwrap_or(0), self.keys)

@@ -37,14 +37,18 @@ pub use rows::{BatchRows, Tokens};
 
 use self::cache::{HeadRanges, for_each_head, part, part_mut, weights_and_means};
 use self::head::{Head, HeadGradients};
-use self::look_up::{look_up_backward, look_up_forward};
-use super::linear::{linear_backward, linear_forward};
+use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
+use super::linear::{affine_backward, affine_forward};
 use super::norm::{norm_backward, norm_in_place};
-use super::params::{Parameters, TensorId, TensorName};
+use super::params::{Learned, Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
 use crate::numerics::positions::Distances;
 use crate::numerics::positions::TurnDirection;
+
+const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
+const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
+const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
 
 #[inline(always)]
 fn head_of<'a, S: Scalar>(
@@ -78,16 +82,13 @@ fn head_of<'a, S: Scalar>(
 /// # Panics
 /// If the shapes do not fit.
 pub fn attention_forward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    layer: Learned<'_, AttentionConfig, S>,
     queries: Tokens<'_, S>,
     keys: Tokens<'_, S>,
     changes: HeadChanges<'_, S>,
     cache: &mut AttentionCache<S>,
 ) {
-    use TensorName::*;
-    let modes = changes.modes;
+    let (config, modes) = (layer.config, changes.modes);
     let counts = (queries.rows.count(), keys.rows.count());
     assert_eq!(counts.0, counts.1, "attention: {} sentences of queries, {} of keys", counts.0, counts.1);
     assert!(
@@ -98,23 +99,12 @@ pub fn attention_forward<S: Scalar>(
     );
     assert!(changes.is_none() || cache.is_viewers(), "attention: heads can be changed only with a viewer's cache");
     let AttentionCache { query, key, value, look_up, .. } = cache;
-    for (x, to, weight, bias) in [
-        (queries, &mut *query, QueryWeights, QueryBias),
-        (keys, &mut *key, KeyWeights, KeyBias),
-        (keys, &mut *value, ValueWeights, ValueBias),
-    ] {
-        let to = to.top_flat_mut(x.rows.total());
-        match (x.look_up.filter(|_| config.projected), &mut *look_up) {
-            (Some(from), Some(cache)) => {
-                let (w, b) = (parameters.weights(weight.of_block(block)), parameters.values_of(bias.of_block(block)));
-                look_up_forward(from, w, b, cache, to);
-            }
-            _ => project(config, parameters, [weight.of_block(block), bias.of_block(block)], x, to),
-        }
+    for (x, to, names) in [(queries, query, QUERY), (keys, key, KEY), (keys, value, VALUE)] {
+        project(layer, names, x, look_up, to.top_flat_mut(x.rows.total()));
     }
-    norm_and_turn(config, parameters, block, QueryOrKey::Query, queries.rows, 0, cache);
-    norm_and_turn(config, parameters, block, QueryOrKey::Key, keys.rows, 0, cache);
-    cache.bias.set(parameters.values_of(TensorName::DistanceBias.of_block(block)), config);
+    norm_and_turn(layer, QueryOrKey::Query, queries.rows, 0, cache);
+    norm_and_turn(layer, QueryOrKey::Key, keys.rows, 0, cache);
+    cache.bias.set(layer.values(TensorName::DistanceBias), config);
     dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
 }
 
@@ -127,26 +117,24 @@ pub fn attention_forward<S: Scalar>(
 /// # Panics
 /// If the cache has no room for one more.
 pub fn attention_onward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    layer: Learned<'_, AttentionConfig, S>,
     x: Tokens<'_, S>,
     before: usize,
     keys: Option<usize>,
     cache: &mut AttentionCache<S>,
 ) {
-    use TensorName::*;
-    let ids = |weight: TensorName, bias: TensorName| [weight.of_block(block), bias.of_block(block)];
-    project(config, parameters, ids(QueryWeights, QueryBias), x, cache.query.top_flat_mut(1));
+    let AttentionCache { query, key, value, look_up, .. } = cache;
+    project(layer, QUERY, x, look_up, query.top_flat_mut(1));
     if keys.is_none() {
-        project(config, parameters, ids(KeyWeights, KeyBias), x, cache.key.row_mut(before));
-        project(config, parameters, ids(ValueWeights, ValueBias), x, cache.value.row_mut(before));
+        project(layer, KEY, x, look_up, key.row_mut(before));
+        project(layer, VALUE, x, look_up, value.row_mut(before));
     }
-    norm_and_turn(config, parameters, block, QueryOrKey::Query, x.rows, before, cache);
+    norm_and_turn(layer, QueryOrKey::Query, x.rows, before, cache);
     if keys.is_none() {
-        norm_and_turn(config, parameters, block, QueryOrKey::Key, x.rows, before, cache);
+        norm_and_turn(layer, QueryOrKey::Key, x.rows, before, cache);
     }
-    cache.bias.set(parameters.values_of(DistanceBias.of_block(block)), config);
+    let config = layer.config;
+    cache.bias.set(layer.values(TensorName::DistanceBias), config);
     let keys = BatchRows::one(keys.unwrap_or(before + 1));
     dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
 }
@@ -159,11 +147,8 @@ enum QueryOrKey {
 }
 
 impl QueryOrKey {
-    fn gain(self, block: usize) -> TensorId {
-        match self {
-            Self::Query => TensorName::QueryNormGain.of_block(block),
-            Self::Key => TensorName::KeyNormGain.of_block(block),
-        }
+    fn gain(self) -> TensorName {
+        if self == Self::Query { TensorName::QueryNormGain } else { TensorName::KeyNormGain }
     }
 
     /// The first of the rows that are new: queries are those that are asked now, keys lie after those of earlier tokens.
@@ -175,9 +160,7 @@ impl QueryOrKey {
 /// `R_t norm(q)` of the new rows, in their place, where a layer norms or turns them; `before` tokens of the sentence went
 /// before.
 fn norm_and_turn<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    layer: Learned<'_, AttentionConfig, S>,
     of: QueryOrKey,
     rows: &BatchRows,
     before: usize,
@@ -187,18 +170,15 @@ fn norm_and_turn<S: Scalar>(
     let x = if of == QueryOrKey::Query { query } else { key };
     let width = x.cols();
     let x = &mut x.flat_mut()[of.first(before) * width..][..rows.total() * width];
-    if let (Some(norm), Some(caches)) = (config.query_key_norm, own_norms) {
-        norm_in_place(norm.form, [parameters.values_of(of.gain(block)), &[]], &mut caches[of as usize], x);
+    if let (Some(norm), Some(caches)) = (layer.config.query_key_norm, own_norms) {
+        norm_in_place(norm.form, [layer.values(of.gain()), &[]], &mut caches[of as usize], x);
     }
-    turns.turn(TurnDirection::On, rows, before, config.key_width, x);
+    turns.turn(TurnDirection::On, rows, before, layer.config.key_width, x);
 }
 
 /// The gradient of [`norm_and_turn`] of whole sentences: `d` holds that of what it made and becomes that of what it took.
-#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 fn norm_and_turn_backward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    layer: Learned<'_, AttentionConfig, S>,
     of: QueryOrKey,
     rows: &BatchRows,
     cache: &AttentionCache<S>,
@@ -206,28 +186,31 @@ fn norm_and_turn_backward<S: Scalar>(
     gradient: &mut Parameters<S>,
 ) {
     let d = d.top_flat_mut(rows.total());
-    cache.turns.turn(TurnDirection::Back, rows, 0, config.key_width, d);
-    if let (Some(norm), Some(caches)) = (config.query_key_norm, &cache.own_norms) {
-        let gain = of.gain(block);
-        let (values, cache) = (parameters.values_of(gain), &caches[of as usize]);
-        norm_backward(norm.form, values, cache, d, [gradient.values_of_mut(gain), &mut []]);
+    cache.turns.turn(TurnDirection::Back, rows, 0, layer.config.key_width, d);
+    if let (Some(norm), Some(caches)) = (layer.config.query_key_norm, &cache.own_norms) {
+        let d_gain = gradient.values_of_mut(of.gain().of_block(layer.block));
+        norm_backward(norm.form, layer.values(of.gain()), &caches[of as usize], d, [d_gain, &mut []]);
     }
 }
 
 /// `Q = X W_Q + b_Q`, and `K` and `V` alike.
 fn project<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    [weights, bias]: [TensorId; 2],
+    layer: Learned<'_, AttentionConfig, S>,
+    names: [TensorName; 2],
     x: Tokens<'_, S>,
+    look_up: &mut Option<LookUpCache<S>>,
     to: &mut [S],
 ) {
-    if config.projected {
-        linear_forward(x.view(config.width), parameters.weights(weights), parameters.values_of(bias), to);
-    } else {
-        let (found, wanted) = (x.vectors.len(), to.len());
-        assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
-        to.copy_from_slice(x.vectors);
+    let Learned { config, parameters, block } = layer;
+    let ids = TensorId::pair(names, block);
+    match (x.look_up, look_up) {
+        _ if !config.projected => {
+            let (found, wanted) = (x.vectors.len(), to.len());
+            assert_eq!(found, wanted, "attention: {found} entries of X where heads of Q, K and V take {wanted}");
+            to.copy_from_slice(x.vectors);
+        }
+        (Some(from), Some(cache)) => look_up_forward(from, ids, parameters, cache, to),
+        _ => affine_forward(parameters, ids, x.view(config.width), to),
     }
 }
 
@@ -288,9 +271,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
 /// If the shapes do not fit, or the cache is a viewer's.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn attention_backward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    block: usize,
+    layer: Learned<'_, AttentionConfig, S>,
     queries: Tokens<'_, S>,
     keys: Tokens<'_, S>,
     cache: &mut AttentionCache<S>,
@@ -300,7 +281,7 @@ pub fn attention_backward<S: Scalar>(
     d_queries: &mut [S],
     d_keys: Option<&mut [S]>,
 ) {
-    use TensorName::*;
+    let Learned { config, parameters, block } = layer;
     assert!(!cache.is_viewers(), "attention backward: the cache is a viewer's");
     let (values, width) = (d_mix.cols(), config.mixes_width());
     assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");
@@ -315,24 +296,24 @@ pub fn attention_backward<S: Scalar>(
     } else {
         (d_key, &*d_value)
     };
-    norm_and_turn_backward(config, parameters, block, QueryOrKey::Query, query_rows, cache, d_query, gradient);
-    norm_and_turn_backward(config, parameters, block, QueryOrKey::Key, key_rows, cache, d_key, gradient);
+    norm_and_turn_backward(layer, QueryOrKey::Query, query_rows, cache, d_query, gradient);
+    norm_and_turn_backward(layer, QueryOrKey::Key, key_rows, cache, d_key, gradient);
     let share = S::from_f64(1.0 / config.temperature);
-    add_scaled(gradient.values_of_mut(DistanceBias.of_block(block)), share, d_bias);
+    add_scaled(gradient.values_of_mut(TensorName::DistanceBias.of_block(block)), share, d_bias);
 
-    let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, weights: TensorName, bias: TensorName, d_x: &mut [S]| {
-        let ids = [weights.of_block(block), bias.of_block(block)];
-        match (x.look_up.filter(|_| config.projected), &mut cache.look_up) {
-            (Some(from), Some(cache)) => {
-                look_up_backward(from, ids, parameters, d.top_flat(x.rows.total()), cache, gradient);
-            }
-            _ => projection_backward(config, parameters, ids, x, d, gradient, d_x),
+    // The gradient of `project`.
+    let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, names: [TensorName; 2], d_x: &mut [S]| {
+        let (ids, d) = (TensorId::pair(names, block), d.top_flat(x.rows.total()));
+        match (x.look_up, &mut cache.look_up) {
+            _ if !config.projected => vectorized!(add(d_x, d)),
+            (Some(from), Some(cache)) => look_up_backward(from, ids, parameters, d, cache, gradient),
+            _ => affine_backward(parameters, ids, x.view(config.width), d, d_x, gradient),
         }
     };
-    back(queries, d_query, QueryWeights, QueryBias, d_queries);
+    back(queries, d_query, QUERY, d_queries);
     let d_keys = d_keys.unwrap_or(d_queries);
-    back(keys, d_key, KeyWeights, KeyBias, d_keys);
-    back(keys, d_value, ValueWeights, ValueBias, d_keys);
+    back(keys, d_key, KEY, d_keys);
+    back(keys, d_value, VALUE, d_keys);
 }
 
 /// `d_g = Σ d_h` over the heads of each group; (N_k, K·d) of (N_k, H·d).
@@ -390,24 +371,5 @@ impl<S: Scalar> Work<S> for Backward<'_, S> {
                 }
             },
         );
-    }
-}
-
-/// Gradients of [`project`].
-fn projection_backward<S: Scalar>(
-    config: &AttentionConfig,
-    parameters: &Parameters<S>,
-    [weights, bias]: [TensorId; 2],
-    x: Tokens<'_, S>,
-    d: &Matrix<S>,
-    gradient: &mut Parameters<S>,
-    d_x: &mut [S],
-) {
-    let d = d.top_flat(x.rows.total());
-    if config.projected {
-        let (d_w, d_b) = gradient.matrix_and_row_mut(weights, bias);
-        linear_backward(x.view(config.width), parameters.matrix(weights), d, Some(d_x), d_w, d_b);
-    } else {
-        vectorized!(add(d_x, d));
     }
 }

@@ -13,7 +13,7 @@ use crate::json::{self, Real};
 use crate::numerics::attention::{BatchRoom, Edge, HeadChanges, HeadMode, Mask, Tokens, Window};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
-use crate::numerics::params::Parameters;
+use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::vectorized;
 use crate::numerics::{Matrix, Scalar};
 
@@ -118,7 +118,7 @@ impl<S: Scalar> AttentionModel<S> {
 }
 
 /// A learner's changes to a forward pass, which leave the model alone: in commands, saved work and exports too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, bound = "S: Scalar + Real")]
 pub struct Interventions<S> {
     /// The temperature in place of the layers' own; what else divides a layer's scores stays.
@@ -170,19 +170,7 @@ mod vector {
     }
 }
 
-impl<S> Default for Interventions<S> {
-    fn default() -> Self {
-        Self { heads: Vec::new(), temperature: None, scale: None, mask: None, edges: Vec::new(), patch: None }
-    }
-}
-
 impl<S: Scalar> Interventions<S> {
-    /// Heads that take part or do not.
-    pub fn heads(enabled: &[bool]) -> Self {
-        let heads = enabled.iter().map(|&on| if on { HeadMode::Live } else { HeadMode::Off }).collect();
-        Self { heads, ..Self::default() }
-    }
-
     /// Temperature of a block: the learner's where one is set, else the model's own.
     pub fn temperature_of(&self, block: &BlockConfig) -> f64 {
         self.temperature.unwrap_or(block.attention.temperature)
@@ -201,8 +189,11 @@ impl<S: Scalar> Interventions<S> {
 
     /// The mask of a block: the learner's, where its words look at their own sentence and one is set, else the block's.
     pub fn mask_of<'a>(&'a self, block: &'a BlockConfig, of_source: bool) -> &'a Mask {
-        let learners = self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source());
-        learners.unwrap_or(&block.attention.mask)
+        self.learners_mask(block, of_source).unwrap_or(&block.attention.mask)
+    }
+
+    fn learners_mask(&self, block: &BlockConfig, of_source: bool) -> Option<&Mask> {
+        self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source())
     }
 
     /// Whether a query of a block sees a key; a mask of the learner takes the place of a layer's window too.
@@ -211,8 +202,7 @@ impl<S: Scalar> Interventions<S> {
     }
 
     fn window_of(&self, block: &BlockConfig, of_source: bool) -> Window {
-        let is_learners = self.mask.is_some() && !of_source && !block.attends_to_source();
-        if is_learners { Window::ALL } else { block.attention.window }
+        self.learners_mask(block, of_source).map_or(block.attention.window, |_| Window::ALL)
     }
 
     fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
@@ -247,18 +237,9 @@ impl<S: Scalar> Activations<S> {
         }
         let source_input = source.map(|source| Arc::new(model.embedded(parameters, source).1));
         let (embedded, input) = model.embedded(parameters, sentence);
-        let start = Self {
-            embedded: embedded.map(Arc::new),
-            source: source_input,
-            blocks: Vec::new(),
-            ..Self::at(input.into())
-        };
+        let (embedded, input) = (embedded.map(Arc::new), Arc::new(input));
+        let start = Self { embedded, source: source_input, blocks: Vec::new(), output: input.clone(), input };
         Pass { model, parameters, sentence, source, interventions }.from(start)
-    }
-
-    /// Before all blocks.
-    fn at(input: Arc<Matrix<S>>) -> Self {
-        Self { embedded: None, source: None, blocks: Vec::new(), output: input.clone(), input }
     }
 
     /// The pass after a change of what one block or those after it work with, of their parameters or interventions:
@@ -276,9 +257,7 @@ impl<S: Scalar> Activations<S> {
         source: Option<&Sequences>,
         interventions: &Interventions<S>,
     ) -> Self {
-        let blocks = self.blocks[..from_block].to_vec();
-        let (embedded, source_input) = (self.embedded.clone(), self.source.clone());
-        let start = Self { embedded, source: source_input, blocks, ..Self::at(self.input.clone()) };
+        let start = Self { blocks: self.blocks[..from_block].to_vec(), ..self.clone() };
         Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
@@ -328,7 +307,7 @@ impl<S: Scalar> Pass<'_, S> {
                 (_, Some(memory), Some(source)) => ((&x, sentence), Some((memory, source))),
                 _ => ((&x, sentence), None),
             };
-            let activations = run(&config, parameters, b, input, keys, changes, &mut room);
+            let activations = run(Learned { config: &config, parameters, block: b }, input, keys, changes, &mut room);
             if of_source {
                 memory = Some(activations.output.clone());
             } else {
@@ -375,14 +354,13 @@ struct RoomOfShape<S> {
 }
 
 fn run<S: Scalar>(
-    config: &BlockConfig,
-    parameters: &Parameters<S>,
-    b: usize,
+    block: Learned<'_, BlockConfig, S>,
     x: Input<'_, S>,
     source: Option<Input<'_, S>>,
     changes: HeadChanges<'_, S>,
     room: &mut Option<RoomOfShape<S>>,
 ) -> BlockActivations<S> {
+    let config = block.config;
     let layer = &config.attention;
     let queries = x.0.rows();
     let keys = source.filter(|_| config.attends_to_source()).map_or(queries, |(memory, _)| memory.rows());
@@ -393,13 +371,13 @@ fn run<S: Scalar>(
             config: config.clone(),
             queries,
             keys,
-            cache: BlockCache::with_scores(config, BatchRoom::one(queries), BatchRoom::one(keys)),
+            cache: BlockCache::new(config, BatchRoom::one(queries), BatchRoom::one(keys)).with_scores(),
         }),
     };
     let cache = &mut room.cache;
     let (from, source) = (tokens(x), source.map(tokens));
-    attend_forward(config, parameters, b, from, source, changes, cache);
-    tail_forward(config, parameters, b, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
+    attend_forward(block, from, source, changes, cache);
+    tail_forward(block, cache.attention.mix.flat(), x.0.flat(), &mut cache.tail);
     let attention = &cache.attention;
     let heads = (0..layer.heads).map(|head| {
         let (scores, weights) = attention.scores_and_weights(head, queries, keys);

@@ -41,8 +41,13 @@ impl Sequences {
 
     /// One sentence, nothing hidden, from the first position on.
     pub fn one(words: &[usize]) -> Self {
+        Self::starting_at(0, words.iter().copied().map(Some))
+    }
+
+    /// One sentence whose first word stands at the position `first`.
+    pub fn starting_at(first: usize, words: impl IntoIterator<Item = Option<usize>>) -> Self {
         let mut sequences = Self::default();
-        sequences.push(words.iter().copied().map(Some), 0);
+        sequences.push(words, first);
         sequences
     }
 

@@ -23,7 +23,7 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
         // Q, K, V and the mix with their gradients, the weights by query or by key, the tail's rows, the hidden units.
         4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + hidden
     };
-    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    let blocks = over_blocks(architecture, of_block);
     // The input of each, what comes out, and its gradient.
     let ends = 3.0 * width * norms_of_ends(architecture);
     rows * (blocks + ends + 6.0 * width + classes as f64) + longest * longest
@@ -60,9 +60,14 @@ fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) ->
             + longest * heads * OF_A_WEIGHT;
         OF_A_BLOCK + sentences * heads * OF_A_HEAD_IN_A_SENTENCE + rows * of_row
     };
-    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    let blocks = over_blocks(architecture, of_block);
     let ends = norms_of_ends(architecture) * rows * (OF_A_ROW + width * OF_A_NORMED_ENTRY);
     blocks + ends + sentences * OF_A_SENTENCE + rows * OF_A_ROW
+}
+
+/// The sum over all blocks.
+fn over_blocks(architecture: &Architecture, of_block: impl Fn(&BlockConfig) -> f64) -> f64 {
+    architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum()
 }
 
 fn transforms(architecture: &Architecture) -> bool {
@@ -101,14 +106,14 @@ pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize
         let of_token = 2.0 * keys + 2.0 * values + OF_A_TOKEN * width + hidden;
         heads * (OF_A_HEAD + NUMBER_BYTES * of_head) + NUMBER_BYTES * tokens * of_token
     };
-    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    let blocks = over_blocks(architecture, of_block);
     blocks + NUMBER_BYTES * tokens * (2.0 * classes + OF_A_TOKEN * width)
 }
 
 /// Pairs of heads of one block, queries and keys: a word's share of a move is the length of a sum over heads.
 pub fn pairs_of_heads(architecture: &Architecture, tokens: usize) -> f64 {
     let of_block = |block: &BlockConfig| (block.attention.heads as f64 * tokens as f64).powi(2);
-    architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum()
+    over_blocks(architecture, of_block)
 }
 
 /// The cost of writing a sentence word by word: each word reads all before it, half of them on average.
@@ -136,7 +141,7 @@ pub fn forward_multiplications(architecture: &Architecture, classes: usize, rows
             + longest * (heads_width + layer.heads as f64 * WEIGHT_OVERHEAD)
             + width * hidden_units(block) * if block.gated { 3.0 } else { 2.0 }
     };
-    let blocks: f64 = architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum();
+    let blocks = over_blocks(architecture, of_block);
     let transform = if transforms(architecture) { width * width } else { 0.0 };
     rows * (blocks + transform + width * classes as f64)
 }

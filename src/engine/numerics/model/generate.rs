@@ -7,9 +7,9 @@ use super::loss::hold_below;
 use super::{Activations, Architecture, AttentionModel, Classes, Pooling, Sequences};
 use crate::numerics::attention::{BatchRoom, HeadChanges, Mask, Tokens};
 use crate::numerics::block::{BlockCache, BlockConfig, attend_forward, attend_onward, tail_forward};
-use crate::numerics::linear::linear_forward;
-use crate::numerics::model::{TransformCache, transform_forward};
-use crate::numerics::params::{Parameters, TensorName};
+use crate::numerics::linear::affine_forward;
+use crate::numerics::model::{LOGIT_MAP, TransformCache, transform_forward};
+use crate::numerics::params::{Learned, Parameters, TensorName};
 use crate::numerics::rng::Generator;
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::table::multiply_by_rows;
@@ -91,11 +91,10 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// The same before their bound, where there is one.
     fn unbounded_logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
-        let mut transform = TransformCache::new(read.rows(), read.cols());
-        let read = match self.architecture.readout.activation() {
-            Some(activation) => {
-                let form = self.architecture.norm_form;
-                transform_forward(parameters, activation, form, read.flat(), &mut transform);
+        let mut transform = TransformCache::new(&self.architecture, read.rows());
+        let read = match &mut transform {
+            Some(transform) => {
+                transform_forward(parameters, read.flat(), transform);
                 &transform.output
             }
             None => read,
@@ -110,7 +109,7 @@ impl<S: Scalar> AttentionModel<S> {
             }
             _ => {
                 let mut logits = Matrix::zeros(read.rows(), self.classes.count());
-                linear_forward(read.view(), parameters.weights(TensorName::LogitWeights), bias, logits.flat_mut());
+                affine_forward(parameters, LOGIT_MAP, read.view(), logits.flat_mut());
                 logits
             }
         }
@@ -128,20 +127,12 @@ impl<S: Scalar> AttentionModel<S> {
     ) -> Matrix<S> {
         let rows = sentence.rows.total();
         let mut x = self.embedded(parameters, sentence).1;
-        for (number, block) in blocks.iter().enumerate() {
-            let keys = source.filter(|_| block.attends_to_source()).map_or(rows, |source| source.rows.total());
-            let mut cache = BlockCache::new(block, BatchRoom::one(rows), BatchRoom::one(keys));
-            let b = first + number;
-            attend_forward(
-                block,
-                parameters,
-                b,
-                Tokens::new(x.flat(), &sentence.rows),
-                source,
-                HeadChanges::NONE,
-                &mut cache,
-            );
-            tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
+        for (number, config) in blocks.iter().enumerate() {
+            let keys = source.filter(|_| config.attends_to_source()).map_or(rows, |source| source.rows.total());
+            let mut cache = BlockCache::new(config, BatchRoom::one(rows), BatchRoom::one(keys));
+            let block = Learned { config, parameters, block: first + number };
+            attend_forward(block, Tokens::new(x.flat(), &sentence.rows), source, HeadChanges::NONE, &mut cache);
+            tail_forward(block, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
             done(number, &cache);
         }
@@ -156,21 +147,12 @@ impl<S: Scalar> AttentionModel<S> {
         blocks.iter().all(looks_back) && *pooling != Pooling::Mean && position_rows.filler.is_none()
     }
 
-    /// Reads the beginning of a sentence, and keeps its keys and values; with the outputs of its words, (T, D).
+    /// Reads the beginning of a sentence of at most the given number of words, for which room is taken at once, and keeps its
+    /// keys and values; with the outputs of its words, (T, D).
     ///
     /// # Panics
     /// If the model's earlier words change with later ones, or the sentence is longer than it reads.
     pub fn begin(
-        &self,
-        parameters: &Parameters<S>,
-        words: &[Option<usize>],
-        source: Option<Tokens<'_, S>>,
-    ) -> (Kept<S>, Matrix<S>) {
-        self.begin_of(parameters, words, source, self.architecture.max_tokens)
-    }
-
-    /// [`Self::begin`] for a sentence of at most the given number of words: the room for them is all taken at once.
-    fn begin_of(
         &self,
         parameters: &Parameters<S>,
         words: &[Option<usize>],
@@ -184,8 +166,7 @@ impl<S: Scalar> AttentionModel<S> {
         let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(most);
         let cache = |block: &BlockConfig| BlockCache::new(block, BatchRoom::one(1), BatchRoom::one(room(block)));
         let mut kept = Kept { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
-        let mut sentence = Sequences::default();
-        sentence.push(words.iter().copied(), 0);
+        let sentence = Sequences::starting_at(0, words.iter().copied());
         let output = self.outputs(parameters, (source_blocks.len(), blocks), &sentence, source, &mut |number, done| {
             let rows = of_source.filter(|_| blocks[number].attends_to_source()).unwrap_or(words.len());
             let to = &mut kept.blocks[number].attention;
@@ -202,14 +183,13 @@ impl<S: Scalar> AttentionModel<S> {
     pub fn one_more(&self, parameters: &Parameters<S>, kept: &mut Kept<S>, word: Option<usize>) -> Matrix<S> {
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(kept.words < *max_tokens, "keys and values: the model reads {max_tokens} words");
-        let mut sentence = Sequences::default();
-        sentence.push([word], kept.words);
+        let sentence = Sequences::starting_at(kept.words, [word]);
         let mut x = self.embedded(parameters, &sentence).1;
-        for (number, (block, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
-            let b = source_blocks.len() + number;
+        for (number, (config, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
+            let block = Learned { config, parameters, block: source_blocks.len() + number };
             let token = Tokens::new(x.flat(), &sentence.rows);
-            attend_onward(block, parameters, b, token, kept.words, kept.source, cache);
-            tail_forward(block, parameters, b, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
+            attend_onward(block, token, kept.words, kept.source, cache);
+            tail_forward(block, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
         }
         kept.words += 1;
@@ -271,14 +251,13 @@ impl<S: Scalar> AttentionModel<S> {
             let output = match &mut kept {
                 Some(kept) if read.len() == words.len() => self.one_more(parameters, kept, last),
                 _ if read.len() == words.len() && self.keeps() => {
-                    let (begun, output) = self.begin_of(parameters, read, memory, most);
+                    let (begun, output) = self.begin(parameters, read, memory, most);
                     kept = Some(begun);
                     output
                 }
                 // Each word stands at another place than before.
                 _ => {
-                    let mut sentence = Sequences::default();
-                    sentence.push(read.iter().copied(), 0);
+                    let sentence = Sequences::starting_at(0, read.iter().copied());
                     self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
                 }
             };

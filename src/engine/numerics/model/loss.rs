@@ -17,9 +17,9 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand::RngExt;
 
-use crate::numerics::linear::{linear_backward, linear_forward};
+use crate::numerics::linear::{affine_backward, affine_forward, linear_forward};
 use crate::numerics::model::{
-    Architecture, AttentionModel, Batch, Readout, TransformCache, transform_backward, transform_forward,
+    Architecture, AttentionModel, Batch, LOGIT_MAP, Readout, TransformCache, transform_backward, transform_forward,
 };
 use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::rng::Generator;
@@ -54,11 +54,11 @@ pub(super) struct LossCache<S> {
 impl<S: Scalar> LossCache<S> {
     pub fn new(model: &AttentionModel<S>, rows: usize) -> Self {
         let Architecture { width, train_embedding, readout, .. } = model.architecture;
+        let transform = TransformCache::new(&model.architecture, rows);
         let classes = model.classes.count();
         let readout_rows = if train_embedding && readout.is_by_static_vectors() { classes } else { 0 };
-        let transforms = readout.activation().is_some();
         Self {
-            transform: transforms.then(|| (TransformCache::new(rows, width), Matrix::zeros(rows, width))),
+            transform: transform.map(|transform| (transform, Matrix::zeros(rows, width))),
             readout: Matrix::zeros(readout_rows, width),
             d_readout: Matrix::zeros(readout_rows, width),
             logits: Matrix::zeros(rows, classes),
@@ -86,21 +86,20 @@ pub(super) fn loss_forward<S: Scalar>(
     let LossCache { readout, logits, transform, capped, .. } = cache;
     let (count, width) = (batch.targets.len(), model.architecture.width);
     let (answers, kept) = y.split_at(count * width);
-    let bias = parameters.values_of(TensorName::LogitBias);
     let z = logits.top_flat_mut(count);
-    let rows = match (model.architecture.readout.activation(), transform) {
-        (Some(activation), Some((transform, _))) => {
-            transform_forward(parameters, activation, model.architecture.norm_form, answers, transform);
+    let rows = match transform {
+        Some((transform, _)) => {
+            transform_forward(parameters, answers, transform);
             transform.output.top(count)
         }
-        _ => MatRef::from_row_major_slice(answers, count, width),
+        None => MatRef::from_row_major_slice(answers, count, width),
     };
     if model.architecture.readout.is_by_static_vectors() {
         gather_readout(model, parameters, readout);
         let readout = model.readout.as_deref().map_or(Cow::Borrowed(&*readout), Table::widened);
-        linear_forward(rows, readout.view().transpose(), bias, z);
+        linear_forward(rows, readout.view().transpose(), parameters.values_of(TensorName::LogitBias), z);
     } else {
-        linear_forward(rows, parameters.weights(TensorName::LogitWeights), bias, z);
+        affine_forward(parameters, LOGIT_MAP, rows, z);
     }
     if let (Some(cap), Some(capped)) = (model.architecture.logit_cap, capped) {
         hold_below(S::from_f64(cap), z);
@@ -150,10 +149,7 @@ pub(super) fn loss_backward<S: Scalar>(
 
     let (answers, kept) = y.split_at(count * width);
     let (d_answers, d_kept) = d_y.split_at_mut(count * width);
-    let (transform, mut d_transformed) = match transform {
-        Some((transform, d)) => (Some(&*transform), Some(d)),
-        None => (None, None),
-    };
+    let (transform, mut d_transformed) = transform.as_mut().map(|(transform, d)| (&*transform, d)).unzip();
     let rows = match transform {
         Some(transform) => transform.output.top(count),
         None => MatRef::from_row_major_slice(answers, count, width),
@@ -180,25 +176,11 @@ pub(super) fn loss_backward<S: Scalar>(
         }
     } else {
         to.fill(S::zero());
-        let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::LogitWeights, TensorName::LogitBias);
-        let w = parameters.matrix(TensorName::LogitWeights);
-        linear_backward(rows, w, d_logits, Some(to), d_w, d_b);
+        affine_backward(parameters, LOGIT_MAP, rows, d_logits, to, gradient);
     }
-    if let (Some(activation), Some(transform), Some(d)) =
-        (model.architecture.readout.activation(), transform, d_transformed)
-    {
+    if let (Some(transform), Some(d)) = (transform, d_transformed) {
         d_answers.fill(S::zero());
-        let d = d.top_flat_mut(count);
-        transform_backward(
-            parameters,
-            activation,
-            model.architecture.norm_form,
-            answers,
-            transform,
-            d,
-            gradient,
-            d_answers,
-        );
+        transform_backward(parameters, answers, transform, d.top_flat_mut(count), gradient, d_answers);
     }
     let DistanceCosts { arrive, keep } = model.costs;
     if arrive > 0.0 {

@@ -44,10 +44,9 @@ use crate::numerics::activation::Activation;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::attention::look_up::LookUp;
 use crate::numerics::block::{Attends, BlockConfig, gain_and_shift, norm_back};
-use crate::numerics::linear::{linear_backward, linear_forward};
+use crate::numerics::linear::{affine_backward, affine_forward};
 pub use crate::numerics::model::loss::{Candidates, Classes, Masking};
 use crate::numerics::norm::{NormCache, NormForm, norm_forward};
-use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
 use crate::numerics::positions::{PositionRows, Positions, sinusoidal};
 use crate::numerics::projection::Lens;
@@ -240,7 +239,7 @@ impl Architecture {
         of(Layer::Input).chain(blocks).chain(of(Layer::Readout)).collect()
     }
 
-    /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
+    /// Rows and columns of a tensor that no block has; `None` if the model does not have it.
     fn shape(&self, name: TensorName, words: usize, classes: usize) -> Option<(usize, usize)> {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
@@ -263,31 +262,7 @@ impl Architecture {
             TransformNormBias => (transforms && has_shift, 1, width),
             LogitWeights => (!readout.is_by_static_vectors(), width, classes),
             LogitBias => (readout_bias, 1, classes),
-            QueryWeights
-            | QueryBias
-            | KeyWeights
-            | KeyBias
-            | QueryNormGain
-            | KeyNormGain
-            | DistanceBias
-            | ValueWeights
-            | ValueBias
-            | OutputWeights
-            | OutputBias
-            | AttentionNormGain
-            | AttentionNormBias
-            | AttentionOutputNormGain
-            | AttentionOutputNormBias
-            | GateWeights
-            | GateBias
-            | HiddenWeights
-            | HiddenBias
-            | ForwardWeights
-            | ForwardBias
-            | ForwardNormGain
-            | ForwardNormBias
-            | ForwardOutputNormGain
-            | ForwardOutputNormBias => (false, 0, 0),
+            _ => unreachable!("{name:?} is a block's"),
         };
         exists.then_some((rows, cols))
     }
@@ -375,16 +350,7 @@ impl<S: Scalar> AttentionModel<S> {
 
     /// Zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
-        Parameters::zeros(&self.shapes())
-    }
-
-    /// Zeros in the model's shapes, weights packed for their products: of a model that is looked at and not trained.
-    pub fn zeros_packed(&self) -> Parameters<S> {
-        Parameters::zeros_with_packed(&self.shapes(), |id| id.name.multiplies().then_some(NumberType::Whole))
-    }
-
-    fn shapes(&self) -> Vec<(TensorId, usize, usize)> {
-        self.architecture.shapes(self.embedding.rows(), self.classes.count())
+        Parameters::zeros(&self.architecture.shapes(self.embedding.rows(), self.classes.count()))
     }
 
     /// The initialisation of a seed: of each tensor its [`Start`].
@@ -533,19 +499,24 @@ impl Architecture {
     }
 }
 
-const EMBEDDING_NORM: [TensorId; 2] =
-    [TensorName::EmbeddingNormGain.of_block(0), TensorName::EmbeddingNormBias.of_block(0)];
-const FINAL_NORM: [TensorId; 2] = [TensorName::FinalNormGain.of_block(0), TensorName::FinalNormBias.of_block(0)];
+const EMBEDDING_NORM: [TensorId; 2] = TensorId::pair([TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias], 0);
+const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, TensorName::FinalNormBias], 0);
+/// `W_logits` and `b_logits`
+const LOGIT_MAP: [TensorId; 2] = TensorId::pair([TensorName::LogitWeights, TensorName::LogitBias], 0);
 
 // The layer of a readout that has one of its own: `T = norm(φ(R W_T + b_T))`, which the static vectors then read.
 //
 // BERT's masked-word head (Devlin et al. 2019, arXiv 1810.04805; `cls.predictions.transform` of its checkpoints).
 
-const NORM: [TensorId; 2] = [TensorName::TransformNormGain.of_block(0), TensorName::TransformNormBias.of_block(0)];
+/// `W_T` and `b_T`
+const TRANSFORM: [TensorId; 2] = TensorId::pair([TensorName::TransformWeights, TensorName::TransformBias], 0);
+const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormGain, TensorName::TransformNormBias], 0);
 
 /// Values that the backward needs. Made once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct TransformCache<S> {
+    activation: Activation,
+    form: NormForm,
     /// `R W_T + b_T` (N, D)
     summed: Matrix<S>,
     /// `φ` of it (N, D)
@@ -556,9 +527,12 @@ pub struct TransformCache<S> {
 }
 
 impl<S: Scalar> TransformCache<S> {
-    pub fn new(rows: usize, width: usize) -> Self {
-        let matrix = || Matrix::zeros(rows, width);
-        Self { summed: matrix(), hidden: matrix(), norm: NormCache::new(rows, width), output: matrix() }
+    /// `None` for a readout that has no layer of its own.
+    pub fn new(architecture: &Architecture, rows: usize) -> Option<Self> {
+        let Architecture { width, norm_form: form, readout, .. } = *architecture;
+        let activation = readout.activation()?;
+        let (matrix, norm) = (|| Matrix::zeros(rows, width), NormCache::new(rows, width));
+        Some(Self { activation, form, summed: matrix(), hidden: matrix(), norm, output: matrix() })
     }
 }
 
@@ -569,21 +543,15 @@ impl<S: Scalar> TransformCache<S> {
 ///
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
-pub fn transform_forward<S: Scalar>(
-    parameters: &Parameters<S>,
-    activation: Activation,
-    form: NormForm,
-    read: &[S],
-    cache: &mut TransformCache<S>,
-) {
-    let TransformCache { summed, hidden, norm, output } = cache;
+pub fn transform_forward<S: Scalar>(parameters: &Parameters<S>, read: &[S], cache: &mut TransformCache<S>) {
+    let TransformCache { activation, form, summed, hidden, norm, output } = cache;
     let width = output.cols();
     let rows = read.len() / width;
-    let (w, b) = (parameters.weights(TensorName::TransformWeights), parameters.values_of(TensorName::TransformBias));
-    linear_forward(MatRef::from_row_major_slice(read, rows, width), w, b, summed.top_flat_mut(rows));
+    let read = MatRef::from_row_major_slice(read, rows, width);
+    affine_forward(parameters, TRANSFORM, read, summed.top_flat_mut(rows));
     let hidden = hidden.top_flat_mut(rows);
     activation.apply(summed.top_flat(rows), hidden);
-    norm_forward(form, hidden, gain_and_shift(parameters, NORM), norm, output.top_flat_mut(rows));
+    norm_forward(*form, hidden, gain_and_shift(parameters, TRANSFORM_NORM), norm, output.top_flat_mut(rows));
 }
 
 /// Gradients of [`transform_forward`]: those of the parameters and of what is read are added; `d` holds `d_T` and is
@@ -594,11 +562,8 @@ pub fn transform_forward<S: Scalar>(
 ///
 /// # Panics
 /// If the shapes do not fit.
-#[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn transform_backward<S: Scalar>(
     parameters: &Parameters<S>,
-    activation: Activation,
-    form: NormForm,
     read: &[S],
     cache: &TransformCache<S>,
     d: &mut [S],
@@ -607,9 +572,7 @@ pub fn transform_backward<S: Scalar>(
 ) {
     let width = cache.output.cols();
     let rows = read.len() / width;
-    norm_back(form, parameters, NORM, &cache.norm, d, gradient);
-    activation.backward(cache.summed.top_flat(rows), d);
-    let (d_w, d_b) = gradient.matrix_and_row_mut(TensorName::TransformWeights, TensorName::TransformBias);
-    let w = parameters.matrix(TensorName::TransformWeights);
-    linear_backward(MatRef::from_row_major_slice(read, rows, width), w, d, Some(d_read), d_w, d_b);
+    norm_back(cache.form, parameters, TRANSFORM_NORM, &cache.norm, d, gradient);
+    cache.activation.backward(cache.summed.top_flat(rows), d);
+    affine_backward(parameters, TRANSFORM, MatRef::from_row_major_slice(read, rows, width), d, d_read, gradient);
 }

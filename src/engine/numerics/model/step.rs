@@ -7,7 +7,7 @@ use crate::numerics::block::{
     BlockCache, BlockConfig, attend_backward, attend_forward, norm_back, tail_backward, tail_forward,
 };
 use crate::numerics::norm::{NormCache, NormForm, norm_forward};
-use crate::numerics::params::Parameters;
+use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
 
@@ -55,7 +55,7 @@ impl<S: Scalar> Stack<S> {
             configs.iter().map(|block| BlockCache::new(block, room, keys(block))).collect();
         let (words, places) = (model.embedding.rows(), model.places());
         if let Some(last) = blocks.last_mut().filter(|_| pools_means) {
-            last.attention.mix_means();
+            last.attention.mixes_means = true;
         }
         let looks_up = model.looks_up() && words + places < room.rows;
         if let Some(first) = blocks.first_mut().filter(|_| looks_up) {
@@ -128,37 +128,38 @@ pub fn model_forward<S: Scalar>(
     let architecture = &model.architecture;
     embed(model, parameters, &batch.source, &mut workspace.source);
     let source_rows = &batch.source.rows;
-    for (b, block) in architecture.source_blocks.iter().enumerate() {
+    for (b, config) in architecture.source_blocks.iter().enumerate() {
+        let block = Learned { config, parameters, block: b };
         let (x, cache, _) = workspace.source.at(b, source_rows.total());
         let x = tokens(model, parameters, &batch.source, b, x);
-        attend_forward(block, parameters, b, x, None, HeadChanges::NONE, cache);
-        whole_tail_forward(block, parameters, b, x, cache);
+        attend_forward(block, x, None, HeadChanges::NONE, cache);
+        whole_tail_forward(block, x, cache);
     }
 
     embed(model, parameters, &batch.input, &mut workspace.input);
     let StepWorkspace { input, source, pooled_mix, pooled, final_norm, .. } = workspace;
     let source = memory(&source.blocks, source_rows);
     let rows = &batch.input.rows;
-    for (i, block) in architecture.blocks.iter().enumerate() {
-        let b = architecture.source_blocks.len() + i;
+    for (i, config) in architecture.blocks.iter().enumerate() {
+        let block = Learned { config, parameters, block: architecture.source_blocks.len() + i };
         let (x, cache, _) = input.at(i, rows.total());
         let x = tokens(model, parameters, &batch.input, i, x);
-        attend_forward(block, parameters, b, x, source, HeadChanges::NONE, cache);
+        attend_forward(block, x, source, HeadChanges::NONE, cache);
         if i + 1 < architecture.blocks.len() {
-            whole_tail_forward(block, parameters, b, x, cache);
+            whole_tail_forward(block, x, cache);
         } else if architecture.pools_before_tail() {
-            let (width, values, count) = (architecture.width, block.attention.mixes_width(), batch.reads());
+            let (width, values, count) = (architecture.width, config.attention.mixes_width(), batch.reads());
             pool(mix_pooling(architecture, cache), batch, cache.attention.mix.flat(), values, pooled_mix.flat_mut());
-            if block.residual {
+            if config.residual {
                 pool(architecture.pooling, batch, x.vectors, width, pooled.flat_mut());
             }
             let (mix, x) = (pooled_mix.top_flat(count), pooled.top_flat(count));
-            tail_forward(block, parameters, b, mix, x, &mut cache.tail);
+            tail_forward(block, mix, x, &mut cache.tail);
             // From here on, what is read.
             let output = normed(model, parameters, cache.tail.output().top_flat(count), final_norm);
             pooled.top_flat_mut(count).copy_from_slice(output);
         } else {
-            whole_tail_forward(block, parameters, b, x, cache);
+            whole_tail_forward(block, x, cache);
             let output = normed(model, parameters, cache.tail.output().top_flat(rows.total()), final_norm);
             pool(architecture.pooling, batch, output, architecture.width, pooled.flat_mut());
         }
@@ -233,18 +234,12 @@ fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a BatchRows) -> Op
 
 /// How the last block's mixes are read: where they are means, one by one.
 fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
-    if cache.attention.mixes_means() { Pooling::Every } else { architecture.pooling }
+    if cache.attention.mixes_means { Pooling::Every } else { architecture.pooling }
 }
 
-fn whole_tail_forward<S: Scalar>(
-    block: &BlockConfig,
-    parameters: &Parameters<S>,
-    b: usize,
-    x: Tokens<'_, S>,
-    cache: &mut BlockCache<S>,
-) {
+fn whole_tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, x: Tokens<'_, S>, cache: &mut BlockCache<S>) {
     let mix = cache.attention.mix.top_flat(x.rows.total());
-    tail_forward(block, parameters, b, mix, x.vectors, &mut cache.tail);
+    tail_forward(block, mix, x.vectors, &mut cache.tail);
 }
 
 /// Gathers what is read of rows of a width: one row for each target, then those that keep their places.
@@ -313,19 +308,19 @@ pub fn model_backward<S: Scalar>(
     let source_d = source_d.top_flat_mut(source_rows.total());
     source_d.fill(S::zero());
     let memory = memory(source_blocks, source_rows);
-    for (i, block) in architecture.blocks.iter().enumerate().rev() {
-        let b = architecture.source_blocks.len() + i;
+    for (i, config) in architecture.blocks.iter().enumerate().rev() {
+        let block = Learned { config, parameters, block: architecture.source_blocks.len() + i };
         let (x, cache, d) = input.at(i, rows.total());
         if i + 1 == architecture.blocks.len() {
-            let (width, values, count) = (architecture.width, block.attention.mixes_width(), batch.reads());
+            let (width, values, count) = (architecture.width, config.attention.mixes_width(), batch.reads());
             if architecture.pools_before_tail() {
                 let (mix, d_mix) = (pooled_mix.top_flat(count), d_pooled_mix.top_flat_mut(count));
                 normed_backward(architecture.norm_form, parameters, final_norm, gradient, d_pooled);
-                tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d_pooled, d_mix);
+                tail_backward(block, mix, &mut cache.tail, gradient, d_pooled, d_mix);
                 let pooling = mix_pooling(architecture, cache);
-                let mixes = if cache.attention.mixes_means() { rows.count() } else { rows.total() };
+                let mixes = if cache.attention.mixes_means { rows.count() } else { rows.total() };
                 pool_backward(pooling, batch, d_mix, values, cache.d_mix.top_flat_mut(mixes));
-                if block.residual {
+                if config.residual {
                     pool_backward(architecture.pooling, batch, d_pooled, width, d);
                 } else {
                     d.fill(S::zero());
@@ -333,29 +328,28 @@ pub fn model_backward<S: Scalar>(
             } else {
                 pool_backward(architecture.pooling, batch, d_pooled, width, d);
                 normed_backward(architecture.norm_form, parameters, final_norm, gradient, d);
-                whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
+                whole_tail_backward(block, rows, cache, gradient, d);
             }
         } else {
-            whole_tail_backward(block, parameters, b, rows, cache, gradient, d);
+            whole_tail_backward(block, rows, cache, gradient, d);
         }
         let x = tokens(model, parameters, &batch.input, i, x);
-        attend_backward(block, parameters, b, x, memory, cache, gradient, d, Some(&mut *source_d));
+        attend_backward(block, x, memory, cache, gradient, d, Some(&mut *source_d));
     }
     embed_backward(model, parameters, &batch.input, input, gradient);
 
-    for (b, block) in architecture.source_blocks.iter().enumerate().rev() {
+    for (b, config) in architecture.source_blocks.iter().enumerate().rev() {
+        let block = Learned { config, parameters, block: b };
         let (x, cache, d) = source.at(b, source_rows.total());
-        whole_tail_backward(block, parameters, b, source_rows, cache, gradient, d);
+        whole_tail_backward(block, source_rows, cache, gradient, d);
         let x = tokens(model, parameters, &batch.source, b, x);
-        attend_backward(block, parameters, b, x, None, cache, gradient, d, None);
+        attend_backward(block, x, None, cache, gradient, d, None);
     }
     embed_backward(model, parameters, &batch.source, source, gradient);
 }
 
 fn whole_tail_backward<S: Scalar>(
-    block: &BlockConfig,
-    parameters: &Parameters<S>,
-    b: usize,
+    block: Learned<'_, BlockConfig, S>,
     rows: &BatchRows,
     cache: &mut BlockCache<S>,
     gradient: &mut Parameters<S>,
@@ -363,7 +357,7 @@ fn whole_tail_backward<S: Scalar>(
 ) {
     let n = rows.total();
     let (mix, d_mix) = (cache.attention.mix.top_flat(n), cache.d_mix.top_flat_mut(n));
-    tail_backward(block, parameters, b, mix, &mut cache.tail, gradient, d, d_mix);
+    tail_backward(block, mix, &mut cache.tail, gradient, d, d_mix);
 }
 
 fn embed_backward<S: Scalar>(

@@ -11,7 +11,7 @@ mod tile;
 
 use faer::MatRef;
 use half::f16;
-pub use tile::{PANEL, Panels, Product, on_plain_numbers};
+pub use tile::{PANEL, Product, on_plain_numbers};
 
 #[cfg(target_arch = "x86_64")]
 pub use tile::{on_avx2, on_avx512};
@@ -23,28 +23,12 @@ use super::{Matrix, Scalar};
 pub struct Packed<S> {
     rows: usize,
     cols: usize,
-    /// Panel by panel, each (in, [`PANEL`]).
-    numbers: Numbers<S>,
+    /// Panel by panel, each (in, [`PANEL`]). Those of two bytes are not in arrays: zeros of the system's own, which cost
+    /// nothing until they are written.
+    numbers: Numbers<Vec<[S; PANEL]>, Vec<u16>>,
 }
 
-/// The numbers of all panels in the type in which they lie in memory.
-#[derive(Clone, Debug)]
-enum Numbers<S> {
-    Whole(Vec<[S; PANEL]>),
-    /// Not in arrays: zeros of the system's own, which cost nothing until they are written.
-    Bf16(Vec<u16>),
-    F16(Vec<u16>),
-}
-
-impl<S: Scalar> Numbers<S> {
-    fn zeros(kind: NumberType, rows: usize) -> Self {
-        match kind {
-            NumberType::Whole => Self::Whole(vec![[S::zero(); PANEL]; rows]),
-            NumberType::Bf16 => Self::Bf16(vec![0; rows * PANEL]),
-            NumberType::F16 => Self::F16(vec![0; rows * PANEL]),
-        }
-    }
-
+impl<S: Scalar> Numbers<Vec<[S; PANEL]>, Vec<u16>> {
     fn get(&self, row: usize, lane: usize) -> S {
         match self {
             Self::Whole(rows) => rows[row][lane],
@@ -88,12 +72,8 @@ impl<S: Scalar> Numbers<S> {
         }
     }
 
-    fn panels(&self) -> Panels<'_, S> {
-        match self {
-            Self::Whole(rows) => Panels::Whole(rows),
-            Self::Bf16(numbers) => Panels::Bf16(rows_of(numbers)),
-            Self::F16(numbers) => Panels::F16(rows_of(numbers)),
-        }
+    fn panels(&self) -> Numbers<&[[S; PANEL]], &[[u16; PANEL]]> {
+        self.as_ref().map(Vec::as_slice, |numbers| rows_of(numbers))
     }
 }
 
@@ -133,13 +113,11 @@ impl<S: Scalar> PartialEq for Packed<S> {
 }
 
 impl<S: Scalar> Packed<S> {
-    pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self::zeros_as(NumberType::Whole, rows, cols)
-    }
-
-    /// Zeros, for numbers of two bytes.
+    /// Zeros, for numbers of a type.
     pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
-        Self { rows, cols, numbers: Numbers::zeros(kind, rows * cols.div_ceil(PANEL)) }
+        let of_panels = rows * cols.div_ceil(PANEL);
+        let numbers = Numbers::new(kind, || vec![[S::zero(); PANEL]; of_panels], || vec![0; of_panels * PANEL]);
+        Self { rows, cols, numbers }
     }
 
     /// # Panics
@@ -242,10 +220,6 @@ impl<S: Scalar> Packed<S> {
             }
         }
         values
-    }
-
-    pub fn to_matrix(&self) -> Matrix<S> {
-        Matrix::from_row_major(self.rows, self.cols, self.to_row_major())
     }
 
     /// `Y = X W + b`; an empty `b` stands for none.
@@ -370,6 +344,42 @@ pub enum NumberType {
     Bf16,
     /// IEEE 754's half precision; a matrix with an infinity or NaN is kept whole.
     F16,
+}
+
+/// Numbers in the type in which they lie in memory: whole ones, or the bits of those of two bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<W, H> {
+    Whole(W),
+    Bf16(H),
+    F16(H),
+}
+
+impl<W, H> Numbers<W, H> {
+    pub fn new(kind: NumberType, whole: impl FnOnce() -> W, half: impl FnOnce() -> H) -> Self {
+        match kind {
+            NumberType::Whole => Self::Whole(whole()),
+            NumberType::Bf16 => Self::Bf16(half()),
+            NumberType::F16 => Self::F16(half()),
+        }
+    }
+
+    #[inline(always)]
+    pub fn as_ref(&self) -> Numbers<&W, &H> {
+        match self {
+            Self::Whole(whole) => Numbers::Whole(whole),
+            Self::Bf16(half) => Numbers::Bf16(half),
+            Self::F16(half) => Numbers::F16(half),
+        }
+    }
+
+    #[inline(always)]
+    pub fn map<X, Y>(self, whole: impl FnOnce(W) -> X, half: impl FnOnce(H) -> Y) -> Numbers<X, Y> {
+        match self {
+            Self::Whole(numbers) => Numbers::Whole(whole(numbers)),
+            Self::Bf16(numbers) => Numbers::Bf16(half(numbers)),
+            Self::F16(numbers) => Numbers::F16(half(numbers)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -556,7 +566,7 @@ mod tests {
             w.row_mut(100)[40] = 0.1;
             let [by_rows, by_columns] = written(&w);
             assert_eq!((by_columns.get(103, 45), &by_columns), (0.1, &by_rows));
-            assert_eq!(by_columns.bytes(), Packed::<f32>::zeros(150, 75).bytes());
+            assert_eq!(by_columns.bytes(), Packed::<f32>::zeros_as(NumberType::Whole, 150, 75).bytes());
         }
     }
 

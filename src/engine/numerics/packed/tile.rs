@@ -9,7 +9,9 @@ use pulp::{
 };
 
 use crate::numerics::Scalar;
-use crate::numerics::packed::{BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE};
+use crate::numerics::packed::{
+    BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE, Numbers,
+};
 use crate::numerics::simd::{LANES, Lane};
 
 /// Columns of a panel: two of the widest registers.
@@ -25,7 +27,8 @@ const STRETCH: usize = 128;
 pub struct Product<'a, S> {
     /// Rows of `X`, each as long as `count`.
     pub x: Vec<&'a [S]>,
-    pub panels: Panels<'a, S>,
+    /// Rows of all panels.
+    pub panels: Numbers<&'a [[S; PANEL]], &'a [[u16; PANEL]]>,
     /// Rows of a panel ...
     pub stride: usize,
     /// ... of which these are multiplied by.
@@ -35,14 +38,6 @@ pub struct Product<'a, S> {
     pub b: &'a [S],
     /// Rows of `Y`.
     pub y: Vec<&'a mut [S]>,
-}
-
-/// Rows of panels, in the type in which they lie in memory.
-#[derive(Clone, Copy)]
-pub enum Panels<'a, S> {
-    Whole(&'a [[S; PANEL]]),
-    Bf16(&'a [[u16; PANEL]]),
-    F16(&'a [[u16; PANEL]]),
 }
 
 /// Registers of a generation of processors.
@@ -256,9 +251,9 @@ impl<S: Scalar> Product<'_, S> {
     #[inline(always)]
     fn run<V: Registers<S>>(self, simd: V) {
         match self.panels {
-            Panels::Whole(panels) => self.run_on::<V, WholeNumbers>(simd, panels),
-            Panels::Bf16(panels) => self.run_on::<V, Bf16Numbers>(simd, panels),
-            Panels::F16(panels) => self.run_on::<V, F16Numbers>(simd, panels),
+            Numbers::Whole(panels) => self.run_on::<V, WholeNumbers>(simd, panels),
+            Numbers::Bf16(panels) => self.run_on::<V, Bf16Numbers>(simd, panels),
+            Numbers::F16(panels) => self.run_on::<V, F16Numbers>(simd, panels),
         }
     }
 

@@ -14,7 +14,7 @@ use faer::{MatMut, MatRef};
 pub use names::{Layer, Start, TensorId, TensorName, code_suffix, superscript};
 
 use crate::numerics::packed::{NumberType, Packed, Weights};
-use crate::numerics::{Matrix, Scalar, are_same};
+use crate::numerics::{Scalar, are_same};
 
 /// One tensor of a layout: its shape, and where its entries are. Row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,36 @@ pub struct Parameters<S> {
     layout: Arc<[TensorSpec]>,
     values: Vec<S>,
     packed: Vec<Arc<Packed<S>>>,
+}
+
+/// A layer or a block of a model: its form, and its numbers among the model's.
+#[derive(Debug)]
+pub struct Learned<'a, C, S> {
+    pub config: &'a C,
+    pub parameters: &'a Parameters<S>,
+    /// The block that the tensors are of.
+    pub block: usize,
+}
+
+impl<C, S> Clone for Learned<'_, C, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C, S> Copy for Learned<'_, C, S> {}
+
+impl<'a, C, S: Scalar> Learned<'a, C, S> {
+    /// A part of it, with its own form.
+    pub fn part<D>(self, config: &'a D) -> Learned<'a, D, S> {
+        let Self { parameters, block, .. } = self;
+        Learned { config, parameters, block }
+    }
+
+    /// The values of a tensor, empty if the block does not have it.
+    pub fn values(self, name: TensorName) -> &'a [S] {
+        self.parameters.values_of(name.of_block(self.block))
+    }
 }
 
 impl<S: Scalar> Parameters<S> {
@@ -241,30 +271,10 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Writes a tensor, entry by entry, whatever order its source is in.
-    ///
-    /// # Panics
-    /// If the model does not have it.
-    pub fn fill_with(&mut self, id: impl Into<TensorId>, mut entry: impl FnMut(usize, usize) -> S) {
-        let spec = *self.expect(id.into());
-        match spec.storage {
-            Storage::Flat(_) => {
-                let values = self.values[spec.range()].iter_mut().enumerate();
-                values.for_each(|(i, to)| *to = entry(i / spec.cols, i % spec.cols));
-            }
-            Storage::Packed(at) => self.packed[at] = Arc::new(Packed::from_fn(spec.rows, spec.cols, entry)),
-        }
-    }
-
-    /// The same with some tensors packed, to be looked at and no longer trained.
+    /// The same with some tensors packed, to be looked at and no longer trained, in numbers of the types that are said; a
+    /// tensor whose numbers do not fit is kept as it is.
     #[must_use]
-    pub fn with_packed(&self, is_packed: impl Fn(TensorId) -> bool) -> Self {
-        self.with_packed_as(|id| is_packed(id).then_some(NumberType::Whole))
-    }
-
-    /// The same, in numbers of the types that are said; a tensor whose numbers do not fit is kept as it is.
-    #[must_use]
-    pub fn with_packed_as(&self, packed_as: impl Fn(TensorId) -> Option<NumberType>) -> Self {
+    pub fn with_packed(&self, packed_as: impl Fn(TensorId) -> Option<NumberType>) -> Self {
         let shapes: Vec<_> = self.layout.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();
         let mut packed = Self::zeros_with_packed(&shapes, packed_as);
         for (spec, values) in self.tensors() {
@@ -301,15 +311,6 @@ impl<S: Scalar> Parameters<S> {
             Storage::Flat(_) => Weights::Plain(self.matrix(spec.id)),
             Storage::Packed(at) => Weights::from(&*self.packed[at]),
         }
-    }
-
-    /// One tensor as a matrix of its own.
-    ///
-    /// # Panics
-    /// If the model does not have it.
-    pub fn to_matrix(&self, id: impl Into<TensorId>) -> Matrix<S> {
-        let spec = self.expect(id.into());
-        Matrix::from_row_major(spec.rows, spec.cols, self.row_major_of(spec).into_owned())
     }
 
     /// Two tensors at once, of which the second lies after the first; one that the model does not
@@ -438,10 +439,7 @@ impl<S: Scalar> Parameters<S> {
     /// not looked into.
     pub fn changed_to(&self, others: &Self) -> Vec<(usize, S)> {
         let mut changed = Vec::new();
-        for (spec, other) in self.layout.iter().zip(others.specs()) {
-            if self.shares(spec, others, other) {
-                continue;
-            }
+        for (spec, other) in self.beside(others) {
             let (old, new) = (self.row_major_of(spec), others.row_major_of(other));
             let pairs = spec.indices().zip(old.iter().zip(new.iter()));
             let differ = pairs.filter(|(_, (old, new))| !old.is_same(**new));
@@ -452,16 +450,19 @@ impl<S: Scalar> Parameters<S> {
 
     /// How many entries of each tensor differ in others of the same shapes, of those in which one does.
     pub fn differences(&self, others: &Self) -> Vec<(TensorId, usize)> {
-        let count = |a: &[S], b: &[S]| a.iter().zip(b).filter(|(a, b)| !a.is_same(**b)).count();
-        let pairs = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
-        let counts = pairs.map(|(spec, other)| {
-            let entries = match (spec.storage, other.storage) {
-                (Storage::Packed(own), Storage::Packed(other)) => self.packed[own].differences(&others.packed[other]),
-                _ => count(&self.row_major_of(spec), &others.row_major_of(other)),
-            };
-            (spec.id, entries)
-        });
+        let counts = self.beside(others).map(|(own, other)| (own.id, self.entries_apart(own, others, other)));
         counts.filter(|(_, entries)| *entries > 0).collect()
+    }
+
+    /// How many entries of a tensor differ in one of the same shape.
+    fn entries_apart(&self, own: &TensorSpec, others: &Self, other: &TensorSpec) -> usize {
+        match (own.storage, other.storage) {
+            (Storage::Packed(own), Storage::Packed(other)) => self.packed[own].differences(&others.packed[other]),
+            _ => {
+                let (own, other) = (self.row_major_of(own), others.row_major_of(other));
+                own.iter().zip(other.iter()).filter(|(own, other)| !own.is_same(**other)).count()
+            }
+        }
     }
 
     /// These less others of the same shapes. Packed tensors that both share have one tensor of zeros of each shape.
@@ -476,7 +477,7 @@ impl<S: Scalar> Parameters<S> {
             let has_shape = |zero: &&Arc<Packed<S>>| (zero.rows(), zero.cols()) == (own.rows(), own.cols());
             let known = zeros.iter().find(has_shape).cloned();
             known.unwrap_or_else(|| {
-                let zero = Arc::new(Packed::zeros(own.rows(), own.cols()));
+                let zero = Arc::new(Packed::zeros_as(NumberType::Whole, own.rows(), own.cols()));
                 zeros.push(zero.clone());
                 zero
             })
@@ -486,8 +487,7 @@ impl<S: Scalar> Parameters<S> {
 
     /// The memory of the numbers, without packed tensors that others share with these; in bytes.
     pub fn bytes_beside(&self, others: &Self) -> usize {
-        let own = self.layout.iter().zip(others.specs()).filter(|(spec, other)| !self.shares(spec, others, other));
-        own.map(|(spec, _)| self.bytes_of(spec)).sum()
+        self.beside(others).map(|(spec, _)| self.bytes_of(spec)).sum()
     }
 
     /// The memory of all numbers, in bytes.
@@ -502,6 +502,11 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
+    /// The tensors beside those of others, without the packed ones that both share.
+    fn beside<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = (&'a TensorSpec, &'a TensorSpec)> {
+        self.layout.iter().zip(others.specs()).filter(|(own, other)| !self.shares(own, others, other))
+    }
+
     /// Whether a tensor is packed here and there, and the same.
     fn shares(&self, spec: &TensorSpec, others: &Self, other: &TensorSpec) -> bool {
         match (spec.storage, other.storage) {
@@ -514,11 +519,10 @@ impl<S: Scalar> Parameters<S> {
     pub fn has_same(&self, id: impl Into<TensorId>, others: &Self) -> bool {
         let id = id.into();
         match (self.spec(id), others.spec(id)) {
-            (Some(own), Some(other)) if self.shares(own, others, other) => true,
-            (Some(own), Some(other)) => match (own.storage, other.storage) {
-                (Storage::Packed(own), Storage::Packed(other)) => self.packed[own] == others.packed[other],
-                _ => are_same(&self.row_major_of(own), &others.row_major_of(other)),
-            },
+            (Some(own), Some(other)) => {
+                let has_shape = (own.rows, own.cols) == (other.rows, other.cols);
+                self.shares(own, others, other) || (has_shape && self.entries_apart(own, others, other) == 0)
+            }
             (own, other) => own.is_none() && other.is_none(),
         }
     }

@@ -231,6 +231,11 @@ impl From<TensorName> for TensorId {
 }
 
 impl TensorId {
+    /// Two tensors of a block that belong together: weights and their bias, or the gain and the shift of a norm.
+    pub const fn pair([first, second]: [TensorName; 2], block: usize) -> [Self; 2] {
+        [first.of_block(block), second.of_block(block)]
+    }
+
     /// The symbol as code can write it: `W_Q`, `gamma_A`, and `W_Q_2` in the second block.
     pub fn code_name(self) -> String {
         let mut name = self.name.symbol().replace('γ', "gamma").replace('β', "beta");

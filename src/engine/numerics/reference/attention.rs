@@ -174,11 +174,6 @@ pub fn attention_backward<S: Scalar>(
     }
 }
 
-/// A weight tensor of a block with its bias.
-fn ids(block: usize, pair: [TensorName; 2]) -> [TensorId; 2] {
-    pair.map(|name| name.of_block(block))
-}
-
 const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
 const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
 const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
@@ -266,10 +261,10 @@ fn head_inputs<S: Scalar>(
     z: &Matrix<S>,
 ) -> Vec<HeadInput<S>> {
     let own = |pair: [TensorName; 2], gain: TensorName, x: &Matrix<S>| {
-        placed(config, parameters, gain.of_block(block), &affine(parameters, ids(block, pair), x))
+        placed(config, parameters, gain.of_block(block), &affine(parameters, TensorId::pair(pair, block), x))
     };
     let (q, k) = (own(QUERY, TensorName::QueryNormGain, x), own(KEY, TensorName::KeyNormGain, z));
-    let v = affine(parameters, ids(block, VALUE), z);
+    let v = affine(parameters, TensorId::pair(VALUE, block), z);
     let distances = tensor(parameters, TensorName::DistanceBias.of_block(block));
     let input = |head| HeadInput {
         q: columns(&q, config.query_columns(head)),
@@ -314,7 +309,7 @@ pub fn multi_head<S: Scalar>(
     z: &Matrix<S>,
 ) -> Matrix<S> {
     let mixes: Vec<Matrix<S>> = heads(config, parameters, block, x, z).into_iter().map(|head| head.mix).collect();
-    affine(parameters, ids(block, OUTPUT), &side_by_side(&mixes))
+    affine(parameters, TensorId::pair(OUTPUT, block), &side_by_side(&mixes))
 }
 
 /// Returns `d_X`, by way of the queries, and `d_Z`, by way of keys and values. In self-attention, where `Z = X`, the
@@ -333,7 +328,7 @@ pub fn multi_head_backward<S: Scalar>(
     let inputs = head_inputs(config, parameters, block, x, z);
     let mix = |head: &HeadInput<S>| attention(config, &head.distances, &head.q, &head.k, &head.v).mix;
     let mixes: Vec<Matrix<S>> = inputs.iter().map(mix).collect();
-    let d_mixes = affine_backward(parameters, ids(block, OUTPUT), &side_by_side(&mixes), d_y, gradient);
+    let d_mixes = affine_backward(parameters, TensorId::pair(OUTPUT, block), &side_by_side(&mixes), d_y, gradient);
 
     let backward = |(number, head): (usize, &HeadInput<S>)| {
         let d_mix = columns(&d_mixes, config.mix_columns(number));
@@ -349,14 +344,14 @@ pub fn multi_head_backward<S: Scalar>(
     );
 
     let mut back = |pair: [TensorName; 2], gain: TensorName, x: &Matrix<S>, d: &Matrix<S>| {
-        let projected = affine(parameters, ids(block, pair), x);
+        let projected = affine(parameters, TensorId::pair(pair, block), x);
         let d = placed_backward(config, parameters, gain.of_block(block), &projected, d, gradient);
-        affine_backward(parameters, ids(block, pair), x, &d, gradient)
+        affine_backward(parameters, TensorId::pair(pair, block), x, &d, gradient)
     };
     let d_x = back(QUERY, TensorName::QueryNormGain, x, &side_by_side(&parts(|head| head.q.clone())));
     let d_keys = group_sums(config, &parts(|head| head.k.clone()));
     let d_from_keys = back(KEY, TensorName::KeyNormGain, z, &d_keys);
     let d_values = group_sums(config, &parts(|head| head.v.clone()));
-    let d_from_values = affine_backward(parameters, ids(block, VALUE), z, &d_values, gradient);
+    let d_from_values = affine_backward(parameters, TensorId::pair(VALUE, block), z, &d_values, gradient);
     (d_x, sum(&d_from_keys, &d_from_values))
 }

@@ -41,7 +41,7 @@ pub struct Steps<S> {
 
 /// A norm of a block: its tensors, and its form.
 fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], NormForm) {
-    (pair.map(|name| name.of_block(block)), config.norm_form)
+    (TensorId::pair(pair, block), config.norm_form)
 }
 
 const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];

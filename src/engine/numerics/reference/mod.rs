@@ -218,7 +218,7 @@ pub fn norm_backward<S: Scalar>(
 /// `W_1` with `b_1`, and `W_2` with `b_2`, of a block.
 fn feed_forward_ids(block: usize) -> [[TensorId; 2]; 2] {
     use TensorName::*;
-    [[HiddenWeights, HiddenBias], [ForwardWeights, ForwardBias]].map(|pair| pair.map(|name| name.of_block(block)))
+    [[HiddenWeights, HiddenBias], [ForwardWeights, ForwardBias]].map(|pair| TensorId::pair(pair, block))
 }
 
 /// `φ(x)` of a unit, and its slope `φ'(x)`, as [`Activation`] has the formulas.
@@ -257,7 +257,7 @@ fn activations_backward<S: Scalar>(activation: Activation, x: &Matrix<S>, d: &Ma
 
 /// `W_g` with `b_g` of a block.
 fn gate_ids(block: usize) -> [TensorId; 2] {
-    [TensorName::GateWeights, TensorName::GateBias].map(|name| name.of_block(block))
+    TensorId::pair([TensorName::GateWeights, TensorName::GateBias], block)
 }
 
 /// `A ⊙ B`, entry by entry.

@@ -106,12 +106,10 @@ fn normed_backward<S: Scalar>(
     if parameters.spec(ids[0]).is_some() { norm_backward(parameters, ids, form, x, d_y, gradient) } else { d_y.clone() }
 }
 
-const EMBEDDING_NORM: [TensorId; 2] =
-    [TensorName::EmbeddingNormGain.of_block(0), TensorName::EmbeddingNormBias.of_block(0)];
-const FINAL_NORM: [TensorId; 2] = [TensorName::FinalNormGain.of_block(0), TensorName::FinalNormBias.of_block(0)];
-const TRANSFORM: [TensorId; 2] = [TensorName::TransformWeights.of_block(0), TensorName::TransformBias.of_block(0)];
-const TRANSFORM_NORM: [TensorId; 2] =
-    [TensorName::TransformNormGain.of_block(0), TensorName::TransformNormBias.of_block(0)];
+const EMBEDDING_NORM: [TensorId; 2] = TensorId::pair([TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias], 0);
+const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, TensorName::FinalNormBias], 0);
+const TRANSFORM: [TensorId; 2] = TensorId::pair([TensorName::TransformWeights, TensorName::TransformBias], 0);
+const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormGain, TensorName::TransformNormBias], 0);
 
 /// `d_E`, `d_P` and `d_E_S`, where they are learned.
 fn embedded_backward<S: Scalar>(

@@ -107,73 +107,68 @@ impl Simd<f32> for V3 {
     #[inline(always)]
     fn transpose(self, r: [f32x8; LANES]) -> [f32x8; LANES] {
         let p = [
-            self.low_pairs(r[0], r[1]),
-            self.high_pairs(r[0], r[1]),
-            self.low_pairs(r[2], r[3]),
-            self.high_pairs(r[2], r[3]),
-            self.low_pairs(r[4], r[5]),
-            self.high_pairs(r[4], r[5]),
-            self.low_pairs(r[6], r[7]),
-            self.high_pairs(r[6], r[7]),
+            low_pairs(self, r[0], r[1]),
+            high_pairs(self, r[0], r[1]),
+            low_pairs(self, r[2], r[3]),
+            high_pairs(self, r[2], r[3]),
+            low_pairs(self, r[4], r[5]),
+            high_pairs(self, r[4], r[5]),
+            low_pairs(self, r[6], r[7]),
+            high_pairs(self, r[6], r[7]),
         ];
         let f = [
-            self.first_pairs(p[0], p[2]),
-            self.second_pairs(p[0], p[2]),
-            self.first_pairs(p[1], p[3]),
-            self.second_pairs(p[1], p[3]),
-            self.first_pairs(p[4], p[6]),
-            self.second_pairs(p[4], p[6]),
-            self.first_pairs(p[5], p[7]),
-            self.second_pairs(p[5], p[7]),
+            first_pairs(self, p[0], p[2]),
+            second_pairs(self, p[0], p[2]),
+            first_pairs(self, p[1], p[3]),
+            second_pairs(self, p[1], p[3]),
+            first_pairs(self, p[4], p[6]),
+            second_pairs(self, p[4], p[6]),
+            first_pairs(self, p[5], p[7]),
+            second_pairs(self, p[5], p[7]),
         ];
         [
-            self.low_halves(f[0], f[4]),
-            self.low_halves(f[1], f[5]),
-            self.low_halves(f[2], f[6]),
-            self.low_halves(f[3], f[7]),
-            self.high_halves(f[0], f[4]),
-            self.high_halves(f[1], f[5]),
-            self.high_halves(f[2], f[6]),
-            self.high_halves(f[3], f[7]),
+            low_halves(self, f[0], f[4]),
+            low_halves(self, f[1], f[5]),
+            low_halves(self, f[2], f[6]),
+            low_halves(self, f[3], f[7]),
+            high_halves(self, f[0], f[4]),
+            high_halves(self, f[1], f[5]),
+            high_halves(self, f[2], f[6]),
+            high_halves(self, f[3], f[7]),
         ]
     }
 }
 
-/// The steps of a transposition.
-trait Shuffles {
-    fn low_pairs(self, a: f32x8, b: f32x8) -> f32x8;
-    fn high_pairs(self, a: f32x8, b: f32x8) -> f32x8;
-    fn first_pairs(self, a: f32x8, b: f32x8) -> f32x8;
-    fn second_pairs(self, a: f32x8, b: f32x8) -> f32x8;
-    fn low_halves(self, a: f32x8, b: f32x8) -> f32x8;
-    fn high_halves(self, a: f32x8, b: f32x8) -> f32x8;
+// The steps of a transposition.
+
+#[inline(always)]
+fn low_pairs(simd: V3, a: f32x8, b: f32x8) -> f32x8 {
+    cast(simd.avx._mm256_unpacklo_ps(cast(a), cast(b)))
 }
 
-impl Shuffles for V3 {
-    #[inline(always)]
-    fn low_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
-        cast(self.avx._mm256_unpacklo_ps(cast(a), cast(b)))
-    }
-    #[inline(always)]
-    fn high_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
-        cast(self.avx._mm256_unpackhi_ps(cast(a), cast(b)))
-    }
-    #[inline(always)]
-    fn first_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
-        cast(self.avx._mm256_shuffle_ps::<0b01_00_01_00>(cast(a), cast(b)))
-    }
-    #[inline(always)]
-    fn second_pairs(self, a: f32x8, b: f32x8) -> f32x8 {
-        cast(self.avx._mm256_shuffle_ps::<0b11_10_11_10>(cast(a), cast(b)))
-    }
-    #[inline(always)]
-    fn low_halves(self, a: f32x8, b: f32x8) -> f32x8 {
-        cast(self.avx._mm256_permute2f128_ps::<0x20>(cast(a), cast(b)))
-    }
-    #[inline(always)]
-    fn high_halves(self, a: f32x8, b: f32x8) -> f32x8 {
-        cast(self.avx._mm256_permute2f128_ps::<0x31>(cast(a), cast(b)))
-    }
+#[inline(always)]
+fn high_pairs(simd: V3, a: f32x8, b: f32x8) -> f32x8 {
+    cast(simd.avx._mm256_unpackhi_ps(cast(a), cast(b)))
+}
+
+#[inline(always)]
+fn first_pairs(simd: V3, a: f32x8, b: f32x8) -> f32x8 {
+    cast(simd.avx._mm256_shuffle_ps::<0b01_00_01_00>(cast(a), cast(b)))
+}
+
+#[inline(always)]
+fn second_pairs(simd: V3, a: f32x8, b: f32x8) -> f32x8 {
+    cast(simd.avx._mm256_shuffle_ps::<0b11_10_11_10>(cast(a), cast(b)))
+}
+
+#[inline(always)]
+fn low_halves(simd: V3, a: f32x8, b: f32x8) -> f32x8 {
+    cast(simd.avx._mm256_permute2f128_ps::<0x20>(cast(a), cast(b)))
+}
+
+#[inline(always)]
+fn high_halves(simd: V3, a: f32x8, b: f32x8) -> f32x8 {
+    cast(simd.avx._mm256_permute2f128_ps::<0x31>(cast(a), cast(b)))
 }
 
 #[cfg(test)]

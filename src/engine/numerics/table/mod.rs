@@ -13,8 +13,7 @@ use faer::MatRef;
 
 pub use products::multiply_by_rows;
 
-use super::packed::NumberType;
-use super::packed::{Bf16, F16, write};
+use super::packed::{Bf16, F16, NumberType, Numbers, write};
 use super::parallel::{available, map};
 use super::vectors::centroid;
 use super::{Matrix, Scalar};
@@ -24,6 +23,7 @@ use super::{Matrix, Scalar};
 pub struct Table<S> {
     rows: usize,
     cols: usize,
+    /// Row by row.
     numbers: Numbers<Matrix<S>, Vec<u16>>,
 }
 
@@ -35,25 +35,12 @@ pub struct TableRef<'a, S> {
     numbers: Numbers<&'a [S], &'a [u16]>,
 }
 
-/// All numbers, row by row, in the type in which they lie in memory.
-#[derive(Clone, Copy, Debug)]
-enum Numbers<W, H> {
-    Whole(W),
-    Bf16(H),
-    F16(H),
-}
-
 /// Rows of [`Table::parts`]: widened, they stay in a cache.
 const AT_A_TIME: usize = 1024;
 
 impl<S: Scalar> Table<S> {
     pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
-        let numbers = match kind {
-            NumberType::Whole => Numbers::Whole(Matrix::zeros(rows, cols)),
-            NumberType::Bf16 => Numbers::Bf16(vec![0; rows * cols]),
-            NumberType::F16 => Numbers::F16(vec![0; rows * cols]),
-        };
-        Self { rows, cols, numbers }
+        Self { rows, cols, numbers: Numbers::new(kind, || Matrix::zeros(rows, cols), || vec![0; rows * cols]) }
     }
 
     pub fn rows(&self) -> usize {
@@ -163,12 +150,7 @@ impl<S: Scalar> Table<S> {
     /// The table, to read.
     #[inline(always)]
     pub fn view(&self) -> TableRef<'_, S> {
-        let numbers = match &self.numbers {
-            Numbers::Whole(numbers) => Numbers::Whole(numbers.flat()),
-            Numbers::Bf16(numbers) => Numbers::Bf16(&numbers[..]),
-            Numbers::F16(numbers) => Numbers::F16(&numbers[..]),
-        };
-        TableRef { rows: self.rows, cols: self.cols, numbers }
+        TableRef { rows: self.rows, cols: self.cols, numbers: self.numbers.as_ref().map(Matrix::flat, Vec::as_slice) }
     }
 }
 

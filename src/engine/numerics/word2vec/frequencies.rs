@@ -49,14 +49,14 @@ impl Frequencies {
 
 /// `min(1, √(t / f))` for a word that is the share `f` of a corpus (Mikolov et al. 2013, arXiv
 /// 1310.4546, Eq. 5, which states the probability to leave it out).
-pub fn keep_probability(share: f64, threshold: f64) -> f64 {
+fn keep_probability(share: f64, threshold: f64) -> f64 {
     (threshold / share).sqrt().min(1.0)
 }
 
 // Noise words, drawn in proportion to `count^0.75` (Mikolov et al. 2013, arXiv 1310.4546, section 2.2).
 
 /// Noise is drawn from counts to this power.
-pub const NOISE_POWER: f64 = 0.75;
+const NOISE_POWER: f64 = 0.75;
 
 /// An alias table (Walker 1977; Vose 1991): a column for each word, all equally likely, divided
 /// between the word and one other. A draw is one random number and one look-up, exact to the bits of

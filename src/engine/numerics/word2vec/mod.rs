@@ -27,7 +27,6 @@ mod tables;
 mod worker;
 
 use frequencies::Frequencies;
-pub use frequencies::keep_probability;
 pub use objective::{target_backward, target_forward};
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -35,7 +34,6 @@ pub use tables::{Tables, WordStep};
 
 use crate::numerics::Matrix;
 use crate::numerics::rng::{Generator, Stream, stream};
-pub use crate::numerics::word2vec::frequencies::NOISE_POWER;
 pub use crate::numerics::word2vec::tables::Lanes;
 use crate::numerics::word2vec::worker::Threads;
 

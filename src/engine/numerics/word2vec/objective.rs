@@ -52,7 +52,7 @@ pub fn objective_step<A: Simd, S: Lanes>(
     rate: S,
 ) {
     let Buffers { h, scores, step_h } = buffers;
-    let vectors = h.stride() / S::lanes::<A>();
+    let vectors = h.stride / S::lanes::<A>();
     let h = S::vectors::<A>(h.flat());
     let step_h = S::vectors_mut::<A>(step_h.flat_mut());
     let contexts = S::vectors_mut::<A>(contexts.flat_mut());

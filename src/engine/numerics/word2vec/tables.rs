@@ -52,7 +52,7 @@ impl<S: Lanes> Tables<S> {
             #[inline(always)]
             fn with_simd<A: Simd>(self, simd: A) -> S {
                 let Loss(tables, example) = self;
-                let mut h = PaddedRows::zeros(example.inputs.len(), tables.vectors.width());
+                let mut h = PaddedRows::zeros(example.inputs.len(), tables.vectors.width);
                 let inputs = tables.gather(simd, example, &mut h);
                 objective_forward(inputs, &h, &tables.contexts, example.targets)
             }
@@ -69,7 +69,7 @@ impl<S: Lanes> Tables<S> {
             #[inline(always)]
             fn with_simd<A: Simd>(self, simd: A) {
                 let Descend(tables, example, rate) = self;
-                let mut buffers = Buffers::new(example.inputs.len(), tables.vectors.width());
+                let mut buffers = Buffers::new(example.inputs.len(), tables.vectors.width);
                 tables.step(simd, example, rate, &mut buffers);
             }
         }
@@ -98,7 +98,7 @@ impl<S: Lanes> Tables<S> {
     #[inline(always)]
     fn gather<A: Simd>(&self, simd: A, example: WordStep, h: &mut PaddedRows<S>) -> usize {
         let count = if example.mean { 1 } else { example.inputs.len() };
-        h.flat_mut()[..count * self.vectors.stride()].fill(S::zero());
+        h.flat_mut()[..count * self.vectors.stride].fill(S::zero());
         let share = share(example);
         for (i, &word) in example.inputs.iter().enumerate() {
             add_scaled(simd, h.row_mut(if example.mean { 0 } else { i }), share, self.vectors.row(word));
@@ -134,7 +134,7 @@ pub struct PaddedRows<S> {
     /// `D`
     width: usize,
     /// Entries of a row with its zeros.
-    stride: usize,
+    pub(super) stride: usize,
     values: Vec<S>,
     /// Index in `values` at which the first row begins.
     start: usize,
@@ -165,16 +165,6 @@ impl<S: Lanes> PaddedRows<S> {
 
     pub fn matrix(&self) -> Matrix<S> {
         Matrix::from_fn(self.rows, self.width, |i, j| self.row(i)[j])
-    }
-
-    /// `D`
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Entries of a row with its zeros.
-    pub fn stride(&self) -> usize {
-        self.stride
     }
 
     /// Row `i` with its zeros.

@@ -3,6 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rand::RngExt;
 
+use crate::numerics::parallel::each;
 use crate::numerics::rng::{Generator, Stream, part};
 use crate::numerics::word2vec::frequencies::{Frequencies, Noise};
 use crate::numerics::word2vec::objective::Buffers;
@@ -146,7 +147,7 @@ impl<S: Lanes> Threads<S> {
     ) {
         let share = sentences.len().div_ceil(self.workers.len()).max(1);
         let parts = sentences.chunks(share).zip(rates.chunks(share)).zip(&mut self.workers);
-        let mut parts = parts.map(|((sentences, rates), worker)| RoundShare {
+        let parts = parts.map(|((sentences, rates), worker)| RoundShare {
             config,
             frequencies,
             corpus,
@@ -154,19 +155,13 @@ impl<S: Lanes> Threads<S> {
             rates,
             worker,
         });
-        match &mut self.start {
-            None => parts.for_each(|part| Arch::new().dispatch(part)),
-            Some(start) => {
-                std::thread::scope(|scope| {
-                    let own = parts.next();
-                    parts.for_each(|part| _ = scope.spawn(|| Arch::new().dispatch(part)));
-                    own.into_iter().for_each(|part| Arch::new().dispatch(part));
-                });
-                let mut tables: Vec<&mut Tables<S>> =
-                    self.workers.iter_mut().map(|worker| &mut worker.tables).collect();
-                add_up(start.vectors.flat_mut(), tables.iter_mut().map(|tables| tables.vectors.flat_mut()).collect());
-                add_up(start.contexts.flat_mut(), tables.iter_mut().map(|tables| tables.contexts.flat_mut()).collect());
-            }
+        each(parts, |part| Arch::new().dispatch(part));
+        if let Some(start) = &mut self.start {
+            let tables = self.workers.iter_mut().map(|worker| &mut worker.tables);
+            let (vectors, contexts) =
+                tables.map(|tables| (tables.vectors.flat_mut(), tables.contexts.flat_mut())).unzip();
+            add_up(start.vectors.flat_mut(), vectors);
+            add_up(start.contexts.flat_mut(), contexts);
         }
     }
 
@@ -200,18 +195,17 @@ impl<S: Lanes> WithSimd for RoundShare<'_, S> {
 fn add_up<S: Lanes>(start: &mut [S], copies: Vec<&mut [S]>) {
     let share = start.len().div_ceil(copies.len()).max(1);
     let mut copies: Vec<_> = copies.into_iter().map(|copy| copy.chunks_mut(share)).collect();
-    std::thread::scope(|scope| {
-        for start in start.chunks_mut(share) {
-            let mut copies: Vec<&mut [S]> = copies.iter_mut().filter_map(Iterator::next).collect();
-            scope.spawn(move || {
-                Arch::new().dispatch(|| {
-                    for (at, start) in start.iter_mut().enumerate() {
-                        let sum = copies.iter().map(|copy| copy[at] - *start).sum::<S>() + *start;
-                        *start = sum;
-                        copies.iter_mut().for_each(|copy| copy[at] = sum);
-                    }
-                })
-            });
-        }
+    let parts = start.chunks_mut(share).map(|start| {
+        let copies: Vec<&mut [S]> = copies.iter_mut().filter_map(Iterator::next).collect();
+        (start, copies)
+    });
+    each(parts, |(start, mut copies)| {
+        Arch::new().dispatch(|| {
+            for (at, start) in start.iter_mut().enumerate() {
+                let sum = copies.iter().map(|copy| copy[at] - *start).sum::<S>() + *start;
+                *start = sum;
+                copies.iter_mut().for_each(|copy| copy[at] = sum);
+            }
+        })
     });
 }

@@ -17,7 +17,7 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::Cell;
 use attune_core::lesson::course;
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
-use attune_core::lesson::issue::{CellPlaces, LessonIssue, Spot, printable, shorten, written};
+use attune_core::lesson::issue::{CellPlaces, LessonIssue, Spot, printable, shorten, shown, written};
 use attune_core::lesson::links::{LinkContext, TextLink};
 use attune_core::lesson::live_text::{addresses, closed_panels};
 use attune_core::lesson::load::{EVERY, WatchedFile};
@@ -59,7 +59,7 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFa
             result => result?,
         }
         let saved = next_saved(&mut files);
-        why = saved.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ") + " saved";
+        why = saved.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ") + " saved";
         // A glossary speaks of every lesson.
         due = if saved.iter().any(|path| is_glossary_file(path)) { lessons.to_vec() } else { saved };
     }
@@ -103,7 +103,7 @@ fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Res
             match checked {
                 Ok(line) => line.into_iter().try_for_each(print::line)?,
                 Err(CliFault::Lesson(issues)) => {
-                    print::line(format_args!("{}: has issues", name(path)))?;
+                    print::line(format_args!("{}: has issues", shown(path)))?;
                     faults.push_str(&issues);
                 }
                 Err(fault) => return Err(fault),
@@ -158,10 +158,9 @@ impl Glossaries {
 
     /// The result for a glossary, as one line.
     fn check(&mut self, file: &Path) -> String {
-        match self.read(file).map(|glossary| glossary.terms().len()) {
-            Some(1) => format!("{}: ok, 1 term", name(file)),
-            Some(terms) => format!("{}: ok, {terms} terms", name(file)),
-            None => format!("{}: has issues", name(file)),
+        match self.read(file) {
+            Some(glossary) => format!("{}: ok, {}", shown(file), counted(glossary.terms().len(), "term")),
+            None => format!("{}: has issues", shown(file)),
         }
     }
 
@@ -187,7 +186,7 @@ impl Ids {
             Some(other) => Err(CliFault::Lesson(format!(
                 "{}: id {id:?} is also the id of {}; expected a unique id\n",
                 training::place(path, &["id"]),
-                name(other)
+                shown(other)
             ))),
             None => {
                 self.0.insert(id.to_owned(), file);
@@ -203,7 +202,7 @@ struct Courses(HashMap<PathBuf, Vec<String>>);
 
 impl Courses {
     fn beside(&mut self, path: &Path) -> &[String] {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = course::folder_of(path);
         let list = || course::list(folder).iter().map(|file| file.id()).collect();
         self.0.entry(folder.to_owned()).or_insert_with(list)
     }
@@ -226,7 +225,7 @@ fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
     let shows = if absent.is_some() { None } else { how.sentence.command(&lesson)? };
     let mut kernel = training::train(lesson, common);
     let snapshot = if absent.is_some() { kernel.snapshot() } else { training::trained(&kernel, path)? };
-    let (file, lesson) = (name(path), snapshot.lesson.clone());
+    let (file, lesson) = (shown(path), snapshot.lesson.clone());
     let mut verdicts = verify(&snapshot).unwrap_or_default();
     if absent.is_none() {
         verdicts.extend(verify_switched(&lesson));
@@ -272,7 +271,7 @@ impl Round<'_> {
         wrong.unknown = unknown_lessons(path, &lesson, &mut self.courses);
         let issues = wrong.report(path);
         if issues.is_empty() {
-            Ok(passed(&name(path), &lesson, absent.as_deref(), wrong.verdicts.len()))
+            Ok(passed(&shown(path), &lesson, absent.as_deref(), wrong.verdicts.len()))
         } else {
             Err(CliFault::Lesson(issues))
         }
@@ -296,7 +295,7 @@ struct Wrong {
 impl Wrong {
     /// The issues, a line each, with their places in the file.
     fn report(&self, path: &Path) -> String {
-        let file = name(path);
+        let file = shown(path);
         let text = written(path).unwrap_or_default();
         // Most lessons have no issue, and reading the file a second time takes as long as the first.
         let places = LazyCell::new(|| CellPlaces::of(&text));
@@ -346,7 +345,7 @@ fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> (Option<Str
     kernel.apply(shows);
     let on_stage = kernel.snapshot();
     let overflow = training::overflow_of(&on_stage, path);
-    let read = overflow.is_none().then(|| format!("{}: {}", name(path), printable(&ran(&on_stage))));
+    let read = overflow.is_none().then(|| format!("{}: {}", shown(path), printable(&ran(&on_stage))));
     // The cells are run with the lesson's own.
     kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
     (read, overflow)
@@ -463,10 +462,6 @@ fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Pro
         Some(Problem { cell, words, at: Spot::Words(address.into()) })
     };
     links.into_iter().filter_map(problem).collect()
-}
-
-fn name(path: &Path) -> String {
-    printable(&path.display().to_string())
 }
 
 fn line(verdict: &ClaimVerdict) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_core::kernel::check::Grader;
-use attune_core::lesson::issue::{printable, shorten};
+use attune_core::lesson::issue::{printable, shorten, shown};
 use attune_core::whole_file::is_same;
 use attune_engine::messages::counted;
 use attune_view::export::file;
@@ -19,7 +19,7 @@ use super::{CliFault, print};
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
-        let shown = printable(&request.lesson.display().to_string());
+        let shown = shown(&request.lesson);
         return Err(CliFault::Lesson(format!("{shown}: the lesson has no tasks, so there is nothing to grade\n")));
     }
     // A model's folder has no tasks.
@@ -34,7 +34,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     for path in &request.submissions {
         match graded(path, &mark, &grader) {
             Ok(work) => class.works.push(work),
-            Err(why) => class.unread.push((printable(&path.display().to_string()), why)),
+            Err(why) => class.unread.push((shown(path), why)),
         }
     }
     match &request.output {
@@ -53,7 +53,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
 fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), CliFault> {
     let mut bytes = Vec::new();
     write(request.to, class, &mut bytes).map_err(CliFault::output)?;
-    let shown = printable(&file.display().to_string());
+    let shown = shown(file);
     file::write(&request.lesson, file, &bytes).map_err(|why| CliFault::output(format_args!("{why}")))?;
     if common.quiet {
         return Ok(());
@@ -68,7 +68,7 @@ fn spare(file: &Path, works: &[PathBuf]) -> Result<(), CliFault> {
     match works.iter().any(|work| is_same(file, work)) {
         true => Err(CliFault::output(format_args!(
             "{} is one of the submissions; choose another name for the output",
-            printable(&file.display().to_string())
+            shown(file)
         ))),
         false => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use attune_core::lesson::glossary::is_glossary_file;
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::{printable, shown};
 use attune_core::lesson::starter::{NotNew, write_new};
 #[cfg(feature = "app")]
 use attune_core::lesson::vector_files::{BESIDE_VECTORS, is_file_of_vectors};
@@ -99,7 +99,7 @@ pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, CliFault> {
 /// Reads the same with its text; a pretrained model has none.
 pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), CliFault> {
     if is_shared(path) {
-        let file = printable(&path.display().to_string());
+        let file = shown(path);
         return Err(CliFault::Lesson(format!(
             "{file}: this file was shared or handed in and is not a lesson; open it with attune, draw it with attune \
              render, or grade it with attune grade\n"
@@ -107,7 +107,7 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
     }
     let (lesson, text) = load::read_with_text(path).map_err(|issues| CliFault::lesson(&issues))?;
     if let Some(why) = lesson.why_no_sentence() {
-        let file = printable(&path.display().to_string());
+        let file = shown(path);
         print::warning(format_args!("{file}: {}; you can give other ids with --ids", printable(&why)));
     }
     Ok((Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }, text))
@@ -184,6 +184,6 @@ pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), CliF
     if common.quiet {
         return Ok(());
     }
-    let shown = printable(&path.display().to_string());
+    let shown = shown(path);
     print::with(|out| writeln!(out, "{shown}: a lesson to start from\n  attune check {shown}\n  attune {shown}"))
 }

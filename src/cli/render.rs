@@ -20,7 +20,7 @@ mod drawn {
     use attune_core::kernel::command::{SentenceCommand, TrainingCommand};
     use attune_core::kernel::{Command, Kernel, Snapshot};
     use attune_core::lesson::Lesson;
-    use attune_core::lesson::issue::printable;
+    use attune_core::lesson::issue::{printable, shown};
     use attune_core::lesson::schema::CellKind;
     use attune_engine::messages::nearest;
     use attune_view::export::file::obstacle;
@@ -37,11 +37,13 @@ mod drawn {
     use crate::cli::{CliFault, lessons, print, training};
 
     pub fn render(request: &RenderArgs, common: &Common) -> Result<(), CliFault> {
-        let output = || printable(&request.output.display().to_string());
         let form = moves(request)?;
         // Before training, which may take long.
         if let Some(why) = obstacle(&request.output) {
-            return Err(CliFault::output(format_args!("the picture cannot be written: {}: {why}", output())));
+            return Err(CliFault::output(format_args!(
+                "the picture cannot be written: {}: {why}",
+                shown(&request.output)
+            )));
         }
         let (kernel, options) = match lessons::shared(&request.lesson, &request.of, common)? {
             Some(_) if form.is_some() => {
@@ -90,7 +92,7 @@ mod drawn {
                 return Err(CliFault::usage(format_args!(
                     "--output: {} is neither the name of a picture, such as apple.png, nor that of an animation, such as \
                      apple.gif or apple.apng",
-                    printable(&request.output.display().to_string())
+                    shown(&request.output)
                 )));
             }
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::training::stop::{ActivationId, Diverged, Origin, first_not_finite};
 use attune_core::kernel::{Command, Kernel, Snapshot};
-use attune_core::lesson::issue::{FieldPath, locate, printable};
+use attune_core::lesson::issue::{FieldPath, locate, shown};
 use attune_core::lesson::schema::{Lesson, StaticEmbedding};
 use attune_view::view_model::training::diverged_words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,15 +17,17 @@ use super::args::Common;
 
 /// A kernel trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
-    let mut kernel = Kernel::new(Arc::new(lesson));
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    finished(kernel, common)
+    trained_after(None, lesson, common)
 }
 
 /// As [`train`], with a tour in the notebook of a model that was opened as a folder.
 pub fn train_with_tour(lesson: Lesson, common: &Common) -> Kernel {
+    trained_after(Some(Command::Tour), lesson, common)
+}
+
+fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Kernel {
     let mut kernel = Kernel::new(Arc::new(lesson));
-    kernel.apply(Command::Tour);
+    first.into_iter().for_each(|first| kernel.apply(first));
     kernel.apply(Command::Training(TrainingCommand::Play));
     finished(kernel, common)
 }
@@ -44,11 +46,7 @@ pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common)
 /// The kernel once it has nothing more to do.
 fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
     let lesson = kernel.snapshot().lesson;
-    let steps = lesson.model.steps as u64;
-    let bar = ProgressBar::with_draw_target(Some(steps), target(common));
-    // The template is a constant; were it wrong, a plain bar is as good.
-    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len} steps");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = bar(lesson.model.steps, "{msg} {bar:32} {pos}/{len} steps", common);
     bar.set_message(lesson.title.clone());
     while kernel.is_busy() {
         kernel.advance();
@@ -76,21 +74,26 @@ pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
 /// A bar for stage pictures, which take a second each without a graphics card.
 #[cfg(feature = "app")]
 pub fn pictures(count: usize, common: &Common) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(count as u64), target(common));
-    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = bar(count, "{msg} {bar:32} {pos}/{len}", common);
     bar.set_message("Drawing");
     bar
 }
 
+fn bar(length: usize, template: &str, common: &Common) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length as u64), target(common));
+    // The template is a constant; were it wrong, a plain bar is as good.
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
 /// indicatif draws on terminals only.
-fn target(common: &Common) -> ProgressDrawTarget {
+pub fn target(common: &Common) -> ProgressDrawTarget {
     if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
 
 /// `file:line:col` of a field of the lesson; the file alone if it can no longer be read.
 pub fn place(file: &Path, field: FieldPath) -> String {
-    let name = printable(&file.display().to_string());
+    let name = shown(file);
     match locate(file, field) {
         Some(place) => format!("{name}:{place}"),
         None => name,
@@ -101,14 +104,12 @@ pub fn place(file: &Path, field: FieldPath) -> String {
 /// the first step, which it has not touched.
 fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
     let words = diverged_words(diverged);
-    let activation = match diverged.origin {
-        Some(Origin::Activation(activation)) => Some(activation),
-        _ => None,
-    };
-    let origin = match diverged.origin {
-        Some(Origin::Activation(activation)) => format!(": {activation} is the first tensor that is not finite"),
-        Some(Origin::Largest(tensor)) => format!(": {tensor} is the largest tensor"),
-        None => String::new(),
+    let (activation, origin) = match diverged.origin {
+        Some(Origin::Activation(activation)) => {
+            (Some(activation), format!(": {activation} is the first tensor that is not finite"))
+        }
+        Some(Origin::Largest(tensor)) => (None, format!(": {tensor} is the largest tensor")),
+        None => (None, String::new()),
     };
     let (field, cause) = if diverged.is_at_start() {
         start(lesson, activation)

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::{printable, shown};
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::messages::counted;
 use attune_engine::numerics::vectors::{cosine, norm};
@@ -13,10 +13,11 @@ use attune_engine::vectors::expression::Expression;
 use attune_engine::vectors::space::{compare, shared};
 use attune_engine::vectors::{Vectors, read, unknown};
 use attune_view::export::vectors::TableRows;
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::args::{Common, CompareArgs, NeighboursArgs};
+use super::training::target;
 use super::{CliFault, print};
 
 /// The folder of a model that is given by its folder, one of its files, or its name.
@@ -38,8 +39,7 @@ pub fn table(path: &Path, rows: TableRows, common: &Common) -> Result<Option<Vec
 fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
     let file = if is_file_of_vectors(path) { None } else { model_folder(path) };
     let path = file.as_deref().unwrap_or(path);
-    let target = if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(None, target);
+    let bar = ProgressBar::with_draw_target(None, target(common));
     let vectors = read(path, &mut |progress| {
         bar.set_length(progress.length.max(progress.bytes));
         bar.set_position(progress.bytes);
@@ -152,8 +152,4 @@ pub fn trace(path: &Path, words: &[String], common: &Common) -> Result<(), CliFa
         "cosines": rows.iter().map(cosines).collect::<Vec<_>>(),
     });
     print::with(|out| writeln!(out, "{answer}"))
-}
-
-fn shown(path: &Path) -> String {
-    printable(&path.display().to_string())
 }

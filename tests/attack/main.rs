@@ -36,8 +36,7 @@ fn plot(id: usize, source: &str) -> String {
 }
 
 fn apply(kernel: &mut Kernel, id: usize, command: CellCommand) {
-    kernel.apply(Command::Notebook(NotebookCommand::Cell(format!("c{id}").into(), command)));
-    kernel.settle();
+    lessons::apply(kernel, Command::Notebook(NotebookCommand::Cell(format!("c{id}").into(), command)));
 }
 
 /// Writes into a cell, and runs one, as the learner does.
@@ -51,9 +50,7 @@ fn run(kernel: &mut Kernel, id: usize) -> Arc<RunSnapshot> {
 }
 
 fn cell(kernel: &Kernel, id: usize) -> CellSnapshot {
-    let notebook = kernel.snapshot().notebook;
-    let found = notebook.cells.iter().find(|cell| *cell.cell.id == *format!("c{id}"));
-    found.unwrap_or_else(|| panic!("no cell c{id}")).clone()
+    lessons::found(kernel, &format!("c{id}"))
 }
 
 fn shown(kernel: &Kernel, id: usize) -> Arc<RunSnapshot> {

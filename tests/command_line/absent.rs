@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::common::folder::Folder;
-use crate::program::program;
+use crate::program::{ended, program, ran};
 
 const LESSON: &str = r#"Lesson(
     id: "absent", title: "Absent", seed: 1,
@@ -25,25 +25,16 @@ fn a_lesson_about_a_well_known_model_is_read_without_it() {
     let file = folder.join("absent.ron");
     let check = |model: &str| {
         fs::write(&file, LESSON.replace("NAME", model)).expect("a lesson");
-        let output = program().args(["check", "--quiet"]).arg(&file).env("HF_HUB_CACHE", &folder.0).output();
-        let output = output.expect("the program");
-        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-        (output.status.code(), said)
+        ran(program().args(["check", "--quiet"]).arg(&file).env("HF_HUB_CACHE", &folder.0))
     };
-    let (code, said) = check("openai-community/gpt2");
-    assert_eq!(code, Some(0), "{said}");
+    let said = ended(check("openai-community/gpt2"), 0, "");
     for words in
         ["read but not run, 2 cells; claims skipped: next, seen;", "548 MB", "hf download openai-community/gpt2"]
     {
         assert!(said.contains(words), "{words}: {said}");
     }
     // A head that the model does not have is found without it.
-    let (code, said) = check("distilgpt2");
-    assert!(
-        code == Some(1) && said.contains("head: found the number 143; expected a whole number from 0 to 71"),
-        "{said}"
-    );
+    ended(check("distilgpt2"), 1, "head: found the number 143; expected a whole number from 0 to 71");
     // Nothing is known of another model's shape.
-    let (code, said) = check("nobody/no-such-model");
-    assert!(code == Some(1) && said.contains("hf download nobody/no-such-model"), "{said}");
+    ended(check("nobody/no-such-model"), 1, "hf download nobody/no-such-model");
 }

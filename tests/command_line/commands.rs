@@ -3,7 +3,7 @@
 use std::process::{Output, Stdio};
 
 use crate::common::folder::Folder;
-use crate::program::{attune, program};
+use crate::program::{attune, ended, program, said};
 
 const SMALL: &str = "tests/fixtures/small.ron";
 
@@ -15,12 +15,9 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
+#[track_caller]
 fn check(args: &[&str], code: i32, says: &str) {
-    let output = attune(args);
-    let said = format!("{}{}", stdout(&output), stderr(&output));
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
-    assert!(said.contains(says), "{args:?} should say {says:?}, but says:\n{said}");
-    assert!(!said.contains("panicked"), "{args:?}: {said}");
+    ended(said(args), code, says);
 }
 
 #[test]
@@ -46,8 +43,7 @@ fn a_claim_that_does_not_hold_fails_the_check() {
     std::fs::write(&file, text).expect("a temporary file");
     let path = file.as_str();
     for args in [&["check", path][..], &["check", path, "--verbose"]] {
-        let output = attune(args);
-        let said = format!("{}{}", stdout(&output), stderr(&output));
+        let (_, said) = said(args);
         assert_eq!(said.matches("claim \"sum\" does not hold: measured ").count(), 1, "{said}");
     }
     check(&["check", path], 1, "expected at least 0.5");

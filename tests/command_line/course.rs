@@ -1,30 +1,21 @@
 //! The course wherever the program is started: that of a folder `lessons`, or the program's own.
 
 use std::fs;
-use std::process::Output;
 
 use crate::common::folder::Folder;
 use crate::common::top::text;
-use crate::program::program;
+use crate::program::{ended, program, ran};
 
 /// Runs the program in an empty folder, which is its home too.
 fn run(folder: &Folder, args: &[&str]) -> (Option<i32>, String) {
     let home = folder.join("home");
-    let Output { status, stdout, stderr } = program()
-        .args(args)
-        .current_dir(&folder.0)
-        .env("XDG_DATA_HOME", &home)
-        .env("HOME", &home)
-        .output()
-        .expect("the program");
-    (status.code(), [stdout, stderr].iter().map(|bytes| String::from_utf8_lossy(bytes)).collect())
+    ran(program().args(args).current_dir(&folder.0).env("XDG_DATA_HOME", &home).env("HOME", &home))
 }
 
 #[test]
 fn a_lesson_of_the_course_is_found_by_its_name_anywhere() {
     let folder = Folder::new("anywhere");
-    let (code, said) = run(&folder, &["trace", "dot_product", "--quiet"]);
-    assert_eq!(code, Some(0), "{said}");
+    let said = ended(run(&folder, &["trace", "dot_product", "--quiet"]), 0, "");
     assert!(said.contains("\"lesson\":\"dot-product\"") || said.contains("\"lesson\":\"dot_product\""), "{said:.200}");
     // Once more, with all files there; one that was changed is put back.
     let file = folder.join("home/attune/built-in/lessons/dot_product.ron");
@@ -32,8 +23,7 @@ fn a_lesson_of_the_course_is_found_by_its_name_anywhere() {
     fs::write(&file, "changed").expect("a change");
     assert_eq!(run(&folder, &["trace", "dot_product", "--quiet"]).0, Some(0));
     assert_eq!(fs::read_to_string(&file).expect("the lesson"), text);
-    let (code, said) = run(&folder, &["trace", "dot_prodct"]);
-    assert_eq!(code, Some(1), "{said}");
+    ended(run(&folder, &["trace", "dot_prodct"]), 1, "");
 }
 
 #[test]
@@ -41,9 +31,7 @@ fn lessons_of_a_folder_come_first() {
     let folder = Folder::new("first");
     fs::create_dir_all(folder.join("lessons")).expect("a folder");
     fs::write(folder.join("lessons/apple.ron"), "no lesson").expect("a file");
-    let (code, said) = run(&folder, &["check", "apple"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("lessons/apple.ron"), "{said}");
+    ended(run(&folder, &["check", "apple"]), 1, "lessons/apple.ron");
     let (code, said) = run(&folder, &["check"]);
     assert!(code == Some(1) && said.matches("has issues").count() == 1, "{said}");
     assert!(!folder.join("home/attune/built-in").exists(), "the program's own course is not asked for");
@@ -52,31 +40,25 @@ fn lessons_of_a_folder_come_first() {
 #[test]
 fn a_lesson_is_copied_to_be_edited() {
     let folder = Folder::new("copied");
-    let (code, said) = run(&folder, &["new", "my-words.ron", "--from", "words"]);
-    assert_eq!(code, Some(0), "{said}");
+    ended(run(&folder, &["new", "my-words.ron", "--from", "words"]), 0, "");
     let text = fs::read_to_string(folder.join("my-words.ron")).expect("the copy");
     assert!(text.contains("id: \"my-words\"") && text.len() > 10_000, "{text:.300}");
     let lesson = attune_core::lesson::parse("my-words.ron", &text).unwrap_or_else(|issues| panic!("{issues:?}"));
     assert_eq!(lesson.id, "my-words");
     // Its links to other lessons lead to those of the program.
-    let (code, said) = run(&folder, &["new", "my-apple.ron", "--from", "apple"]);
-    assert_eq!(code, Some(0), "{said}");
+    ended(run(&folder, &["new", "my-apple.ron", "--from", "apple"]), 0, "");
     let text = fs::read_to_string(folder.join("my-apple.ron")).expect("the copy");
     assert!(text.contains("attune:lesson/words"));
-    let (code, said) = run(&folder, &["check", "my-apple.ron"]);
-    assert_eq!(code, Some(0), "{said}");
+    ended(run(&folder, &["check", "my-apple.ron"]), 0, "");
     fs::write(folder.join("my-apple.ron"), text.replace("attune:lesson/words", "attune:lesson/wrds")).expect("a file");
-    let (code, said) = run(&folder, &["check", "my-apple.ron"]);
-    assert!(code == Some(1) && said.contains("there is no lesson \"wrds\""), "{said}");
-    let (code, said) = run(&folder, &["new", "other.ron", "--from", "nothing-like-that"]);
-    assert!(code == Some(1) && said.contains("no such file"), "{said}");
+    ended(run(&folder, &["check", "my-apple.ron"]), 1, "there is no lesson \"wrds\"");
+    ended(run(&folder, &["new", "other.ron", "--from", "nothing-like-that"]), 1, "no such file");
 }
 
 #[test]
 fn an_installed_program_has_licences_a_manual_and_completions() {
     let folder = Folder::new("installed");
-    let (code, licences) = run(&folder, &["licences"]);
-    assert_eq!(code, Some(0));
+    let licences = ended(run(&folder, &["licences"]), 0, "");
     for part in ["MIT License", "Apache License", "SIL OPEN FONT LICENSE", "faer ", "bevy ", "egui "] {
         assert!(licences.contains(part), "{part} is missing");
     }

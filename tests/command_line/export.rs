@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::folder::Folder;
 use crate::common::lessons::{SMALL, with_cells};
-use crate::program::{program, said};
+use crate::program::{ended, program, ran, said};
 
 const NOTEBOOK: &str = "tests/fixtures/notebook.ron";
 
@@ -19,8 +19,7 @@ fn every_format_is_written_whole() {
         [("ipynb", None), ("html", None), ("web", None), ("md", Some("x_files")), ("tsv", Some("x_metadata.tsv"))];
     for (format, beside) in beside {
         let file = folder.0.join(format!("x.{format}"));
-        let (code, said) = export(&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"]);
-        assert_eq!(code, Some(0), "{said}");
+        let said = ended(export(&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"]), 0, "");
         assert!(fs::metadata(&file).is_ok_and(|file| file.len() > 100), "{format}: {said}");
         if let Some(beside) = beside {
             assert!(folder.0.join(beside).exists() && said.contains(beside), "{format}: {said}");
@@ -39,8 +38,7 @@ fn cells_that_take_too_long_together_are_left_out_with_words() {
     let slow = r#"Code(id: "slow", src: "let a = []; a.pad(9999, \"x\"); loop { \"y\" in a; }"), Code(id: "next", src: "6 * 7"), Code(id: "last", src: "7 * 7"),"#;
     fs::write(&lesson, with_cells(SMALL, slow)).unwrap();
     let [lesson, file] = [&lesson, &file].map(|path| path.to_str().unwrap());
-    let (code, said) = export(&[lesson, "--to", "md", "-o", file, "--within", "1"]);
-    assert_eq!(code, Some(0), "{said}");
+    let said = ended(export(&[lesson, "--to", "md", "-o", file, "--within", "1"]), 0, "");
     let words = "not run: \"next\", \"last\", because all cells together took more than 1 s; raise the limit with --within SECONDS";
     assert!(said.contains(words), "{said}");
     let page = fs::read_to_string(file).unwrap();
@@ -58,9 +56,7 @@ fn wrong_usage_is_said_before_training() {
         (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file, not a stream; name it like apple.html"),
         (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "this is the lesson itself"),
     ] {
-        let (code, said) = export(args);
-        assert_eq!(code, Some(2), "{args:?}: {said}");
-        assert!(said.contains(says), "{args:?} should say {says:?}: {said}");
+        ended(export(args), 2, says);
     }
     assert_eq!(fs::read(&lesson).unwrap(), fs::read(NOTEBOOK).unwrap());
 }
@@ -70,8 +66,7 @@ fn a_place_where_no_file_can_be_is_said_before_training() {
     let folder = Folder::new("place");
     let here = folder.0.to_str().unwrap();
     for (place, why) in [(here, "it is a folder"), (&format!("{here}/no/x.html"), "there is no such folder")] {
-        let (code, said) = export(&[NOTEBOOK, "--to", "html", "-o", place]);
-        assert!(code == Some(1) && said.contains(why), "{place}: {said}");
+        ended(export(&[NOTEBOOK, "--to", "html", "-o", place]), 1, why);
     }
 }
 
@@ -91,8 +86,11 @@ fn a_cell_that_fails_is_a_warning() {
     let lesson = folder.0.join("x.ron");
     fs::write(&lesson, fs::read_to_string(NOTEBOOK).unwrap().replace(", fails: true", "")).unwrap();
     let file = folder.0.join("x.html");
-    let (code, said) = export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]);
-    assert!(code == Some(0) && said.contains("warning: cell \"broken\": 1:3: cannot multiply"), "{said}");
+    ended(
+        export(&[lesson.to_str().unwrap(), "--to", "html", "-o", file.to_str().unwrap()]),
+        0,
+        "warning: cell \"broken\": 1:3: cannot multiply",
+    );
 }
 
 #[test]
@@ -100,23 +98,17 @@ fn a_folder_of_lessons_becomes_a_site() {
     let folder = Folder::new("course-site");
     fs::create_dir(folder.0.join("lessons")).unwrap();
     fs::copy(NOTEBOOK, folder.0.join("lessons/notebook.ron")).unwrap();
-    let export = |args: &[&str]| {
-        let output = program().arg("export").args(args).args(["--quiet"]).current_dir(&folder.0).output().unwrap();
-        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
-    };
+    let export = |args: &[&str]| ran(program().arg("export").args(args).args(["--quiet"]).current_dir(&folder.0));
     for (args, says) in [
         (&["--course", "--to", "md", "-o", "site"][..], "--to web"),
         (&["--course", "--to", "web", "-o", "site", "--sentence", "a"], "--sentence"),
         (&["--course", "lessons/notebook.ron", "--to", "web", "-o", "site"], "cannot be used with"),
         (&["--to", "web", "-o", "site"], "required"),
     ] {
-        let (code, said) = export(args);
-        assert!(code == Some(2) && said.contains(says), "{args:?}: {said}");
+        ended(export(args), 2, says);
     }
-    let (code, said) = export(&["--course", "--to", "web", "-o", "site"]);
-    assert!(code == Some(0) && said.contains("site: a front page and 1 lesson, "), "{said}");
+    ended(export(&["--course", "--to", "web", "-o", "site"]), 0, "site: a front page and 1 lesson, ");
     let names = fs::read_dir(folder.0.join("site")).unwrap().count();
     assert_eq!(names, 2, "the front page and the lesson");
-    let (code, said) = export(&["--course", "--to", "web", "-o", "site"]);
-    assert!(code == Some(1) && said.contains("the folder is not empty"), "{said}");
+    ended(export(&["--course", "--to", "web", "-o", "site"]), 1, "the folder is not empty");
 }

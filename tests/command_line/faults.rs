@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::common::folder::Folder;
-use crate::program::{program, said};
+use crate::program::{ended, program, said};
 
 /// A lesson file that is gone after the test.
 struct File(PathBuf);
@@ -73,8 +73,7 @@ fn no_claim_holds_of_what_is_no_number() {
     for (objective, facts) in [("MaskedWord", of_words), ("Label", of_labels), ("Sequence", of_sequences)] {
         let model = format!("objective: {objective}, steps: 0");
         let file = File::new(objective, &lesson(HUGE, &model, &claims(&facts)));
-        let (code, said) = attune(&["check", file.path()], &file);
-        assert_eq!(code, Some(1), "{said}");
+        let said = ended(attune(&["check", file.path()], &file), 1, "");
         for i in 0..facts.len() {
             let no = format!("claim \"c{i}\" does not hold: measured no finite number, expected 0.5 ± 1 (s)");
             assert!(said.contains(&no), "{objective} {i}: {said}");
@@ -121,8 +120,7 @@ fn training_that_diverges_names_the_tensor_and_the_place() {
     let steep = "objective: NextWord, steps: 500, optimiser: Sgd(momentum: 0.99),\n learning_rate: 1.0";
     let long = PLAIN.replace('1', "1e4");
     let file = File::new("steep", &lesson(&long, steep, ""));
-    let (code, said) = attune(&["check", file.path()], &file);
-    assert!(code == Some(1) && said.contains("FILE:5:17: training diverged at step "), "{said}");
+    let said = ended(attune(&["check", file.path()], &file), 1, "FILE:5:17: training diverged at step ");
     assert!(said.contains("the model's learning_rate of 1 is too large"), "{said}");
 }
 
@@ -137,8 +135,7 @@ fn static_vectors_that_learn_nothing_are_an_issue() {
 fn two_files_have_two_ids() {
     let text = lesson(PLAIN, "objective: MaskedWord, steps: 0", "");
     let (file, other) = (File::new("one", &text), File::new("other", &text));
-    let (code, said) = attune(&["check", file.path(), other.path(), file.path()], &file);
-    assert_eq!(code, Some(1), "{said}");
+    let said = ended(attune(&["check", file.path(), other.path(), file.path()], &file), 1, "");
     let canonical = fs::canonicalize(file.path()).expect("it is there").display().to_string();
     let first = canonical.replace(file.path(), "FILE");
     let expected = format!("{}:1:12: id \"x\" is also the id of {first}; expected a unique id\n", other.path());
@@ -204,8 +201,7 @@ fn an_export_without_room_leaves_what_was_there() {
 fn file_names_are_printed_without_control_characters() {
     let file = File::new("\u{1b}[31mred", "Lesson(");
     for args in [&["check", file.path()][..], &["trace", file.path()]] {
-        let (code, said) = attune(args, &File::new("other", ""));
-        assert_eq!(code, Some(1), "{said}");
+        let said = ended(attune(args, &File::new("other", "")), 1, "");
         assert!(said.contains("\\u{1b}[31mred") && !said.contains('\u{1b}'), "{said}");
     }
 }
@@ -215,8 +211,7 @@ fn what_a_cell_says_is_printed_without_control_characters() {
     let text = include_str!("../fixtures/notebook.ron");
     let throws = r##"src: r#"throw "\x1b[31m\u202e""#"##;
     let file = File::new("escape", &text.replace(r#"src: "E @ E", fails: true"#, throws));
-    let (code, said) = attune(&["check", file.path()], &file);
-    assert_eq!(code, Some(1), "{said}");
+    let said = ended(attune(&["check", file.path()], &file), 1, "");
     assert!(said.contains(r"\u{1b}[31m\u{202e}"), "{said}");
 }
 

@@ -7,7 +7,7 @@ use attune_core::lesson::{course, glossary};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::{SMALL, edited, with_cells};
-use crate::program::said;
+use crate::program::{ended, said};
 
 const GLOSSARY: &str = r#"// Two terms.
 Glossary([
@@ -82,8 +82,7 @@ fn what_is_bold_is_a_term_and_terms_are_bold() {
             hints: ["A **hint**"], feedback: [Feedback(when: "x == 1", say: "**Said**")]),
     "#;
     let course = Course::new("bold", &[("a.ron", &lesson(cells)), ("glossary.ron", GLOSSARY)]);
-    let (code, said) = course.check(&["a.ron"]);
-    assert_eq!(code, Some(1), "{said}");
+    let said = ended(course.check(&["a.ron"]), 1, "");
     let expected =
         "is in bold but not in glossary.ron; expected a term of it (emphasis and names of controls are in *italics*)";
     for (line, part) in [
@@ -112,8 +111,7 @@ fn a_text_names_panels_that_are_open() {
         )
     };
     let closed = Course::new("panels", &[("small.ron", &lesson(&cells("")))]);
-    let (code, said) = closed.check(&["small.ron"]);
-    assert_eq!(code, Some(1), "{said}");
+    let said = ended(closed.check(&["small.ron"]), 1, "");
     assert!(
         said.contains(
             "D/small.ron:29:45: cell \"intro\": its text names the panel Weights, which neither this cell nor an earlier \
@@ -136,8 +134,7 @@ fn a_lesson_of_the_course_builds_on_lessons_of_the_course() {
     for (name, text) in [("words.ron", &first), ("small.ron", &built_on("wrods")), ("good.ron", &built_on("words"))] {
         fs::write(folder.join(name), text).expect("a temporary file");
     }
-    let (code, said) = course.check(&["lessons/small.ron"]);
-    assert_eq!(code, Some(1), "{said}");
+    let said = ended(course.check(&["lessons/small.ron"]), 1, "");
     let issue = "builds_on: no lesson in the same folder has the id \"wrods\"; expected lessons of this course; did you mean \"words\"?";
     assert!(said.contains(issue), "{said}");
     assert_eq!(course.check(&["lessons/good.ron"]).0, Some(0));
@@ -152,8 +149,7 @@ fn its_own_issues_are_told_once_and_at_their_places() {
     let course = Course::new("wrong", &[("a.ron", &one), ("b.ron", &other), ("glossary.ron", &wrong)]);
     let unknown = "lesson: no lesson beside the glossary has the id \"smal\"; expected \"small\" or \"other\"; did you mean \"small\"?";
     for files in [&["a.ron", "b.ron"][..], &["a.ron", "b.ron", "glossary.ron"]] {
-        let (code, said) = course.check(files);
-        assert_eq!(code, Some(1));
+        let said = ended(course.check(files), 1, "");
         assert_eq!(said.matches(&format!("D/glossary.ron:3:124: {unknown}")).count(), 1, "{said}");
         assert_eq!(said.matches("D/glossary.ron:3:54: symbols: found the text \"$q$\"").count(), 1, "{said}");
         assert_eq!(said.matches("D/glossary.ron: has issues").count(), files.len() - 2, "{said}");
@@ -169,8 +165,7 @@ fn a_glossary_is_known_as_one() {
     assert!(said.contains("D/terms.ron: ok, 2 terms") && said.contains("did you mean \"Glossary\"?"), "{said}");
     let file = course.file("terms.ron");
     for args in [&[file.as_str()][..], &["trace", &file]] {
-        let (code, said) = self::said(args);
-        assert_eq!(code, Some(1));
+        let said = ended(self::said(args), 1, "");
         assert!(said.contains("this is a glossary, not a lesson; expected a lesson file"), "{said}");
     }
 }
@@ -185,8 +180,7 @@ fn a_text_names_controls_that_the_window_has() {
         )
     };
     let wrong = Course::new("controls", &[("small.ron", &lesson(&cells("Matrises")))]);
-    let (code, said) = wrong.check(&["small.ron"]);
-    assert_eq!(code, Some(1), "{said}");
+    let said = ended(wrong.check(&["small.ron"]), 1, "");
     assert!(
         said.contains(
             "cell \"intro\": its text names the control *Matrises*, which the window does not have; expected the name of a \

@@ -10,7 +10,7 @@ use attune_view::export::work_file::{LessonMark, WorkFile};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::{NOTEBOOK, kernel};
-use crate::program::said;
+use crate::program::{ended, said};
 
 const LESSON: &str = "tests/fixtures/notebook.ron";
 
@@ -90,8 +90,7 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     let turned = class.work("Ed", turned);
     class.hand_in("ed.attune", &turned.text());
 
-    let (code, table) = class.grade(&[]);
-    assert_eq!(code, Some(0), "{table}");
+    let table = ended(class.grade(&[]), 0, "");
     for line in [
         "ada.attune\tAda\t\tthis\tguess\tright\t1\t",
         "ada.attune\tAda\t\tthis\tmiddle\tright\t1\t",
@@ -107,8 +106,7 @@ fn answers_are_judged_by_the_lesson_and_not_by_the_file() {
     assert_eq!(table.lines().count(), 1 + 5 * 3, "{table}");
 
     let page = class.folder.file("class.html");
-    let (code, said) = class.grade(&["--to", "html", "-o", &page]);
-    assert_eq!(code, Some(0), "{said}");
+    ended(class.grade(&["--to", "html", "-o", &page]), 0, "");
     let page = fs::read_to_string(page).expect("the page");
     assert!(page.contains("default-src 'none'") && page.contains("<h2>Common mistakes</h2>"), "{page}");
     let task = page.split("<section id=\"task-2\">").nth(1).and_then(|rest| rest.split("</section>").next());
@@ -125,8 +123,11 @@ fn a_lesson_without_tasks_has_nothing_to_grade() {
     let mut class = Class::new();
     let work = class.work("Ada", Vec::new());
     let file = class.hand_in("ada.attune", &work.text()).display().to_string();
-    let (code, said) = said(&["grade", "tests/fixtures/small.ron", &file]);
-    assert!(code == Some(1) && said.contains("the lesson has no tasks, so there is nothing to grade"), "{said}");
+    ended(
+        said(&["grade", "tests/fixtures/small.ron", &file]),
+        1,
+        "the lesson has no tasks, so there is nothing to grade",
+    );
 }
 
 /// The words of a fault may be the learner's; the lesson's feedback alone is Markdown.
@@ -139,19 +140,16 @@ fn a_learners_fault_is_text_and_no_table_stands_over_a_work() {
         class.hand_in(&format!("{name}.attune"), &work.text());
     }
     let page = class.folder.file("class.html");
-    let (code, said) = class.grade(&["--to", "html", "-o", &page]);
-    assert_eq!(code, Some(0), "{said}");
+    ended(class.grade(&["--to", "html", "-o", &page]), 0, "");
     let html = fs::read_to_string(&page).expect("the page");
     assert!(html.contains("[Your grades](https://evil.example/) a * b * c"), "{html}");
     assert!(!html.contains("href=\"https://"), "{html}");
 
     let over = class.folder.file("ada.attune");
     let before = fs::read(&over).expect("the work");
-    let (code, said) = class.grade(&["-o", &over]);
-    assert!(code == Some(1) && said.contains("is one of the submissions"), "{said}");
+    ended(class.grade(&["-o", &over]), 1, "is one of the submissions");
     assert_eq!(fs::read(&over).expect("the work"), before);
-    let (code, said) = class.grade(&["-o", LESSON]);
-    assert!(code == Some(1) && said.contains("lesson"), "{said}");
+    ended(class.grade(&["-o", LESSON]), 1, "lesson");
     assert_eq!(fs::read_to_string(LESSON).expect("the lesson"), NOTEBOOK);
 }
 
@@ -199,8 +197,7 @@ fn a_name_hides_no_other_learner() {
         let work = class.work(name, Vec::new());
         class.hand_in(&format!("{i}.attune"), &work.text());
     }
-    let (code, table) = class.grade(&[]);
-    assert_eq!(code, Some(0), "{table}");
+    let table = ended(class.grade(&[]), 0, "");
     for (file, name) in [("0", "'\"Ada"), ("1", "'=1+1"), ("2", "'＝1"), ("3", "Zoe")] {
         let line = format!("{file}.attune\t{name}\t\tthis\tmiddle\t");
         assert!(table.lines().any(|found| found.starts_with(&line)), "{line:?} is not in\n{table}");
@@ -232,8 +229,7 @@ fn only_code_is_an_answer() {
     assert_ne!(text, right);
     class.hand_in("text.attune", &text);
     class.hand_in("long.attune", &right.replace("(a + b) / 2", &format!("(a + b) / 2{}", " ".repeat(70_000))));
-    let (code, table) = class.grade(&[]);
-    assert_eq!(code, Some(0), "{table}");
+    let table = ended(class.grade(&[]), 0, "");
     assert!(!table.contains("\tmiddle\tright\t"), "{table}");
 }
 
@@ -245,9 +241,7 @@ fn answers_that_never_end_are_wrong_and_cost_no_more_than_their_bound() {
     class.hand_in("loop.attune", &looping.replace("fn middle(a, b) { b }", "loop { }"));
     let good = class.work("Ada", answer("middle", "fn middle(a, b) { (a + b) / 2 }"));
     class.hand_in("z.attune", &good.text());
-    let (code, said) = class.grade(&[]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("z.attune\tAda\t\tthis\tmiddle\tright"), "{said}");
+    let said = ended(class.grade(&[]), 0, "z.attune\tAda\t\tthis\tmiddle\tright");
     let line = said.lines().find(|line| line.starts_with("loop.attune\tMax\t\tthis\tmiddle")).unwrap_or_default();
     assert!(line.contains("wrong") && line.contains("does a loop never end?"), "{line}\n{said}");
 }

@@ -5,14 +5,13 @@ use std::fs;
 use crate::common::folder::Folder;
 use crate::common::models::{adding, shape, with_tokenizer, without_words, zeros};
 use crate::common::top::at;
-use crate::program::said;
+use crate::program::{ended, said};
 
 #[test]
 fn the_command_prints_what_it_found() {
     let folder = with_tokenizer("gpt2-wild");
     let path = folder.0.display().to_string();
-    let (code, text) = said(&["check", &path]);
-    assert_eq!(code, Some(0), "{text}");
+    let text = ended(said(&["check", &path]), 0, "");
     let line = format!(
         "{path}: model.safetensors: 151992 bytes, SHA-256 {}",
         "ae34d4455ff16e23b2595fd42c016f90625d423a9657350a74610976027b83fb"
@@ -35,13 +34,12 @@ fn the_command_prints_what_it_found() {
 fn a_sentence_that_is_given_is_run_too() {
     let folder = with_tokenizer("bert-wild");
     let path = folder.0.display().to_string();
-    let (code, text) = said(&["check", &path, "--ids", "2,45,311"]);
-    assert!(code == Some(0) && text.contains("3 tokens, "), "{text}");
+    let text = ended(said(&["check", &path, "--ids", "2,45,311"]), 0, "3 tokens, ");
     assert!(text.contains("(ids 2,45,311); all numbers are finite"), "{text}");
-    let (code, text) = said(&["check", &path, "--ids", "2,600"]);
-    assert!(
-        code == Some(2) && text.contains("--ids: there is no token 600; the model has tokens from 0 to 599"),
-        "{text}"
+    ended(
+        said(&["check", &path, "--ids", "2,600"]),
+        2,
+        "--ids: there is no token 600; the model has tokens from 0 to 599",
     );
     // The special tokens that the tokenizer adds are there too.
     let (code, text) = said(&["check", &path, "--sentence", "a"]);
@@ -63,8 +61,7 @@ fn a_model_whose_numbers_overflow_fails() {
         *number = (f32::from_le_bytes(*number) * 1e38).to_le_bytes();
     }
     fs::write(&weights, bytes).expect("written");
-    let (code, text) = said(&["check", &folder.0.display().to_string()]);
-    assert!(code == Some(1) && text.contains("self-test: the output of layer 2 is not finite"), "{text}");
+    ended(said(&["check", &folder.0.display().to_string()]), 1, "self-test: the output of layer 2 is not finite");
 }
 
 #[test]
@@ -72,15 +69,12 @@ fn a_small_vocabulary_is_begun_with_its_own_words() {
     let path = at("tests/fixtures/forms/decoder.ron").display().to_string();
     let folder = Folder::new("exported-by-command");
     let out = folder.join("model").display().to_string();
-    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &out]);
-    assert!(code == Some(0) && text.contains("GPT-2: 2 layers of 2 heads, 12 wide"), "{text}");
+    ended(said(&["export", &path, "--to", "checkpoint", "-o", &out]), 0, "GPT-2: 2 layers of 2 heads, 12 wide");
     let lesson = attune_core::lesson::read(out.as_ref()).unwrap_or_else(|issues| panic!("{issues:?}"));
     assert_eq!(lesson.sentences, [["one two three four five six"]]);
-    let (code, text) = said(&["check", &out]);
-    assert!(code == Some(0) && text.contains("10 pieces of the tokenizer for 10 rows"), "{text}");
+    ended(said(&["check", &out]), 0, "10 pieces of the tokenizer for 10 rows");
     // A second time there is something in it; and a form that fits nothing is refused at its field.
-    let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &out]);
-    assert!(code == Some(1) && text.contains("the folder is not empty"), "{text}");
+    ended(said(&["export", &path, "--to", "checkpoint", "-o", &out]), 1, "the folder is not empty");
     let path = path.replace("decoder", "reversal");
     let (code, text) = said(&["export", &path, "--to", "checkpoint", "-o", &folder.join("b").display().to_string()]);
     assert!(
@@ -109,8 +103,7 @@ fn every_command_says_why_and_runs() {
             &["export", &model, "--to", "html", "-o", &page],
             &["export", &model, "--to", "tsv", "-o", &table],
         ] {
-            let (code, told) = said(args);
-            assert!(code == Some(0) && told.contains(why), "{args:?}: {code:?} {told:.2000}");
+            ended(said(args), 0, why);
         }
     }
 }
@@ -131,8 +124,6 @@ fn a_lesson_s_sentence_that_is_no_word_is_an_issue() {
         std::fs::write(folder.join("a.ron"), text).expect("written");
         said(&["check", &folder.file("a.ron")])
     };
-    let (code, told) = lesson("\u{301}\u{ad}");
-    assert!(code == Some(1) && told.contains("a text without words"), "{code:?} {told}");
-    let (code, told) = lesson("a b");
-    assert_eq!(code, Some(0), "{told}");
+    ended(lesson("\u{301}\u{ad}"), 1, "a text without words");
+    ended(lesson("a b"), 0, "");
 }

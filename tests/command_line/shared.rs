@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Output;
 
 use attune_core::kernel::Saved;
 use attune_view::export::work_file::{LessonMark, OTHER_VERSION, SharedWork, WorkFile};
@@ -10,7 +9,7 @@ use attune_view::view_model::saved_view::{SavedCamera, SavedView, SavedWalk};
 
 use crate::common::folder::Folder;
 use crate::common::lessons::{NOTEBOOK, kernel};
-use crate::program::program;
+use crate::program::{ended, program, ran};
 
 /// A state of the lesson with every kind of cell, as somebody shares it.
 fn state() -> WorkFile {
@@ -38,9 +37,7 @@ fn run(folder: &Folder, args: &[&str]) -> (Option<i32>, String) {
     let home = folder.join("home");
     let mut program = program();
     program.args(args).current_dir(&folder.0).env("XDG_DATA_HOME", &home).env("HOME", &home);
-    let Output { status, stdout, stderr } =
-        program.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().expect("the program");
-    (status.code(), [stdout, stderr].iter().map(|bytes| String::from_utf8_lossy(bytes)).collect())
+    ran(program.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY"))
 }
 
 #[test]
@@ -90,19 +87,15 @@ fn a_state_opens_where_a_lesson_would() {
     let (folder, state) = (folder(), state());
     fs::write(folder.join("a.attune"), state.text()).expect("a state");
     // Without a display, no window opens; all that comes before went well.
-    let (code, said) = run(&folder, &["a.attune"]);
-    assert_eq!(code, Some(3), "{said}");
+    ended(run(&folder, &["a.attune"]), 3, "");
     let of_apple = WorkFile { lesson: LessonMark::of("apple", "Apple", ""), ..state };
     fs::write(folder.join("b.attune"), of_apple.text()).expect("a state");
     assert_eq!(run(&folder, &["b.attune"]).0, Some(3), "the lesson is in the program");
     assert_eq!(run(&folder, &["a.attune", "--lesson", "lesson.ron"]).0, Some(3));
-    let (code, said) = run(&folder, &["a.attune", "--lesson", "apple"]);
-    assert!(code == Some(1) && said.contains("is \"apple\""), "{said}");
-    let (code, said) = run(&folder, &["lesson.ron", "--lesson", "apple"]);
-    assert!(code == Some(2) && said.contains("--lesson is for a file that was shared"), "{said}");
+    ended(run(&folder, &["a.attune", "--lesson", "apple"]), 1, "is \"apple\"");
+    ended(run(&folder, &["lesson.ron", "--lesson", "apple"]), 2, "--lesson is for a file that was shared");
     for command in ["trace", "check"] {
-        let (code, said) = run(&folder, &[command, "a.attune"]);
-        assert!(code == Some(1) && said.contains("this file was shared or handed in and is not a lesson"), "{said}");
+        ended(run(&folder, &[command, "a.attune"]), 1, "this file was shared or handed in and is not a lesson");
     }
 }
 
@@ -151,8 +144,7 @@ fn check_refused(folder: &Folder, name: &str, why: &str) {
         all.push(vec!["render", &file, "-o", "a.png"]);
     }
     for args in all {
-        let (code, said) = run(folder, &args);
-        assert!(code == Some(1) && said.contains(why), "{args:?}: {code:?} {said:.500}");
+        let said = ended(run(folder, &args), 1, why);
         assert!(said.contains(&file) && !said.contains('\u{1b}'), "{args:?}: {said:.500}");
     }
     assert!(!folder.join("a.png").exists());

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::folder::Folder;
 use crate::common::top::at;
-use crate::program::said;
+use crate::program::{ended, said};
 
 const SMALL: &str = "tests/fixtures/small.ron";
 
@@ -17,9 +17,8 @@ fn fixture(name: &str) -> String {
 #[test]
 fn a_file_of_vectors_is_checked() {
     let path = fixture("spaced.bin");
-    let (code, text) = said(&["check", &path]);
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("ok, 14 vectors of 5 numbers (word2vec, binary, F32); 0 rows left out"), "{text}");
+    let text =
+        ended(said(&["check", &path]), 0, "ok, 14 vectors of 5 numbers (word2vec, binary, F32); 0 rows left out");
     assert!(text.contains("2 rows with spaces in the word (byte "), "{text}");
     let (code, text) = said(&["check", &fixture("pickled.npy")]);
     assert!(code == Some(1) && text.contains("pickled Python objects") && text.contains("np.save"), "{text}");
@@ -33,8 +32,7 @@ fn neighbours_are_printed_as_text_and_as_json() {
     let (code, text) = said(&["neighbours", &path, "king", "--with-words", "--json", "--count", "1", "--quiet"]);
     let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(code == Some(0) && answer["neighbours"][0]["word"] == "king", "{text}");
-    let (code, text) = said(&["neighbours", &path, "kin"]);
-    assert!(code == Some(2) && text.contains("did you mean `king`"), "{text}");
+    ended(said(&["neighbours", &path, "kin"]), 2, "did you mean `king`");
 }
 
 /// The excerpt of the course is what its text gives, bit for bit.
@@ -43,8 +41,7 @@ fn the_excerpt_is_made_again_from_its_text() {
     let (folder, shipped) = (Folder::new("excerpt"), at("lessons/excerpt.vec"));
     let to = folder.file("excerpt.vec");
     let source = at("examples/excerpt.ron").display().to_string();
-    let (code, text) = said(&["export", &source, "--to", "word2vec-text", "-o", &to, "--quiet"]);
-    assert_eq!(code, Some(0), "{text}");
+    ended(said(&["export", &source, "--to", "word2vec-text", "-o", &to, "--quiet"]), 0, "");
     let shipped = fs::read(&shipped).expect("it is there");
     assert!(shipped.len() < 300_000 && fs::read(&to).expect("written") == shipped);
     for (question, answer) in [("king - man + woman", "queen"), ("paris - france + italy", "rome")] {
@@ -58,8 +55,7 @@ fn two_files_are_turned_onto_each_other() {
     let folder = Folder::new("compared");
     let path = fixture("plain.bin");
     let turned = folder.file("turned.vec");
-    let (code, text) = said(&["export", &path, "--to", "word2vec-text", "-o", &turned, "--quiet"]);
-    assert_eq!(code, Some(0), "{text}");
+    ended(said(&["export", &path, "--to", "word2vec-text", "-o", &turned, "--quiet"]), 0, "");
     // The same space in a mirror, without its last word, and with one word elsewhere.
     let text = fs::read_to_string(&turned).expect("written");
     let lines = text.lines().skip(1).take(11).map(|line| {
@@ -80,8 +76,7 @@ fn two_files_are_turned_onto_each_other() {
     let cosine = |list: &str| answer[list][0]["cosine"].as_f64().expect("a number");
     assert!(cosine("moved_most") < answer["mean_cosine"].as_f64().expect("a number"), "{text}");
     assert!(cosine("moved_least") > 0.9, "{text}");
-    let (code, text) = said(&["compare", &path, &fixture("plain.npy")]);
-    assert!(code == Some(1) && text.contains("no word is in both"), "{text}");
+    ended(said(&["compare", &path, &fixture("plain.npy")]), 1, "no word is in both");
 }
 
 /// Wrong names are told before anything is drawn.
@@ -117,14 +112,11 @@ fn a_link_to_a_file_that_is_not_beside_the_lesson_is_an_issue() {
     let text =
         fs::read_to_string(at(SMALL)).expect("a fixture").replace("# Sinking", "[Open](attune:file/x.vec) # Sinking");
     fs::write(folder.join("small.ron"), text).expect("written");
-    let (code, text) = said(&["check", &folder.file("small.ron")]);
-    assert!(code == Some(1) && text.contains("there is no file \"x.vec\" beside the lesson"), "{text}");
+    ended(said(&["check", &folder.file("small.ron")]), 1, "there is no file \"x.vec\" beside the lesson");
     fs::write(folder.join("x.vec"), "no vectors").expect("written");
-    let (code, text) = said(&["check", &folder.file("small.ron")]);
-    assert!(code == Some(1) && text.contains("\"x.vec\" is not a file of vectors"), "{text}");
+    ended(said(&["check", &folder.file("small.ron")]), 1, "\"x.vec\" is not a file of vectors");
     fs::copy(fixture("plain.vec"), folder.join("x.vec")).expect("a copy");
-    let (code, text) = said(&["check", &folder.file("small.ron")]);
-    assert_eq!(code, Some(0), "{text}");
+    ended(said(&["check", &folder.file("small.ron")]), 0, "");
 }
 
 #[test]
@@ -147,8 +139,7 @@ fn words_are_traced_with_their_vectors_cosines_and_neighbours() {
         (&["--words", "king", "--sentence", "king"], "cannot be used with"),
         (&[], "for a file of vectors, name the words to trace: --words king,queen"),
     ] {
-        let (code, text) = said(&[&["trace", &path], args].concat());
-        assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");
+        ended(said(&[&["trace", &path], args].concat()), 2, says);
     }
 }
 
@@ -167,23 +158,23 @@ fn files_of_vectors_are_converted() {
         ("word2vec", "bin"),
     ] {
         let to = folder.file(&format!("x.{ending}"));
-        let (code, text) = said(&["export", &file, "--to", format, "-o", &to, "--quiet"]);
-        assert!(code == Some(0) && text.contains("12 vectors of 5 numbers"), "{format}: {text}");
+        ended(said(&["export", &file, "--to", format, "-o", &to, "--quiet"]), 0, "12 vectors of 5 numbers");
         file = to;
     }
     assert_eq!(fs::read(&file).expect("written"), fs::read(fixture("plain.bin")).expect("a fixture"));
-    let (code, text) = said(&["check", &folder.file("x_config.json")]);
-    assert!(code == Some(0) && text.contains("ok, 12 vectors of 5 numbers (projector, TSV, text)"), "{text}");
+    ended(said(&["check", &folder.file("x_config.json")]), 0, "ok, 12 vectors of 5 numbers (projector, TSV, text)");
     let to = folder.file("y.txt");
-    let (code, text) = said(&["export", &fixture("spaced.bin"), "--to", "glove", "-o", &to]);
-    assert!(code == Some(0) && text.contains("2 words are written with _ in place of spaces"), "{text}");
+    ended(
+        said(&["export", &fixture("spaced.bin"), "--to", "glove", "-o", &to]),
+        0,
+        "2 words are written with _ in place of spaces",
+    );
     assert!(fs::read_to_string(&to).expect("written").contains("\nNew_York "));
     for (args, says) in [
         (&["--to", "npz", "-o", &to, "--sentence", "king"][..], "--sentence: a table of vectors has no sentences"),
         (&["--to", "html", "-o", &to, "--vectors", "static"], "--vectors: this format has no table of vectors"),
     ] {
-        let (code, text) = said(&[&["export", &file], args].concat());
-        assert!(code == Some(2) && text.contains(says), "{args:?}: {text}");
+        ended(said(&[&["export", &file], args].concat()), 2, says);
     }
 }
 
@@ -192,11 +183,8 @@ fn vectors_of_lessons_and_models_are_written_by_kind() {
     let folder = Folder::new("kinds");
     let export = |source: &str, args: &[&str], name: &str| {
         let to = folder.file(name);
-        let (code, text) = said(&[&["export", source, "-o", &to, "--quiet"], args].concat());
-        assert_eq!(code, Some(0), "{text}");
-        let (code, text) = said(&["check", &to]);
-        assert_eq!(code, Some(0), "{text}");
-        text
+        ended(said(&[&["export", source, "-o", &to, "--quiet"], args].concat()), 0, "");
+        ended(said(&["check", &to]), 0, "")
     };
     let all = export(SMALL, &["--to", "npz"], "all.npz");
     let words = export(SMALL, &["--to", "word2vec"], "words.bin");

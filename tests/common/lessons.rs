@@ -1,5 +1,6 @@
 //! The lessons of `tests/fixtures`, and kernels that run them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::command::WeightCommand;
@@ -7,7 +8,7 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
-use attune_core::lesson::{Lesson, parse};
+use attune_core::lesson::{Lesson, LessonIssue, parse};
 use attune_engine::numerics::params::TensorName;
 
 use super::top::at;
@@ -28,6 +29,20 @@ pub const BANK: &str = include_str!("../../lessons/bank.ron");
 #[track_caller]
 pub fn lesson(text: &str) -> Arc<Lesson> {
     Arc::new(parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
+}
+
+/// The lesson of a file of the repository, without issues.
+#[track_caller]
+pub fn of_file(path: impl AsRef<Path>) -> Lesson {
+    attune_core::lesson::read(&at(path)).unwrap_or_else(|issues| panic!("{issues:#?}"))
+}
+
+/// All issues of a lesson's text, one on a line; `no issues` where there are none.
+pub fn issues(text: &str) -> String {
+    match parse("a.ron", text) {
+        Ok(_) => "no issues".to_owned(),
+        Err(issues) => issues.iter().map(LessonIssue::to_string).collect::<Vec<_>>().join("\n"),
+    }
 }
 
 /// The text of a lesson with some parts of it replaced, each of which must stand in it.
@@ -92,9 +107,7 @@ pub fn small() -> Kernel {
 
 /// A kernel that has trained a lesson of `tests/fixtures/forms`.
 pub fn form(name: &str) -> Kernel {
-    let path = at(format!("tests/fixtures/forms/{name}.ron"));
-    let lesson = attune_core::lesson::read(&path).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
+    Kernel::trained(Arc::new(of_file(format!("tests/fixtures/forms/{name}.ron"))))
 }
 
 /// The lessons of `tests/fixtures/forms` by name, each with a kernel that has trained it.

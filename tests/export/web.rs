@@ -17,7 +17,7 @@ use attune_view::export::{Pictures, live_page, trace};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
-use crate::common::lessons::{APPLE, NOTEBOOK, form, lesson};
+use crate::common::lessons::{APPLE, NOTEBOOK, form, lesson, of_file};
 use crate::common::top::at;
 use crate::hostile::CELLS;
 use crate::site::check_site;
@@ -168,11 +168,7 @@ fn check_all(kernels: Vec<(String, Kernel)>, tolerance: f64) {
 fn course() -> Vec<(CourseFile, Kernel)> {
     let files = course::list(&at("lessons"));
     assert_eq!(files.len(), 21);
-    let trained = |file: CourseFile| {
-        let lesson = attune_core::lesson::read(&file.path).unwrap_or_else(|issues| panic!("{issues:#?}"));
-        (file, Kernel::trained(Arc::new(lesson)))
-    };
-    files.into_iter().map(trained).collect()
+    files.into_iter().map(|file| (file.clone(), Kernel::trained(Arc::new(of_file(&file.path))))).collect()
 }
 
 #[test]
@@ -391,18 +387,8 @@ fn a_word_of_the_prose_is_lit_wherever_it_stands() {
 /// Norms before and behind, feed-forward layers, every readout and pooling, a mask of its own, no projections.
 #[test]
 fn the_pages_numbers_are_the_programs_in_every_form() {
-    let names = [
-        "custom_mask",
-        "decoder",
-        "encoder",
-        "given_weights",
-        "label",
-        "next_word",
-        "parameter_free",
-        "reversal",
-        "translation",
-    ];
-    check_all(names.into_iter().map(|name| (name.to_owned(), form(name))).collect(), WIDE_TOLERANCE);
+    let names = "custom_mask decoder encoder given_weights label next_word parameter_free reversal translation";
+    check_all(names.split(' ').map(|name| (name.to_owned(), form(name))).collect(), WIDE_TOLERANCE);
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::claims::verify;
 
-use crate::common::top::at;
+use crate::common::lessons::of_file;
 
 #[test]
 fn apple_holds_for_seeds_1_to_10() {
-    let lesson = attune_core::lesson::read(&at("lessons/apple.ron")).unwrap_or_else(|issues| panic!("{issues:?}"));
+    let lesson = of_file("lessons/apple.ron");
     assert!(lesson.probes.len() >= 20);
     for seed in 1..=10 {
         let mut lesson = lesson.clone();

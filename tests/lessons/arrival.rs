@@ -10,7 +10,7 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::schema::Probe;
 use attune_engine::numerics::vectors::distance;
 
-use crate::common::top::at;
+use crate::common::lessons::of_file;
 
 /// Sentences of words that the lesson knows; it shows none of them.
 const OF_APPLE: [(&str, usize, &str); 10] = [
@@ -40,10 +40,6 @@ const ARRIVED_LEAST: f64 = 0.95;
 /// How far words that rest end from their static vectors on average, in mean static lengths.
 const DRIFT_MOST: f32 = 0.15;
 
-fn lesson(name: &str) -> Lesson {
-    attune_core::lesson::read(&at("lessons").join(name)).unwrap_or_else(|issues| panic!("{issues:?}"))
-}
-
 /// Whether the token arrives, and how far each word that rests ends from its place.
 fn ends(kernel: &mut Kernel, (sentence, at, sense): (&str, usize, &str)) -> (bool, Vec<f32>) {
     kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.to_owned())));
@@ -63,8 +59,8 @@ fn ends(kernel: &mut Kernel, (sentence, at, sense): (&str, usize, &str)) -> (boo
 
 #[test]
 fn words_end_at_their_sense_and_others_rest() {
-    for (name, sentences) in [("apple.ron", &OF_APPLE[..]), ("bank.ron", &OF_BANK)] {
-        let lesson = lesson(name);
+    for (name, sentences) in [("apple", &OF_APPLE[..]), ("bank", &OF_BANK)] {
+        let lesson = of_file(format!("lessons/{name}.ron"));
         let (mut arrived, mut drifts) = (Vec::new(), Vec::new());
         for seed in 1..=10 {
             let mut kernel = Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }));
@@ -84,20 +80,9 @@ fn words_end_at_their_sense_and_others_rest() {
 /// Claims of the lessons hold whatever the seed; `attune check` knows one.
 #[test]
 fn lessons_hold_for_seeds_1_to_10() {
-    let names = [
-        "bank.ron",
-        "it.ron",
-        "masks.ron",
-        "idiom.ron",
-        "heads.ron",
-        "cross_attention.ron",
-        "the_transformer.ron",
-        "now.ron",
-        "block.ron",
-        "gradient.ron",
-    ];
-    for name in names {
-        let lesson = lesson(name);
+    let names = "bank it masks idiom heads cross_attention the_transformer now block gradient";
+    for name in names.split(' ') {
+        let lesson = of_file(format!("lessons/{name}.ron"));
         for seed in 1..=10 {
             let kernel = Kernel::trained(Arc::new(Lesson { seed, ..lesson.clone() }));
             for verdict in verify(&kernel.snapshot()).expect("a trained model") {
@@ -110,7 +95,7 @@ fn lessons_hold_for_seeds_1_to_10() {
 /// Without what makes them arrive, the same words fly past their senses: the measure can fail.
 #[test]
 fn without_distances_in_the_loss_nothing_arrives() {
-    let mut lesson = lesson("apple.ron");
+    let mut lesson = of_file("lessons/apple.ron");
     lesson.model.costs = Default::default();
     let mut kernel = Kernel::trained(Arc::new(lesson));
     let arrived = OF_APPLE.iter().filter(|asked| ends(&mut kernel, **asked).0).count();

@@ -3,14 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use attune_core::lesson::{LessonIssue, parse};
-
-fn issues(text: &str) -> String {
-    match parse("a.ron", text) {
-        Ok(_) => "no issues".to_owned(),
-        Err(issues) => issues.iter().map(LessonIssue::to_string).collect::<Vec<_>>().join("\n"),
-    }
-}
+use crate::common::lessons::issues;
 
 /// A lesson of two words; `model` and `claims` are fields of these, the corpus is whole.
 fn lesson(corpus: &str, model: &str, claims: &str) -> String {

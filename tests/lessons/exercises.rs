@@ -4,6 +4,7 @@ use attune_core::lesson::cells::{CellKind, Exercise};
 use attune_core::lesson::course;
 use attune_engine::code::names;
 
+use crate::common::lessons::of_file;
 use crate::common::top::at;
 
 /// Whether each case defines what is expected.
@@ -16,7 +17,7 @@ fn is_in_cases(exercise: &Exercise) -> bool {
 fn every_exercise_compares() {
     let mut count = 0;
     for file in course::list(&at("lessons")) {
-        let lesson = attune_core::lesson::read(&file.path).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let lesson = of_file(&file.path);
         for cell in &lesson.cells {
             let CellKind::Exercise(exercise) = &cell.kind else { continue };
             count += 1;

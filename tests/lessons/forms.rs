@@ -1,6 +1,5 @@
 //! Every form of a model, as a lesson asks for it: it trains, its claims hold, and all of it is shown.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::check::claims::verify;
@@ -13,28 +12,11 @@ use attune_view::view_model::stage::StageModel;
 use attune_view::view_model::tensors::WeightsModel;
 use attune_view::view_model::what_if::WhatIfModel;
 
-use crate::common::top::at;
+use crate::common::lessons::form as trained;
+use crate::common::top::text;
 
-const FORMS: [&str; 12] = [
-    "label",
-    "next_word",
-    "encoder",
-    "decoder",
-    "parameter_free",
-    "given_weights",
-    "reversal",
-    "translation",
-    "custom_mask",
-    "llama",
-    "gemma",
-    "pythia",
-];
-
-fn trained(form: &str) -> Kernel {
-    let path = at(format!("tests/fixtures/forms/{form}.ron"));
-    let lesson = attune_core::lesson::read(Path::new(&path)).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    Kernel::trained(Arc::new(lesson))
-}
+const FORMS: &str = "label next_word encoder decoder parameter_free given_weights reversal translation custom_mask llama \
+                     gemma pythia";
 
 fn with(form: &str, commands: &[Command]) -> Snapshot {
     let mut kernel = trained(form);
@@ -54,7 +36,7 @@ fn numbers(snapshot: &Snapshot) -> Vec<u32> {
 
 #[test]
 fn the_claims_of_every_form_hold() {
-    for form in FORMS {
+    for form in FORMS.split(' ') {
         for verdict in verify(&trained(form).snapshot()).expect("a trained model") {
             assert!(verdict.holds(), "{form}: {verdict:?}");
         }
@@ -63,7 +45,7 @@ fn the_claims_of_every_form_hold() {
 
 #[test]
 fn every_form_is_the_same_bit_for_bit() {
-    for form in FORMS {
+    for form in FORMS.split(' ') {
         let numbers = || numbers(&trained(form).snapshot());
         assert_eq!(numbers(), numbers(), "{form}");
     }
@@ -71,7 +53,7 @@ fn every_form_is_the_same_bit_for_bit() {
 
 #[test]
 fn contributions_add_up_in_every_block_of_every_form() {
-    for form in FORMS {
+    for form in FORMS.split(' ') {
         let model = trained(form).snapshot().model.expect("a model");
         let blocks = &model.sentence.activations.blocks;
         assert_eq!(model.sentence.contributions.len(), blocks.len());
@@ -86,7 +68,7 @@ fn contributions_add_up_in_every_block_of_every_form() {
 
 #[test]
 fn every_view_shows_every_form() {
-    for form in FORMS {
+    for form in FORMS.split(' ') {
         let snapshot = with(form, &[]);
         let attention = AttentionMaps::of(&snapshot).expect("a model");
         for (head, map) in attention.heads.iter().enumerate() {
@@ -276,8 +258,7 @@ fn weights_that_stand_in_the_lesson_are_those_it_begins_with() {
 
 #[test]
 fn tensors_of_later_blocks_are_named_as_the_panel_or_as_code_writes_them() {
-    let path = at("tests/fixtures/forms/next_word.ron");
-    let text = std::fs::read_to_string(path).expect("the fixture");
+    let text = text("tests/fixtures/forms/next_word.ron");
     let read = |names: &[&str]| {
         let row = format!("[[{}]]", ["2"; 12].join(", "));
         let weights: Vec<String> = names.iter().map(|name| format!("\"{name}\": {row}")).collect();

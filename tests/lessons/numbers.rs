@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::live_text::LiveText;
 use attune_core::lesson::text::markdown_options;
-use attune_core::lesson::{Lesson, read};
+use attune_core::lesson::{Lesson, course};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
+use crate::common::lessons::of_file;
 use crate::common::top::at;
 
 /// Decimals that a text may have by hand, lesson by lesson, each with its reason. Others are the model's.
@@ -36,11 +37,8 @@ const BY_HAND: &[(&str, &[&str], &str)] = &[
 ];
 
 fn course() -> Vec<Lesson> {
-    let folder = at("lessons");
-    let files = std::fs::read_dir(folder).expect("the lessons").flatten().map(|entry| entry.path());
-    let lessons = files.filter(|file| file.extension().is_some_and(|ending| ending == "ron"));
-    let mut lessons: Vec<Lesson> =
-        lessons.filter(|file| !file.ends_with("glossary.ron")).map(|file| read(&file).expect("a lesson")).collect();
+    let files = course::list(&at("lessons"));
+    let mut lessons: Vec<Lesson> = files.iter().map(|file| of_file(&file.path)).collect();
     lessons.sort_by_key(|lesson| lesson.number);
     lessons
 }

@@ -3,19 +3,16 @@
 use std::collections::BTreeSet;
 
 use attune_core::lesson::cells::{Bind, CellKind};
-use attune_core::lesson::{Lesson, parse, read};
+use attune_core::lesson::parse;
 
-use crate::common::top::{at, text};
+use crate::common::lessons::of_file;
+use crate::common::top::text;
 
 const REFERENCE: &str = "tests/fixtures/reference.ron";
 const PAGE: &str = "lessons/TEACHING.md";
 const FORMAT: &str = "src/core/lesson/format.md";
 /// Said once, above the cells.
 const FIELD_OF_EVERY_KIND: &str = "opens";
-
-fn lesson() -> Lesson {
-    read(&at(REFERENCE)).unwrap_or_else(|issues| panic!("{issues:#?}"))
-}
 
 /// A new kind breaks this match: it wants a place in the lesson and on the page.
 fn kind(cell: &CellKind) -> &'static str {
@@ -54,7 +51,7 @@ fn expected_for(cell: &str, message: &str) -> Vec<String> {
 
 #[test]
 fn every_kind_of_cell_is_in_it() {
-    let lesson = lesson();
+    let lesson = of_file(REFERENCE);
     let found: BTreeSet<&str> = lesson.cells.iter().map(|cell| kind(&cell.kind)).collect();
     let known = kinds();
     assert_eq!(found, known.iter().map(String::as_str).collect());

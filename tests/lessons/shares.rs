@@ -6,12 +6,11 @@ use attune_core::kernel::{Kernel, Snapshot};
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::axes::StageShares;
 
+use crate::common::lessons::of_file;
 use crate::common::shares::check;
-use crate::common::top::at;
 
 fn trained(name: &str) -> Snapshot {
-    let lesson = attune_core::lesson::read(&at(format!("lessons/{name}.ron")));
-    Kernel::trained(Arc::new(lesson.unwrap_or_else(|issues| panic!("{issues:?}")))).snapshot()
+    Kernel::trained(Arc::new(of_file(format!("lessons/{name}.ron")))).snapshot()
 }
 
 #[test]

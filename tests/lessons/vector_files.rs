@@ -5,12 +5,13 @@ use std::sync::Arc;
 use attune_core::kernel::Kernel;
 use attune_core::kernel::check::rehearse;
 use attune_core::lesson::vector_files::{is_file_of_vectors, lesson_of};
-use attune_core::lesson::{Lesson, LessonIssue, parse, read};
+use attune_core::lesson::{Lesson, LessonIssue, parse};
 
 use attune_engine::code::budget::TIME_MAX;
-use attune_engine::vectors::{Format, write};
+use attune_engine::vectors::{Format, Vectors, write};
 
 use crate::common::folder::Folder;
+use crate::common::lessons::of_file;
 use crate::common::top::at;
 
 const LESSON: &str = r#"Lesson(
@@ -21,6 +22,11 @@ const LESSON: &str = r#"Lesson(
     model: Attention(heads: 1, objective: MaskedWord, steps: 2),
     sentences: ["king queen river"],
 )"#;
+
+/// A file of the fixtures.
+fn vectors(name: &str) -> Vectors {
+    attune_engine::vectors::read(&at("tests/fixtures/vectors").join(name), &mut |_| true).expect("vectors")
+}
 
 /// A lesson beside the files of vectors.
 fn beside(text: &str) -> Result<Lesson, Vec<LessonIssue>> {
@@ -43,7 +49,7 @@ fn a_lesson_has_the_rows_of_the_words_that_it_names() {
     assert_eq!(lesson.static_embedding.dim(), 5);
     let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
     let space = snapshot.space.expect("a space");
-    let file = attune_engine::vectors::read(&at("tests/fixtures/vectors/glove.txt"), &mut |_| true).expect("vectors");
+    let file = vectors("glove.txt");
     for (row, word) in space.vocabulary.iter().enumerate() {
         let own = file.row_of(word).expect("a word of the file");
         assert_eq!(*space.vectors.row(row), *file.rows.row(own), "{word}");
@@ -85,7 +91,7 @@ fn a_file_opens_as_a_lesson_with_all_of_its_words() {
     for other in ["README.md", "lessons/words.ron", "tests/fixtures/vectors/answers.json", "Cargo.toml", "lessons"] {
         assert!(!is_file_of_vectors(&at(other)), "{other}");
     }
-    let lesson = read(&at("tests/fixtures/vectors/plain.bin")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = of_file("tests/fixtures/vectors/plain.bin");
     assert_eq!(lesson.title, "plain.bin");
     assert_eq!(lesson.summary.as_deref(), Some("12 vectors of 5 numbers (word2vec, binary, F32)"));
     let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
@@ -94,7 +100,7 @@ fn a_file_opens_as_a_lesson_with_all_of_its_words() {
     assert_eq!(model.sentence.tokens.len(), 1);
     assert_eq!(model.sentence.end, model.sentence.start, "a word alone stays where it is");
     let shown = space.shares().expect("they differ").seen(None);
-    let file = attune_engine::vectors::read(&at("tests/fixtures/vectors/plain.bin"), &mut |_| true).expect("vectors");
+    let file = vectors("plain.bin");
     let exact: f64 = attune_engine::vectors::space::components(&file, 3).expect("finite").shares.iter().sum();
     assert!((f64::from(shown) - exact).abs() < 1e-6, "the components of all rows: {shown}, {exact}");
 }
@@ -102,8 +108,7 @@ fn a_file_opens_as_a_lesson_with_all_of_its_words() {
 #[test]
 fn a_table_of_model2vec_is_vectors_and_not_a_model() {
     let folder = Folder::new("model2vec");
-    let vectors =
-        attune_engine::vectors::read(&at("tests/fixtures/vectors/plain.bin"), &mut |_| true).expect("vectors");
+    let vectors = vectors("plain.bin");
     let mut bytes = Vec::new();
     write(&vectors.table(), Format::Safetensors, &mut bytes).expect("written");
     std::fs::write(folder.join("model.safetensors"), bytes).expect("written");
@@ -112,7 +117,7 @@ fn a_table_of_model2vec_is_vectors_and_not_a_model() {
     std::fs::write(folder.join("vocab.txt"), words.join("\n")).expect("written");
     for path in [folder.0.clone(), folder.join("model.safetensors")] {
         assert!(is_file_of_vectors(&path), "{}", path.display());
-        let lesson = read(&path).unwrap_or_else(|issues| panic!("{issues:#?}"));
+        let lesson = of_file(&path);
         assert_eq!(*lesson.vocabulary(), words[..]);
     }
     assert!(!is_file_of_vectors(&at("lessons/depth")) && !is_file_of_vectors(&at("lessons/depth/model.safetensors")));
@@ -202,7 +207,7 @@ fn a_column_of_few_values_gives_the_words_their_colours() {
     let names = (0..8).map(|row| format!("w{row}\t{}\n", if row < 6 { "noun" } else { "verb" })).collect::<String>();
     std::fs::write(folder.join("vectors.tsv"), rows).expect("it is written");
     std::fs::write(folder.join("metadata.tsv"), format!("word\tclass\n{names}")).expect("it is written");
-    let lesson = read(&folder.join("vectors.tsv")).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let lesson = of_file(folder.join("vectors.tsv"));
     let groups: Vec<(&str, usize)> =
         lesson.groups.iter().map(|group| (group.name.as_str(), group.words.len())).collect();
     assert_eq!(groups, [("noun", 6), ("verb", 2)]);

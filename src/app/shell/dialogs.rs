@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use attune_core::lesson::course::{self, is_named_as_lesson};
+use attune_core::lesson::course::{self, folder_of, is_named_as_lesson};
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_view::export::Format;
@@ -313,11 +313,6 @@ fn save(title: &str, file: &Path, kind: &str, extension: &str) -> FileDialog {
         .show_new_folder_button(true);
     dialog.save_file();
     dialog
-}
-
-/// The folder of a file; of none, the one that attune was started in.
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The file that was chosen in this frame, and what for.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::worker::Worker;
 use attune_core::kernel::{Saved, Snapshot};
+use attune_core::lesson::course::folder_of;
 use attune_core::lesson::issue::printable;
 use attune_core::lesson::load::{self, EVERY, WatchedFile};
 use attune_core::lesson::{Lesson, course, glossary, vector_files};
@@ -132,10 +133,6 @@ fn read_glossary(lesson: &Path) -> Result<Option<Arc<GlossaryModel>>, Issues> {
         Ok(glossary) => Ok(Some(Arc::new(GlossaryModel::of(glossary, &course::list(folder_of(&file)), lesson)))),
         Err(issues) => Err(issues.iter().map(ToString::to_string).collect()),
     }
-}
-
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Reads the glossary, then looks at both files for as long as the source is there.

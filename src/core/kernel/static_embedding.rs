@@ -89,9 +89,9 @@ impl SpaceTrainer {
             |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
         let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
         let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
-        let examples = match &lesson.static_embedding {
-            StaticEmbedding::Pretrained(model) => of_texts(lesson, model).into(),
-            _ => examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into(),
+        let examples = match lesson.static_embedding.pretrained() {
+            Some(model) => of_texts(lesson, model).into(),
+            None => examples(&lesson.model.objective, &vocabulary, &corpus, &topics).into(),
         };
         if let Some(rewriter) = Rewriter::of(&lesson.model.objective, &vocabulary).filter(Rewriter::replaces_words) {
             let written: Vec<_> = corpus.iter().map(|source| rewriter.target(source)).collect();
@@ -532,10 +532,7 @@ struct Shared {
 impl Loading {
     /// The loading of a pretrained model; none where the lesson makes its own vectors.
     fn of(embedding: &StaticEmbedding) -> Option<Self> {
-        match embedding {
-            StaticEmbedding::Pretrained(model) => Some(Self::start(model)),
-            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
-        }
+        embedding.pretrained().map(|model| Self::start(model))
     }
 
     pub fn start(model: &ModelFolder) -> Self {

@@ -17,7 +17,7 @@ use super::links::LinkContext;
 use super::live_text::{TextAt, check_links, live_markdown};
 use super::panels::{PanelName, read_panels};
 use super::read_corpus::sentence_index;
-use super::read_model::shapes;
+use super::read_model::{shape_named, shapes};
 use super::tree::{Body, Form};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -298,11 +298,8 @@ impl<'c> CellContext<'c> {
 
     /// Two words that a line joins.
     fn read_line(&self, node: Node<'_>) -> Option<(String, String)> {
-        let [from, to] = match node.form() {
-            Form::Record(None, Body::Items(ends)) if ends.len() == 2 => [0, 1].map(|end| node.inner(&ends[end])),
-            _ => return wrong(node, "(word, word), such as (\"man\", \"king\")"),
-        };
-        let ends = [from, to].map(|node| self.names.word(node));
+        let Some(ends) = pair(node) else { return wrong(node, "(word, word), such as (\"man\", \"king\")") };
+        let ends = ends.map(|node| self.names.word(node));
         let [Some(from), Some(to)] = ends else { return None };
         if from == to {
             return node.field_issue(format!("a line from \"{}\" to itself", shorten(&from))).none();
@@ -356,14 +353,12 @@ impl<'c> CellContext<'c> {
 /// `W_Q[0, 1]`
 fn read_entry(node: Node<'_>, symbol: &str, index: &str, architecture: &Architecture) -> Option<Bind> {
     let shapes = shapes(architecture);
-    let named = |name: &str| shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name);
-    let Some(&(tensor, rows, cols)) = named(symbol) else {
+    let Some((tensor, rows, cols)) = shape_named(&shapes, symbol) else {
         let known: Vec<String> = shapes.iter().map(|(id, ..)| id.code_name()).collect();
-        let known = || known.iter().map(String::as_str);
         return node
             .issue(format!("bind: the model has no {}", shorten(symbol)))
-            .expected(one_of(&known().collect::<Vec<_>>()))
-            .nearest(symbol, known())
+            .expected(one_of(&known))
+            .nearest(symbol, known.iter().map(String::as_str))
             .none();
     };
     let places = index.strip_suffix(']').and_then(|index| index.split_once(','));
@@ -394,13 +389,15 @@ fn widest_range(bind: &Bind) -> (f64, f64) {
     }
 }
 
+/// The two values of `(from, to)`.
+fn pair(node: Node<'_>) -> Option<[Node<'_>; 2]> {
+    let Form::Record(None, Body::Items(ends)) = node.form() else { return None };
+    let [from, to] = &ends[..] else { return None };
+    Some([from, to].map(|end| node.inner(end)))
+}
+
 fn read_range(node: Node<'_>, (least, most): (f64, f64)) -> Option<(f64, f64)> {
-    let range = match node.form() {
-        Form::Record(None, Body::Items(ends)) if ends.len() == 2 => {
-            parsed(node.inner(&ends[0])).zip(parsed(node.inner(&ends[1])))
-        }
-        _ => None,
-    };
+    let range = pair(node).and_then(|[from, to]| parsed(from).zip(parsed(to)));
     range.filter(|&(from, to)| least <= from && from < to && to <= most && (to - from).is_finite()).or_else(|| {
         let within = if most == f64::MAX { String::new() } else { format!(", within {least} and {most}") };
         wrong(node, &format!("(from, to), such as (0.5, 2.0){within}"))
@@ -459,8 +456,7 @@ fn read_feedback<'s>(node: Node<'s>, referred: &mut Referred<'s>) -> Option<Feed
 fn check_needs(cells: &[Cell], needs: &[At<'_, (String, String)>]) {
     for At { value: (gate, need), node } in needs {
         let above = cells.iter().take_while(|cell| cell.id != *gate);
-        let tasks = above.filter(|cell| matches!(cell.kind, CellKind::Predict(_) | CellKind::Exercise(_)));
-        let tasks: Vec<&str> = tasks.map(|cell| cell.id.as_str()).collect();
+        let tasks: Vec<&str> = above.filter(|cell| cell.kind.is_task()).map(|cell| cell.id.as_str()).collect();
         if !tasks.contains(&need.as_str()) {
             node.issue(format!("needs: no prediction or exercise \"{}\" is above", shorten(need)))
                 .expected("the id of a prediction or exercise above this gate")

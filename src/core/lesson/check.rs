@@ -220,7 +220,7 @@ pub(super) fn one_of_names(names: &[String], none: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
     match quoted.is_empty() {
         true => none.to_owned(),
-        false => one_of(&quoted.iter().map(String::as_str).collect::<Vec<_>>()),
+        false => one_of(&quoted),
     }
 }
 

@@ -169,29 +169,39 @@ impl Draw<'_> {
 /// have the shares that the lesson asks for although the slots are not equally frequent.
 fn sense_rates<'a>(corpus: &'a Corpus, uses: &BTreeMap<String, f64>) -> Vec<(&'a str, &'a str, f64)> {
     let mut rates = Vec::new();
-    for Ambiguous { word, rate, shares } in &corpus.ambiguous {
-        let uses = |group| uses.get(group).copied().unwrap_or(0.0);
-        let raw: Vec<f64> = shares.iter().map(|(group, share)| share / uses(group).max(f64::MIN_POSITIVE)).collect();
-        let mean = raw.iter().sum::<f64>() / raw.len().max(1) as f64;
+    for ambiguous in &corpus.ambiguous {
+        let (raw, mean) = raw_rates(ambiguous, uses);
         let highest = raw.iter().copied().fold(0.0, f64::max);
         // Scaled to the mean rate that is asked for, but never past certainty.
-        let scale = (rate / mean).min(1.0 / highest);
-        rates.extend(
-            shares
-                .iter()
-                .zip(raw)
-                .map(|((group, _), raw)| (group.as_str(), word.as_str(), (raw * scale).clamp(0.0, 1.0))),
-        );
+        let scale = (ambiguous.rate / mean).min(1.0 / highest);
+        let scaled = raw.into_iter().map(|raw| (raw * scale).clamp(0.0, 1.0));
+        let groups = ambiguous.shares.iter().map(|(group, _)| group.as_str());
+        rates.extend(groups.zip(scaled).map(|(group, rate)| (group, ambiguous.word.as_str(), rate)));
     }
     rates
 }
 
-/// Words of the longest sentence that can be drawn.
-pub(super) fn longest(corpus: &Corpus) -> usize {
+/// How often the slot of each sense is filled, in proportion: a sense whose slot is rare needs a higher rate there for its
+/// share. And the mean of these rates.
+fn raw_rates(Ambiguous { shares, .. }: &Ambiguous, uses: &BTreeMap<String, f64>) -> (Vec<f64>, f64) {
+    let uses = |group| uses.get(group).copied().unwrap_or(0.0);
+    let raw: Vec<f64> = shares.iter().map(|(group, share)| share / uses(group).max(f64::MIN_POSITIVE)).collect();
+    let mean = raw.iter().sum::<f64>() / raw.len().max(1) as f64;
+    (raw, mean)
+}
+
+/// Words of the longest template of each topic, the longest first.
+pub(super) fn lengths(topics: &[Topic]) -> Vec<usize> {
     let words = |template: &String| pieces(template).map_or(0, |pieces| pieces.len());
     let mut lengths: Vec<usize> =
-        corpus.topics.iter().map(|topic| topic.templates.iter().map(words).max().unwrap_or(0)).collect();
+        topics.iter().map(|topic| topic.templates.iter().map(words).max().unwrap_or(0)).collect();
     lengths.sort_unstable_by(|a, b| b.cmp(a));
+    lengths
+}
+
+/// Words of the longest sentence that can be drawn.
+pub(super) fn longest(corpus: &Corpus) -> usize {
+    let lengths = lengths(&corpus.topics);
     match (&corpus.join, &lengths[..]) {
         _ if corpus.repeats => 2 * lengths.first().copied().unwrap_or(0),
         (Some(_), [first, second, ..]) => first + 1 + second,
@@ -200,13 +210,9 @@ pub(super) fn longest(corpus: &Corpus) -> usize {
 }
 
 /// How often an ambiguous word fills the slot of each of its senses, before that is kept below certainty.
-/// A sense whose slot is rare needs a higher rate there for its share.
 pub(super) fn wanted_rates(ambiguous: &Ambiguous, uses: &BTreeMap<String, f64>) -> Vec<f64> {
-    let Ambiguous { rate, shares, .. } = ambiguous;
-    let weight = |(group, share): &(String, f64)| share / uses.get(group).copied().unwrap_or(0.0);
-    let weights: Vec<f64> = shares.iter().map(weight).collect();
-    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-    weights.into_iter().map(|weight| rate * weight / mean).collect()
+    let (raw, mean) = raw_rates(ambiguous, uses);
+    raw.into_iter().map(|raw| ambiguous.rate * raw / mean).collect()
 }
 
 /// The mean number of times that a sentence of one clause has each slot; slots that no template has

@@ -54,6 +54,11 @@ impl Heading {
     }
 }
 
+/// The folder of a file; of a name alone, the one that attune was started in.
+pub fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The folder of the course: the nearest one of its name, here or in a folder above.
 pub fn folder() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;

@@ -433,6 +433,11 @@ impl<'s> Record<'s> {
         given.map_or(self.node, |given| self.node.at(given.name))
     }
 
+    /// Reports a problem of a field, at its place and with its name before the message.
+    pub fn issue(&self, field: &str, message: impl Display) -> Report<'s> {
+        self.place_of(field).issue(format!("{field}: {message}"))
+    }
+
     /// The value of a field that was given, else the record.
     pub fn value_of(&self, field: &str) -> Node<'s> {
         self.given(field).unwrap_or(self.node)

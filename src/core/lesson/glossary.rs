@@ -146,8 +146,7 @@ pub fn read(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
 /// # Errors
 /// The issues; never none.
 pub fn check(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let lessons: Vec<String> = course::list(folder).iter().map(course::CourseFile::id).collect();
+    let lessons: Vec<String> = course::list(course::folder_of(path)).iter().map(course::CourseFile::id).collect();
     read_with(path, Some(&lessons))
 }
 

@@ -1,6 +1,7 @@
 //! A problem of a lesson with its place, and the collector that every reading step reports to; and the places of
 //! fields, for problems that show only when the lesson runs.
 
+use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::Range;
@@ -155,26 +156,24 @@ impl<'s> Issues<'s> {
 pub(super) struct Report<'i>(Option<(&'i RefCell<Vec<LessonIssue>>, usize)>);
 
 impl Report<'_> {
-    pub fn expected(self, expected: impl Into<String>) -> Self {
+    fn add(self, hint: impl FnOnce(&mut LessonIssue)) -> Self {
         if let Some((list, index)) = self.0 {
-            list.borrow_mut()[index].expected = Some(expected.into());
+            hint(&mut list.borrow_mut()[index]);
         }
         self
     }
 
+    pub fn expected(self, expected: impl Into<String>) -> Self {
+        self.add(|issue| issue.expected = Some(expected.into()))
+    }
+
     pub fn nearest<'c>(self, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Self {
-        if let Some((list, index)) = self.0 {
-            list.borrow_mut()[index].nearest = nearest(name, candidates).map(shorten);
-        }
-        self
+        self.add(|issue| issue.nearest = nearest(name, candidates).map(shorten))
     }
 
     /// The valid name that was found in another way.
     pub fn meant(self, name: Option<&str>) -> Self {
-        if let Some((list, index)) = self.0 {
-            list.borrow_mut()[index].nearest = name.map(shorten);
-        }
-        self
+        self.add(|issue| issue.nearest = name.map(shorten))
     }
 
     /// No value, because of this issue.
@@ -273,6 +272,11 @@ pub fn shorten(text: &str) -> String {
     short
 }
 
+/// The path of a file, as a message has it.
+pub fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
 /// All of a text, such as a file's name, with what could steer a terminal escaped.
 pub fn printable(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -290,11 +294,11 @@ pub(super) fn is_unprintable(c: char) -> bool {
 }
 
 /// `one, two or three`
-pub(super) fn one_of(names: &[&str]) -> String {
+pub(super) fn one_of(names: &[impl Borrow<str>]) -> String {
     match names {
         [] => "nothing".to_owned(),
-        [one] => (*one).to_owned(),
-        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+        [one] => one.borrow().to_owned(),
+        [most @ .., last] => format!("{} or {}", most.join(", "), last.borrow()),
     }
 }
 

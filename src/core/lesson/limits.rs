@@ -11,13 +11,12 @@ use attune_engine::numerics::model::cost::{
 use attune_engine::numerics::word2vec::Word2VecConfig;
 
 use super::check::Vocabulary;
-use super::decode::Node;
+use super::corpus::longest;
+use super::decode::{At, Node};
 use super::read_claims::ClaimContext;
-use super::read_corpus::ReadCorpus;
 use super::read_model::{ReadModel, ReadObjective};
-use super::read_vectors::ReadEmbedding;
 use super::recipe::RecipeChanges;
-use super::schema::{Claim, Fact, ModelConfig, Objective, Probe, StaticEmbedding};
+use super::schema::{Claim, Corpus, Fact, ModelConfig, Objective, Probe, StaticEmbedding};
 
 /// Bytes of a lesson file; larger ones are refused before they are read.
 pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -136,9 +135,9 @@ pub const FOUND_CHARS_MAX: usize = 60;
 pub const EXCERPT_CHARS_MAX: usize = 100;
 
 pub(super) fn check_budget<'s>(
-    corpus: &ReadCorpus<'s>,
+    corpus: &At<'s, Corpus>,
     vocabulary: &Vocabulary,
-    embedding: &Option<ReadEmbedding<'s>>,
+    embedding: &Option<At<'s, StaticEmbedding>>,
     model: &Option<ReadModel<'s>>,
 ) {
     let words = vocabulary.words.len();
@@ -146,18 +145,18 @@ pub(super) fn check_budget<'s>(
         corpus.node.issue(format!("corpus: {words} different words")).expected(format!("at most {VOCABULARY_MAX}"));
         return;
     }
-    let longest = corpus.longest;
-    if let Some(ReadEmbedding { embedding: StaticEmbedding::Word2Vec(config), node, .. }) = embedding {
+    let longest = longest(&corpus.value);
+    if let Some(At { value: StaticEmbedding::Word2Vec(config), node }) = embedding {
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         let rewrites = objective.is_some_and(ReadObjective::replaces_words);
-        let work = static_work(config, corpus.corpus.sentences, longest, rewrites);
+        let work = static_work(config, corpus.value.sentences, longest, rewrites);
         let remedy = "fewer sentences, epochs or negatives, or a smaller window or dim";
         check_work(*node, "the training needs", work, remedy);
     }
     let Some(ReadModel { config: Some(model), node, .. }) = model else {
         return;
     };
-    let needs = Needs::of(model, words, classes(model, corpus, words), longest);
+    let needs = Needs::of(model, words, classes(model, corpus.value.topics.len(), words), longest);
     needs.check(*node, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim");
 }
 
@@ -213,9 +212,7 @@ impl Needs {
             cost: training(forward_cost),
         }
     }
-}
 
-impl Needs {
     /// Says what is too much; true where nothing is.
     fn check(&self, node: Node<'_>, remedy: &str) -> bool {
         // A small model does much besides multiplying.
@@ -233,34 +230,34 @@ pub(super) fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, l
         StaticEmbedding::Word2Vec(config) => static_work(config, *sentences, longest, rewrites),
         StaticEmbedding::Given(_) | StaticEmbedding::Pretrained(_) => 0.0,
     };
-    let classes = if model.objective == Objective::Label { topics } else { words };
-    let Needs { numbers, multiplications, cost } = Needs::of(model, words, classes, longest);
+    let Needs { numbers, multiplications, cost } = Needs::of(model, words, classes(model, topics, words), longest);
     [static_work, multiplications, cost].iter().all(|work| *work <= TRAINING_WORK_MAX)
         && NUMBER_BYTES * numbers <= TRAINING_BYTES_MAX
 }
 
-fn classes(model: &ModelConfig, corpus: &ReadCorpus, words: usize) -> usize {
-    if model.objective == Objective::Label { corpus.corpus.topics.len() } else { words }
+/// How many answers there are: labels, which are the topics, or words.
+fn classes(model: &ModelConfig, topics: usize, words: usize) -> usize {
+    if model.objective == Objective::Label { topics } else { words }
 }
 
 /// The work of measuring the claims, and of the pass over all sentences that looks for overflows.
-pub(super) fn check_claims_work<'s>(
-    node: Node<'s>,
+pub(super) fn check_claims_work(
+    node: Node<'_>,
     claims: &[Claim],
-    corpus: Option<&ReadCorpus<'s>>,
+    corpus: Option<&Corpus>,
     context: &ClaimContext,
     probes: Option<&[Probe]>,
 ) {
     let (Some(corpus), Some(words)) = (corpus, context.names.vocabulary.as_ref()) else { return };
     let (Some(model), Some(lengths), Some(probes)) = (context.model, context.lengths, probes) else { return };
-    let (architecture, classes) = (&model.architecture, classes(model, corpus, words.words.len()));
+    let (architecture, classes) = (&model.architecture, classes(model, corpus.topics.len(), words.words.len()));
     let run = |tokens: usize| sentence_cost(architecture, classes, tokens);
     let over_sentences = |cost: &dyn Fn(usize) -> f64| lengths.iter().map(|&tokens| cost(tokens)).sum::<f64>();
     let of_fact = |fact: &Fact| match fact {
         Fact::SenseAccuracy(_) | Fact::SenseMargin(_) | Fact::Arrived => {
             probes.iter().map(|probe| run(probe.sentence.len())).sum()
         }
-        Fact::LabelAccuracy { on: None } => corpus.corpus.sentences as f64 * run(corpus.longest),
+        Fact::LabelAccuracy { on: None } => corpus.sentences as f64 * run(longest(corpus)),
         Fact::LabelAccuracy { on: Some(sentences) } => sentences.iter().map(|(words, _)| run(words.len())).sum(),
         Fact::Says { sentence, .. } => run(sentence.len()),
         Fact::Weight { sentence, .. } => run(lengths[*sentence]),

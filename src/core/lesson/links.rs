@@ -204,8 +204,7 @@ pub fn token_named(tokens: &[&str], name: &str) -> Result<usize, LinkFlaw> {
         [..] => {
             let count = tokens.iter().filter(|token| **token == name).count();
             let several: Vec<String> = (1..=count).map(|n| format!("{name}{n}")).collect();
-            let expected = one_of(&several.iter().map(String::as_str).collect::<Vec<_>>());
-            Err(LinkFlaw::new(format!("{name:?} occurs in the sentence {count} times"), expected))
+            Err(LinkFlaw::new(format!("{name:?} occurs in the sentence {count} times"), one_of(&several)))
         }
     }
 }

@@ -17,7 +17,8 @@ use attune_engine::pretrained::load::LoadStopped;
 use super::cells::{Cell, CellContext};
 use super::check::{LessonNames, Vocabulary, id, line};
 use super::corpus::{vocabulary, with_given, with_rewritten};
-use super::decode::{Node, Record, complete, different, fields, record, seed, whole};
+use super::course::folder_of;
+use super::decode::{At, Node, Record, complete, different, fields, record, seed, whole};
 use super::glossary::begins_as_glossary;
 use super::issue::{Issues, LessonIssue, LessonText};
 use super::limits::{
@@ -27,13 +28,12 @@ use super::limits::{
 use super::panels::{PanelName, read_panels};
 use super::read_claims::ClaimContext;
 use super::read_corpus::{
-    Lists, ReadCorpus, check_groups_apart, check_groups_occur, read_axes, read_corpus, read_lists, read_probes,
-    read_sentences,
+    Lists, check_groups_apart, check_groups_occur, read_axes, read_corpus, read_lists, read_probes, read_sentences,
 };
 use super::read_model::{ReadModel, check_objective, read_attention};
-use super::read_vectors::{ReadEmbedding, check_given, is_file, is_pretrained, read_embedding, read_pretrained};
+use super::read_vectors::{check_given, is_file, is_pretrained, of_used, read_embedding, read_pretrained};
 use super::recipe::{Switches, read_switches};
-use super::schema::{Claim, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
+use super::schema::{Claim, Corpus, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::tree;
 use super::vector_files::{is_file_of_vectors, lesson_of};
 
@@ -159,7 +159,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
     let embedding = record.take("static_embedding", read_embedding);
     // The words of a file that cannot be read are not known.
     let has_words = embedding.is_some() || !is_of_file;
-    let dim = embedding.as_ref().map(|read| read.embedding.dim());
+    let dim = embedding.as_ref().map(|read| read.value.dim());
     let model = record.take("model", |node| read_attention(node, &[], dim, groups.as_ref()));
     let switches = record
         .take_or("switches", Switches::default(), |node| read_switches(node, model.as_ref()?, dim, groups.as_ref()));
@@ -170,18 +170,18 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
     let corpus = record.take("corpus", read);
     let checked_groups = groups.as_ref().filter(|groups| groups.are_checked());
     let vocabulary = corpus.as_ref().zip(checked_groups).filter(|_| has_words).map(|(corpus, groups)| {
-        let words = Vocabulary::new(vocabulary(&corpus.corpus, &groups.lists));
+        let words = Vocabulary::new(vocabulary(&corpus.value, &groups.lists));
         let objective = model.as_ref().and_then(|model| model.objective.as_ref());
         let tied_labels = model.as_ref().and_then(|model| model.tied_labels);
         if let Some(objective) = objective {
-            check_objective(objective, tied_labels, corpus, &groups.lists, &words);
+            check_objective(objective, tied_labels, &corpus.value, &groups.lists, &words);
         }
         let words = Vocabulary::new(with_rewritten(words.words, objective.map(|read| &read.objective)));
         if let Some(embedding) = &embedding {
             check_given(embedding, &words);
         }
-        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.embedding)))
-            .with_file(embedding.as_ref().and_then(|read| read.file().cloned()));
+        let vocabulary = Vocabulary::new(with_given(words.words, embedding.as_ref().map(|read| &read.value)))
+            .with_file(embedding.as_ref().and_then(|read| read.value.file().cloned()));
         check_groups_occur(groups, &vocabulary);
         check_budget(corpus, &vocabulary, &embedding, &model);
         vocabulary
@@ -191,10 +191,10 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
     let Pages { sentences, probes, panels, cells, claims } =
-        read_pages(record, &names, config, switches.as_ref(), corpus.as_ref());
+        read_pages(record, &names, config, switches.as_ref(), corpus.as_ref().map(|read| &read.value));
 
-    let static_embedding = embedding.map(|read| read.of_used(names.vocabulary));
-    let corpus = corpus.map(|read| read.corpus);
+    let static_embedding = embedding.map(|read| of_used(read.value, names.vocabulary));
+    let corpus = corpus.map(|read| read.value);
     let (groups, model) = (groups.and_then(Lists::checked), model.and_then(|read| read.config));
     complete!(Lesson {
         id,
@@ -226,10 +226,7 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
         groups.issue("groups: a lesson about a pretrained model has no groups").expected("no groups");
     }
     let lesson = record.take("model", read_pretrained);
-    let model = lesson.as_ref().and_then(|lesson| match &lesson.static_embedding {
-        StaticEmbedding::Pretrained(model) => Some(model.clone()),
-        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
-    });
+    let model = lesson.as_ref().and_then(|lesson| lesson.static_embedding.pretrained().cloned());
     let here = model.as_ref().filter(|model| model.absent.is_none());
     let vocabulary = here.map(|model| Vocabulary::new(model.vocabulary()));
     let names = LessonNames { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
@@ -253,12 +250,12 @@ struct Pages {
 }
 
 /// Reads them; `None` where a part that they refer to has issues of its own.
-fn read_pages<'s>(
-    record: &mut Record<'s>,
+fn read_pages(
+    record: &mut Record<'_>,
     names: &LessonNames,
     config: Option<&ModelConfig>,
     switches: Option<&Switches>,
-    corpus: Option<&ReadCorpus<'s>>,
+    corpus: Option<&Corpus>,
 ) -> Pages {
     let sentences = record.take("sentences", |node| read_sentences(node, names));
     let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
@@ -284,13 +281,13 @@ fn read_pages<'s>(
         sentences: &words_on_stage,
         architecture: config.map(|config| &config.architecture),
         answers: config.map(|config| match (&config.objective, corpus) {
-            (Objective::Label, Some(read)) => read.corpus.topics.len(),
+            (Objective::Label, Some(corpus)) => corpus.topics.len(),
             _ => names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len()),
         }),
     };
     let cells = record.take_or("cells", Vec::new(), |node| cell_context.read_cells(node));
     let labels: Option<Vec<String>> =
-        corpus.map(|read| read.corpus.topics.iter().map(|topic| topic.name.clone()).collect());
+        corpus.map(|corpus| corpus.topics.iter().map(|topic| topic.name.clone()).collect());
     let claim_context = ClaimContext {
         names,
         lengths,
@@ -329,8 +326,8 @@ fn read_builds_on(node: Node<'_>, own: Option<&str>) -> Option<Vec<String>> {
 }
 
 /// A word learns from its neighbours, unless its vector is given and what it is read for is a label.
-fn are_lone_words_enough(embedding: Option<&ReadEmbedding>, model: Option<&ReadModel>) -> bool {
-    let is_given = embedding.is_some_and(|read| matches!(read.embedding, StaticEmbedding::Given(_)));
+fn are_lone_words_enough(embedding: Option<&At<'_, StaticEmbedding>>, model: Option<&ReadModel>) -> bool {
+    let is_given = embedding.is_some_and(|read| matches!(read.value, StaticEmbedding::Given(_)));
     let objective = model.and_then(|model| model.objective.as_ref());
     is_given && objective.is_some_and(|read| read.objective == Objective::Label)
 }
@@ -387,8 +384,7 @@ pub(super) fn too_large(file: &str, bytes: u64) -> LessonIssue {
 fn not_found(path: &Path, file: &str) -> LessonIssue {
     /// A folder with more files than this is not one of lessons.
     const NEIGHBOURS_MAX: usize = 1000;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names: Vec<String> = fs::read_dir(folder)
+    let names: Vec<String> = fs::read_dir(folder_of(path))
         .into_iter()
         .flatten()
         .take(NEIGHBOURS_MAX)

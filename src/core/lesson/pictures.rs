@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
+use super::course::folder_of;
+
 /// The largest file.
 pub const FILE_BYTES_MAX: u64 = 8 << 20;
 /// The longest side, in pixels.
@@ -117,8 +119,7 @@ pub struct PictureFolder {
 impl PictureFolder {
     /// The folder of a lesson's file.
     pub fn of(lesson: &Path) -> Self {
-        let folder = lesson.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Self { path: Some(folder.to_owned()), ..Self::default() }
+        Self { path: Some(folder_of(lesson).to_owned()), ..Self::default() }
     }
 
     /// The picture that a text names so; it is looked at once.

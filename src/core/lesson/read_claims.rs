@@ -283,10 +283,7 @@ impl ClaimContext<'_> {
         let is_cross = |head: &usize| architecture.head(*head).1.attends_to_source();
         if architecture.has_source() && !is_cross(&head) {
             let heads: Vec<String> = (0..architecture.heads()).filter(is_cross).map(|head| head.to_string()).collect();
-            return node
-                .issue(format!("head: {head} does not look at the source"))
-                .expected(one_of(&heads.iter().map(String::as_str).collect::<Vec<_>>()))
-                .none();
+            return node.issue(format!("head: {head} does not look at the source")).expected(one_of(&heads)).none();
         }
         Some(head)
     }

@@ -1,12 +1,12 @@
 //! Reads the lesson's language and what is shown of it: groups, the corpus with its templates, the sentences that the
 //! learner can choose, probes, and axes of the picture.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use attune_engine::numerics::projection::AXES;
 
 use super::check::{LessonNames, Vocabulary, check_name, word, words};
-use super::corpus::{TemplateError, TemplatePiece, pieces, uses_per_sentence, wanted_rates};
+use super::corpus::{TemplateError, TemplatePiece, lengths, pieces, uses_per_sentence, wanted_rates};
 use super::decode::{At, Node, Record, fields, list, list_of, map, number, record, share, text, whole, wrong};
 use super::issue::shorten;
 use super::limits::{
@@ -95,21 +95,13 @@ pub(super) fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
     }
 }
 
-/// A read corpus and what must be known of it later.
-pub(super) struct ReadCorpus<'s> {
-    pub corpus: Corpus,
-    pub node: Node<'s>,
-    /// Words of the longest sentence that can be drawn.
-    pub longest: usize,
-}
-
 /// With `lone_words` a sentence may have one word alone.
 pub(super) fn read_corpus<'s>(
     node: Node<'s>,
     groups: Option<&Lists<'s>>,
     max_tokens: Option<usize>,
     lone_words: bool,
-) -> Option<ReadCorpus<'s>> {
+) -> Option<At<'s, Corpus>> {
     record(node, &["Corpus", "Sentences", "Repeats"], |record| match record.name {
         "Repeats" => read_repeats(record, max_tokens),
         "Sentences" => {
@@ -125,7 +117,7 @@ fn read_drawn<'s>(
     groups: Option<&Lists<'s>>,
     max_tokens: Option<usize>,
     lone_words: bool,
-) -> Option<ReadCorpus<'s>> {
+) -> Option<At<'s, Corpus>> {
     fields! { record;
         sentences: read_count;
         slots: read_lists, or Lists::default();
@@ -136,32 +128,32 @@ fn read_drawn<'s>(
     let lists = slots.as_ref().zip(groups).map(|(slots, groups)| [&slots.lists[..], &groups.lists[..]].concat());
     let context = Templates { lists: lists.as_deref(), max_tokens, lone_words, given: false };
     let names = LessonNames { groups: groups.map(Lists::names), max_tokens, ..LessonNames::default() };
+    fields! { record; topics: |node| context.read_topics(node); }
+    let uses = topics.as_deref().map(uses_per_sentence);
     fields! { record;
-        topics: |node| context.read_topics(node);
-        ambiguous: list_of(AMBIGUOUS_MAX, |node| read_ambiguous(node, &names, groups, topics.as_ref())), or Vec::new();
+        ambiguous: list_of(AMBIGUOUS_MAX, |node| read_ambiguous(node, &names, groups, uses.as_ref())), or Vec::new();
         join: read_join, optional;
     }
-    if let (Some(ambiguous), Some(topics)) = (&ambiguous, &topics) {
-        check_rates(ambiguous, &topics.topics);
+    if let (Some(ambiguous), Some(uses)) = (&ambiguous, &uses) {
+        check_rates(ambiguous, uses);
     }
-    let mut longest = topics.as_ref().map_or(0, |topics| topics.lengths.iter().copied().max().unwrap_or(0));
     if let (Some(Some((_, node))), Some(topics)) = (&join, &topics) {
-        longest = check_join(*node, topics, max_tokens);
+        check_join(*node, topics, max_tokens);
     }
     let corpus = Corpus {
         sentences: sentences?,
         drawn: true,
         repeats: false,
         slots: slots?.checked()?,
-        topics: topics?.topics,
+        topics: topics?,
         ambiguous: ambiguous?.into_iter().map(|ambiguous| ambiguous.value).collect(),
         join: join?.map(|(join, _)| join),
     };
-    Some(ReadCorpus { corpus, node: record.node, longest })
+    Some(At { value: corpus, node: record.node })
 }
 
 /// Reads a corpus of random words that are written twice.
-fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Option<ReadCorpus<'s>> {
+fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Option<At<'s, Corpus>> {
     let most = max_tokens.unwrap_or(TOKENS_MAX) / 2;
     fields! { record;
         words: |node| words(node, VOCABULARY_MAX);
@@ -180,7 +172,7 @@ fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Optio
         topics: vec![Topic { name: "repeats".to_owned(), templates }],
         ..Corpus::default()
     };
-    Some(ReadCorpus { corpus, node: record.node, longest: 2 * longest })
+    Some(At { value: corpus, node: record.node })
 }
 
 /// How many sentences are drawn.
@@ -204,7 +196,7 @@ fn read_ambiguous<'s>(
     node: Node<'s>,
     names: &LessonNames,
     groups: Option<&Lists<'s>>,
-    topics: Option<&ReadTopics>,
+    uses: Option<&BTreeMap<String, f64>>,
 ) -> Option<At<'s, Ambiguous>> {
     let own_word = |node| {
         let word = word(node)?;
@@ -226,7 +218,7 @@ fn read_ambiguous<'s>(
         let mut good = true;
         for (group, share) in entries {
             good &= names.group(group.node).is_some();
-            if topics.is_some_and(|topics| !topics.used.contains(&group.value)) && good {
+            if uses.is_some_and(|uses| !uses.contains_key(&group.value)) && good {
                 group
                     .node
                     .issue(format!("shares: no template uses {{{}}}", group.value))
@@ -249,16 +241,15 @@ fn read_ambiguous<'s>(
 }
 
 /// A slot cannot be filled with ambiguous words more often than always.
-fn check_rates(ambiguous: &[At<'_, Ambiguous>], topics: &[Topic]) {
+fn check_rates(ambiguous: &[At<'_, Ambiguous>], uses: &BTreeMap<String, f64>) {
     let mut filled: HashMap<&str, f64> = HashMap::new();
-    let uses = uses_per_sentence(topics);
     let mut seen = HashSet::new();
     for At { value, node } in ambiguous {
         let word = &value.word;
         if !seen.insert(word) {
             node.issue(format!("ambiguous: word \"{word}\" appears twice"));
         }
-        for ((group, _), rate) in value.shares.iter().zip(wanted_rates(value, &uses)) {
+        for ((group, _), rate) in value.shares.iter().zip(wanted_rates(value, uses)) {
             let filled = filled.entry(group).or_default();
             *filled += rate;
             if *filled > 1.0 {
@@ -280,82 +271,49 @@ fn read_join<'s>(node: Node<'s>) -> Option<(Join, Node<'s>)> {
     Some((join, node))
 }
 
-/// Answers how many words the longest joined sentence has.
-fn check_join(node: Node<'_>, topics: &ReadTopics, max_tokens: Option<usize>) -> usize {
-    let mut lengths = topics.lengths.clone();
-    lengths.sort_unstable_by(|a, b| b.cmp(a));
-    let [first, second, ..] = lengths[..] else {
+/// A joined sentence has clauses of two topics, and no more words than the model reads.
+fn check_join(node: Node<'_>, topics: &[Topic], max_tokens: Option<usize>) {
+    let [first, second, ..] = lengths(topics)[..] else {
         node.issue("join: there is only one topic").expected("two topics, for two clauses of different topics");
-        return lengths.first().copied().unwrap_or(0);
+        return;
     };
     let longest = first + 1 + second;
     if let Some(max) = max_tokens.filter(|max| longest > *max) {
         node.issue(format!("join: two clauses and a word between them can have {longest} words"))
             .expected(format!("at most max_tokens: {max}"));
     }
-    longest
 }
 
 /// Sentences that stand in the lesson: a list, or a list for each topic.
-pub(super) fn read_given<'s>(node: Node<'s>, max_tokens: Option<usize>, lone_words: bool) -> Option<ReadCorpus<'s>> {
+fn read_given<'s>(node: Node<'s>, max_tokens: Option<usize>, lone_words: bool) -> Option<At<'s, Corpus>> {
     let context = Templates { lists: Some(&[]), max_tokens, lone_words, given: true };
-    let read = if matches!(node.form(), Form::Map(_)) {
-        context.read_topics(node)?
-    } else {
-        let mut read = ReadTopics::default();
-        read.add("all".to_owned(), context.read_templates(node)?);
-        read
+    let topics = match node.form() {
+        Form::Map(_) => context.read_topics(node)?,
+        _ => vec![Topic { name: "all".to_owned(), templates: context.read_templates(node)? }],
     };
-    let longest = read.lengths.iter().copied().max().unwrap_or(0);
-    let sentences = read.topics.iter().map(|topic| topic.templates.len()).sum();
+    let sentences = topics.iter().map(|topic| topic.templates.len()).sum();
     if sentences > SENTENCES_MAX {
         return node
             .issue(format!("corpus: {sentences} sentences"))
             .expected(format!("at most {SENTENCES_MAX}"))
             .none();
     }
-    let corpus = Corpus { sentences, topics: read.topics, ..Corpus::default() };
-    Some(ReadCorpus { corpus, node, longest })
+    Some(At { value: Corpus { sentences, topics, ..Corpus::default() }, node })
 }
 
 /// Names and limits that a template may use.
-pub(super) struct Templates<'l> {
+struct Templates<'l> {
     /// Slots and groups.
-    pub lists: Option<&'l [Group]>,
-    pub max_tokens: Option<usize>,
+    lists: Option<&'l [Group]>,
+    max_tokens: Option<usize>,
     /// One word is sentence enough: its vector is given, and what is asked for is no word.
-    pub lone_words: bool,
+    lone_words: bool,
     /// The templates are the sentences themselves.
-    pub given: bool,
-}
-
-#[derive(Default)]
-pub(super) struct ReadTopics {
-    pub topics: Vec<Topic>,
-    /// Words of the longest template of each topic.
-    pub lengths: Vec<usize>,
-    /// Slots that some template uses.
-    pub used: HashSet<String>,
-}
-
-/// A template with its words and slots.
-pub(super) type ReadTemplate = (String, Vec<TemplatePiece>);
-
-impl ReadTopics {
-    pub fn add(&mut self, name: String, templates: Vec<ReadTemplate>) {
-        self.lengths.push(templates.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0));
-        let slots = templates.iter().flat_map(|(_, pieces)| pieces).filter_map(|piece| match piece {
-            TemplatePiece::Slot(name) => Some(name.clone()),
-            TemplatePiece::Word(_) => None,
-        });
-        self.used.extend(slots);
-        let templates = templates.into_iter().map(|(template, _)| template).collect();
-        self.topics.push(Topic { name, templates });
-    }
+    given: bool,
 }
 
 impl Templates<'_> {
-    pub fn read_templates(&self, node: Node<'_>) -> Option<Vec<ReadTemplate>> {
+    fn read_templates(&self, node: Node<'_>) -> Option<Vec<String>> {
         let template = |node| self.read_template(node);
         let most = if self.given { SENTENCES_MAX } else { TEMPLATES_MAX };
         let templates = list(node, most, template)?;
@@ -366,23 +324,23 @@ impl Templates<'_> {
         }
     }
 
-    pub fn read_topics(&self, node: Node<'_>) -> Option<ReadTopics> {
+    fn read_topics(&self, node: Node<'_>) -> Option<Vec<Topic>> {
         let entries = map(node, GROUPS_MAX, |node| self.read_templates(node))?;
         if entries.is_empty() {
             return wrong(node, "at least one topic");
         }
-        let mut read = ReadTopics::default();
+        let mut topics = Vec::with_capacity(entries.len());
         for (name, templates) in entries {
             if name.value.trim().is_empty() {
                 return name.node.issue("topics: an empty name").none();
             }
             check_name(&name)?;
-            read.add(name.value, templates);
+            topics.push(Topic { name: name.value, templates });
         }
-        Some(read)
+        Some(topics)
     }
 
-    fn read_template(&self, node: Node<'_>) -> Option<ReadTemplate> {
+    fn read_template(&self, node: Node<'_>) -> Option<String> {
         let template = text(node)?;
         let what = if self.given { "corpus: a sentence" } else { "topics: a template" };
         if template.len() > TEMPLATE_BYTES_MAX {
@@ -414,7 +372,7 @@ impl Templates<'_> {
                 TemplatePiece::Word(word) => check_length(word, node),
             };
         }
-        good.then_some((template, pieces))
+        good.then_some(template)
     }
 
     fn check_slot(&self, name: &str, node: Node<'_>) -> bool {

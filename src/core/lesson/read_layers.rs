@@ -87,11 +87,10 @@ fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
             }
             let (low, high) = (low?, high?);
             if low >= high {
-                record
-                    .place_of("high")
-                    .issue(format!("high: {high} is not above low: {low}"))
-                    .expected("a larger number");
-                return None;
+                return record
+                    .issue("high", format!("{high} is not above low: {low}"))
+                    .expected("a larger number")
+                    .none();
             }
             Some(RotaryScaling::Llama3 { factor: factor?, low, high, tokens: tokens? as f64 })
         }
@@ -224,8 +223,8 @@ fn group_size(record: &Record<'_>, heads: usize, shared: Option<usize>, projecte
 
 /// Whether the parts of a block fit one another.
 fn check_block(record: &Record<'_>, block: &BlockConfig) -> bool {
-    let issue = |field: &'static str, found: &str, expected: &str| {
-        record.place_of(field).issue(format!("{field}: {found}")).expected(expected);
+    let issue = |field: &str, found: &str, expected: &str| {
+        record.issue(field, found).expected(expected);
         false
     };
     let layer = &block.attention;
@@ -286,16 +285,14 @@ impl Widths {
             let wide = value.map_or(dim, |value| heads * value);
             if !self.output? && wide != dim {
                 record
-                    .place_of("value_width")
-                    .issue(format!("value_width: without W_O the mixes are {wide} wide"))
+                    .issue("value_width", format!("without W_O the mixes are {wide} wide"))
                     .expected(format!("heads times value_width to be dim: {dim}"));
                 good = false;
             }
         } else {
             for (name, _) in [("key_width", key), ("value_width", value)].iter().filter(|(_, width)| width.is_some()) {
                 record
-                    .place_of(name)
-                    .issue(format!("{name}: without projections, a head has its slice of the word's vector"))
+                    .issue(name, "without projections, a head has its slice of the word's vector")
                     .expected("no width, or projections: true");
                 good = false;
             }
@@ -304,7 +301,6 @@ impl Widths {
         if good && !own_widths && !dim.is_multiple_of(heads) {
             let divisors: Vec<String> =
                 (1..=HEADS_MAX).filter(|heads| dim.is_multiple_of(*heads)).map(|heads| heads.to_string()).collect();
-            let divisors: Vec<&str> = divisors.iter().map(String::as_str).collect();
             let widths = if self.projected? { ", or key_width and value_width" } else { "" };
             record
                 .value_of("heads")

@@ -22,7 +22,7 @@ use super::limits::{
     BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LEARNING_RATE_MAX, STEPS_MAX,
     STOP_RULES_MAX, TOKENS_MAX, VOCABULARY_MAX,
 };
-use super::read_corpus::{Lists, ReadCorpus};
+use super::read_corpus::Lists;
 use super::read_layers::{FACTORS, LayerRun, PositionForm, read_layers, read_positions};
 use super::schema::{Corpus, Group, ModelConfig, Objective, Order, Rewriting, StopRule};
 
@@ -103,19 +103,8 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             logit_cap: logit_cap?,
         };
         let weights = check_weights(weights?, &architecture)?;
-        let Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop } = schedule?;
-        Some(ModelConfig {
-            architecture,
-            objective: objective.cloned()?,
-            costs: costs?,
-            weights,
-            steps,
-            batch,
-            learning_rate,
-            weight_decay,
-            optimiser,
-            stop,
-        })
+        let untrained = ModelConfig::untrained(architecture, objective.cloned()?);
+        Some(schedule?.of(ModelConfig { costs: costs?, weights, ..untrained }))
     };
     let config = config();
     ReadModel { config, objective: read, max_tokens, tied_labels, node: record.node }
@@ -127,8 +116,7 @@ fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Opti
     let key_width = layers.block.attention.key_width;
     if positions.rotary(key_width).is_some_and(|rotary| rotary.width == 0) {
         record
-            .place_of("positions")
-            .issue(format!("positions: rotary positions rotate pairs of columns, but keys are only {key_width} wide"))
+            .issue("positions", format!("rotary positions rotate pairs of columns, but keys are only {key_width} wide"))
             .expected("a larger fraction, or wider keys");
     }
 }
@@ -171,7 +159,7 @@ fn read_costs(
     let (readout, pooling) = answer?;
     let mut good = true;
     let mut wrong = |field, message: &str, expected: &str| {
-        record.place_of(field).issue(format!("{field}: {message}")).expected(expected);
+        record.issue(field, message).expected(expected);
         good = false;
     };
     if costs.arrive > 0.0 && train_embedding == Some(true) {
@@ -181,18 +169,13 @@ fn read_costs(
             "train_embedding: false",
         );
     }
-    match readout {
-        Readout::Linear if costs.arrive > 0.0 => {
-            wrong("arrive", "with a Linear readout, an answer has no static vector to arrive at", "readout: Tied");
-        }
-        Readout::Transformed(_) if costs.arrive > 0.0 => {
-            wrong(
-                "arrive",
-                "a Transformed readout reads the answer from a vector other than the output",
-                "readout: Tied",
-            );
-        }
-        _ => {}
+    let why_not = match readout {
+        Readout::Linear => Some("with a Linear readout, an answer has no static vector to arrive at"),
+        Readout::Transformed(_) => Some("a Transformed readout reads the answer from a vector other than the output"),
+        Readout::Tied | Readout::TransformedLinear(_) => None,
+    };
+    if let Some(why_not) = why_not.filter(|_| costs.arrive > 0.0) {
+        wrong("arrive", why_not, "readout: Tied");
     }
     // A Linear readout is asked for candidates alone; the other words may keep their places.
     let leaves_none =
@@ -214,14 +197,12 @@ fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option
     match pooling {
         Some(Pooling::Every) if is_label => {
             record
-                .place_of("pool")
-                .issue("pool: Every reads word by word, but Label asks for the whole sentence")
+                .issue("pool", "Every reads word by word, but Label asks for the whole sentence")
                 .expected("pool: Last or pool: Mean");
         }
         Some(Pooling::Last | Pooling::Mean) if !is_label => {
             record
-                .place_of("pool")
-                .issue(format!("pool: this reads the sentence once, but {name} asks for each word"))
+                .issue("pool", format!("this reads the sentence once, but {name} asks for each word"))
                 .expected("pool: Every");
         }
         _ => {}
@@ -290,11 +271,10 @@ pub(super) fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> 
 pub(super) fn check_objective<'s>(
     read: &ReadObjective<'s>,
     tied_labels: Option<Node<'s>>,
-    corpus: &ReadCorpus<'s>,
+    corpus: &Corpus,
     groups: &[Group],
     vocabulary: &Vocabulary,
 ) {
-    let corpus = &corpus.corpus;
     if read.objective == Objective::Label {
         if corpus.topics.len() < 2 {
             read.node
@@ -400,25 +380,20 @@ pub(super) fn check_weights(
 ) -> Option<Vec<(TensorId, Matrix<f32>)>> {
     let shapes = shapes(architecture);
     let symbols: Vec<String> = shapes.iter().map(|(id, ..)| id.to_string()).collect();
-    let known = || symbols.iter().map(String::as_str);
     let expected = || match architecture.numbered_blocks().count() {
-        1 => one_of(&known().collect::<Vec<_>>()),
+        1 => one_of(&symbols),
         _ => "a tensor of one of its blocks, such as W_Q or W_Q_2".to_owned(),
     };
     let mut named = HashSet::new();
     let mut check = |(name, table): (At<'_, String>, At<'_, Matrix<f32>>)| {
-        // As the weights panel writes it, or as code does.
-        let is_named = |(id, symbol): (&TensorId, &String)| *symbol == name.value || id.code_name() == name.value;
-        let ids = shapes.iter().map(|(id, ..)| id);
-        let Some(place) = ids.zip(&symbols).position(is_named) else {
+        let Some((id, rows, cols)) = shape_named(&shapes, &name.value) else {
             return name
                 .node
                 .issue(format!("weights: the model has no {}", shorten(name.node.text)))
                 .expected(expected())
-                .nearest(&name.value, known())
+                .nearest(&name.value, symbols.iter().map(String::as_str))
                 .none();
         };
-        let (id, rows, cols) = shapes[place];
         if !named.insert(id) {
             return name.node.issue(format!("weights: {id} appears twice")).none();
         }
@@ -442,6 +417,11 @@ pub(super) fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize
     architecture.shapes(0, 0).into_iter().filter(|(id, ..)| !grows(id.name)).collect()
 }
 
+/// The tensor of this name, as the weights panel writes it or as code does.
+pub(super) fn shape_named(shapes: &[(TensorId, usize, usize)], name: &str) -> Option<(TensorId, usize, usize)> {
+    shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name).copied()
+}
+
 /// How a model is trained, from wherever it starts.
 pub(super) struct Schedule {
     pub steps: usize,
@@ -450,6 +430,14 @@ pub(super) struct Schedule {
     pub weight_decay: f64,
     pub optimiser: Method,
     pub stop: Vec<StopRule>,
+}
+
+impl Schedule {
+    /// A model that is trained in this way.
+    pub fn of(self, model: ModelConfig) -> ModelConfig {
+        let Self { steps, batch, learning_rate, weight_decay, optimiser, stop } = self;
+        ModelConfig { steps, batch, learning_rate, weight_decay, optimiser, stop, ..model }
+    }
 }
 
 /// Values where a lesson says nothing.

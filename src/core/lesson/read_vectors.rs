@@ -13,7 +13,7 @@ use attune_engine::pretrained::tokenizer::write::MASK;
 use attune_engine::vectors::Vectors;
 
 use super::check::{Vocabulary, word};
-use super::decode::{Node, Record, complete, fields, flag, list, map, number, record, text, whole};
+use super::decode::{At, Node, Record, complete, fields, flag, list, map, number, record, text, whole};
 use super::issue::{Report, shorten};
 use super::limits::{
     DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX, check_training,
@@ -25,18 +25,13 @@ use super::vector_files;
 /// Fewer numbers make no space to look at.
 pub(super) const DIM_MIN: usize = 2;
 
-pub(super) struct ReadEmbedding<'s> {
-    pub embedding: StaticEmbedding,
-    pub node: Node<'s>,
-}
-
-pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<ReadEmbedding<'s>> {
-    let embedding = record(node, &["SkipGram", "Cbow", "Given", FILE], |record| match record.name {
+pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<At<'s, StaticEmbedding>> {
+    let value = record(node, &["SkipGram", "Cbow", "Given", FILE], |record| match record.name {
         "Given" => record.take_item("{ \"word\": [number, …], … }", read_given).map(StaticEmbedding::Given),
         FILE => record.take_item("\"vectors.txt\"", read_file).map(StaticEmbedding::Given),
         _ => read_word2vec(record).map(StaticEmbedding::Word2Vec),
     })?;
-    Some(ReadEmbedding { embedding, node })
+    Some(At { value, node })
 }
 
 fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
@@ -144,28 +139,18 @@ fn picked(file: &Arc<Vectors>, words: Vec<String>) -> GivenVectors {
     GivenVectors { words: words.into(), vectors: Arc::new(vectors.into()), source: GivenSource::File(file.clone()) }
 }
 
-impl ReadEmbedding<'_> {
-    /// The file that it is read from.
-    pub fn file(&self) -> Option<&Arc<Vectors>> {
-        let StaticEmbedding::Given(GivenVectors { source: GivenSource::File(file), .. }) = &self.embedding else {
-            return None;
-        };
-        Some(file)
-    }
-
-    /// The embedding with the words that the lesson uses, where it is a part of a file.
-    pub fn of_used(self, vocabulary: Option<Vocabulary>) -> StaticEmbedding {
-        match self.file().zip(vocabulary) {
-            Some((file, vocabulary)) => StaticEmbedding::Given(picked(file, vocabulary.used())),
-            None => self.embedding,
-        }
+/// The embedding with the words that the lesson uses, where it is a part of a file.
+pub(super) fn of_used(embedding: StaticEmbedding, vocabulary: Option<Vocabulary>) -> StaticEmbedding {
+    match embedding.file().zip(vocabulary) {
+        Some((file, vocabulary)) => StaticEmbedding::Given(picked(file, vocabulary.used())),
+        None => embedding,
     }
 }
 
 /// Every word that a sentence can contain needs a vector.
-pub(super) fn check_given(read: &ReadEmbedding<'_>, corpus: &Vocabulary) {
-    let StaticEmbedding::Given(given) = &read.embedding else { return };
-    if let Some(file) = read.file() {
+pub(super) fn check_given(read: &At<'_, StaticEmbedding>, corpus: &Vocabulary) {
+    let StaticEmbedding::Given(given) = &read.value else { return };
+    if let Some(file) = read.value.file() {
         for word in corpus.words.iter().filter(|word| file.row_of(word).is_none()) {
             no_vector(read, word).nearest(word, file.words.iter().map(|word| &**word));
         }
@@ -178,7 +163,7 @@ pub(super) fn check_given(read: &ReadEmbedding<'_>, corpus: &Vocabulary) {
     }
 }
 
-fn no_vector<'i>(read: &ReadEmbedding<'i>, word: &str) -> Report<'i> {
+fn no_vector<'i>(read: &At<'i, StaticEmbedding>, word: &str) -> Report<'i> {
     read.node.issue(format!("static_embedding: no vector for \"{}\", a word of the corpus", shorten(word)))
 }
 
@@ -195,13 +180,6 @@ pub(super) fn is_pretrained(model: Node<'_>) -> bool {
     model.text.starts_with(NAME)
 }
 
-/// How a model is trained on.
-struct Further {
-    texts: Vec<String>,
-    train_embedding: bool,
-    schedule: Schedule,
-}
-
 /// The lesson of the model, which is opened; its weights are read later.
 pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
     let (model, further) = record(node, &[NAME], |record| {
@@ -215,18 +193,17 @@ pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
         }
         let usual = Usual { steps: 100, batch: 16, learning_rate: 1e-4 };
         let schedule = read_schedule(record, 1..=STEPS_MAX, &usual);
-        Some((from?, Some(complete!(Further { texts, train_embedding, schedule })?)))
+        Some((from?, Some((texts?, train_embedding?, schedule?))))
     })?;
-    let Some(further) = further else { return Some(Lesson::of_model(model)) };
-    let longest = further.texts.iter().filter_map(|text| model.pieces(text).ok()).map(|pieces| pieces.len()).max();
+    let Some((texts, train_embedding, schedule)) = further else { return Some(Lesson::of_model(model)) };
+    let longest = texts.iter().filter_map(|text| model.pieces(text).ok()).map(|pieces| pieces.len()).max();
     let vocabulary = model.config.vocabulary;
-    let lesson = trained_further(Lesson::of_model(model), further);
+    let lesson = trained_further(Lesson::of_model(model), texts, train_embedding, schedule);
     check_training(node, &lesson.model, vocabulary, longest.unwrap_or(0)).then_some(lesson)
 }
 
-fn trained_further(lesson: Lesson, further: Further) -> Lesson {
-    let Further { texts, train_embedding, schedule } = further;
-    let Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop } = schedule;
+/// The lesson of a model that is trained further on some texts.
+fn trained_further(lesson: Lesson, texts: Vec<String>, train_embedding: bool, schedule: Schedule) -> Lesson {
     let mut architecture = lesson.model.architecture.clone();
     architecture.train_embedding = train_embedding;
     // A bias that no file has would have no place when the model is written.
@@ -236,16 +213,7 @@ fn trained_further(lesson: Lesson, further: Further) -> Lesson {
         topics: vec![Topic { name: "texts".to_owned(), templates: texts }],
         ..Corpus::default()
     };
-    let model = ModelConfig {
-        architecture,
-        steps,
-        batch,
-        learning_rate,
-        weight_decay,
-        optimiser,
-        stop,
-        ..lesson.model.clone()
-    };
+    let model = schedule.of(ModelConfig { architecture, ..lesson.model.clone() });
     Lesson { model, corpus, ..lesson }
 }
 

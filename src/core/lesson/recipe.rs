@@ -221,13 +221,9 @@ fn resize(recipe: &Recipe, changed: &mut RecipeChanges) -> Result<(), String> {
         resize_attention(&mut block.attention, width, recipe.heads)?;
     }
     let shapes = shapes(architecture);
-    let fits = |(id, values): &(_, attune_engine::numerics::Matrix<f32>)| {
-        shapes.iter().any(|shape| *shape == (*id, values.rows(), values.cols()))
-    };
-    if changed.model.weights.iter().all(fits) {
-        Ok(())
-    } else {
-        Err("the lesson gives weights of its own, which fit only its own heads and width".to_owned())
+    match changed.model.weights.iter().all(|(id, values)| shapes.contains(&(*id, values.rows(), values.cols()))) {
+        true => Ok(()),
+        false => Err("the lesson gives weights of its own, which fit only its own heads and width".to_owned()),
     }
 }
 
@@ -305,28 +301,27 @@ pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
     if lesson.static_embedding.is_pretrained() || lesson.static_embedding.is_whole_file() {
         return Vec::new();
     }
-    let measured = Measured::of(lesson);
+    let slider = RecipeSlider { measured: &Measured::of(lesson), recipe };
     let mut offers = Vec::new();
     for ambiguous in &lesson.corpus.ambiguous {
         let senses = ambiguous.shares.len();
         // With two senses, one share determines the other.
         let knobs = if senses == 2 { 1 } else { senses };
-        offers.extend((0..knobs).map(|sense| share(&measured, recipe, ambiguous, sense)));
+        offers.extend((0..knobs).map(|sense| slider.share(ambiguous, sense)));
     }
-    let slider = RecipeSlider { measured: &measured, recipe };
     let heads = lesson.model.architecture.blocks.first().map_or(1, |block| block.attention.heads);
     let of = |set: fn(&mut Recipe, Option<usize>)| set;
-    offers.push(slider.offer(Knob::Heads, 1..=HEADS_MAX, heads, recipe.heads, of(|r, x| r.heads = x)));
+    offers.push(slider.numbers(Knob::Heads, 1..=HEADS_MAX, heads, recipe.heads, of(|r, x| r.heads = x)));
     let width = lesson.static_embedding.dim();
-    offers.push(slider.offer(Knob::Width, WIDTHS, width, recipe.width, of(|r, x| r.width = x)));
+    offers.push(slider.numbers(Knob::Width, WIDTHS, width, recipe.width, of(|r, x| r.width = x)));
     let of_rate = |set: fn(&mut Recipe, Option<f64>)| set;
     if let StaticEmbedding::Word2Vec(config) = &lesson.static_embedding {
         let (own, now) = (config.learning_rate, recipe.static_rate);
-        offers.push(slider.offer(Knob::StaticRate, RATES, own, now, of_rate(|r, x| r.static_rate = x)));
+        offers.push(slider.numbers(Knob::StaticRate, RATES, own, now, of_rate(|r, x| r.static_rate = x)));
     }
     let (own, now) = (lesson.model.learning_rate, recipe.model_rate);
-    offers.push(slider.offer(Knob::ModelRate, RATES, own, now, of_rate(|r, x| r.model_rate = x)));
-    offers.push(slider.offer(Knob::Seed, SEEDS, lesson.seed, recipe.seed, |r, x| r.seed = x));
+    offers.push(slider.numbers(Knob::ModelRate, RATES, own, now, of_rate(|r, x| r.model_rate = x)));
+    offers.push(slider.numbers(Knob::Seed, SEEDS, lesson.seed, recipe.seed, |r, x| r.seed = x));
     offers.retain(|offer| offer.choices.len() > 1);
     let switches = lesson.switches.list.iter().map(|switch| slider.switch(&switch.name));
     switches.chain(offers).collect()
@@ -338,29 +333,41 @@ struct RecipeSlider<'a> {
 }
 
 impl RecipeSlider<'_> {
+    /// The positions that make a valid lesson, and the recipe's own; `is_now` and `is_own` find the recipe's and the lesson's.
+    fn offer<T: Copy>(
+        &self,
+        knob: Knob,
+        values: impl IntoIterator<Item = T>,
+        choice: impl Fn(T) -> RecipeChoice,
+        is_now: impl Fn(T) -> bool,
+        is_own: impl Fn(T) -> bool,
+    ) -> KnobOffer {
+        let is_offered =
+            |(value, choice): &(T, RecipeChoice)| is_now(*value) || self.measured.check(&choice.recipe).is_ok();
+        let choices = values.into_iter().map(|value| (value, choice(value))).filter(is_offered);
+        let (values, choices): (Vec<T>, Vec<RecipeChoice>) = choices.unzip();
+        let at = values.iter().position(|value| is_now(*value)).unwrap_or(0);
+        let own = values.iter().position(|value| is_own(*value)).unwrap_or(0);
+        KnobOffer { knob, choices, at, own }
+    }
+
     /// Off and on; the present one alone where the other makes no model.
     fn switch(&self, name: &str) -> KnobOffer {
         let is_on = self.recipe.switches.contains(name);
         let choice = |wanted: bool| {
             let mut recipe = self.recipe.clone();
-            let label = if wanted { "on" } else { "off" }.to_owned();
             if wanted {
                 recipe.switches.insert(name.to_owned())
             } else {
                 recipe.switches.remove(name)
             };
-            (wanted, RecipeChoice { label, recipe })
+            RecipeChoice { label: if wanted { "on" } else { "off" }.to_owned(), recipe }
         };
-        let can_be =
-            |(wanted, choice): &(bool, RecipeChoice)| *wanted == is_on || self.measured.check(&choice.recipe).is_ok();
-        let choices: Vec<(bool, RecipeChoice)> = [false, true].map(choice).into_iter().filter(can_be).collect();
-        let at = choices.iter().position(|(wanted, _)| *wanted == is_on).unwrap_or(0);
-        let choices = choices.into_iter().map(|(_, choice)| choice).collect();
-        KnobOffer { knob: Knob::Switch(name.to_owned()), choices, at, own: 0 }
+        self.offer(Knob::Switch(name.to_owned()), [false, true], choice, |wanted| wanted == is_on, |wanted| !wanted)
     }
 
-    /// `own` is the lesson's value, `now` another that the recipe has.
-    fn offer<T: Copy + PartialOrd + std::fmt::Display>(
+    /// Numbers on a scale. `own` is the lesson's value, `now` another that the recipe has.
+    fn numbers<T: Copy + PartialOrd + std::fmt::Display>(
         &self,
         knob: Knob,
         values: impl IntoIterator<Item = T>,
@@ -374,43 +381,36 @@ impl RecipeSlider<'_> {
         let choice = |value: T| {
             let mut recipe = self.recipe.clone();
             set(&mut recipe, (value != own).then_some(value));
-            (value, RecipeChoice { label: value.to_string(), recipe })
+            RecipeChoice { label: value.to_string(), recipe }
         };
-        let is_valid = |(_, choice): &(T, RecipeChoice)| self.measured.check(&choice.recipe).is_ok();
-        let choices: Vec<(T, RecipeChoice)> = values.into_iter().map(choice).filter(is_valid).collect();
-        let place = |wanted: T| choices.iter().position(|(value, _)| *value == wanted).unwrap_or(0);
-        let (at, own) = (place(now.unwrap_or(own)), place(own));
-        KnobOffer { knob, choices: choices.into_iter().map(|(_, choice)| choice).collect(), at, own }
+        let now = now.unwrap_or(own);
+        self.offer(knob, values, choice, |value| value == now, |value| value == own)
     }
-}
 
-/// The share of one sense; the others keep their proportions.
-fn share(measured: &Measured, recipe: &Recipe, ambiguous: &Ambiguous, sense: usize) -> KnobOffer {
-    let word = &ambiguous.word;
-    let own: Vec<f64> = ambiguous.shares.iter().map(|(_, share)| *share).collect();
-    let known = recipe.shares.get(word).filter(|shares| shares.len() == own.len());
-    let now = known.unwrap_or(&own).clone();
-    let grid = (0..=SHARES).map(|step| f64::from(step) / f64::from(SHARES));
-    let mut values: Vec<f64> = grid.chain([own[sense], now[sense]]).collect();
-    values.sort_by(f64::total_cmp);
-    values.dedup_by(|a, b| (*a - *b).abs() < SAME);
-    let is_same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME);
-    let choice = |value: f64| {
-        let shares = if (value - now[sense]).abs() < SAME { now.clone() } else { with_share(&now, sense, value) };
-        let mut changed = recipe.clone();
-        if is_same(&shares, &own) {
-            changed.shares.remove(word);
-        } else {
-            changed.shares.insert(word.clone(), shares);
-        }
-        (value, RecipeChoice { label: format!("{:.0} %", value * 100.0), recipe: changed })
-    };
-    let is_valid = |(_, choice): &(f64, RecipeChoice)| measured.check(&choice.recipe).is_ok();
-    let choices: Vec<(f64, RecipeChoice)> = values.into_iter().map(choice).filter(is_valid).collect();
-    let place = |wanted: f64| choices.iter().position(|(value, _)| (value - wanted).abs() < SAME).unwrap_or(0);
-    let (at, own) = (place(now[sense]), place(own[sense]));
-    let knob = Knob::Share { word: word.clone(), group: ambiguous.shares[sense].0.clone() };
-    KnobOffer { knob, choices: choices.into_iter().map(|(_, choice)| choice).collect(), at, own }
+    /// The share of one sense; the others keep their proportions.
+    fn share(&self, ambiguous: &Ambiguous, sense: usize) -> KnobOffer {
+        let word = &ambiguous.word;
+        let own: Vec<f64> = ambiguous.shares.iter().map(|(_, share)| *share).collect();
+        let known = self.recipe.shares.get(word).filter(|shares| shares.len() == own.len());
+        let now = known.unwrap_or(&own);
+        let grid = (0..=SHARES).map(|step| f64::from(step) / f64::from(SHARES));
+        let mut values: Vec<f64> = grid.chain([own[sense], now[sense]]).collect();
+        values.sort_by(f64::total_cmp);
+        let is_same = |a: f64, b: f64| (a - b).abs() < SAME;
+        values.dedup_by(|a, b| is_same(*a, *b));
+        let choice = |value: f64| {
+            let shares = if is_same(value, now[sense]) { now.clone() } else { with_share(now, sense, value) };
+            let mut recipe = self.recipe.clone();
+            if shares.iter().zip(&own).all(|(a, b)| is_same(*a, *b)) {
+                recipe.shares.remove(word);
+            } else {
+                recipe.shares.insert(word.clone(), shares);
+            }
+            RecipeChoice { label: format!("{:.0} %", value * 100.0), recipe }
+        };
+        let knob = Knob::Share { word: word.clone(), group: ambiguous.shares[sense].0.clone() };
+        self.offer(knob, values, choice, |value| is_same(value, now[sense]), |value| is_same(value, own[sense]))
+    }
 }
 
 fn with_share(now: &[f64], sense: usize, value: f64) -> Vec<f64> {
@@ -531,17 +531,16 @@ fn read_change(node: Node<'_>) -> Option<Node<'_>> {
 pub(super) fn read_names(node: Node<'_>, switches: Option<&Switches>) -> Option<BTreeSet<String>> {
     let name = |node| {
         let name = line(node)?;
-        let Some(known) = switches.map(|switches| switches.list.iter().map(|switch| &*switch.name)) else {
-            return Some(name);
-        };
-        let known: Vec<&str> = known.collect();
+        let Some(switches) = switches else { return Some(name) };
+        let known: Vec<&str> = switches.list.iter().map(|switch| &*switch.name).collect();
         if known.contains(&&*name) {
             return Some(name);
         }
-        let report = node.field_issue(format!("the lesson has no switch \"{}\"", shorten(&name)));
-        let report =
-            if known.is_empty() { report.expected("switches: [ … ]") } else { report.expected(one_of(&known)) };
-        report.nearest(&name, known).none()
+        let expected = if known.is_empty() { "switches: [ … ]".to_owned() } else { one_of(&known) };
+        node.field_issue(format!("the lesson has no switch \"{}\"", shorten(&name)))
+            .expected(expected)
+            .nearest(&name, known)
+            .none()
     };
     Some(different(node, SWITCHES_MAX, "switch ", name)?.into_iter().collect())
 }

@@ -174,19 +174,35 @@ impl StaticEmbedding {
         matches!(self, Self::Given(given) if given.is_whole_file())
     }
 
+    /// The file of vectors that the lesson takes words from.
+    pub fn file(&self) -> Option<&Arc<Vectors>> {
+        match self {
+            Self::Given(GivenVectors { source: GivenSource::File(file), .. }) => Some(file),
+            _ => None,
+        }
+    }
+
     /// The rest of a file of vectors is still being read.
     pub fn is_in_part(&self) -> bool {
         matches!(self, Self::Given(GivenVectors { source: GivenSource::FirstRows, .. }))
     }
 
+    /// The pretrained model that it is read with.
+    pub fn pretrained(&self) -> Option<&Arc<ModelFolder>> {
+        match self {
+            Self::Pretrained(model) => Some(model),
+            Self::Word2Vec(_) | Self::Given(_) => None,
+        }
+    }
+
     /// Read with a model from its folder.
     pub fn is_pretrained(&self) -> bool {
-        matches!(self, Self::Pretrained(_))
+        self.pretrained().is_some()
     }
 
     /// Whether the model guesses words: of pretrained ones, some have no head for that.
     pub fn guesses_words(&self) -> bool {
-        !matches!(self, Self::Pretrained(model) if !model.has_head)
+        self.pretrained().is_none_or(|model| model.has_head)
     }
 
     /// Passes over the corpus; none where the vectors are given.

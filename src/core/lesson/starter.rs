@@ -15,7 +15,7 @@ use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 
 use super::cells::{Cell, CellKind};
 use super::course::is_named_as_lesson;
-use super::issue::{LessonIssue, printable, value_in};
+use super::issue::{LessonIssue, shown, value_in};
 use super::limits::{ID_CHARS_MAX, pieces_max};
 use super::load;
 use super::panels::PanelName;
@@ -39,7 +39,6 @@ pub enum NotNew {
 
 impl fmt::Display for NotNew {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |path: &Path| printable(&path.display().to_string());
         match self {
             Self::Name(path) => {
                 write!(
@@ -155,25 +154,20 @@ impl Lesson {
 
     /// Whether a model's folder is all of it: there is no file with texts of its own.
     pub fn is_of_folder(&self) -> bool {
-        let is_about = |model: &ModelFolder| self.id == file_id("model", &model.name) && model.absent.is_none();
         let is_alone = matches!(&self.cells[..], [cell] if cell.id == ABOUT);
-        is_alone && matches!(&self.static_embedding, StaticEmbedding::Pretrained(model) if is_about(model))
+        let model = self.static_embedding.pretrained().filter(|model| model.absent.is_none());
+        is_alone && model.is_some_and(|model| self.id == file_id("model", &model.name))
     }
 
     /// The pretrained model that it is about, if that is not on this computer.
     pub fn absent_model(&self) -> Option<&Absent> {
-        match &self.static_embedding {
-            StaticEmbedding::Pretrained(model) => model.absent.as_ref(),
-            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
-        }
+        self.static_embedding.pretrained()?.absent.as_ref()
     }
 
     /// Why the first sentence is a list of token ids despite a tokenizer; `None` where a sentence can be read.
     pub fn why_no_sentence(&self) -> Option<String> {
-        match &self.static_embedding {
-            StaticEmbedding::Pretrained(model) if self.sentences.is_empty() => Some(why_no_sentence(model)),
-            _ => None,
-        }
+        let model = self.static_embedding.pretrained().filter(|_| self.sentences.is_empty())?;
+        Some(why_no_sentence(model))
     }
 
     /// The objective that a model of this shape was trained to.

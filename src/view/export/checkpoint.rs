@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::static_embedding::network;
 use attune_core::lesson::Lesson;
-use attune_core::lesson::issue::FieldPath;
-use attune_core::lesson::schema::{Objective, StaticEmbedding};
+use attune_core::lesson::issue::{FieldPath, shown};
+use attune_core::lesson::schema::Objective;
 use attune_core::whole_file::{no_new_folder, write_folder};
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{Mask, Window};
@@ -68,17 +68,15 @@ impl Checkpoint {
             return Err(ExportFault::Place { file: folder.to_owned(), why });
         }
         let (config, readout) = form(lesson).map_err(ExportFault::Form)?;
-        let tokenizer = match &lesson.static_embedding {
-            StaticEmbedding::Pretrained(model) => {
+        let tokenizer = match lesson.static_embedding.pretrained() {
+            Some(model) => {
                 let texts = model.tokenizer_texts().map_err(|refusal| {
                     let error = std::io::Error::other(refusal.to_string());
                     ExportFault::Write { file: model.path.clone(), error }
                 })?;
                 texts.into_iter().map(|(name, text)| (name, text.into_bytes())).collect()
             }
-            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
-                of_words(&lesson.vocabulary(), config.family).files(config.positions())
-            }
+            None => of_words(&lesson.vocabulary(), config.family).files(config.positions()),
         };
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
     }
@@ -92,7 +90,7 @@ impl Checkpoint {
         let files = self.files(snapshot).ok_or_else(|| fault(std::io::Error::other("the lesson has no model yet")))?;
         write_folder(&self.folder, &files).map_err(fault)?;
         let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-        Ok(format!("{}: {}; {} files, {bytes} bytes", super::file::name(&self.folder), self.config, files.len()))
+        Ok(format!("{}: {}; {} files, {bytes} bytes", shown(&self.folder), self.config, files.len()))
     }
 
     fn files(&self, snapshot: &Snapshot) -> Option<Vec<NewFile>> {
@@ -124,7 +122,7 @@ impl Checkpoint {
 /// If none does: every field that is in the way.
 pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     let readout = lesson.model.architecture.readout;
-    if let StaticEmbedding::Pretrained(read) = &lesson.static_embedding {
+    if let Some(read) = lesson.static_embedding.pretrained() {
         return match read.has_head {
             true => Ok((read.config.clone(), readout)),
             false => Err(vec![Unfit::new(&["model"], "a model without a readout", "a model with one")]),

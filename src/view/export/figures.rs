@@ -3,6 +3,7 @@
 //! gives none.
 
 use std::fmt::Write;
+use std::iter;
 use std::ops::RangeInclusive;
 
 use super::escaped;
@@ -107,6 +108,16 @@ pub fn table_html(table: &TableModel) -> String {
     text
 }
 
+/// The lines of one table of the tensor, with the names of its rows and columns.
+fn lines(table: &TableModel, most: Most, part: usize) -> Vec<Vec<String>> {
+    let header = iter::once(String::new()).chain((0..most.cols).map(|col| table.col_name(col)));
+    let row = |row: usize| {
+        let numbers = (0..most.cols).map(|col| written(table.entry(part, row, col), digits(table)));
+        iter::once(table.row_name(row)).chain(numbers).collect()
+    };
+    iter::once(header.collect()).chain((0..most.rows).map(row)).collect()
+}
+
 /// In columns.
 pub fn table_plain(table: &TableModel) -> String {
     let most = TEXT.of(table);
@@ -115,12 +126,7 @@ pub fn table_plain(table: &TableModel) -> String {
         if !caption.is_empty() {
             let _ = writeln!(text, "{caption}");
         }
-        let header = std::iter::once(String::new()).chain((0..most.cols).map(|col| table.col_name(col)));
-        let mut lines: Vec<Vec<String>> = vec![header.collect()];
-        for row in 0..most.rows {
-            let numbers = (0..most.cols).map(|col| written(table.entry(part, row, col), digits(table)));
-            lines.push(std::iter::once(table.row_name(row)).chain(numbers).collect());
-        }
+        let lines = lines(table, most, part);
         let width = |col: usize| lines.iter().map(|line| line[col].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..=most.cols).map(width).collect();
         for line in &lines {
@@ -141,12 +147,7 @@ pub fn table_blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
         if !caption.is_empty() {
             blocks.push(element(Tag::Paragraph, [words(&one_line(&caption))]));
         }
-        let names = std::iter::once(String::new()).chain((0..most.cols).map(|col| table.col_name(col)));
-        let rows = (0..most.rows).map(|row| {
-            let numbers = (0..most.cols).map(|col| written(table.entry(part, row, col), digits(table)));
-            std::iter::once(table.row_name(row)).chain(numbers).collect()
-        });
-        blocks.push(grid(names.collect(), rows));
+        blocks.push(grid(lines(table, most, part)));
     }
     if let Some(note) = most.note(table) {
         blocks.push(element(Tag::Paragraph, element(Tag::Emphasis, [words(&note)])));
@@ -155,17 +156,18 @@ pub fn table_blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
 }
 
 /// A table of Markdown, its words to the left and its numbers to the right.
-fn grid(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Vec<Event<'static>> {
+fn grid(lines: impl IntoIterator<Item = Vec<String>>) -> Vec<Event<'static>> {
+    let mut lines = lines.into_iter();
+    let header = lines.next().unwrap_or_default();
     let cells = |texts: Vec<String>| {
         texts.into_iter().flat_map(|text| {
             let text = one_line(&text);
             element(Tag::TableCell, (!text.is_empty()).then(|| words(&text)))
         })
     };
-    let mut alignments = vec![Alignment::Right; header.len()];
-    alignments[..1].fill(Alignment::Left);
+    let alignments = iter::once(Alignment::Left).chain(vec![Alignment::Right; header.len() - 1]).collect();
     let head = element(Tag::TableHead, cells(header));
-    let rows = rows.flat_map(|row| element(Tag::TableRow, cells(row)));
+    let rows = lines.flat_map(|row| element(Tag::TableRow, cells(row)));
     element(Tag::Table(alignments), head.into_iter().chain(rows))
 }
 
@@ -202,7 +204,7 @@ pub fn ranking_plain(ranking: &RankingModel) -> String {
 
 pub fn ranking_block(ranking: &RankingModel) -> Vec<Event<'static>> {
     let rows = ranking.rows.iter().map(|row| vec![row.word.to_string(), row.shown.clone()]);
-    grid(vec!["word".to_owned(), String::new()], rows)
+    grid(iter::once(vec!["word".to_owned(), String::new()]).chain(rows))
 }
 
 const WIDTH: f64 = 640.0;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::{self, Glossary};
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::shown;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::messages::{counted, counted_as};
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
@@ -44,49 +44,38 @@ impl Format {
         Self::Vectors(VectorFormat::Safetensors),
     ];
 
+    /// The name shown to people, the one on the command line, and the ending of the file's name.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::Ipynb => ["Jupyter notebook", "ipynb", "ipynb"],
+            Self::Html => ["Web page", "html", "html"],
+            Self::Web => ["Live web page", "web", "live.html"],
+            Self::Md => ["Markdown", "md", "md"],
+            Self::Vectors(VectorFormat::Tsv) => ["Vectors for the Embedding Projector", "tsv", "tsv"],
+            Self::Vectors(VectorFormat::Word2VecBinary) => ["Vectors, word2vec", "word2vec", "bin"],
+            Self::Vectors(VectorFormat::Word2VecText) => {
+                ["Vectors, word2vec and fastText as text", "word2vec-text", "vec"]
+            }
+            Self::Vectors(VectorFormat::Glove) => ["Vectors, GloVe", "glove", "txt"],
+            Self::Vectors(VectorFormat::Npy) => ["Vectors, NumPy's array", "npy", "npy"],
+            Self::Vectors(VectorFormat::Npz) => ["Vectors and words, NumPy's archive", "npz", "npz"],
+            Self::Vectors(VectorFormat::Safetensors) => ["Vectors, safetensors", "safetensors", "safetensors"],
+        }
+    }
+
     /// The name shown to people.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ipynb => "Jupyter notebook",
-            Self::Html => "Web page",
-            Self::Web => "Live web page",
-            Self::Md => "Markdown",
-            Self::Vectors(VectorFormat::Tsv) => "Vectors for the Embedding Projector",
-            Self::Vectors(VectorFormat::Word2VecBinary) => "Vectors, word2vec",
-            Self::Vectors(VectorFormat::Word2VecText) => "Vectors, word2vec and fastText as text",
-            Self::Vectors(VectorFormat::Glove) => "Vectors, GloVe",
-            Self::Vectors(VectorFormat::Npy) => "Vectors, NumPy's array",
-            Self::Vectors(VectorFormat::Npz) => "Vectors and words, NumPy's archive",
-            Self::Vectors(VectorFormat::Safetensors) => "Vectors, safetensors",
-        }
+        self.names()[0]
     }
 
     /// The format's name on the command line.
     pub fn key(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Vectors(VectorFormat::Word2VecBinary) => "word2vec",
-            Self::Vectors(VectorFormat::Word2VecText) => "word2vec-text",
-            Self::Vectors(VectorFormat::Glove) => "glove",
-            other => other.extension(),
-        }
+        self.names()[1]
     }
 
     /// The ending of the file's name.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Ipynb => "ipynb",
-            Self::Html => "html",
-            Self::Web => "live.html",
-            Self::Md => "md",
-            Self::Vectors(VectorFormat::Tsv) => "tsv",
-            Self::Vectors(VectorFormat::Word2VecBinary) => "bin",
-            Self::Vectors(VectorFormat::Word2VecText) => "vec",
-            Self::Vectors(VectorFormat::Glove) => "txt",
-            Self::Vectors(VectorFormat::Npy) => "npy",
-            Self::Vectors(VectorFormat::Npz) => "npz",
-            Self::Vectors(VectorFormat::Safetensors) => "safetensors",
-        }
+        self.names()[2]
     }
 
     /// Whether the format has the notebook's cells, with the stage's pictures among them.
@@ -125,10 +114,7 @@ impl ExportTarget {
     /// If nothing can be written there, as far as that can be known without writing.
     pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
         let target = Self { lesson: lesson.to_owned(), format, file: file.to_owned() };
-        if let Some(why) = obstacle(file) {
-            return Err(ExportFault::Place { file: file.to_owned(), why });
-        }
-        spare(lesson, file)?;
+        check_place(lesson, file)?;
         target.beside_vectors().try_for_each(|(file, _)| spare(lesson, &file))?;
         Ok(target)
     }
@@ -167,8 +153,7 @@ impl ExportTarget {
         snapshot: &Snapshot,
         rows: TableRows,
     ) -> Result<WrittenFiles, ExportFault> {
-        let unfit = |error| ExportFault::Vectors { lesson: self.lesson.clone(), error };
-        self.write_table(to, &vectors::of(snapshot, rows).map_err(unfit)?)
+        self.write_made(to, vectors::of(snapshot, rows))
     }
 
     /// Writes the static vectors of some words of a lesson.
@@ -181,8 +166,12 @@ impl ExportTarget {
         snapshot: &Snapshot,
         words: &[usize],
     ) -> Result<WrittenFiles, ExportFault> {
-        let unfit = |error| ExportFault::Vectors { lesson: self.lesson.clone(), error };
-        self.write_table(to, &vectors::of_words(snapshot, words).map_err(unfit)?)
+        self.write_made(to, vectors::of_words(snapshot, words))
+    }
+
+    fn write_made(&self, to: VectorFormat, table: io::Result<Table<'_>>) -> Result<WrittenFiles, ExportFault> {
+        let table = table.map_err(|error| ExportFault::Vectors { lesson: self.lesson.clone(), error })?;
+        self.write_table(to, &table)
     }
 
     /// Writes a table of vectors, with what the format has beside it.
@@ -303,11 +292,16 @@ enum Part {
 /// # Errors
 /// As [`ExportTarget::write`].
 pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
-    if let Some(why) = obstacle(file) {
-        return Err(ExportFault::Place { file: file.to_owned(), why });
-    }
-    spare(lesson, file)?;
+    check_place(lesson, file)?;
     whole_file::write(file, bytes).map_err(|error| fault(file, error))
+}
+
+/// Refuses a place where no file can be, and the lesson's own file.
+fn check_place(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
+    match obstacle(file) {
+        Some(why) => Err(ExportFault::Place { file: file.to_owned(), why }),
+        None => spare(lesson, file),
+    }
 }
 
 /// Refuses the lesson's own file.
@@ -359,7 +353,7 @@ enum What {
 
 impl fmt::Display for WrittenFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = name(&self.file);
+        let file = shown(&self.file);
         match &self.what {
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let cells = counted(*cells, "cell");
@@ -374,7 +368,7 @@ impl fmt::Display for WrittenFiles {
                 }
                 match pictures {
                     0 => Ok(()),
-                    pictures => write!(f, "; {} in {}", counted(*pictures, "picture"), name(folder)),
+                    pictures => write!(f, "; {} in {}", counted(*pictures, "picture"), shown(folder)),
                 }
             }
             What::Vectors { count, width, joined, beside } => {
@@ -388,7 +382,7 @@ impl fmt::Display for WrittenFiles {
                     )?;
                 }
                 for (beside, does) in beside.iter().zip(["names each row", "opens both together"]) {
-                    write!(f, "; {} {does}", name(beside))?;
+                    write!(f, "; {} {does}", shown(beside))?;
                 }
                 Ok(())
             }
@@ -414,11 +408,11 @@ pub enum ExportFault {
 impl fmt::Display for ExportFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", name(file)),
+            Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", shown(file)),
             Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
             Self::Form(unfit) => write!(f, "{}", unfit.iter().map(Unfit::to_string).collect::<Vec<_>>().join("; ")),
-            Self::Vectors { lesson, error } => write!(f, "{}: {error}", name(lesson)),
-            Self::Write { file, error } => write!(f, "{} cannot be written: {error}", name(file)),
+            Self::Vectors { lesson, error } => write!(f, "{}: {error}", shown(lesson)),
+            Self::Write { file, error } => write!(f, "{} cannot be written: {error}", shown(file)),
         }
     }
 }
@@ -432,8 +426,4 @@ fn fault(file: &Path, error: io::Error) -> ExportFault {
 /// A file's name within its folder.
 fn named(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-pub(super) fn name(path: &Path) -> String {
-    printable(&path.display().to_string())
 }

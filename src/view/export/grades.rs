@@ -33,27 +33,14 @@ pub struct GradedWork {
     pub grades: Vec<Graded>,
 }
 
-impl GradedWork {}
-
-/// A mark in a word.
-fn word(mark: &AnswerMark) -> &'static str {
+/// A mark in a word, its sign in the table of the page, and the class of the style by which it is coloured.
+fn shown(mark: &AnswerMark) -> [&'static str; 3] {
     match mark {
-        AnswerMark::Open => "not answered",
-        AnswerMark::Right => "right",
-        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => "wrong",
-        AnswerMark::OfAnotherVersion => "another version",
-        AnswerMark::NotJudged => "not graded",
-    }
-}
-
-/// The sign of a mark in the table of the page.
-fn sign(mark: &AnswerMark) -> &'static str {
-    match mark {
-        AnswerMark::Open => "·",
-        AnswerMark::Right => "✓",
-        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => "✗",
-        AnswerMark::OfAnotherVersion => "≠",
-        AnswerMark::NotJudged => "?",
+        AnswerMark::Open => ["not answered", "·", "open"],
+        AnswerMark::Right => ["right", "✓", "right"],
+        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => ["wrong", "✗", "wrong"],
+        AnswerMark::OfAnotherVersion => ["another version", "≠", "other"],
+        AnswerMark::NotJudged => ["not graded", "?", "other"],
     }
 }
 
@@ -78,7 +65,8 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
         for Graded { task, mark, tries } in &work.grades {
             let tries = tries.to_string();
             let name = work.name.as_deref().unwrap_or_default();
-            let fields = [&work.file, name, &minutes, version, task, word(mark), &tries, feedback(mark)];
+            let [word, ..] = shown(mark);
+            let fields = [&work.file, name, &minutes, version, task, word, &tries, feedback(mark)];
             writeln!(to, "{}", fields.map(field).join("\t"))?;
         }
     }
@@ -193,14 +181,9 @@ fn common(class: &Class<'_>) -> String {
 fn by_task(class: &Class<'_>) -> String {
     let mut text = String::from("<h2>Tasks</h2>\n");
     for (place, (id, ask)) in class.tasks.iter().enumerate() {
-        let count = |is: fn(&AnswerMark) -> bool| class.marks(place).filter(|mark| is(mark)).count();
         let all = class.marks(place).count();
-        let counts = [
-            (count(|mark| *mark == AnswerMark::Right), "right", "right"),
-            (count(|mark| matches!(mark, AnswerMark::Wrong(_) | AnswerMark::Failed(_))), "wrong", "wrong"),
-            (count(|mark| *mark == AnswerMark::Open), "open", "not answered"),
-            (count(|mark| matches!(mark, AnswerMark::OfAnotherVersion | AnswerMark::NotJudged)), "other", "not graded"),
-        ];
+        let counts = [("right", "right"), ("wrong", "wrong"), ("open", "not answered"), ("other", "not graded")]
+            .map(|(of, words)| (class.marks(place).filter(|mark| shown(mark)[2] == of).count(), of, words));
         let there = || counts.iter().filter(|(count, ..)| *count > 0);
         let (number, right) = (place + 1, counts[0].0);
         let _ = write!(
@@ -259,7 +242,7 @@ fn write_work(text: &mut String, work: &GradedWork, has_minutes: bool) {
     );
     for Graded { mark, tries, .. } in &work.grades {
         let tries = counted_as(*tries, "try", "tries");
-        let (word, sign, class) = (word(mark), sign(mark), class_of(mark));
+        let [word, sign, class] = shown(mark);
         let _ = write!(
             text,
             "<td class=\"mark {class}\" title=\"{word}, {tries}\" aria-label=\"{word}, {tries}\">{sign}</td>"
@@ -271,14 +254,4 @@ fn write_work(text: &mut String, work: &GradedWork, has_minutes: bool) {
         let _ = write!(text, "<td>{minutes}</td>");
     }
     text.push_str("</tr>\n");
-}
-
-/// The class of the style by which a mark is coloured.
-fn class_of(mark: &AnswerMark) -> &'static str {
-    match mark {
-        AnswerMark::Right => "right",
-        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => "wrong",
-        AnswerMark::Open => "open",
-        AnswerMark::OfAnotherVersion | AnswerMark::NotJudged => "other",
-    }
 }

@@ -263,13 +263,18 @@ fn picture(url: String, alt: &str) -> Vec<Event<'static>> {
 fn blocks<'e, 'a>(events: &'e [Event<'a>]) -> impl Iterator<Item = &'e [Event<'a>]> {
     let mut depth = 0_usize;
     events.split_inclusive(move |event| {
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+        depth = depth_after(depth, event);
         depth == 0
     })
+}
+
+/// How many elements are open after an event.
+fn depth_after(depth: usize, event: &Event<'_>) -> usize {
+    match event {
+        Event::Start(_) => depth + 1,
+        Event::End(_) => depth.saturating_sub(1),
+        _ => depth,
+    }
 }
 
 /// The part of a text that is shown, and how much is left out.
@@ -473,14 +478,9 @@ pub fn plain_words(events: &[Event<'_>]) -> String {
 }
 
 fn deepest(events: &[Event<'_>]) -> usize {
-    let mut depth = 0_usize;
-    let depths = events.iter().map(|event| {
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth
+    let depths = events.iter().scan(0, |depth, event| {
+        *depth = depth_after(*depth, event);
+        Some(*depth)
     });
     depths.max().unwrap_or(0)
 }

@@ -6,16 +6,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::ops::Not;
 
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace, Token};
 use attune_core::lesson::schema::Objective;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{AttentionConfig, Edge, HeadMode, Mask, Rotary, Window};
+use attune_engine::numerics::attention::{AttentionConfig, HeadMode, Mask, Rotary, Window};
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
-use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::{Architecture, Pooling, Readout};
 use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
 use attune_engine::numerics::positions::Positions;
@@ -38,218 +37,79 @@ pub fn write(snapshot: &Snapshot, to: impl Write) -> io::Result<()> {
     let (Some(space), Some(model)) = (snapshot.space.as_deref(), snapshot.model.as_ref()) else {
         return Err(io::Error::other("the lesson has no model to trace"));
     };
-    // A model's own files have its tables and weights.
-    let is_read = snapshot.lesson.static_embedding.is_pretrained();
-    let statics = (!is_read).then(|| space.vectors.widened());
-    let trace = Trace {
-        lesson: &snapshot.lesson.id,
-        seed: model.made_of.seed,
-        config: TraceConfig::of(snapshot, model),
-        groups: snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words)).collect(),
-        tokens: texts(&model.sentence.tokens),
-        source: model.sentence.source.as_deref().map(texts),
-        ids: is_read.then(|| model.sentence.tokens.iter().filter_map(|token| token.word).collect()),
-        classes: (!is_read).then_some(&model.classes[..]),
-        vocabulary: (!is_read).then(|| &*space.vocabulary),
-        r#static: statics.as_deref().map(rows),
-        parameters: (!is_read).then_some(Parameters(model)),
-        interventions: (!are_none(&model.interventions)).then(|| Changes::of(&model.interventions)),
-        tensors: Tensors {
-            has_contributions: !is_read,
-            architecture: &model.architecture,
-            sentence: &model.sentence,
-            space,
-        },
-    };
-    Ok(serde_json::to_writer(to, &trace)?)
+    Ok(serde_json::to_writer(to, &Trace { snapshot, space, model })?)
 }
 
-#[derive(Serialize)]
+/// A JSON object that is being written.
+struct Entries<M>(M);
+
+impl<M: SerializeMap> Entries<M> {
+    fn add(&mut self, name: &str, value: impl Serialize) -> Result<(), M::Error> {
+        self.0.serialize_entry(name, &value)
+    }
+
+    /// Adds an entry that has a value.
+    fn some(&mut self, name: &str, value: Option<impl Serialize>) -> Result<(), M::Error> {
+        value.map_or(Ok(()), |value| self.add(name, value))
+    }
+
+    /// Adds a number that is not the usual one.
+    fn unless(&mut self, usual: f64, name: &str, number: f64) -> Result<(), M::Error> {
+        self.some(name, Some(number).filter(|number| *number != usual))
+    }
+
+    /// Adds whatever is not as in a usual layer norm.
+    fn norm(&mut self, form: NormForm) -> Result<(), M::Error> {
+        self.unless(NORM_EPSILON, "norm_epsilon", form.epsilon)?;
+        if (NormForm { epsilon: NORM_EPSILON, ..form }) == NormForm::LAYER {
+            return Ok(());
+        }
+        let kind = match form.kind {
+            NormKind::Layer => "layer",
+            NormKind::Rms => "rms",
+        };
+        self.add("norm_kind", kind)?;
+        self.add("norm_gain_from_one", form.gain_from_one)?;
+        self.add("norm_shift", form.shift)
+    }
+}
+
 struct Trace<'a> {
-    lesson: &'a str,
-    seed: u64,
-    config: TraceConfig,
-    groups: BTreeMap<&'a str, &'a Vec<String>>,
-    tokens: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<Vec<&'a str>>,
-    /// Rows of the vocabulary, of a pretrained model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ids: Option<Vec<usize>>,
-    /// Columns of the logits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    classes: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    vocabulary: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#static: Option<Vec<&'a [f32]>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameters: Option<Parameters<'a>>,
-    /// The learner's changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interventions: Option<Changes<'a>>,
-    tensors: Tensors<'a>,
+    snapshot: &'a Snapshot,
+    space: &'a StaticSpace,
+    model: &'a ModelSnapshot,
 }
 
-#[derive(Serialize)]
-pub(super) struct TraceConfig {
-    width: usize,
-    blocks: Vec<Block>,
-    positions: &'static str,
-    max_tokens: usize,
-    objective: &'static str,
-    #[serde(skip_serializing_if = "is_zero")]
-    arrive: f64,
-    #[serde(skip_serializing_if = "is_zero")]
-    keep: f64,
-    #[serde(skip_serializing_if = "Not::not")]
-    embedding_norm: bool,
-    #[serde(skip_serializing_if = "Not::not")]
-    final_norm: bool,
-    /// The epsilon of the norms outside of the blocks.
-    #[serde(skip_serializing_if = "is_usual")]
-    norm_epsilon: f64,
-    #[serde(flatten)]
-    norm_form: Option<Norms>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    embedding_scale: Option<f64>,
-    /// The bound of the logits, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    logit_cap: Option<f64>,
-    readout: &'static str,
-    /// The activation of a transformed readout.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    readout_activation: Option<&'static str>,
-    /// Said where there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    readout_bias: Option<bool>,
-    pooling: &'static str,
-    source_blocks: usize,
-    steps_trained: usize,
-}
-
-#[derive(Serialize)]
-struct Block {
-    heads: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_value_heads: Option<usize>,
-    projections: bool,
-    output: bool,
-    d_k: usize,
-    d_v: usize,
-    bias: bool,
-    /// Said where it is not that of the projections.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_bias: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query_key_norm: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rotary: Option<Turns>,
-    scale: f64,
-    #[serde(skip_serializing_if = "is_one")]
-    score_divisor: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score_cap: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window: Option<[Option<usize>; 2]>,
-    #[serde(flatten)]
-    distances: Option<Distances>,
-    mask: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mask_visible: Option<Vec<Vec<u8>>>,
-    attends_to: &'static str,
-    residual: bool,
-    norm: &'static str,
-    #[serde(skip_serializing_if = "is_usual")]
-    norm_epsilon: f64,
-    #[serde(flatten)]
-    norm_form: Option<Norms>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attention_norm: Option<bool>,
-    #[serde(skip_serializing_if = "Not::not")]
-    output_norms: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    branches: Option<&'static str>,
-    feed_forward: Option<usize>,
-    #[serde(skip_serializing_if = "is_relu")]
-    activation: &'static str,
-    #[serde(skip_serializing_if = "Not::not")]
-    gated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    feed_forward_bias: Option<bool>,
-}
-
-/// The form of norms that are no usual layer norms.
-#[derive(Serialize)]
-struct Norms {
-    norm_kind: &'static str,
-    norm_gain_from_one: bool,
-    norm_shift: bool,
-}
-
-impl Norms {
-    fn of(form: NormForm) -> Option<Self> {
-        let is_usual = NormForm { epsilon: NORM_EPSILON, ..form } == NormForm::LAYER;
-        (!is_usual).then_some(Self {
-            norm_kind: match form.kind {
-                NormKind::Layer => "layer",
-                NormKind::Rms => "rms",
-            },
-            norm_gain_from_one: form.gain_from_one,
-            norm_shift: form.shift,
-        })
+impl Serialize for Trace<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { snapshot, space, model } = *self;
+        // A model's own files have its tables and weights.
+        let is_read = snapshot.lesson.static_embedding.is_pretrained();
+        let statics = (!is_read).then(|| space.vectors.widened());
+        let groups = snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words));
+        let tokens = &model.sentence.tokens;
+        let rows_of_vocabulary = || tokens.iter().filter_map(|token| token.word).collect::<Vec<_>>();
+        let mut map = Entries(serializer.serialize_map(None)?);
+        map.add("lesson", &snapshot.lesson.id)?;
+        map.add("seed", model.made_of.seed)?;
+        map.add("config", TraceConfig(snapshot, model))?;
+        map.add("groups", groups.collect::<BTreeMap<_, _>>())?;
+        map.add("tokens", texts(tokens))?;
+        map.some("source", model.sentence.source.as_deref().map(texts))?;
+        map.some("ids", is_read.then(rows_of_vocabulary))?;
+        // Columns of the logits.
+        map.some("classes", (!is_read).then_some(&model.classes[..]))?;
+        map.some("vocabulary", (!is_read).then(|| &*space.vocabulary))?;
+        map.some("static", statics.as_deref().map(rows))?;
+        map.some("parameters", (!is_read).then_some(Parameters(model)))?;
+        map.some("interventions", (!are_none(&model.interventions)).then_some(Changes(&model.interventions)))?;
+        let (architecture, sentence) = (&model.architecture, &*model.sentence);
+        map.add("tensors", Tensors { has_contributions: !is_read, architecture, sentence, space })?;
+        map.0.end()
     }
-}
-
-/// The turn of queries and keys.
-#[derive(Serialize)]
-struct Turns {
-    theta: f64,
-    /// Columns of a head that are turned.
-    width: usize,
-    /// Radians a place, of each pair of columns.
-    frequencies: Vec<f64>,
-}
-
-impl Turns {
-    fn of(rotary: &Rotary) -> Self {
-        Self { theta: rotary.theta, width: rotary.width, frequencies: rotary.frequencies() }
-    }
-}
-
-/// Parts of the score formula that `scale` lacks where distance adds to a score, or a bound holds it.
-#[derive(Serialize)]
-struct Distances {
-    /// `T_max`
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distances: Option<usize>,
-    temperature: f64,
-}
-
-impl Distances {
-    fn of(layer: &AttentionConfig) -> Option<Self> {
-        let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
-        is_needed.then_some(Self { distances: layer.distances, temperature: layer.temperature })
-    }
-}
-
-fn is_zero(cost: &f64) -> bool {
-    *cost == 0.0
-}
-
-fn is_one(divisor: &f64) -> bool {
-    *divisor == 1.0
-}
-
-fn is_usual(epsilon: &f64) -> bool {
-    *epsilon == NORM_EPSILON
 }
 
 const RELU: &str = "relu";
-
-fn is_relu(activation: &&str) -> bool {
-    *activation == RELU
-}
 
 fn activation(activation: Activation) -> &'static str {
     match activation {
@@ -268,122 +128,167 @@ fn visible(mask: &Mask) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-impl Block {
-    fn of(block: &BlockConfig) -> Self {
-        let layer = &block.attention;
-        Self {
-            heads: layer.heads,
-            key_value_heads: (layer.group_size > 1).then(|| layer.key_value_heads()),
-            projections: layer.projected,
-            output: layer.output,
-            d_k: layer.key_width,
-            d_v: layer.value_width,
-            bias: layer.bias,
-            output_bias: (layer.output_bias != layer.bias).then_some(layer.output_bias),
-            query_key_norm: layer.query_key_norm.map(|norm| if norm.each_head { "heads" } else { "whole" }),
-            rotary: layer.rotary.as_ref().map(Turns::of),
-            scale: layer.score_scale(),
-            score_divisor: layer.score_divisor,
-            score_cap: layer.score_cap,
-            window: (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]),
-            distances: Distances::of(layer),
-            mask: layer.mask.to_string(),
-            mask_visible: visible(&layer.mask),
-            attends_to: if block.attends_to_source() { "source" } else { "own sentence" },
-            residual: block.residual,
-            norm: match block.norm {
-                Norm::None => "none",
-                Norm::Pre => "pre",
-                Norm::Post => "post",
-            },
-            norm_epsilon: block.norm_form.epsilon,
-            norm_form: Norms::of(block.norm_form),
-            attention_norm: (!block.attention_norm).then_some(false),
-            output_norms: block.output_norms,
-            branches: match block.branches {
-                Branches::Sequential => None,
-                Branches::Parallel => Some("parallel"),
-                Branches::ParallelOneNorm => Some("parallel, one norm"),
-            },
-            feed_forward: block.feed_forward,
-            activation: activation(block.activation),
-            gated: block.gated,
-            feed_forward_bias: (!block.forward_bias).then_some(false),
-        }
+/// A block as the trace tells it; what is as usual is left out.
+struct Block<'a>(&'a BlockConfig);
+
+impl Serialize for Block<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let block = self.0;
+        let mut map = Entries(serializer.serialize_map(None)?);
+        add_attention(&mut map, &block.attention)?;
+        map.add("attends_to", if block.attends_to_source() { "source" } else { "own sentence" })?;
+        map.add("residual", block.residual)?;
+        let norm = match block.norm {
+            Norm::None => "none",
+            Norm::Pre => "pre",
+            Norm::Post => "post",
+        };
+        map.add("norm", norm)?;
+        map.norm(block.norm_form)?;
+        map.some("attention_norm", (!block.attention_norm).then_some(false))?;
+        map.some("output_norms", block.output_norms.then_some(true))?;
+        let branches = match block.branches {
+            Branches::Sequential => None,
+            Branches::Parallel => Some("parallel"),
+            Branches::ParallelOneNorm => Some("parallel, one norm"),
+        };
+        map.some("branches", branches)?;
+        map.add("feed_forward", block.feed_forward)?;
+        map.some("activation", Some(activation(block.activation)).filter(|name| *name != RELU))?;
+        map.some("gated", block.gated.then_some(true))?;
+        map.some("feed_forward_bias", (!block.forward_bias).then_some(false))?;
+        map.0.end()
     }
 }
 
-impl TraceConfig {
-    pub(super) fn of(snapshot: &Snapshot, model: &ModelSnapshot) -> Self {
-        let config = &model.architecture;
-        Self {
-            width: config.width,
-            blocks: config.numbered_blocks().map(|(_, block)| Block::of(block)).collect(),
-            positions: match config.positions {
-                Positions::None => "none",
-                Positions::Sinusoidal => "sinusoidal",
-                Positions::Learned => "learned",
-            },
-            max_tokens: config.max_tokens,
-            objective: match snapshot.lesson.model.objective {
-                Objective::MaskedWord { .. } => "masked word",
-                Objective::NextWord => "next word",
-                Objective::Label => "label",
-                Objective::Sequence(_) => "sequence",
-            },
-            arrive: snapshot.lesson.model.costs.arrive,
-            keep: snapshot.lesson.model.costs.keep,
-            embedding_norm: config.embedding_norm,
-            final_norm: config.final_norm,
-            norm_epsilon: config.norm_form.epsilon,
-            norm_form: Norms::of(config.norm_form),
-            embedding_scale: config.embedding_scale,
-            logit_cap: config.logit_cap,
-            readout_activation: config.readout.activation().map(activation),
-            readout_bias: (!config.readout_bias).then_some(false),
-            readout: match config.readout {
-                Readout::Tied => "tied",
-                Readout::Transformed(_) => "transformed",
-                Readout::Linear => "linear",
-                Readout::TransformedLinear(_) => "transformed_linear",
-            },
-            pooling: match config.pooling {
-                Pooling::Every => "every",
-                Pooling::Last => "last",
-                Pooling::Mean => "mean",
-            },
-            source_blocks: config.source_blocks.len(),
-            steps_trained: model.training.step_shown(),
-        }
+fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig) -> Result<(), M::Error> {
+    map.add("heads", layer.heads)?;
+    map.some("key_value_heads", (layer.group_size > 1).then(|| layer.key_value_heads()))?;
+    map.add("projections", layer.projected)?;
+    map.add("output", layer.output)?;
+    map.add("d_k", layer.key_width)?;
+    map.add("d_v", layer.value_width)?;
+    map.add("bias", layer.bias)?;
+    map.some("output_bias", Some(layer.output_bias).filter(|bias| *bias != layer.bias))?;
+    let query_key_norm = layer.query_key_norm.map(|norm| if norm.each_head { "heads" } else { "whole" });
+    map.some("query_key_norm", query_key_norm)?;
+    map.some("rotary", layer.rotary.as_ref().map(Turns::of))?;
+    map.add("scale", layer.score_scale())?;
+    map.unless(1.0, "score_divisor", layer.score_divisor)?;
+    map.some("score_cap", layer.score_cap)?;
+    map.some("window", (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]))?;
+    // Parts of the score formula that `scale` lacks where distance adds to a score, or a bound holds it.
+    map.some("distances", layer.distances)?;
+    let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
+    map.some("temperature", is_needed.then_some(layer.temperature))?;
+    map.add("mask", layer.mask.to_string())?;
+    map.some("mask_visible", visible(&layer.mask))
+}
+
+/// The turn of queries and keys.
+#[derive(Serialize)]
+struct Turns {
+    theta: f64,
+    /// Columns of a head that are turned.
+    width: usize,
+    /// Radians a place, of each pair of columns.
+    frequencies: Vec<f64>,
+}
+
+impl Turns {
+    fn of(rotary: &Rotary) -> Self {
+        Self { theta: rotary.theta, width: rotary.width, frequencies: rotary.frequencies() }
     }
+}
+
+/// The form of a model; what is as usual is left out.
+pub(super) struct TraceConfig<'a>(pub &'a Snapshot, pub &'a ModelSnapshot);
+
+impl Serialize for TraceConfig<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (lesson, config) = (&self.0.lesson.model, &self.1.architecture);
+        let mut map = Entries(serializer.serialize_map(None)?);
+        map.add("width", config.width)?;
+        map.add("blocks", config.numbered_blocks().map(|(_, block)| Block(block)).collect::<Vec<_>>())?;
+        let positions = match config.positions {
+            Positions::None => "none",
+            Positions::Sinusoidal => "sinusoidal",
+            Positions::Learned => "learned",
+        };
+        map.add("positions", positions)?;
+        map.add("max_tokens", config.max_tokens)?;
+        let objective = match lesson.objective {
+            Objective::MaskedWord { .. } => "masked word",
+            Objective::NextWord => "next word",
+            Objective::Label => "label",
+            Objective::Sequence(_) => "sequence",
+        };
+        map.add("objective", objective)?;
+        map.unless(0.0, "arrive", lesson.costs.arrive)?;
+        map.unless(0.0, "keep", lesson.costs.keep)?;
+        map.some("embedding_norm", config.embedding_norm.then_some(true))?;
+        map.some("final_norm", config.final_norm.then_some(true))?;
+        map.norm(config.norm_form)?;
+        map.some("embedding_scale", config.embedding_scale)?;
+        map.some("logit_cap", config.logit_cap)?;
+        add_readout(&mut map, config)?;
+        map.add("source_blocks", config.source_blocks.len())?;
+        map.add("steps_trained", self.1.training.step_shown())?;
+        map.0.end()
+    }
+}
+
+fn add_readout<M: SerializeMap>(map: &mut Entries<M>, config: &Architecture) -> Result<(), M::Error> {
+    let readout = match config.readout {
+        Readout::Tied => "tied",
+        Readout::Transformed(_) => "transformed",
+        Readout::Linear => "linear",
+        Readout::TransformedLinear(_) => "transformed_linear",
+    };
+    map.add("readout", readout)?;
+    map.some("readout_activation", config.readout.activation().map(activation))?;
+    map.some("readout_bias", (!config.readout_bias).then_some(false))?;
+    let pooling = match config.pooling {
+        Pooling::Every => "every",
+        Pooling::Last => "last",
+        Pooling::Mean => "mean",
+    };
+    map.add("pooling", pooling)
 }
 
 /// The learner's changes to a pass. Weights of a frozen head are among the tensors.
-#[derive(Serialize)]
-struct Changes<'a> {
-    /// Modes of the heads that are not live, by their number among all blocks.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    heads: BTreeMap<usize, Text<&'a HeadMode<f32>, f32>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    /// Whether scores are divided by `√d_k`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scaled: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mask: Option<Text<&'a Mask, Vec<Vec<u8>>>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    edges: &'a [Edge],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<PatchRow<'a>>,
+struct Changes<'a>(&'a Interventions<f32>);
+
+impl Serialize for Changes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Interventions { heads, temperature, scale, mask, edges, patch } = self.0;
+        let mode = |mode| match mode {
+            &HeadMode::Gain(gain) => WordOrNumbers::Numbers(gain),
+            named => WordOrNumbers::Word(named),
+        };
+        // Of the heads that are not live, by their number among all blocks.
+        let changed = heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live);
+        let modes: BTreeMap<_, _> = changed.map(|(head, of)| (head, mode(of))).collect();
+        let mask = mask.as_ref().map(|mask| visible(mask).map_or(WordOrNumbers::Word(mask), WordOrNumbers::Numbers));
+        let mut map = Entries(serializer.serialize_map(None)?);
+        map.some("heads", Some(modes).filter(|modes| !modes.is_empty()))?;
+        map.some("temperature", *temperature)?;
+        // Whether scores are divided by `√d_k`.
+        map.some("scaled", *scale)?;
+        map.some("mask", mask)?;
+        map.some("edges", Some(edges).filter(|edges| !edges.is_empty()))?;
+        map.some("patch", patch.as_ref().map(PatchRow))?;
+        map.0.end()
+    }
 }
 
 /// A change that is a word, as it is displayed, or numbers.
-enum Text<D, N> {
+enum WordOrNumbers<D, N> {
     Word(D),
     Numbers(N),
 }
 
-impl<D: Display, N: Serialize> Serialize for Text<D, N> {
+impl<D: Display, N: Serialize> Serialize for WordOrNumbers<D, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Word(word) => serializer.collect_str(word),
@@ -392,35 +297,18 @@ impl<D: Display, N: Serialize> Serialize for Text<D, N> {
     }
 }
 
-#[derive(Serialize)]
-struct PatchRow<'a> {
-    block: usize,
-    position: usize,
-    from: usize,
-    vector: Option<&'a [f32]>,
-}
+/// A patch, with its vector in digits.
+struct PatchRow<'a>(&'a Patch<f32>);
 
-impl<'a> Changes<'a> {
-    fn of(interventions: &'a Interventions<f32>) -> Self {
-        let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
-        let mode = |mode: &'a HeadMode<f32>| match mode {
-            HeadMode::Gain(gain) => Text::Numbers(*gain),
-            named => Text::Word(named),
-        };
-        let changed = heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live);
-        Self {
-            heads: changed.map(|(head, of)| (head, mode(of))).collect(),
-            temperature: *temperature,
-            scaled: *scale,
-            mask: mask.as_ref().map(|mask| visible(mask).map_or(Text::Word(mask), Text::Numbers)),
-            edges,
-            patch: patch.as_ref().map(|patch| PatchRow {
-                block: patch.block,
-                position: patch.position,
-                from: patch.from,
-                vector: patch.vector.as_deref(),
-            }),
-        }
+impl Serialize for PatchRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Patch { block, position, from, vector } = self.0;
+        let mut map = Entries(serializer.serialize_map(None)?);
+        map.add("block", block)?;
+        map.add("position", position)?;
+        map.add("from", from)?;
+        map.add("vector", vector.as_deref())?;
+        map.0.end()
     }
 }
 

@@ -13,7 +13,7 @@ use attune_core::kernel::Saved;
 use attune_core::kernel::notebook::saved::SavedCell;
 use attune_core::kernel::saved_work::files;
 use attune_core::kernel::sentence_pass::senses::{SenseList, SenseSentence, read_sentences};
-use attune_core::lesson::issue::{printable, shorten};
+use attune_core::lesson::issue::{printable, shorten, shown};
 use attune_core::lesson::{Lesson, course, load};
 use attune_core::whole_file;
 use attune_engine::messages::counted;
@@ -171,7 +171,7 @@ impl WorkFile {
     /// # Errors
     /// Why it is not written, in words; a file that was there before is unchanged.
     pub fn write(&self, lesson: &Path, to: &Path) -> Result<String, String> {
-        let (text, name) = (self.text(), printable(&to.display().to_string()));
+        let (text, name) = (self.text(), shown(to));
         if text.len() as u64 > BYTES_MAX {
             return Err(format!("{name}: it would have {} bytes, but such a file has at most {BYTES_MAX}", text.len()));
         }
@@ -216,7 +216,7 @@ impl SharedWork {
         given: Option<&Path>,
         of_program: impl FnOnce() -> Option<PathBuf>,
     ) -> Result<Self, String> {
-        let name = printable(&file.display().to_string());
+        let name = shown(file);
         let content = WorkFile::read(file).map_err(|why| format!("{name}: {why}"))?;
         let mark = &content.lesson;
         let of = format!("{name}: it belongs to the lesson \"{}\"", shorten(&mark.id));
@@ -225,7 +225,7 @@ impl SharedWork {
                 let all = |issues: Vec<_>| issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
                 let (lesson, text) = load::read_with_text(given).map_err(all)?;
                 if lesson.id != mark.id {
-                    let given = printable(&given.display().to_string());
+                    let given = shown(given);
                     return Err(format!("{of}, but {given} is \"{}\"", lesson.id));
                 }
                 // A model's files are compared when they are read.
@@ -257,8 +257,7 @@ pub fn is_shared(path: &Path) -> bool {
 
 /// The lesson of this id, beside the file or in the course; and whether its text is the very same.
 fn find(mark: &LessonMark, file: &Path, of_program: impl FnOnce() -> Option<PathBuf>) -> Option<(PathBuf, bool)> {
-    let beside = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let folders = beside.map(Path::to_owned).into_iter().chain(course::folder());
+    let folders = [course::folder_of(file).to_owned()].into_iter().chain(course::folder());
     let mut found: Vec<PathBuf> = folders.flat_map(|folder| of_id(&folder, &mark.id)).collect();
     if !found.iter().any(|lesson| is_same(mark, lesson)) {
         found.extend(of_program().into_iter().flat_map(|folder| of_id(&folder, &mark.id)));

@@ -239,10 +239,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
     if let Err(why) = check_generates(objective) {
         return AnswersWriting::Cannot(why);
     }
-    let tokenizer = match &model.made_of.static_embedding {
-        StaticEmbedding::Pretrained(folder) => folder.tokenizer.as_ref(),
-        _ => None,
-    };
+    let tokenizer = model.made_of.static_embedding.pretrained().and_then(|folder| folder.tokenizer.as_ref());
     let in_text = |token: &Token| match tokenizer.zip(token.word) {
         Some((tokenizer, id)) => tokenizer.shown_behind_others(id as u32),
         None => format!(" {}", token.text),

@@ -14,7 +14,7 @@ use attune_core::kernel::notebook::snapshot::RunSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
-use attune_core::lesson::{self, Lesson, Recipe};
+use attune_core::lesson::{Lesson, Recipe};
 use attune_engine::code::OWN_FAULT;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
@@ -30,6 +30,7 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 
 use super::{Attack, HOSTILE, Outcome, attack, lines, numbers, places};
+use crate::common::lessons::{apply, lesson};
 
 /// Lessons that train in milliseconds, each with another kind of model.
 const LESSONS: &[&str] = &[
@@ -135,17 +136,14 @@ impl Attack for RandomCommands {
 
 impl RandomCommands {
     pub fn of_at_most(count: usize) -> impl Strategy<Value = Self> {
-        let lessons: Vec<_> = LESSONS.iter().map(|text| parsed(text)).map(|lesson| of(&lesson, count)).collect();
+        let lessons: Vec<_> = LESSONS.iter().map(|text| of(&lesson(text), count)).collect();
         Union::new(lessons)
     }
 
     /// A learner who has given all of them.
     pub fn done(&self) -> Kernel {
         let mut kernel = Kernel::trained(self.lesson.clone());
-        for step in &self.steps {
-            kernel.apply(step.command.clone());
-            kernel.settle();
-        }
+        self.steps.iter().for_each(|step| apply(&mut kernel, step.command.clone()));
         kernel
     }
 }
@@ -154,10 +152,6 @@ impl Debug for RandomCommands {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "lesson {}{}", self.lesson.id, lines(&self.steps))
     }
-}
-
-pub fn parsed(text: &str) -> Arc<Lesson> {
-    Arc::new(lesson::parse("lesson.ron", text).unwrap_or_else(|issues| panic!("{issues:#?}")))
 }
 
 fn of(lesson: &Arc<Lesson>, count: usize) -> BoxedStrategy<RandomCommands> {
@@ -613,16 +607,14 @@ fn travel(kernel: &mut Kernel) -> Result<(), String> {
     };
     let mut way = vec![kernel.snapshot()];
     while way.len() <= FAR && kernel.snapshot().history.undo.is_some() {
-        kernel.apply(Command::Undo);
-        kernel.settle();
+        apply(kernel, Command::Undo);
         let undone = kernel.snapshot();
         check(&undone).map_err(|why| format!("undone {} times: {why}", way.len()))?;
         way.push(undone);
     }
     let far = way.len() - 1;
     for (i, there) in way[..far].iter().enumerate().rev() {
-        kernel.apply(Command::Redo);
-        kernel.settle();
+        apply(kernel, Command::Redo);
         let back = kernel.snapshot();
         // A cell that runs by itself again, and writes to the model, is a change of its own.
         if back.history != there.history {
@@ -649,11 +641,9 @@ fn undo_of(kernel: &mut Kernel, command: &Command) -> Result<(), String> {
     }
     kernel.settle();
     // What could be redone until now cannot be after a change that undo knows, and no change goes on one before.
-    kernel.apply(Command::Undo);
-    kernel.settle();
+    apply(kernel, Command::Undo);
     let before = kernel.snapshot();
-    kernel.apply(command.clone());
-    kernel.settle();
+    apply(kernel, command.clone());
     let changed = kernel.snapshot();
     let is_known = if before.history.redo.is_some() {
         changed.history.redo.is_none()
@@ -676,8 +666,7 @@ fn undo_of(kernel: &mut Kernel, command: &Command) -> Result<(), String> {
     };
     let mut result = Ok(());
     for _ in 0..=ran {
-        kernel.apply(Command::Undo);
-        kernel.settle();
+        apply(kernel, Command::Undo);
         let undone = kernel.snapshot();
         result = same_things(&all_but_facts(&before), &all_but_facts(&undone));
         // A cell that ran by itself again may have written, which ends what could be redone.

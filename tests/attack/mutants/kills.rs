@@ -17,10 +17,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use super::commands::{edits, parsed};
+use super::commands::edits;
 use super::states::Work;
 use super::{Attack, Outcome, attack};
 use crate::common::folder::Folder;
+use crate::common::lessons::lesson;
 
 const LESSON: &str = include_str!("../../fixtures/notebook.ron");
 /// A cell of it, in which the number of the last edit stands.
@@ -112,7 +113,7 @@ fn killed(home: &Home, kill: &Kill) -> Result<Duration, String> {
     if store.folder().path().join("aside").exists() {
         return Err("something is put aside".to_owned());
     }
-    let mut kernel = Kernel::open(parsed(LESSON), loaded.value.map(|Work(saved)| saved));
+    let mut kernel = Kernel::open(lesson(LESSON), loaded.value.map(|Work(saved)| saved));
     kernel.settle();
     if !kernel.snapshot().report.is_empty() {
         return Err(format!("the kernel reports {:?}", kernel.snapshot().report));
@@ -174,7 +175,7 @@ fn edits_of(child: &mut Child) -> Receiver<Made> {
 /// Edits a home's work as the window does.
 fn edit_without_end(home: &Home, seed: u64) {
     let opened = open::<Work>(home, &key());
-    let lesson = parsed(LESSON);
+    let lesson = lesson(LESSON);
     // Now and then a learner thinks, or holds a key.
     let pauses = prop_oneof![4 => Just(0.0), 1 => Just(3.0), 3 => 0.0..1.0];
     let (edits, mut runner) =

@@ -246,6 +246,17 @@ fn shares() -> impl Strategy<Value = f64> + Clone {
     prop_oneof![1 => select(&[0.0, 1.0][..]), 3 => 0.0..1.0]
 }
 
+/// The byte at a share of a file; the last one at its end.
+fn place_in(file: &[u8], share: f64) -> usize {
+    ((file.len() as f64 * share) as usize).min(file.len().saturating_sub(1))
+}
+
+/// Changes a bit of the byte at a share of a file.
+fn flip(file: &mut [u8], share: f64, bit: u8) {
+    let place = place_in(file, share);
+    file.iter_mut().skip(place).take(1).for_each(|byte| *byte ^= 1 << bit);
+}
+
 /// A place among `count`, or beyond them.
 fn places(count: usize) -> impl Strategy<Value = usize> + Clone {
     prop_oneof![18 => 0..count.max(1), 1 => Just(count), 1 => Just(usize::MAX)]

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::{Attack, Outcome, at_least_a_fifth, attack, hostile, lines, numbers, shares};
+use super::{Attack, Outcome, at_least_a_fifth, attack, flip, hostile, lines, numbers, shares};
 use crate::common::folder::Folder;
 use crate::common::models::{adding, shape, zeros};
 use crate::peak::{alone, taken};
@@ -47,49 +47,27 @@ const LENGTH_BYTES: usize = 8;
 #[derive(Clone, Debug)]
 enum Edit {
     /// Another value of one field of the config, or one field more.
-    Config {
-        field: usize,
-        value: Value,
-    },
-    /// Another value in the header's entry of one tensor.
-    Entry {
-        tensor: usize,
-        field: &'static str,
-        value: Value,
-    },
-    Rename {
-        tensor: usize,
-        name: String,
-    },
-    Remove {
-        tensor: usize,
-    },
-    /// A text within the header's.
-    Insert {
-        share: f64,
-        text: String,
-    },
+    Config(usize, Value),
+    /// Another value in a field of the header's entry of one tensor.
+    Entry(usize, &'static str, Value),
+    /// Another name of one tensor.
+    Rename(usize, String),
+    /// One tensor less.
+    Remove(usize),
+    /// A text within the header's, at a share of it.
+    Insert(f64, String),
     /// The header's length is another.
     Length(u64),
-    /// Another number in four bytes behind the header.
-    Number {
-        share: f64,
-        number: f32,
-    },
-    Flip {
-        share: f64,
-        bit: u8,
-    },
-    Cut {
-        share: f64,
-    },
-    Grow {
-        bytes: usize,
-    },
+    /// Another number in four bytes behind the header, at a share of them.
+    Number(f64, f32),
+    /// Another bit, at a share of the file.
+    Flip(f64, u8),
+    /// The file ends at a share of it.
+    Cut(f64),
+    /// More bytes.
+    Grow(usize),
     /// An index gives all tensors to this file.
-    Index {
-        file: String,
-    },
+    Index(String),
 }
 
 /// A model's folder with some changes.
@@ -132,7 +110,7 @@ impl Attack for MutatedModel {
     /// The files lie in memory here until they are written.
     fn bytes_max(&self) -> usize {
         let (config, weights) = FIXTURES[self.fixture];
-        let grown: usize = self.edits.iter().map(|edit| if let Edit::Grow { bytes } = edit { *bytes } else { 0 }).sum();
+        let grown: usize = self.edits.iter().map(|edit| if let Edit::Grow(bytes) = edit { *bytes } else { 0 }).sum();
         OVER_FILES_MAX + config.len() + weights.len() + grown
     }
 }
@@ -152,7 +130,7 @@ pub(super) fn refused(said: &str, chars_max: usize) -> Outcome {
 impl MutatedModel {
     fn write(&self, folder: &Path) -> io::Result<()> {
         let (config, weights) = FIXTURES[self.fixture];
-        let index = self.edits.iter().find_map(|edit| if let Edit::Index { file } = edit { Some(file) } else { None });
+        let index = self.edits.iter().find_map(|edit| if let Edit::Index(file) = edit { Some(file) } else { None });
         if let Some(file) = index {
             let tensors = header(weights).0.into_iter().filter(|(name, _)| name != "__metadata__");
             let places: Map<String, Value> = tensors.map(|(name, _)| (name, json!(file))).collect();
@@ -166,7 +144,7 @@ impl MutatedModel {
     fn config(&self, text: &str) -> String {
         let mut fields: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
         for edit in &self.edits {
-            if let Edit::Config { field, value } = edit {
+            if let Edit::Config(field, value) = edit {
                 let at = field % (fields.len() + 1);
                 let name = fields.keys().nth(at).cloned().unwrap_or_else(|| "position_embedding_type".to_owned());
                 fields.insert(name, value.clone());
@@ -178,13 +156,11 @@ impl MutatedModel {
     fn weights(&self, bytes: &[u8]) -> Vec<u8> {
         let (mut header, data) = header(bytes);
         for edit in &self.edits {
-            let (Edit::Entry { tensor, .. } | Edit::Rename { tensor, .. } | Edit::Remove { tensor }) = edit else {
-                continue;
-            };
+            let (Edit::Entry(tensor, ..) | Edit::Rename(tensor, _) | Edit::Remove(tensor)) = edit else { continue };
             let Some(name) = header.keys().nth(tensor % header.len().max(1)).cloned() else { continue };
             match edit {
-                Edit::Entry { field, value, .. } => header[&name][*field] = value.clone(),
-                Edit::Rename { name: new, .. } => {
+                Edit::Entry(_, field, value) => header[&name][*field] = value.clone(),
+                Edit::Rename(_, new) => {
                     let entry = header.remove(&name).unwrap_or_default();
                     header.insert(new.clone(), entry);
                 }
@@ -197,15 +173,11 @@ impl MutatedModel {
         let mut length = None;
         for edit in &self.edits {
             match edit {
-                Edit::Insert { share, text: more } => {
-                    let mut place = at(share, text.len());
-                    while !text.is_char_boundary(place) {
-                        place -= 1;
-                    }
-                    text.insert_str(place, more);
+                Edit::Insert(share, more) => {
+                    text.insert_str(text.floor_char_boundary(at(share, text.len())), more);
                 }
                 Edit::Length(other) => length = Some(*other),
-                Edit::Number { share, number } => {
+                Edit::Number(share, number) => {
                     let place = at(share, data.len()) / 4 * 4;
                     data[place..place + 4].copy_from_slice(&number.to_le_bytes());
                 }
@@ -216,14 +188,9 @@ impl MutatedModel {
         let mut file = [&length.to_le_bytes(), text.as_bytes(), &data].concat();
         for edit in &self.edits {
             match edit {
-                Edit::Flip { share, bit } => {
-                    let place = at(share, file.len());
-                    if let Some(byte) = file.get_mut(place) {
-                        *byte ^= 1 << bit;
-                    }
-                }
-                Edit::Cut { share } => file.truncate(at(share, file.len())),
-                Edit::Grow { bytes } => file.resize(file.len() + bytes, 0),
+                Edit::Flip(share, bit) => flip(&mut file, *share, *bit),
+                Edit::Cut(share) => file.truncate(at(share, file.len())),
+                Edit::Grow(bytes) => file.resize(file.len() + bytes, 0),
                 _ => {}
             }
         }
@@ -242,9 +209,9 @@ fn header(bytes: &[u8]) -> (Map<String, Value>, &[u8]) {
 fn slips() -> impl Strategy<Value = Edit> {
     const BEHIND: f64 = 0.6;
     prop_oneof![
-        4 => (shares(), select(&[0.0, 1e-40, -1.0, 1e30][..])).prop_map(|(share, number)| Edit::Number { share, number }),
-        1 => (BEHIND..1.0, 0..8_u8).prop_map(|(share, bit)| Edit::Flip { share, bit }),
-        1 => (0..40_usize, 0..64_u32).prop_map(|(field, value)| Edit::Config { field, value: json!(value) }),
+        4 => (shares(), select(&[0.0, 1e-40, -1.0, 1e30][..])).prop_map(|(share, number)| Edit::Number(share, number)),
+        1 => (BEHIND..1.0, 0..8_u8).prop_map(|(share, bit)| Edit::Flip(share, bit)),
+        1 => (0..40_usize, 0..64_u32).prop_map(|(field, value)| Edit::Config(field, json!(value))),
     ]
 }
 
@@ -261,19 +228,19 @@ fn edits() -> impl Strategy<Value = Edit> {
         1 => select(DTYPES).prop_map(|dtype| ("dtype", json!(dtype))),
     ];
     prop_oneof![
-        4 => (0..40_usize, values()).prop_map(|(field, value)| Edit::Config { field, value }),
-        5 => (tensor(), entry).prop_map(|(tensor, (field, value))| Edit::Entry { tensor, field, value }),
-        1 => (tensor(), hostile(&[1, 30, 3000])).prop_map(|(tensor, name)| Edit::Rename { tensor, name }),
-        1 => tensor().prop_map(|tensor| Edit::Remove { tensor }),
+        4 => (0..40_usize, values()).prop_map(|(field, value)| Edit::Config(field, value)),
+        5 => (tensor(), entry).prop_map(|(tensor, (field, value))| Edit::Entry(tensor, field, value)),
+        1 => (tensor(), hostile(&[1, 30, 3000])).prop_map(|(tensor, name)| Edit::Rename(tensor, name)),
+        1 => tensor().prop_map(Edit::Remove),
         2 => (shares(), select(TEXTS), select(&[1, 40, 100_000][..]))
-            .prop_map(|(share, text, count)| Edit::Insert { share, text: text.repeat(count) }),
+            .prop_map(|(share, text, count)| Edit::Insert(share, text.repeat(count))),
         1 => sizes().prop_map(Edit::Length),
-        1 => (shares(), select(NUMBERS)).prop_map(|(share, number)| Edit::Number { share, number }),
+        1 => (shares(), select(NUMBERS)).prop_map(|(share, number)| Edit::Number(share, number)),
         2 => (shares(), select(&[1.0, 0.05, 1e-4][..]), 0..8_u8)
-            .prop_map(|(share, of, bit)| Edit::Flip { share: share * of, bit }),
-        1 => shares().prop_map(|share| Edit::Cut { share }),
-        1 => select(&[1, 8, 1_000_000][..]).prop_map(|bytes| Edit::Grow { bytes }),
-        1 => select(FILES).prop_map(|file| Edit::Index { file: file.to_owned() }),
+            .prop_map(|(share, of, bit)| Edit::Flip(share * of, bit)),
+        1 => shares().prop_map(Edit::Cut),
+        1 => select(&[1, 8, 1_000_000][..]).prop_map(Edit::Grow),
+        1 => select(FILES).prop_map(|file| Edit::Index(file.to_owned())),
     ]
 }
 

@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::commands::RandomCommands;
-use super::{Attack, HOSTILE, Outcome, at_least_a_fifth, attack, hostile, lines, numbers, places, shares};
+use super::{
+    Attack, HOSTILE, Outcome, at_least_a_fifth, attack, flip, hostile, lines, numbers, place_in, places, shares,
+};
 use crate::common::folder::Folder;
+use crate::common::lessons::apply;
 
 /// Work of one lesson, as the store keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -135,8 +138,7 @@ impl Attack for MutatedState {
         snapshot.model.as_ref().ok_or("there is no model")?;
 
         // It goes on from there, and is saved.
-        kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
-        kernel.settle();
+        apply(&mut kernel, Command::Sentence(SentenceCommand::Select(0)));
         let work = Work(Saved::of(&kernel.snapshot()));
         opened.store.save(&work).map_err(|why| format!("not saved afterwards: {why}"))?;
         let back = read::<Work>(home, &key);
@@ -308,13 +310,9 @@ fn change(value: &mut Value, edit: &Edit) {
 }
 
 fn damage(bytes: &mut Vec<u8>, edit: &Edit) {
-    let at = |bytes: &[u8], share: &f64| ((bytes.len() as f64 * share) as usize).min(bytes.len().saturating_sub(1));
     match edit {
-        Edit::Cut(share) => bytes.truncate(at(bytes, share)),
-        Edit::Flip(share, bit) if !bytes.is_empty() => {
-            let place = at(bytes, share);
-            bytes[place] ^= 1 << bit;
-        }
+        Edit::Cut(share) => bytes.truncate(place_in(bytes, *share)),
+        Edit::Flip(share, bit) => flip(bytes, *share, *bit),
         _ => {}
     }
 }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::models::refused;
-use super::{Attack, Outcome, at_least_a_fifth, attack, lines, shares};
+use super::{Attack, Outcome, at_least_a_fifth, attack, flip, lines, shares};
 use crate::common::folder::Folder;
 use crate::common::top::at;
 
@@ -31,35 +31,19 @@ enum Original {
     Config,
 }
 
-/// A change of a file's bytes.
+/// A change of a file's bytes, at a share of them.
 #[derive(Clone, Debug)]
 enum Edit {
-    Flip {
-        share: f64,
-        bit: u8,
-    },
+    Flip(f64, u8),
     /// Other bytes in place of as many.
-    Replace {
-        share: f64,
-        bytes: &'static [u8],
-    },
-    Insert {
-        share: f64,
-        bytes: &'static [u8],
-        times: usize,
-    },
+    Replace(f64, &'static [u8]),
+    /// Bytes, so many times.
+    Insert(f64, &'static [u8], usize),
     /// A stretch once more.
-    Repeat {
-        share: f64,
-        length: usize,
-    },
-    Remove {
-        share: f64,
-        length: usize,
-    },
-    Cut {
-        share: f64,
-    },
+    Repeat(f64, usize),
+    /// A stretch less.
+    Remove(f64, usize),
+    Cut(f64),
 }
 
 /// A file of vectors with some changes, to itself or to the table beside it.
@@ -152,30 +136,25 @@ impl Edit {
     fn apply(&self, file: &mut Vec<u8>) {
         let at = |share: f64| (file.len() as f64 * share) as usize;
         match *self {
-            Self::Flip { share, bit } => {
-                let at = at(share);
-                if let Some(byte) = file.get_mut(at) {
-                    *byte ^= 1 << bit;
-                }
-            }
-            Self::Replace { share, bytes } => {
+            Self::Flip(share, bit) => flip(file, share, bit),
+            Self::Replace(share, bytes) => {
                 let from = at(share);
                 file.iter_mut().skip(from).zip(bytes).for_each(|(byte, new)| *byte = *new);
             }
-            Self::Insert { share, bytes, times } => {
+            Self::Insert(share, bytes, times) => {
                 let at = at(share);
                 file.splice(at..at, bytes.repeat(times));
             }
-            Self::Repeat { share, length } => {
+            Self::Repeat(share, length) => {
                 let from = at(share);
                 let again = file[from..file.len().min(from + length)].to_vec();
                 file.splice(from..from, again);
             }
-            Self::Remove { share, length } => {
+            Self::Remove(share, length) => {
                 let from = at(share);
                 file.drain(from..file.len().min(from + length));
             }
-            Self::Cut { share } => file.truncate(at(share)),
+            Self::Cut(share) => file.truncate(at(share)),
         }
     }
 }
@@ -219,12 +198,12 @@ fn edits() -> impl Strategy<Value = Edit> {
     let places = prop_oneof![2 => shares(), 2 => 0.0..0.2f64, 1 => 0.8..1.0f64];
     let length = select(&[1_usize, 4, 20, 200][..]);
     prop_oneof![
-        3 => (places.clone(), 0..8_u8).prop_map(|(share, bit)| Edit::Flip { share, bit }),
-        4 => (places.clone(), select(PARTS)).prop_map(|(share, bytes)| Edit::Replace { share, bytes }),
+        3 => (places.clone(), 0..8_u8).prop_map(|(share, bit)| Edit::Flip(share, bit)),
+        4 => (places.clone(), select(PARTS)).prop_map(|(share, bytes)| Edit::Replace(share, bytes)),
         3 => (places.clone(), select(PARTS), select(&[1_usize, 1, 1, 3, 1000][..]))
-            .prop_map(|(share, bytes, times)| Edit::Insert { share, bytes, times }),
-        1 => (places.clone(), length.clone()).prop_map(|(share, length)| Edit::Repeat { share, length }),
-        1 => (places.clone(), length).prop_map(|(share, length)| Edit::Remove { share, length }),
-        1 => places.prop_map(|share| Edit::Cut { share }),
+            .prop_map(|(share, bytes, times)| Edit::Insert(share, bytes, times)),
+        1 => (places.clone(), length.clone()).prop_map(|(share, length)| Edit::Repeat(share, length)),
+        1 => (places.clone(), length).prop_map(|(share, length)| Edit::Remove(share, length)),
+        1 => places.prop_map(Edit::Cut),
     ]
 }

@@ -2,7 +2,7 @@
 
 use attune_core::lesson::parse;
 
-use super::{GOOD, check};
+use super::{GOOD, cases, check, check_all};
 
 /// A vector for each word of the good lesson, and for one more.
 const GIVEN: &str = r#"Given({ "she": [0.1, 1], "ate": [0, 1.5], "eats": [0, 0], "a": [1, 1], "an": [1, 1], "banana": [2, -1],
@@ -47,47 +47,38 @@ fn given_vectors() {
         assert_eq!(GIVEN.matches(from).count(), 1, "{from} must stand once in the table");
         check("SkipGram(dim: 16)", &GIVEN.replacen(from, to, 1), expected);
     };
-    check_given("Given", "Given", "no issues");
-    check_given(
-        r#""a": [1, 1], "an": [1, 1], "banana": [2, -1]"#,
-        r#""a": [1, 1], "bananas": [2, -1]"#,
-        r#"a.ron:18:23: static_embedding: no vector for "an", a word of the corpus
-a.ron:18:23: static_embedding: no vector for "banana", a word of the corpus; did you mean "bananas"?"#,
-    );
-    check_given(
-        r#"[2, -2], "after": [0, 1e-3]"#,
-        r#"[2], "after": [0, 1, 2]"#,
-        "a.ron:19:19: static_embedding: a vector of 1 numbers; expected 2, as in the first vector\n\
-         a.ron:19:33: static_embedding: a vector of 3 numbers; expected 2, as in the first vector",
-    );
-    check_given(
-        r#""she": [0.1, 1]"#,
-        r#""She": [inf, 1e39], "she": "none""#,
-        r#"a.ron:18:39: static_embedding: found the number inf; expected a number
-a.ron:18:44: static_embedding: found the number 1e39; expected a number
-a.ron:18:51: static_embedding: word "she" appears twice
-a.ron:18:58: static_embedding: found the text "none"; expected a list, such as [ … ]"#,
-    );
-    check_given(
-        r#""pear""#,
-        r#""two pears""#,
-        r#"a.ron:20:102: static_embedding: "two pears" is not one word; expected one word of at most 40 characters"#,
-    );
-    check(
-        "SkipGram(dim: 16)",
-        "Given({})",
-        "a.ron:18:29: static_embedding: no vectors; expected one for each word of the corpus",
-    );
-    check(
-        "SkipGram(dim: 16)",
-        r#"Given({ "a": [1], "an": [2] })"#,
-        "a.ron:18:36: static_embedding: a vector of 1 numbers; expected at least 2\n\
-         a.ron:18:47: static_embedding: a vector of 1 numbers; expected at least 2",
-    );
-    check(
-        "SkipGram(dim: 16)",
-        "Given(dim: 3)",
-        r#"a.ron:18:23: static_embedding: found Given(dim: 3); expected Given({ "word": [number, …], … })"#,
+    for (change, issues) in cases(
+        r#"
+        Given => Given
+            no issues
+        "a": [1, 1], "an": [1, 1], "banana": [2, -1] => "a": [1, 1], "bananas": [2, -1]
+            a.ron:18:23: static_embedding: no vector for "an", a word of the corpus
+            a.ron:18:23: static_embedding: no vector for "banana", a word of the corpus; did you mean "bananas"?
+        [2, -2], "after": [0, 1e-3] => [2], "after": [0, 1, 2]
+            a.ron:19:19: static_embedding: a vector of 1 numbers; expected 2, as in the first vector
+            a.ron:19:33: static_embedding: a vector of 3 numbers; expected 2, as in the first vector
+        "she": [0.1, 1] => "She": [inf, 1e39], "she": "none"
+            a.ron:18:39: static_embedding: found the number inf; expected a number
+            a.ron:18:44: static_embedding: found the number 1e39; expected a number
+            a.ron:18:51: static_embedding: word "she" appears twice
+            a.ron:18:58: static_embedding: found the text "none"; expected a list, such as [ … ]
+        "pear" => "two pears"
+            a.ron:20:102: static_embedding: "two pears" is not one word; expected one word of at most 40 characters
+    "#,
+    ) {
+        let (from, to) = change.split_once(" => ").expect("a change");
+        check_given(from, to, &issues);
+    }
+    check_all(
+        r#"
+        SkipGram(dim: 16) => Given({})
+            a.ron:18:29: static_embedding: no vectors; expected one for each word of the corpus
+        SkipGram(dim: 16) => Given({ "a": [1], "an": [2] })
+            a.ron:18:36: static_embedding: a vector of 1 numbers; expected at least 2
+            a.ron:18:47: static_embedding: a vector of 1 numbers; expected at least 2
+        SkipGram(dim: 16) => Given(dim: 3)
+            a.ron:18:23: static_embedding: found Given(dim: 3); expected Given({ "word": [number, …], … })
+    "#,
     );
 }
 

@@ -8,10 +8,12 @@ mod model;
 mod notebook;
 mod syntax;
 
-use attune_core::lesson::limits::ISSUES_MAX;
-use attune_core::lesson::{LessonIssue, parse};
+use std::iter;
 
-use crate::common::lessons::NOTEBOOK;
+use attune_core::lesson::limits::ISSUES_MAX;
+use attune_core::lesson::parse;
+
+use crate::common::lessons::{NOTEBOOK, issues};
 
 /// A small lesson without issues; each case changes one piece of it.
 const GOOD: &str = r##"// One word, two meanings.
@@ -60,18 +62,32 @@ const SMALL: &str = r#"Lesson(
 )
 "#;
 
-fn issues(text: &str) -> String {
-    match parse("a.ron", text) {
-        Ok(_) => "no issues".to_owned(),
-        Err(issues) => issues.iter().map(LessonIssue::to_string).collect::<Vec<_>>().join("\n"),
-    }
-}
-
 /// Changes one piece of the good lesson and compares all issues, one on a line.
 #[track_caller]
 fn check(from: &str, to: &str, expected: &str) {
     assert_eq!(GOOD.matches(from).count(), 1, "{from} must stand once in the good lesson");
     assert_eq!(issues(&GOOD.replacen(from, to, 1)), expected, "{from} => {to}");
+}
+
+/// The cases of a table: each is a line, with all its issues below it, one on a line.
+fn cases(table: &str) -> Vec<(&str, String)> {
+    let is_issue = |line: &&str| *line == "no issues" || line.starts_with("a.ron:");
+    let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    let mut cases = Vec::new();
+    while let Some(case) = lines.next() {
+        let issues: Vec<&str> = iter::from_fn(|| lines.next_if(is_issue)).collect();
+        cases.push((case, issues.join("\n")));
+    }
+    cases
+}
+
+/// Checks a table of changes of the good lesson, `piece => another`.
+#[track_caller]
+fn check_all(table: &str) {
+    for (change, issues) in cases(table) {
+        let (from, to) = change.split_once(" =>").unwrap_or_else(|| panic!("no change: {change}"));
+        check(from, to.trim_start(), &issues);
+    }
 }
 
 #[test]

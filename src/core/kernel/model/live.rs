@@ -32,7 +32,6 @@ use crate::kernel::snapshot::space::StaticSpace;
 use crate::kernel::static_embedding::Rewriter;
 use crate::kernel::training::stop::Stopped;
 use crate::lesson::Lesson;
-use crate::lesson::schema::{GivenSource, GivenVectors, StaticEmbedding};
 use crate::lesson::vector_files::open_for_code;
 
 /// Counts the changes of what code reads.
@@ -398,10 +397,7 @@ impl Forward for Runner {
 impl Runner {
     /// The file that the lesson takes words from.
     fn file(&self) -> Option<&Vectors> {
-        match &self.lesson.static_embedding {
-            StaticEmbedding::Given(GivenVectors { source: GivenSource::File(file), .. }) => Some(file),
-            _ => None,
-        }
+        self.lesson.static_embedding.file().map(|file| &**file)
     }
 
     /// The row of a word, of the file where there is one.

@@ -16,7 +16,7 @@ use attune_core::kernel::static_embedding::Rewriter;
 use attune_core::lesson::cells::{Bind, Cell, CellKind, Slider};
 use attune_core::lesson::glossary::Glossary;
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
-use attune_core::lesson::schema::{Order, StaticEmbedding};
+use attune_core::lesson::schema::Order;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
@@ -174,7 +174,7 @@ pub const NUMBERS_MAX: usize = 3_000_000;
 struct Data<'a> {
     lesson: &'a str,
     seed: u64,
-    config: TraceConfig,
+    config: TraceConfig<'a>,
     /// Whether each block divides scores by √d_k, and its temperature.
     scaled: Vec<bool>,
     temperatures: Vec<f64>,
@@ -398,9 +398,9 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
-    let pieces = match &snapshot.lesson.static_embedding {
-        StaticEmbedding::Pretrained(model) => Some(model.tokenizer.as_ref()?.word_pieces()?),
-        StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => None,
+    let pieces = match snapshot.lesson.static_embedding.pretrained() {
+        Some(model) => Some(model.tokenizer.as_ref()?.word_pieces()?),
+        None => None,
     };
     if count > NUMBERS_MAX {
         return None;
@@ -413,7 +413,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let data = Data {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
-        config: TraceConfig::of(snapshot, model),
+        config: TraceConfig(snapshot, model),
         scaled: blocks().map(|layer| layer.scale).collect(),
         temperatures: blocks().map(|layer| layer.temperature).collect(),
         temperature_range: (TEMPERATURE_MIN, TEMPERATURE_MAX),

@@ -7,7 +7,7 @@ use attune_core::kernel::command::WeightCommand;
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::snapshot::ModelSnapshot;
-use attune_core::kernel::{Command, Kernel};
+use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::{Lesson, LessonIssue, parse};
 use attune_engine::numerics::params::TensorName;
 
@@ -124,6 +124,17 @@ pub fn after(commands: &[Command]) -> Kernel {
     kernel
 }
 
+/// A kernel of the small lesson right after some commands, each of which can be done.
+#[track_caller]
+pub fn with(commands: &[Command]) -> Kernel {
+    let mut kernel = small();
+    for command in commands {
+        kernel.apply(command.clone());
+        assert_eq!(notice(&kernel), None, "{command:?}");
+    }
+    kernel
+}
+
 /// Applies a command and waits for all that follows from it.
 pub fn apply(kernel: &mut Kernel, command: Command) {
     kernel.apply(command);
@@ -143,6 +154,24 @@ pub fn set_weight(tensor: TensorName, row: usize, col: usize, value: f32) -> Com
 #[track_caller]
 pub fn model(kernel: &Kernel) -> ModelSnapshot {
     kernel.snapshot().model.expect("a model")
+}
+
+/// All numbers that are shown, bit for bit.
+pub fn bits(snapshot: &Snapshot) -> Vec<u32> {
+    let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
+    let sentence = &model.sentence;
+    let log: Vec<f32> = model.training.log.losses().collect();
+    let vectors = space.vectors.widened();
+    let numbers = [
+        vectors.flat(),
+        space.points.flat(),
+        model.parameters.flat(),
+        sentence.start.flat(),
+        sentence.activations.output.flat(),
+        sentence.end.flat(),
+        &log,
+    ];
+    numbers.concat().iter().map(|x| x.to_bits()).collect()
 }
 
 pub fn notice(kernel: &Kernel) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The axes of the picture: fitted again or chosen, undone, kept, and always one linear map.
 
-use attune_core::kernel::command::{Axis, AxisCommand, Reference, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{Axis, AxisCommand, Reference};
 use attune_core::kernel::snapshot::StaticSpace;
 use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
 use attune_core::lesson::Recipe;
@@ -14,20 +14,9 @@ use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::view_model::axes::AxesModel;
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::{SMALL, changed, formed, lesson};
-
-fn with(commands: &[Command]) -> Kernel {
-    let mut kernel = Kernel::trained(lesson(SMALL));
-    for command in commands {
-        kernel.apply(command.clone());
-        assert_eq!(kernel.snapshot().notice, None, "{command:?}");
-    }
-    kernel
-}
-
-fn axis(axis: Axis, from: &str, to: &str) -> Command {
-    Command::Axes(AxisCommand::Set { axis, from: from.to_owned(), to: to.to_owned() })
-}
+use crate::common::commands::{REFIT, RESET_AXES, SHOW_LATEST, axis, compare, retraining, scrub, set, train_to};
+use crate::common::lessons::{SMALL, apply, changed, formed, lesson, notice, with};
+use crate::common::resaved::{open, reread, saved};
 
 fn space(snapshot: &Snapshot) -> &StaticSpace {
     snapshot.space.as_deref().expect("a space")
@@ -61,7 +50,7 @@ fn an_axis_runs_from_the_centre_of_one_group_to_that_of_another() {
 
 #[test]
 fn arrows_add_up_whatever_the_axes_are() {
-    let kernel = with(&[&skewed()[..], &[Command::Axes(AxisCommand::Refit)]].concat());
+    let kernel = with(&[&skewed()[..], &[REFIT]].concat());
     let snapshot = kernel.snapshot();
     assert!(!space(&snapshot).projection.is_orthogonal());
     for by in [ArrowParts::Word, ArrowParts::Head, ArrowParts::Both] {
@@ -88,17 +77,17 @@ fn a_refit_shows_more_of_what_is_on_the_stage_and_keeps_chosen_axes() {
         let about = |row, axis| (end.get(row, axis) - mean(axis)).powi(2);
         (0..3).flat_map(|axis| (0..end.rows()).map(move |row| (row, axis))).map(|(r, a)| about(r, a)).sum::<f32>()
     };
-    let (before, after) = (with(&[]), with(&[Command::Axes(AxisCommand::Refit)]));
+    let (before, after) = (with(&[]), with(&[REFIT]));
     assert!(variance(&after) > variance(&before), "{} {}", variance(&after), variance(&before));
     let names = |kernel: &Kernel| stage(kernel).axes.into_iter().map(|axis| axis.name).collect::<Vec<_>>();
-    let chosen = with(&[axis(Axis::X, "mineral", "animal"), Command::Axes(AxisCommand::Refit)]);
+    let chosen = with(&[axis(Axis::X, "mineral", "animal"), REFIT]);
     assert_eq!(names(&chosen), ["mineral → animal", "PC1", "PC2"]);
 }
 
 #[test]
 fn nothing_but_the_basis_changes_and_undo_brings_it_back_to_the_bit() {
     let first = stage(&with(&[]));
-    for command in [Command::Axes(AxisCommand::Refit), axis(Axis::X, "/^s/", "animal"), axis(Axis::Z, "seal", "iron")] {
+    for command in [REFIT, axis(Axis::X, "/^s/", "animal"), axis(Axis::Z, "seal", "iron")] {
         let mut kernel = with(std::slice::from_ref(&command));
         let (snapshot, plain) = (kernel.snapshot(), with(&[]).snapshot());
         let outputs = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.activations.clone();
@@ -109,7 +98,7 @@ fn nothing_but_the_basis_changes_and_undo_brings_it_back_to_the_bit() {
         assert!(stage(&kernel) == first, "{command:?}");
         kernel.apply(Command::Redo);
         assert!(stage(&kernel) == chosen, "{command:?}");
-        kernel.apply(Command::Axes(AxisCommand::ResetAll));
+        kernel.apply(RESET_AXES);
         assert!(stage(&kernel) == first, "{command:?}");
     }
     let label = with(&skewed()).snapshot().history.undo;
@@ -125,8 +114,7 @@ fn what_names_no_axis_is_said() {
     let cases = [
         (
             axis(Axis::X, "", "animal"),
-            "a group has no words; name a group of the lesson, or write words or a \
-            /pattern/",
+            "a group has no words; name a group of the lesson, or write words or a /pattern/",
         ),
         (
             axis(Axis::X, "!?", "animal"),
@@ -143,9 +131,9 @@ fn what_names_no_axis_is_said() {
             "there is no direction from \"stone, iron\" to \"mineral\", because they have the same centre",
         ),
     ];
-    for (command, notice) in cases {
+    for (command, words) in cases {
         kernel.apply(command);
-        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
+        assert_eq!(notice(&kernel).as_deref(), Some(words));
         assert!(stage(&kernel) == before);
     }
     for pattern in ["/(/".to_owned(), format!("/{}/", "a{999}".repeat(60)), "word ".repeat(9999)] {
@@ -167,17 +155,11 @@ fn vectors_of_few_dimensions_are_seen_as_they_are() {
     let mut kernel = Kernel::trained(lesson(text));
     let points = |kernel: &Kernel| space(&kernel.snapshot()).points.clone();
     assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
-    kernel.apply(Command::Axes(AxisCommand::Refit));
-    let notice = kernel.snapshot().notice;
-    assert_eq!(notice.as_deref(), Some("the vectors have 2 dimensions, so the picture already shows them as they are"));
+    kernel.apply(REFIT);
+    let few = "the vectors have 2 dimensions, so the picture already shows them as they are";
+    assert_eq!(notice(&kernel).as_deref(), Some(few));
     kernel.apply(axis(Axis::Z, "a", "b"));
-    assert_eq!(
-        kernel.snapshot().notice.as_deref(),
-        Some(
-            "there is no axis Z, because the vectors have only 2 \
-        dimensions"
-        )
-    );
+    assert_eq!(notice(&kernel).as_deref(), Some("there is no axis Z, because the vectors have only 2 dimensions"));
     assert_eq!(points(&kernel).row(1), [0.0, 2.0, 0.0]);
     let model = AxesModel::of(&kernel.snapshot()).expect("a space");
     assert_eq!(model.together, Some([1.0, 1.0]));
@@ -189,27 +171,18 @@ fn vectors_of_few_dimensions_are_seen_as_they_are() {
 #[test]
 fn points_that_are_not_finite_make_no_basis() {
     let mut kernel = with(&[]);
-    let tensor = attune_engine::numerics::params::TensorName::OutputWeights.into();
     for col in 0..6 {
-        kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col, value: f32::MAX }));
+        kernel.apply(set(TensorName::OutputWeights, 0, col, f32::MAX));
     }
     let before = stage(&kernel).words;
-    kernel.apply(Command::Axes(AxisCommand::Refit));
+    kernel.apply(REFIT);
     let snapshot = kernel.snapshot();
     let is_finite = space(&snapshot).points.flat().iter().all(|x| x.is_finite());
     assert!(is_finite);
     if snapshot.notice.is_some() {
         assert_eq!(stage(&kernel).words, before);
     }
-    kernel.apply(Command::Training(TrainingCommand::Compare(Some(Reference::Trained))));
-}
-
-fn reopened(saved: Saved, text: &str) -> Kernel {
-    let json = serde_json::to_string(&saved).expect("plain data");
-    let saved = serde_json::from_str(&json).expect("the same");
-    let mut kernel = Kernel::open(lesson(text), Some(saved));
-    kernel.settle();
-    kernel
+    kernel.apply(compare(Reference::Trained));
 }
 
 fn saved_axes(kernel: &Kernel) -> Vec<Command> {
@@ -219,15 +192,11 @@ fn saved_axes(kernel: &Kernel) -> Vec<Command> {
 
 #[test]
 fn the_axes_are_back_to_the_bit_when_the_lesson_opens_again() {
-    for commands in [
-        &[Command::Axes(AxisCommand::Refit)][..],
-        &skewed(),
-        &[&[Command::Axes(AxisCommand::Refit)][..], &skewed()].concat(),
-    ] {
+    for commands in [&[REFIT][..], &skewed(), &[&[REFIT][..], &skewed()].concat()] {
         let kernel = with(commands);
         let plain = with(&[]).snapshot();
         assert_ne!(plain.work_revision, kernel.snapshot().work_revision);
-        let again = reopened(Saved::of(&kernel.snapshot()), SMALL);
+        let again = open(lesson(SMALL), saved(&kernel));
         assert_eq!(again.snapshot().report[..], [""; 0]);
         assert!(stage(&again) == stage(&kernel));
         let (again, kernel) = (again.snapshot(), kernel.snapshot());
@@ -242,8 +211,8 @@ fn a_saved_basis_that_does_not_fit_is_left_out_with_words() {
         Command::Axes(AxisCommand::Fit { mean: vec![mean; width], covariance: vec![covariance; packed] })
     };
     let opened = |command: Command| {
-        let commands = vec![command, Command::Training(TrainingCommand::TrainTo(None))];
-        reopened(Saved { commands, ..Saved::default() }, SMALL)
+        let commands = vec![command, train_to(None)];
+        open(lesson(SMALL), reread(&Saved { commands, ..Saved::default() }))
     };
     let cases = [
         axis(Axis::X, "nobody", "animal"),
@@ -302,9 +271,8 @@ fn the_axes_of_a_lesson_are_its_own_basis() {
         own.apply(Command::Axes(reset));
         assert_eq!(stage(&own), first);
     }
-    own.apply(Command::Axes(AxisCommand::Refit));
-    let mut again = Kernel::open(lesson, Some(Saved::of(&own.snapshot())));
-    again.settle();
+    own.apply(REFIT);
+    let again = open(lesson, saved(&own));
     assert_eq!(stage(&again), stage(&own), "what was kept comes back beside the lesson's axes");
 }
 
@@ -338,15 +306,13 @@ fn the_stage_shows_the_table_that_the_model_trains_along_one_basis_for_all_steps
     assert_eq!(space(&given).projection, shown.projection, "they are so before it is trained");
 
     // A past step lies elsewhere in the same picture; an edit moves its word.
-    kernel.apply(Command::Training(TrainingCommand::Scrub(0)));
-    kernel.settle();
+    apply(&mut kernel, scrub(0));
     let past = kernel.snapshot();
     assert_eq!(space(&past).vectors, space(&given).vectors);
     assert_eq!(space(&past).projection, shown.projection);
     assert_eq!(stage(&kernel).radius, StageModel::of(&trained).expect("a space").radius);
-    kernel.apply(Command::Training(TrainingCommand::ShowLatest));
-    let tensor = TensorName::Embedding.into();
-    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 1, col: 0, value: 3.0 }));
+    kernel.apply(SHOW_LATEST);
+    kernel.apply(set(TensorName::Embedding, 1, 0, 3.0));
     let edited = kernel.snapshot();
     assert_eq!(space(&edited).vectors.widened().flat(), table(&edited));
     assert_ne!(space(&edited).points.row(1), shown.points.row(1));
@@ -359,8 +325,7 @@ fn a_model_trained_again_begins_with_the_table_that_was_given() {
     let mut kernel = Kernel::trained(lesson(&formed("train_embedding: true, readout: Linear")));
     let own = kernel.snapshot();
     let recipe = Recipe { model_rate: Some(0.02), ..Recipe::default() };
-    kernel.apply(Command::Retrain(Box::new(recipe)));
-    kernel.settle();
+    apply(&mut kernel, retraining(recipe));
     let again = kernel.snapshot();
     assert_eq!(again.notice, None);
     let starts = [&own, &again].map(|snapshot| snapshot.model.as_ref().expect("a model").start.clone());

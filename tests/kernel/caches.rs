@@ -1,12 +1,13 @@
 //! Caches change no number: a kernel whose caches are empty shows the same.
 
-use attune_core::kernel::command::{InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::Reference;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::lessons::{SMALL, lesson};
+use crate::common::commands::{BRANCH, beside, compare, head, retraining, scrub, set, step, temperature};
+use crate::common::lessons::{SMALL, apply, lesson};
 
 #[test]
 fn a_copy_begins_without_passes_and_shows_the_same() {
@@ -18,19 +19,18 @@ fn a_copy_begins_without_passes_and_shows_the_same() {
         let ghost = model.replaced.map(|replaced| replaced.sentence.clone());
         format!("{:?} {:?} {compared:?} {ghost:?} {:?}", model.sentence, model.second, model.shares)
     };
-    let tensor = TensorName::QueryWeights.into();
     for command in [
-        Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 2.0 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Frozen(None) }),
-        Command::Training(TrainingCommand::Scrub(7)),
-        Command::Weights(WeightCommand::Set { tensor, row: 1, col: 0, value: -0.0 }),
-        Command::Training(TrainingCommand::Compare(Some(Reference::Step(3)))),
-        Command::Training(TrainingCommand::Branch),
-        Command::Training(TrainingCommand::Step(5)),
-        Command::Training(TrainingCommand::Scrub(9)),
-        Command::Sentence(SentenceCommand::SetSecond(Some("the warm seal".to_owned()))),
-        Command::Retrain(Box::new(Recipe { seed: Some(11), ..Recipe::default() })),
+        temperature(0.5),
+        set(TensorName::QueryWeights, 0, 0, 2.0),
+        head(1, HeadMode::Frozen(None)),
+        scrub(7),
+        set(TensorName::QueryWeights, 1, 0, -0.0),
+        compare(Reference::Step(3)),
+        BRANCH,
+        step(5),
+        scrub(9),
+        beside("the warm seal"),
+        retraining(Recipe { seed: Some(11), ..Recipe::default() }),
         Command::Undo,
         Command::Redo,
         Command::Undo,
@@ -38,10 +38,9 @@ fn a_copy_begins_without_passes_and_shows_the_same() {
         Command::Undo,
         Command::Undo,
         Command::Undo,
-        Command::Training(TrainingCommand::Scrub(12)),
+        scrub(12),
     ] {
-        kernel.apply(command.clone());
-        kernel.settle();
+        apply(&mut kernel, command.clone());
         let mut copy = kernel.copy(lesson.clone());
         assert!(shown(&copy) == shown(&kernel), "{command:?}");
         copy.settle();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::snapshot::SentenceSnapshot;
 use attune_core::kernel::{Command, Kernel, Snapshot, Worker};
 use attune_core::lesson::Lesson;
@@ -12,7 +12,11 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::{self, SMALL};
+use crate::common::commands::{
+    PAUSE, PLAY, RESET, RESET_WEIGHTS, head, heads, reset_tensor, scrub, select, sentence, set, solo, step,
+    temperature, toggle,
+};
+use crate::common::lessons::{self, SMALL, apply, bits, model, notice};
 use crate::common::waiting::wait_for;
 
 /// Small and quick, but with everything that the kernel knows.
@@ -20,116 +24,74 @@ fn lesson() -> Arc<Lesson> {
     lessons::lesson(SMALL)
 }
 
-fn numbers(snapshot: &Snapshot) -> Vec<u32> {
-    let model = snapshot.model.as_ref().expect("a model");
-    let sentence = &model.sentence;
-    let parameters = model.parameters.flat().iter();
-    let output = sentence.activations.output.flat().iter();
-    let points = sentence.end.flat().iter();
-    let losses: Vec<f32> = model.training.log.losses().collect();
-    parameters.chain(output).chain(points).chain(&losses).map(|x| x.to_bits()).collect()
-}
-
 fn run(commands: &[Command]) -> Kernel {
     let mut kernel = Kernel::embedded(lesson());
-    for command in commands {
-        kernel.apply(command.clone());
-        while kernel.is_busy() {
-            kernel.advance();
-        }
-    }
+    commands.iter().for_each(|command| apply(&mut kernel, command.clone()));
     kernel
 }
 
-fn set(row: usize, col: usize, value: f32) -> Command {
-    Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row, col, value })
+/// Sets an entry of `W_Q`.
+fn query(row: usize, col: usize, value: f32) -> Command {
+    set(TensorName::QueryWeights, row, col, value)
 }
 
-fn off(head: usize) -> Command {
-    Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off })
+fn off(at: usize) -> Command {
+    head(at, HeadMode::Off)
 }
 
 fn weight(kernel: &Kernel, row: usize, col: usize) -> f32 {
-    let snapshot = kernel.snapshot();
-    let parameters = snapshot.model.expect("a model").parameters;
-    parameters.matrix(TensorName::QueryWeights)[(row, col)]
+    model(kernel).parameters.matrix(TensorName::QueryWeights)[(row, col)]
 }
 
 #[test]
 fn the_same_commands_give_the_same_bits() {
-    let commands = [
-        Command::Training(TrainingCommand::Step(5)),
-        set(0, 1, 0.7),
-        Command::Training(TrainingCommand::Play),
-        Command::Interventions(InterventionCommand::Solo(Some(1))),
-        Command::Sentence(SentenceCommand::Select(1)),
-    ];
-    assert_eq!(numbers(&run(&commands).snapshot()), numbers(&run(&commands).snapshot()));
-    let other = [
-        Command::Training(TrainingCommand::Step(5)),
-        set(0, 1, 0.8),
-        Command::Training(TrainingCommand::Play),
-        Command::Interventions(InterventionCommand::Solo(Some(1))),
-        Command::Sentence(SentenceCommand::Select(1)),
-    ];
-    assert_ne!(numbers(&run(&commands).snapshot()), numbers(&run(&other).snapshot()));
+    let commands = [step(5), query(0, 1, 0.7), PLAY, solo(1), select(1)];
+    assert_eq!(bits(&run(&commands).snapshot()), bits(&run(&commands).snapshot()));
+    let other = [step(5), query(0, 1, 0.8), PLAY, solo(1), select(1)];
+    assert_ne!(bits(&run(&commands).snapshot()), bits(&run(&other).snapshot()));
 }
 
 #[test]
 fn steps_and_play_reach_the_same_model() {
     let steps = lesson().model.steps;
-    let stepped =
-        run(&[Command::Training(TrainingCommand::Step(3)), Command::Training(TrainingCommand::Step(steps - 3))]);
-    assert_eq!(numbers(&stepped.snapshot()), numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()));
+    let stepped = run(&[step(3), step(steps - 3)]);
+    assert_eq!(bits(&stepped.snapshot()), bits(&run(&[PLAY]).snapshot()));
 }
 
 #[test]
 fn reset_returns_to_the_same_initialisation() {
-    let start = numbers(&run(&[]).snapshot());
-    assert_eq!(
-        numbers(
-            &run(&[
-                Command::Training(TrainingCommand::Play),
-                set(0, 0, 9.0),
-                Command::Training(TrainingCommand::Reset)
-            ])
-            .snapshot()
-        ),
-        start
-    );
+    let start = bits(&run(&[]).snapshot());
+    assert_eq!(bits(&run(&[PLAY, query(0, 0, 9.0), RESET]).snapshot()), start);
 }
 
 #[test]
 fn undo_and_redo_cover_everything() {
     let mut kernel = run(&[]);
     let commands = [
-        Command::Training(TrainingCommand::Play),
-        set(0, 1, 0.7),
+        PLAY,
+        query(0, 1, 0.7),
         off(0),
-        Command::Sentence(SentenceCommand::Select(1)),
-        Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.into())),
-        Command::Sentence(SentenceCommand::Set("the stone sank".to_owned())),
-        Command::Training(TrainingCommand::Reset),
+        select(1),
+        reset_tensor(TensorName::QueryWeights),
+        sentence("the stone sank"),
+        RESET,
     ];
-    let mut states = vec![numbers(&kernel.snapshot())];
+    let mut states = vec![bits(&kernel.snapshot())];
     for command in commands {
-        kernel.apply(command);
-        while kernel.is_busy() {
-            kernel.advance();
-        }
+        apply(&mut kernel, command);
         assert_eq!(kernel.snapshot().notice, None);
-        states.push(numbers(&kernel.snapshot()));
+        states.push(bits(&kernel.snapshot()));
     }
     for state in states.iter().rev().skip(1) {
         kernel.apply(Command::Undo);
-        assert_eq!(&numbers(&kernel.snapshot()), state);
+        assert_eq!(&bits(&kernel.snapshot()), state);
     }
     for state in &states[1..] {
         kernel.apply(Command::Redo);
-        assert_eq!(&numbers(&kernel.snapshot()), state);
+        assert_eq!(&bits(&kernel.snapshot()), state);
     }
     kernel.apply(Command::Redo);
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to redo"));
+    assert_eq!(notice(&kernel).as_deref(), Some("there is nothing to redo"));
 }
 
 /// Every command at every moment of a training run: nothing the learner did is lost, and what the
@@ -137,36 +99,34 @@ fn undo_and_redo_cover_everything() {
 #[test]
 fn commands_while_training_plays() {
     let others = [
-        set(0, 1, 0.7),
-        Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.into())),
-        Command::Interventions(InterventionCommand::Solo(Some(0))),
-        Command::Sentence(SentenceCommand::Select(1)),
+        query(0, 1, 0.7),
+        reset_tensor(TensorName::QueryWeights),
+        solo(0),
+        select(1),
         Command::Undo,
         Command::Redo,
-        Command::Training(TrainingCommand::Step(2)),
-        Command::Training(TrainingCommand::Pause),
-        Command::Training(TrainingCommand::Play),
-        Command::Training(TrainingCommand::Reset),
+        step(2),
+        PAUSE,
+        PLAY,
+        RESET,
     ];
     for command in others {
         for advances in 0..3 {
             let mut kernel = run(&[]);
-            kernel.apply(Command::Training(TrainingCommand::Play));
+            kernel.apply(PLAY);
             (0..advances).for_each(|_| kernel.advance());
             let done = kernel.steps_done();
             kernel.apply(command.clone());
-            let model = kernel.snapshot().model.expect("a model");
-            assert_eq!(model.parameters, model.trained, "{command:?}: training goes on from what is shown");
+            let begun = model(&kernel);
+            assert_eq!(begun.parameters, begun.trained, "{command:?}: training goes on from what is shown");
             if let Command::Weights(WeightCommand::Set { value, .. }) = command {
                 assert_eq!(weight(&kernel, 0, 1), value);
-                assert!(model.training.playing && kernel.steps_done() == done);
+                assert!(begun.training.playing && kernel.steps_done() == done);
                 kernel.advance();
                 assert_ne!(weight(&kernel, 0, 1), value, "training moves the weight on from there");
             }
-            while kernel.is_busy() {
-                kernel.advance();
-            }
-            let model = kernel.snapshot().model.expect("a model");
+            kernel.settle();
+            let model = model(&kernel);
             assert_eq!(model.parameters, model.trained);
             assert!(!model.training.playing);
         }
@@ -176,21 +136,18 @@ fn commands_while_training_plays() {
 #[test]
 fn undo_of_a_choice_leaves_the_training_alone() {
     let mut kernel = run(&[]);
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    kernel.apply(PLAY);
     kernel.advance();
-    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
-    kernel.apply(Command::Interventions(InterventionCommand::Solo(Some(1))));
-    while kernel.is_busy() {
-        kernel.advance();
-    }
+    kernel.apply(select(1));
+    apply(&mut kernel, solo(1));
     let done = kernel.steps_done();
-    let parameters = kernel.snapshot().model.expect("a model").parameters;
+    let parameters = model(&kernel).parameters;
     for (label, index, heads) in
         [("only head 2 on", Some(1), [true, true]), ("choice of the sentence", Some(0), [true, true])]
     {
         assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
         kernel.apply(Command::Undo);
-        let model = kernel.snapshot().model.expect("a model");
+        let model = model(&kernel);
         let enabled = [0, 1].map(|head| model.is_enabled(head));
         assert_eq!((model.sentence.index, enabled), (index, heads));
         assert_eq!((kernel.steps_done(), &model.parameters), (done, &parameters));
@@ -202,47 +159,30 @@ fn undo_of_a_choice_leaves_the_training_alone() {
 #[test]
 fn the_training_at_the_opening_cannot_be_undone() {
     let mut kernel = Kernel::new(lesson());
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    while kernel.is_busy() {
-        kernel.advance();
-    }
-    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()));
+    apply(&mut kernel, PLAY);
+    assert_eq!(bits(&kernel.snapshot()), bits(&run(&[PLAY]).snapshot()));
     kernel.apply(Command::Undo);
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there is nothing to undo"));
+    assert_eq!(notice(&kernel).as_deref(), Some("there is nothing to undo"));
     assert_eq!(kernel.steps_done(), lesson().model.steps);
 }
 
 #[test]
 fn a_command_that_changes_nothing_leaves_no_trace() {
-    let mut kernel = run(&[Command::Sentence(SentenceCommand::Select(1)), Command::Undo]);
+    let mut kernel = run(&[select(1), Command::Undo]);
     let value = weight(&kernel, 0, 0);
     for command in [
-        set(0, 0, value),
-        Command::Weights(WeightCommand::ResetTensor(TensorName::KeyWeights.into())),
-        Command::Weights(WeightCommand::ResetAll),
+        query(0, 0, value),
+        reset_tensor(TensorName::KeyWeights),
+        RESET_WEIGHTS,
         Command::Interventions(InterventionCommand::Solo(None)),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Live }),
-        Command::Sentence(SentenceCommand::Select(0)),
-        Command::Training(TrainingCommand::Pause),
+        head(0, HeadMode::Live),
+        select(0),
+        PAUSE,
     ] {
         kernel.apply(command.clone());
         let history = kernel.snapshot().history;
         assert_eq!((history.undo, history.redo.as_deref()), (None, Some("choice of the sentence")), "{command:?}");
     }
-}
-
-#[test]
-fn static_vectors_that_diverge_are_said_to() {
-    let mut lesson = Lesson::clone(&lesson());
-    let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
-    config.learning_rate = 1e30;
-    let mut kernel = Kernel::embedded(Arc::new(lesson));
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    assert!(!kernel.is_busy());
-    let snapshot = kernel.snapshot();
-    assert!(snapshot.model.is_none());
-    let notice = snapshot.notice.expect("a notice");
-    assert!(notice.contains("the static vectors diverged"), "{notice}");
 }
 
 #[test]
@@ -273,7 +213,7 @@ fn a_drag_of_one_slider_is_one_undo() {
     let mut kernel = run(&[]);
     let before = weight(&kernel, 0, 1);
     for i in 0..50 {
-        kernel.apply(set(0, 1, i as f32 / 50.0));
+        kernel.apply(query(0, 1, i as f32 / 50.0));
     }
     kernel.apply(Command::Undo);
     assert_eq!(weight(&kernel, 0, 1), before);
@@ -285,14 +225,13 @@ fn a_drag_of_one_slider_is_one_undo() {
 fn a_weight_that_changes_its_sign_alone_is_edited() {
     let mut kernel = run(&[]);
     let bias = |kernel: &Kernel| {
-        let parameters = kernel.snapshot().model.expect("a model").parameters;
+        let parameters = model(kernel).parameters;
         parameters.entry(TensorName::QueryBias, 0, 1).map(f32::to_bits)
     };
     assert_eq!(bias(&kernel), Some(0.0_f32.to_bits()), "before training");
-    let set = WeightCommand::Set { tensor: TensorName::QueryBias.into(), row: 0, col: 1, value: -0.0 };
-    kernel.apply(Command::Weights(set));
+    kernel.apply(set(TensorName::QueryBias, 0, 1, -0.0));
     assert_eq!(bias(&kernel), Some((-0.0_f32).to_bits()));
-    let model = kernel.snapshot().model.expect("a model");
+    let model = model(&kernel);
     assert_eq!(model.trained.changed_to(&model.parameters).len(), 1);
     assert!(model.trained != model.parameters && model.parameters == model.parameters);
     kernel.apply(Command::Undo);
@@ -301,36 +240,27 @@ fn a_weight_that_changes_its_sign_alone_is_edited() {
 
 #[test]
 fn weights_reset_one_by_one_by_tensor_and_all_together() {
-    let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
+    let mut kernel = run(&[PLAY]);
     let trained = (weight(&kernel, 0, 0), weight(&kernel, 0, 1));
     let reset = Command::Weights(WeightCommand::Reset { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 });
-    for command in [
-        reset,
-        Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.into())),
-        Command::Weights(WeightCommand::ResetAll),
-    ] {
-        kernel.apply(set(0, 0, 3.0));
+    for command in [reset, reset_tensor(TensorName::QueryWeights), RESET_WEIGHTS] {
+        kernel.apply(query(0, 0, 3.0));
         assert_eq!(weight(&kernel, 0, 0), 3.0);
         kernel.apply(command);
         assert_eq!((weight(&kernel, 0, 0), weight(&kernel, 0, 1)), trained);
     }
-    kernel.apply(set(0, 0, 3.0));
-    kernel.apply(set(0, 1, 4.0));
+    kernel.apply(query(0, 0, 3.0));
+    kernel.apply(query(0, 1, 4.0));
     kernel.apply(Command::Weights(WeightCommand::Reset { tensor: TensorName::QueryWeights.into(), row: 0, col: 0 }));
     assert_eq!((weight(&kernel, 0, 0), weight(&kernel, 0, 1)), (trained.0, 4.0));
 }
 
 #[test]
 fn a_turned_weight_moves_the_attention_the_points_and_the_neighbours() {
-    let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
+    let mut kernel = run(&[PLAY]);
     let before = kernel.snapshot();
-    kernel.apply(Command::Weights(WeightCommand::Set {
-        tensor: TensorName::ValueWeights.into(),
-        row: 0,
-        col: 0,
-        value: 30.0,
-    }));
-    kernel.apply(set(0, 0, 30.0));
+    kernel.apply(set(TensorName::ValueWeights, 0, 0, 30.0));
+    kernel.apply(query(0, 0, 30.0));
     let after = kernel.snapshot();
     let sentence = |snapshot: &Snapshot| snapshot.model.as_ref().expect("a model").sentence.clone();
     let (before, after) = (sentence(&before), sentence(&after));
@@ -345,84 +275,59 @@ fn a_turned_weight_moves_the_attention_the_points_and_the_neighbours() {
 #[test]
 fn what_cannot_be_done_is_said() {
     let mut kernel = run(&[]);
-    let before = numbers(&kernel.snapshot());
+    let before = bits(&kernel.snapshot());
     let cases = [
-        (set(99, 0, 1.0), "the model has no W_Q[99, 0]"),
+        (query(99, 0, 1.0), "the model has no W_Q[99, 0]"),
+        (reset_tensor(TensorName::QueryWeights.of_block(usize::MAX)), "the model has no W_Q⁽¹⁸⁴⁴⁶⁷⁴⁴⁰⁷³⁷⁰⁹⁵⁵¹⁶¹⁵⁾"),
+        (query(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN, because a weight must be a finite number"),
+        (query(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf, because a weight must be a finite number"),
+        (select(9), "there is no sentence 10; the lesson has 2"),
+        (solo(2), "there is no head 3; the model has 2"),
+        (heads(1..3, HeadMode::Off), "there is no head 3; the model has 2"),
+        (heads(1..1, HeadMode::Off), "there is no head to set"),
+        (sentence("  "), "the sentence has no words"),
         (
-            Command::Weights(WeightCommand::ResetTensor(TensorName::QueryWeights.of_block(usize::MAX))),
-            "the model has no W_Q⁽¹⁸⁴⁴⁶⁷⁴⁴⁰⁷³⁷⁰⁹⁵⁵¹⁶¹⁵⁾",
-        ),
-        (set(0, 0, f32::NAN), "W_Q[0, 0] cannot be NaN, because a weight must be a finite number"),
-        (set(0, 0, f32::INFINITY), "W_Q[0, 0] cannot be inf, because a weight must be a finite number"),
-        (Command::Sentence(SentenceCommand::Select(9)), "there is no sentence 10; the lesson has 2"),
-        (Command::Interventions(InterventionCommand::Solo(Some(2))), "there is no head 3; the model has 2"),
-        (
-            Command::Interventions(InterventionCommand::SetHeads { heads: 1..3, mode: HeadMode::Off }),
-            "there is no head 3; the model has 2",
-        ),
-        (
-            Command::Interventions(InterventionCommand::SetHeads { heads: 1..1, mode: HeadMode::Off }),
-            "there is no head to set",
-        ),
-        (Command::Sentence(SentenceCommand::Set("  ".to_owned())), "the sentence has no words"),
-        (
-            Command::Sentence(SentenceCommand::Set("the stne sank".to_owned())),
+            sentence("the stne sank"),
             "the word \"stne\" is not in the lesson's vocabulary of 17; did you mean \"stone\"?",
         ),
-        (
-            Command::Sentence(SentenceCommand::Set("the ".repeat(999))),
-            "the sentence has 999 words, but the model reads at most 12",
-        ),
+        (sentence(&"the ".repeat(999)), "the sentence has 999 words, but the model reads at most 12"),
         (Command::Undo, "there is nothing to undo"),
+        // The largest numbers name nothing.
+        (select(usize::MAX), "there is no sentence 18446744073709551615; the lesson has 2"),
+        (solo(usize::MAX), "there is no head 18446744073709551615; the model has 2"),
+        (
+            toggle(usize::MAX, usize::MAX),
+            "the sentence has 7 tokens, so there is no pair 18446744073709551615, 18446744073709551615",
+        ),
+        (scrub(usize::MAX), "there is no step 18446744073709551615 yet; training has done 0 so far"),
+        (query(usize::MAX, usize::MAX, 1.0), "the model has no W_Q[18446744073709551615, 18446744073709551615]"),
     ];
-    for (command, notice) in cases {
+    for (command, words) in cases {
         kernel.apply(command);
         let snapshot = kernel.snapshot();
-        assert_eq!(snapshot.notice.as_deref(), Some(notice));
-        assert_eq!(numbers(&snapshot), before);
+        assert_eq!(snapshot.notice.as_deref(), Some(words));
+        assert_eq!(bits(&snapshot), before);
     }
-    kernel.apply(set(0, 0, 1.0));
+    kernel.apply(query(0, 0, 1.0));
     assert_eq!(kernel.snapshot().notice, None, "a notice goes with the next command");
 }
 
 #[test]
 fn a_weight_too_large_for_the_numbers_still_makes_a_snapshot() {
-    let mut kernel = run(&[Command::Training(TrainingCommand::Play)]);
+    let mut kernel = run(&[PLAY]);
     for col in 0..4 {
-        kernel.apply(set(0, col, f32::MAX));
+        kernel.apply(query(0, col, f32::MAX));
     }
     let snapshot = kernel.snapshot();
     assert!(StageModel::of(&snapshot).is_some());
-    kernel.apply(Command::Weights(WeightCommand::ResetAll));
-    assert_eq!(numbers(&kernel.snapshot()), numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()));
-}
-
-#[test]
-fn training_that_diverges_stops_and_keeps_the_last_good_state() {
-    let mut kernel = run(&[]);
-    for col in 0..lesson().static_embedding.dim() {
-        kernel.apply(Command::Weights(WeightCommand::Set {
-            tensor: TensorName::OutputBias.into(),
-            row: 0,
-            col,
-            value: f32::MAX,
-        }));
-    }
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    while kernel.is_busy() {
-        kernel.advance();
-    }
-    let model = kernel.snapshot().model.expect("a model");
-    assert!(model.training.diverged().is_some() && !model.training.playing);
-    assert!(model.parameters.flat().iter().all(|x| x.is_finite()));
-    kernel.apply(Command::Training(TrainingCommand::Reset));
-    assert_eq!(kernel.snapshot().model.expect("a model").training.diverged(), None);
+    kernel.apply(RESET_WEIGHTS);
+    assert_eq!(bits(&kernel.snapshot()), bits(&run(&[PLAY]).snapshot()));
 }
 
 #[test]
 fn contributions_add_up() {
-    let kernel = run(&[Command::Training(TrainingCommand::Play), set(0, 1, 2.0), off(1)]);
-    let model = kernel.snapshot().model.expect("a model");
+    let kernel = run(&[PLAY, query(0, 1, 2.0), off(1)]);
+    let model = model(&kernel);
     let (block, activations) = (&model.architecture.blocks[0], &model.sentence.activations.blocks[0]);
     let error = model.sentence.contributions[0].error(block, activations);
     assert!(error < 1e-5, "{error}");
@@ -432,41 +337,30 @@ fn contributions_add_up() {
 fn the_worker_answers_while_it_trains_and_opens_another_lesson() {
     let worker = Worker::spawn(lesson(), || ());
     assert_eq!(worker.latest().lesson.id, "small", "there is a snapshot at once");
-    worker.send(Command::Training(TrainingCommand::Play));
+    worker.send(PLAY);
     let trained = wait_for(&worker, |s| {
         s.model.as_ref().is_some_and(|m| !m.training.playing && m.training.progress.done == m.training.progress.of)
     });
-    assert_eq!(
-        numbers(&trained),
-        numbers(&run(&[Command::Training(TrainingCommand::Play)]).snapshot()),
-        "with or without a thread"
-    );
+    assert_eq!(bits(&trained), bits(&run(&[PLAY]).snapshot()), "with or without a thread");
     let mut other = Lesson::clone(&lesson());
     other.seed += 1;
     worker.open(Arc::new(other));
     let reopened = wait_for(&worker, |s| s.lesson.seed != trained.lesson.seed && s.model.is_some());
-    assert_ne!(numbers(&reopened), numbers(&trained));
+    assert_ne!(bits(&reopened), bits(&trained));
 }
 
 #[test]
 fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
     let worker = Worker::spawn(lesson(), || ());
-    let temperature = |degree| Command::Interventions(InterventionCommand::SetTemperature(Some(degree)));
-    let turned = WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 0.7 };
     // Before it has a model there is nothing to change.
     wait_for(&worker, |s| s.model.is_some());
-    for command in [
-        Command::Training(TrainingCommand::Play),
-        Command::Sentence(SentenceCommand::Select(1)),
-        temperature(0.5),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
-    ] {
+    for command in [PLAY, select(1), temperature(0.5), head(0, HeadMode::Frozen(None))] {
         worker.send(command);
     }
     let is_trained =
         |s: &Snapshot| s.model.as_ref().is_some_and(|m| m.training.progress.done == m.training.progress.of);
     wait_for(&worker, is_trained);
-    worker.send(Command::Weights(turned));
+    worker.send(query(0, 1, 0.7));
     let own = wait_for(&worker, |s| s.model.as_ref().is_some_and(|m| !Arc::ptr_eq(&m.parameters, &m.trained)));
     let model = own.model.as_ref().expect("a model");
 
@@ -476,7 +370,7 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
     let copied = wait_for(&copy, |s| s.model.is_some());
     let same = copied.model.as_ref().expect("a model");
     wait_for(&worker, |_| worker.is_answered());
-    assert_eq!(numbers(&copied), numbers(&own));
+    assert_eq!(bits(&copied), bits(&own));
     assert!(Arc::ptr_eq(&same.parameters, &model.parameters) && Arc::ptr_eq(&same.trained, &model.trained));
     assert_eq!((same.sentence.index, &same.interventions), (model.sentence.index, &model.interventions));
     assert_eq!(same.training.checkpoints.steps, model.training.checkpoints.steps);
@@ -486,5 +380,5 @@ fn a_copy_has_the_same_model_at_once_and_goes_its_own_way() {
     let of = |s: &Snapshot| s.model.as_ref().and_then(|model| model.interventions.temperature);
     wait_for(&copy, |s| of(s) == Some(2.0));
     assert!(worker.settle(std::time::Duration::from_secs(30)));
-    assert_eq!((of(&worker.latest()), numbers(&worker.latest())), (Some(0.5), numbers(&own)));
+    assert_eq!((of(&worker.latest()), bits(&worker.latest())), (Some(0.5), bits(&own)));
 }

@@ -1,22 +1,17 @@
 //! A learner's changes to a forward pass: each shows at once, leaves its ghost, and undoes by itself.
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand};
+use attune_core::kernel::command::InterventionCommand;
 use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 
-use crate::common::lessons::{SMALL, edited, lesson, model, small as kernel};
+use crate::common::commands::{RESET, head, heads, select, solo, temperature, toggle};
+use crate::common::lessons::{SMALL, edited, lesson, model, notice, small as kernel};
 
 fn weights(model: &ModelSnapshot, head: usize) -> Vec<Vec<f32>> {
     let weights = &model.sentence.activations.blocks[0].heads[head].weights;
     (0..weights.rows()).map(|row| weights.row(row).to_vec()).collect()
 }
-
-fn head(head: usize, mode: HeadMode<f32>) -> Command {
-    Command::Interventions(InterventionCommand::SetHead { head, mode })
-}
-
-const TOGGLE: Command = Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 });
 
 #[test]
 fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
@@ -24,11 +19,11 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
         (head(0, HeadMode::Off), "head 1 off"),
         (head(1, HeadMode::Uniform), "head 2 uniform"),
         (head(0, HeadMode::Gain(0.5)), "head 1 gain"),
-        (Command::Interventions(InterventionCommand::SetTemperature(Some(0.1))), "temperature 0.1"),
+        (temperature(0.1), "temperature 0.1"),
         (Command::Interventions(InterventionCommand::SetScale(Some(false))), "scale off"),
-        (TOGGLE, "mask"),
-        (Command::Interventions(InterventionCommand::SetHeads { heads: 0..2, mode: HeadMode::Off }), "all heads off"),
-        (Command::Interventions(InterventionCommand::Solo(Some(1))), "only head 2 on"),
+        (toggle(1, 0), "mask"),
+        (heads(0..2, HeadMode::Off), "all heads off"),
+        (solo(1), "only head 2 on"),
     ];
     for (command, label) in commands {
         let mut kernel = kernel();
@@ -52,15 +47,11 @@ fn every_intervention_moves_the_points_keeps_the_ghost_and_undoes() {
 #[test]
 fn a_head_is_named_with_its_layer_where_there_are_several() {
     let mut kernel = Kernel::trained(lesson(&edited(SMALL, &[("heads: 2,", "heads: 2, layers: 2,")])));
-    let all = InterventionCommand::SetHeads { heads: 2..4, mode: HeadMode::Off };
     for (command, label) in [
         (head(3, HeadMode::Off), "layer 2, head 2 off"),
-        (Command::Interventions(all), "layer 2, all heads off"),
-        (
-            Command::Interventions(InterventionCommand::SetHeads { heads: 1..3, mode: HeadMode::Off }),
-            "layer 1, head 2 to layer 2, head 1 off",
-        ),
-        (Command::Interventions(InterventionCommand::Solo(Some(1))), "only layer 1, head 2 on"),
+        (heads(2..4, HeadMode::Off), "layer 2, all heads off"),
+        (heads(1..3, HeadMode::Off), "layer 1, head 2 to layer 2, head 1 off"),
+        (solo(1), "only layer 1, head 2 on"),
     ] {
         kernel.apply(command);
         assert_eq!(kernel.snapshot().history.undo.as_deref(), Some(label));
@@ -110,7 +101,7 @@ fn a_frozen_head_keeps_its_weights_until_another_sentence() {
     let mut kernel = kernel();
     let before = weights(&model(&kernel), 0);
     kernel.apply(head(0, HeadMode::Frozen(None)));
-    kernel.apply(Command::Training(TrainingCommand::Reset));
+    kernel.apply(RESET);
     let reset = model(&kernel);
     assert_eq!(weights(&reset, 0), before);
     assert_ne!(weights(&reset, 1), before);
@@ -119,8 +110,8 @@ fn a_frozen_head_keeps_its_weights_until_another_sentence() {
 
     kernel.apply(head(1, HeadMode::Frozen(None)));
     kernel.apply(head(0, HeadMode::Off));
-    kernel.apply(TOGGLE);
-    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
+    kernel.apply(toggle(1, 0));
+    kernel.apply(select(1));
     let other = model(&kernel).interventions;
     assert_eq!(
         (&other.heads[..], &other.mask),
@@ -136,14 +127,14 @@ fn a_frozen_head_keeps_its_weights_until_another_sentence() {
 fn a_pair_that_is_masked_weighs_nothing_and_comes_back() {
     let mut kernel = kernel();
     let before = model(&kernel);
-    kernel.apply(TOGGLE);
+    kernel.apply(toggle(1, 0));
     let masked = model(&kernel);
     assert_eq!(weights(&masked, 0)[1][0], 0.0);
     assert!((weights(&masked, 0)[1].iter().sum::<f32>() - 1.0).abs() < 1e-6);
     assert_eq!(weights(&masked, 0)[0], weights(&before, 0)[0], "the other queries see what they saw");
-    kernel.apply(TOGGLE);
+    kernel.apply(toggle(1, 0));
     assert_eq!(model(&kernel).interventions, before.interventions, "the lesson's own mask is no intervention");
-    kernel.apply(TOGGLE);
+    kernel.apply(toggle(1, 0));
     kernel.apply(Command::Interventions(InterventionCommand::ResetMask));
     assert_eq!(model(&kernel).sentence.end, before.sentence.end);
 }
@@ -152,7 +143,7 @@ fn a_pair_that_is_masked_weighs_nothing_and_comes_back() {
 fn a_query_that_sees_nothing_is_left_with_what_it_is() {
     let mut kernel = kernel();
     let tokens = model(&kernel).sentence.tokens.len();
-    (0..tokens).for_each(|key| kernel.apply(Command::Interventions(InterventionCommand::ToggleMask { query: 0, key })));
+    (0..tokens).for_each(|key| kernel.apply(toggle(0, key)));
     let model = model(&kernel);
     assert!(weights(&model, 0)[0].iter().all(|weight| *weight == 0.0));
     assert!(model.sentence.end.flat().iter().all(|x| x.is_finite()));
@@ -162,9 +153,7 @@ fn a_query_that_sees_nothing_is_left_with_what_it_is() {
 fn a_drag_of_the_temperature_is_one_undo() {
     let mut kernel = kernel();
     let (before, history) = (model(&kernel), kernel.snapshot().history);
-    (1..50).for_each(|i| {
-        kernel.apply(Command::Interventions(InterventionCommand::SetTemperature(Some(f64::from(i) / 10.0))))
-    });
+    (1..50).for_each(|i| kernel.apply(temperature(f64::from(i) / 10.0)));
     assert_eq!(model(&kernel).interventions.temperature, Some(4.9));
     kernel.apply(Command::Undo);
     let model = model(&kernel);
@@ -179,30 +168,15 @@ fn what_cannot_be_changed_is_said_and_changes_nothing() {
         (head(2, HeadMode::Frozen(None)), "there is no head 3; the model has 2"),
         (head(usize::MAX - 1, HeadMode::Off), "there is no head 18446744073709551615; the model has 2"),
         (head(usize::MAX, HeadMode::Off), "there is no head 18446744073709551615; the model has 2"),
-        (
-            Command::Interventions(InterventionCommand::SetTemperature(Some(0.0))),
-            "a temperature must be from 0.01 to 100, not 0",
-        ),
-        (
-            Command::Interventions(InterventionCommand::SetTemperature(Some(f64::NAN))),
-            "a temperature must be from 0.01 to 100, not NaN",
-        ),
-        (
-            Command::Interventions(InterventionCommand::SetTemperature(Some(1e9))),
-            "a temperature must be from 0.01 to 100, not 1000000000",
-        ),
-        (
-            Command::Interventions(InterventionCommand::ToggleMask { query: 7, key: 0 }),
-            "the sentence has 7 tokens, so there is no pair 8, 1",
-        ),
-        (
-            Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 7 }),
-            "the sentence has 7 tokens, so there is no pair 1, 8",
-        ),
+        (temperature(0.0), "a temperature must be from 0.01 to 100, not 0"),
+        (temperature(f64::NAN), "a temperature must be from 0.01 to 100, not NaN"),
+        (temperature(1e9), "a temperature must be from 0.01 to 100, not 1000000000"),
+        (toggle(7, 0), "the sentence has 7 tokens, so there is no pair 8, 1"),
+        (toggle(0, 7), "the sentence has 7 tokens, so there is no pair 1, 8"),
     ];
-    for (command, notice) in cases {
+    for (command, words) in cases {
         kernel.apply(command);
-        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
+        assert_eq!(notice(&kernel).as_deref(), Some(words));
         let after = model(&kernel);
         assert_eq!((&after.interventions, kernel.snapshot().history), (&before.interventions, history.clone()));
     }

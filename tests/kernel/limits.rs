@@ -2,23 +2,17 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::Kernel;
 use attune_core::kernel::snapshot::{Progress, RetrainingSnapshot};
 use attune_core::kernel::training::run::CHANGED_ENTRIES_MAX;
 use attune_core::kernel::training::stop::{Origin, Overflow};
-use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::locate;
 use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::lessons::changed as lesson;
+use crate::common::commands::{PLAY, learning_rate, set, step};
+use crate::common::lessons::{apply, changed as lesson, model, notice};
 use crate::common::top::at;
-
-fn finish(kernel: &mut Kernel) {
-    while kernel.is_busy() {
-        kernel.advance();
-    }
-}
 
 #[test]
 fn nothing_is_under_way_after_a_fault() {
@@ -36,40 +30,11 @@ fn nothing_is_under_way_after_a_fault() {
 fn a_slider_may_move_the_learning_rate_for_ever() {
     let mut kernel = Kernel::embedded(lesson(|_| ()));
     for i in 0..=CHANGED_ENTRIES_MAX {
-        kernel.apply(Command::Training(TrainingCommand::SetLearningRate(if i % 2 == 0 { 0.1 } else { 0.2 })));
+        kernel.apply(learning_rate(if i % 2 == 0 { 0.1 } else { 0.2 }));
     }
     assert_eq!(kernel.snapshot().notice, None, "only the last is remembered");
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    finish(&mut kernel);
+    apply(&mut kernel, PLAY);
     assert_eq!(kernel.snapshot().notice, None);
-}
-
-#[test]
-fn the_largest_numbers_name_nothing() {
-    let mut kernel = Kernel::embedded(lesson(|_| ()));
-    let most = usize::MAX;
-    for (command, says) in [
-        (Command::Sentence(SentenceCommand::Select(most)), "there is no sentence 18446744073709551615"),
-        (Command::Interventions(InterventionCommand::Solo(Some(most))), "there is no head 18446744073709551615"),
-        (
-            Command::Interventions(InterventionCommand::ToggleMask { query: most, key: most }),
-            "there is no pair 18446744073709551615",
-        ),
-        (Command::Training(TrainingCommand::Scrub(most)), "there is no step 18446744073709551615"),
-        (
-            Command::Weights(WeightCommand::Set {
-                tensor: TensorName::QueryWeights.into(),
-                row: most,
-                col: most,
-                value: 1.0,
-            }),
-            "the model has no W_Q[18446744073709551615",
-        ),
-    ] {
-        kernel.apply(command);
-        let notice = kernel.snapshot().notice.expect("it cannot be");
-        assert!(notice.contains(says), "{notice}");
-    }
 }
 
 #[test]
@@ -79,10 +44,13 @@ fn static_vectors_that_diverge_name_the_epoch_the_word_and_the_field() {
             (config.learning_rate, config.epochs) = (1e30, 200);
         }
     });
-    let kernel = Kernel::embedded(steep);
+    let mut kernel = Kernel::embedded(steep);
+    kernel.apply(PLAY);
+    assert!(!kernel.is_busy() && kernel.snapshot().model.is_none());
     let fault = kernel.snapshot().fault.expect("it diverges");
     assert!(fault.words.starts_with("the static vectors diverged by epoch "), "{}", fault.words);
     assert!(fault.words.contains(", first that of \""), "{}", fault.words);
+    assert_eq!(notice(&kernel).as_deref(), Some(&*fault.words));
     assert_eq!(fault.field, ["static_embedding", "learning_rate"]);
     let place = locate(&at("tests/fixtures/small.ron"), fault.field).expect("the file");
     assert_eq!(place.line, 16, "the record that leaves the rate out");
@@ -94,16 +62,10 @@ fn static_vectors_that_diverge_name_the_epoch_the_word_and_the_field() {
 fn a_loss_that_overflows_names_its_origin() {
     let mut kernel = Kernel::embedded(lesson(|_| ()));
     for col in 0..6 {
-        kernel.apply(Command::Weights(WeightCommand::Set {
-            tensor: TensorName::OutputBias.into(),
-            row: 0,
-            col,
-            value: f32::MAX,
-        }));
+        kernel.apply(set(TensorName::OutputBias, 0, col, f32::MAX));
     }
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    finish(&mut kernel);
-    let found = kernel.snapshot().model.expect("a model").training.diverged().expect("it diverges");
+    apply(&mut kernel, PLAY);
+    let found = model(&kernel).training.diverged().expect("it diverges");
     assert_eq!((found.step, found.overflow), (1, Overflow::Loss));
     assert!(found.is_at_start(), "no step has changed a weight");
     // Every logit is finite, and their sum in the loss is not.
@@ -121,28 +83,25 @@ fn the_last_good_step_is_recalled_while_commands_are_answered() {
     let mut kernel = Kernel::embedded(decaying);
     // The last change lies between the checkpoint and the end, and is made again.
     for (rate, steps) in [(1e-48, DONE - 2), (2e-48, 2)] {
-        kernel.apply(Command::Training(TrainingCommand::SetLearningRate(rate)));
-        kernel.apply(Command::Training(TrainingCommand::Step(steps)));
-        finish(&mut kernel);
+        kernel.apply(learning_rate(rate));
+        apply(&mut kernel, step(steps));
     }
-    let model = |kernel: &Kernel| kernel.snapshot().model.expect("a model");
     let good = model(&kernel).parameters;
-    kernel.apply(Command::Training(TrainingCommand::SetLearningRate(1.0)));
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    kernel.apply(learning_rate(1.0));
+    kernel.apply(PLAY);
     kernel.advance();
     let diverged = model(&kernel).training.diverged().expect("it diverges at once");
     assert!(matches!(diverged.overflow, Overflow::Parameter(_)), "{diverged:?}");
     assert!(kernel.is_busy(), "the steps from the checkpoint on are yet to be done");
     assert!(model(&kernel).parameters.flat().iter().all(|x| x.is_finite()));
-    for command in [Command::Training(TrainingCommand::Play), Command::Training(TrainingCommand::SetLearningRate(0.5))]
-    {
+    for command in [PLAY, learning_rate(0.5)] {
         kernel.apply(command);
         let notice = kernel.snapshot().notice.expect("not yet");
         assert_eq!(&*notice, "wait until the last good step is restored");
     }
-    finish(&mut kernel);
+    kernel.settle();
     assert_eq!(model(&kernel).training.progress.done, DONE);
     assert!(model(&kernel).parameters == good, "bit for bit");
-    kernel.apply(Command::Training(TrainingCommand::SetLearningRate(0.5)));
+    kernel.apply(learning_rate(0.5));
     assert_eq!(kernel.snapshot().notice, None);
 }

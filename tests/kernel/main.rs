@@ -5,7 +5,6 @@ mod common;
 #[path = "../common/counting.rs"]
 mod counting;
 
-mod allocations;
 mod basis;
 mod caches;
 mod code;

@@ -1,14 +1,13 @@
-//! Bounds of memory: a workspace's and undo's.
+//! Bounds of memory: a workspace's and undo's; and a training step allocates nothing.
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{
-    AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SenseSentence, SentenceCommand,
-    TrainingCommand, WeightCommand,
-};
+use attune_core::kernel::command::{Reference, SenseCommand, SenseList, SenseSentence};
 use attune_core::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX};
-use attune_core::kernel::notebook::NotebookCommand;
+use attune_core::kernel::static_embedding::SpaceTrainer;
+use attune_core::kernel::training::log::TrainingLog;
 use attune_core::kernel::training::run::CHECKPOINT_BYTES_MAX;
+use attune_core::kernel::training::trainer::Trainer;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::Matrix;
@@ -26,9 +25,13 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::Projection;
 
+use crate::common::commands::{
+    REFIT, SHOW_LATEST, auto_run, compare, head, retraining, scrub, sentence, set, step, temperature,
+};
 use crate::common::lessons::{SMALL, apply, kernel, lesson, small};
 use crate::common::numerics::{VOCABULARY, architecture, block_forms, layer};
-use crate::counting::bytes_of;
+use crate::common::top::at;
+use crate::counting::{allocations, bytes_of};
 
 const ENTRY: usize = size_of::<f32>();
 
@@ -122,14 +125,13 @@ fn large() -> Kernel {
 #[test]
 fn undo_remembers_no_more_than_its_bytes() {
     let mut kernel = large();
-    let turn =
-        |value| Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value });
+    let turn = |value| set(TensorName::QueryWeights, 0, 0, value);
     let ((), kept) = bytes_of(|| {
         for i in 0..HISTORY_STATES_MAX / 4 {
             // Beside the state that a step left, its edits, and a state looked at with edits of its own.
-            apply(&mut kernel, Command::Training(TrainingCommand::Step(1)));
+            apply(&mut kernel, step(1));
             apply(&mut kernel, turn(i as f32));
-            apply(&mut kernel, Command::Training(TrainingCommand::Scrub(i / 2)));
+            apply(&mut kernel, scrub(i / 2));
             apply(&mut kernel, turn(0.5 + i as f32));
         }
     });
@@ -169,19 +171,19 @@ fn memory_is_flat_over_thousands_of_changes() {
 /// Changes of every owner of state, seen after each round as a window sees them.
 fn change_everything(kernel: &mut Kernel, round: usize) {
     let value = round as f32;
-    let sentence = ["a seal is happy", "warm seal"][round % 2].to_owned();
+    let text = ["a seal is happy", "warm seal"][round % 2].to_owned();
     let list =
-        SenseList { word: "seal".to_owned(), sentences: vec![SenseSentence { text: sentence.clone(), sense: None }] };
+        SenseList { word: "seal".to_owned(), sentences: vec![SenseSentence { text: text.clone(), sense: None }] };
     for command in [
-        Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 0, value }),
-        Command::Interventions(InterventionCommand::SetTemperature(Some(0.5 + round as f64 / 100.0))),
-        Command::Sentence(SentenceCommand::Set(sentence)),
-        Command::Interventions(InterventionCommand::SetHead { head: round % 2, mode: HeadMode::Frozen(None) }),
+        set(TensorName::QueryWeights, 0, 0, value),
+        temperature(0.5 + round as f64 / 100.0),
+        sentence(&text),
+        head(round % 2, HeadMode::Frozen(None)),
         Command::Senses(SenseCommand::Replace(list)),
-        Command::Axes(AxisCommand::Refit),
-        Command::Training(TrainingCommand::Scrub(round % 20)),
-        Command::Training(TrainingCommand::ShowLatest),
-        Command::Notebook(NotebookCommand::SetAutoRun(round.is_multiple_of(2))),
+        REFIT,
+        scrub(round % 20),
+        SHOW_LATEST,
+        auto_run(round.is_multiple_of(2)),
     ] {
         apply(kernel, command);
     }
@@ -194,9 +196,9 @@ fn what_retraining_leaves_to_undo_has_its_bound_too() {
     let ((), kept) = bytes_of(|| {
         for seed in 0..HISTORY_STATES_MAX as u64 / 2 {
             let recipe = Recipe { seed: Some(100 + seed), ..Recipe::default() };
-            apply(&mut kernel, Command::Retrain(Box::new(recipe)));
+            apply(&mut kernel, retraining(recipe));
             // What comes between ends the drag: each undoes by itself.
-            apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Start))));
+            apply(&mut kernel, compare(Reference::Start));
             assert!(kernel.snapshot().model.is_some());
         }
     });
@@ -215,4 +217,42 @@ fn what_retraining_leaves_to_undo_has_its_bound_too() {
     assert!(ghost(&kernel).is_some() && ghost(&kernel) != before, "the model of before, with its own ghost");
     apply(&mut kernel, Command::Redo);
     assert_eq!(ghost(&kernel), before);
+}
+
+/// A lesson of each objective and form.
+const LESSONS: [&str; 6] = [
+    "lessons/apple.ron",
+    "tests/fixtures/forms/label.ron",
+    "tests/fixtures/forms/next_word.ron",
+    "tests/fixtures/forms/reversal.ron",
+    "tests/fixtures/forms/translation.ron",
+    "tests/fixtures/forms/custom_mask.ron",
+];
+
+#[test]
+fn a_training_step_allocates_nothing() {
+    for lesson in LESSONS {
+        check_allocations(lesson);
+    }
+    assert!(allocations(|| drop(vec![0u8; 64])) > 0, "the counter counts");
+}
+
+fn check_allocations(path: &str) {
+    let lesson = Arc::new(attune_core::lesson::read(&at(path)).expect("the lesson is valid"));
+    let mut embedding = SpaceTrainer::new(&lesson);
+    while !embedding.advance(&lesson) {}
+    let space = embedding.finish(&lesson).expect("finite");
+    let trainer = Trainer::new(&lesson, &space, embedding.examples());
+    let (mut room, mut state) = (trainer.room(), trainer.start());
+    let mut log = TrainingLog::new(state.parameters.specs().len());
+    // The first steps fill the matrix product's packing buffers, once per thread.
+    for _ in 0..20 {
+        log.push(&trainer.step(&mut room, &mut state).expect("finite"));
+    }
+    let made = allocations(|| {
+        for _ in 0..50 {
+            log.push(&trainer.step(&mut room, &mut state).expect("finite"));
+        }
+    });
+    assert_eq!(made, 0, "{path}: allocations in 50 training steps");
 }

@@ -2,32 +2,21 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
+use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::snapshot::{Pair, SentenceSnapshot};
-use attune_core::kernel::{Command, Kernel, Saved, Snapshot};
+use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::cosine;
 use attune_view::view_model::compare::CompareModel;
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::{self, SMALL};
+use crate::common::commands::{beside, head, sentence, set, temperature, toggle};
+use crate::common::lessons::{self, SMALL, notice, with};
+use crate::common::resaved::{open, saved};
 
 fn lesson() -> Arc<attune_core::lesson::Lesson> {
     lessons::lesson(SMALL)
-}
-
-fn with(commands: &[Command]) -> Kernel {
-    let mut kernel = Kernel::trained(lesson());
-    for command in commands {
-        kernel.apply(command.clone());
-        assert_eq!(kernel.snapshot().notice, None, "{command:?}");
-    }
-    kernel
-}
-
-fn beside(text: &str) -> Command {
-    Command::Sentence(SentenceCommand::SetSecond(Some(text.to_owned())))
 }
 
 fn second(snapshot: &Snapshot) -> &Pair<SentenceSnapshot> {
@@ -36,14 +25,9 @@ fn second(snapshot: &Snapshot) -> &Pair<SentenceSnapshot> {
 
 #[test]
 fn the_second_sentence_is_what_it_would_be_by_itself() {
-    let tensor = TensorName::ValueWeights.into();
-    let turned = [
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 2.0 }),
-        Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
-    ];
+    let turned = [set(TensorName::ValueWeights, 0, 0, 2.0), temperature(0.5)];
     let both = with(&[&turned[..], &[beside("a seal is happy")]].concat()).snapshot();
-    let alone = with(&[&turned[..], &[Command::Sentence(SentenceCommand::Set("a seal is happy".to_owned()))]].concat())
-        .snapshot();
+    let alone = with(&[&turned[..], &[sentence("a seal is happy")]].concat()).snapshot();
     let (both, alone) = (&second(&both).other, &alone.model.as_ref().expect("a model").sentence);
     assert_eq!((both.index, &both.tokens), (Some(1), &alone.tokens));
     assert!(both.activations.output == alone.activations.output);
@@ -52,10 +36,7 @@ fn the_second_sentence_is_what_it_would_be_by_itself() {
 
 #[test]
 fn what_belongs_to_the_first_sentence_alone_leaves_the_second() {
-    let own = [
-        Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
-    ];
+    let own = [toggle(1, 0), head(0, HeadMode::Frozen(None))];
     let kernel = with(&[&own[..], &[beside("a seal is happy")]].concat());
     let plain = with(&[beside("a seal is happy")]);
     let (snapshot, plain) = (kernel.snapshot(), plain.snapshot());
@@ -82,7 +63,7 @@ fn a_shared_word_starts_as_one_and_is_taken_apart() {
 
 #[test]
 fn every_pair_of_occurrences_is_told_and_the_furthest_apart_first() {
-    let first = Command::Sentence(SentenceCommand::Set("the seal swam while the seal sank".to_owned()));
+    let first = sentence("the seal swam while the seal sank");
     let compare =
         |text: &str| CompareModel::of(&with(&[first.clone(), beside(text)]).snapshot()).expect("two sentences");
     let model = compare("the seal is a seal");
@@ -138,9 +119,9 @@ fn typing_the_second_sentence_undoes_as_one_and_its_begin_by_itself() {
     }
     let refused =
         [("", "the sentence has no words"), ("zebra", "the word \"zebra\" is not in the lesson's vocabulary of 17")];
-    for (text, notice) in refused {
+    for (text, why) in refused {
         kernel.apply(beside(text));
-        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
+        assert_eq!(notice(&kernel).as_deref(), Some(why));
         assert_eq!(words(&kernel).as_deref(), Some("warm"), "the last good one stays");
     }
 }
@@ -148,9 +129,8 @@ fn typing_the_second_sentence_undoes_as_one_and_its_begin_by_itself() {
 #[test]
 fn typing_a_sentence_undoes_as_one_until_it_is_done() {
     let typed = |text: &str| Command::Sentence(SentenceCommand::Type(text.to_owned()));
-    let done = |text: &str| Command::Sentence(SentenceCommand::Set(text.to_owned()));
     let words = |kernel: &Kernel| kernel.snapshot().model.expect("a model").sentence.tokens.len();
-    let mut kernel = with(&[typed("a"), typed("a seal"), done("a seal"), typed("the duck swam"), typed("the")]);
+    let mut kernel = with(&[typed("a"), typed("a seal"), sentence("a seal"), typed("the duck swam"), typed("the")]);
     kernel.apply(typed("the du"));
     assert!(kernel.snapshot().notice.is_some());
     kernel.apply(typed("the duck"));
@@ -168,19 +148,8 @@ fn typing_a_sentence_undoes_as_one_until_it_is_done() {
 fn the_second_sentence_is_back_when_the_lesson_opens_again() {
     let kernel = with(&[beside("a seal is warm")]);
     assert_ne!(with(&[]).snapshot().work_revision, kernel.snapshot().work_revision);
-    let saved = Saved::of(&kernel.snapshot());
-    let mut again = Kernel::open(lesson(), Some(saved));
-    again.settle();
+    let again = open(lesson(), saved(&kernel));
     assert_eq!(again.snapshot().report[..], [""; 0]);
     let (again, before) = (again.snapshot(), kernel.snapshot());
     assert_eq!(second(&again).words, second(&before).words);
-
-    for words in [vec![], vec!["zebra".to_owned()], vec!["seal".to_owned(); 100_000]] {
-        let commands = vec![beside(&words.join(" ")), Command::Training(TrainingCommand::TrainTo(None))];
-        let mut kernel = Kernel::open(lesson(), Some(Saved { commands, ..Saved::default() }));
-        kernel.settle();
-        let snapshot = kernel.snapshot();
-        assert_eq!(snapshot.report.len(), 1);
-        assert!(snapshot.model.expect("a model").second.is_none());
-    }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{AxisCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand};
+use attune_core::kernel::command::{SenseCommand, SenseList, SenseSentence};
 use attune_core::kernel::sentence_pass::senses::{LISTED_MAX, MEASURED_MAX, SenseNote, SenseRow, SensesSnapshot};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Lesson;
 use attune_view::view_model::meaning::{SenseCurve, SensesModel};
 use attune_view::view_model::stage::StageModel;
 
+use crate::common::commands::{REFIT, RESET_AXES, sentence};
 use crate::common::lessons::{self, BANK};
 
 fn lesson() -> Arc<Lesson> {
@@ -26,8 +27,7 @@ fn list(word: &str, sentences: &[(Option<char>, &str)]) -> SenseList {
 
 #[track_caller]
 fn apply(kernel: &mut Kernel, command: SenseCommand) {
-    kernel.apply(Command::Senses(command.clone()));
-    kernel.settle();
+    lessons::apply(kernel, Command::Senses(command.clone()));
     assert_eq!(kernel.snapshot().notice, None, "{command:?}");
 }
 
@@ -49,14 +49,20 @@ fn sentences() -> SenseList {
     list("bank", &sentences)
 }
 
-/// Other words of the sentences would hide how the word's own points differ.
-#[test]
-fn axes_are_refitted_to_the_points_of_the_word_alone() {
+/// The lesson with those sentences on the stage.
+fn with_senses() -> Kernel {
     let mut kernel = bank();
     apply(&mut kernel, SenseCommand::Replace(sentences()));
     apply(&mut kernel, SenseCommand::Show(true));
-    kernel.apply(Command::Axes(AxisCommand::ResetAll));
-    kernel.apply(Command::Axes(AxisCommand::Refit));
+    kernel
+}
+
+/// Other words of the sentences would hide how the word's own points differ.
+#[test]
+fn axes_are_refitted_to_the_points_of_the_word_alone() {
+    let mut kernel = with_senses();
+    kernel.apply(RESET_AXES);
+    kernel.apply(REFIT);
     kernel.settle();
     let snapshot = kernel.snapshot();
     let space = snapshot.space.as_ref().expect("a space");
@@ -225,26 +231,21 @@ fn an_empty_list_offers_the_sentences_that_the_lesson_speaks_of() {
 /// The point of a sentence is that of the word when the sentence itself is on the stage.
 #[test]
 fn a_point_is_where_the_word_is_when_its_sentence_is_shown() {
-    let mut kernel = bank();
-    let given = sentences();
-    apply(&mut kernel, SenseCommand::Replace(given.clone()));
-    apply(&mut kernel, SenseCommand::Show(true));
+    let (mut kernel, given) = (with_senses(), sentences());
     let points = senses(&kernel).points.clone();
-    for (at, sentence) in given.sentences.iter().enumerate() {
-        kernel.apply(Command::Sentence(SentenceCommand::Set(sentence.text.clone())));
+    for (at, listed) in given.sentences.iter().enumerate() {
+        kernel.apply(sentence(&listed.text));
         let shown = kernel.snapshot().model.expect("a model").sentence;
         let place = shown.tokens.iter().position(|token| token.text == "bank").expect("the word");
         for (points, expected) in [(&points[0], &shown.start), (points.last().expect("layers"), &shown.end)] {
-            assert_eq!(points.row(at), expected.row(place), "{}", sentence.text);
+            assert_eq!(points.row(at), expected.row(place), "{}", listed.text);
         }
     }
 }
 
 #[test]
 fn the_list_is_kept_with_the_work_and_measured_again() {
-    let mut kernel = bank();
-    apply(&mut kernel, SenseCommand::Replace(sentences()));
-    apply(&mut kernel, SenseCommand::Show(true));
+    let kernel = with_senses();
     let (before, saved) = (senses(&kernel), Saved::of(&kernel.snapshot()));
     let json = serde_json::to_string(&saved).expect("a text");
     let again: Saved = serde_json::from_str(&json).expect("the same");
@@ -270,9 +271,7 @@ fn the_list_is_kept_with_the_work_and_measured_again() {
 #[test]
 fn turned_weights_are_measured_anew_and_the_stage_shows_the_last_until_then() {
     use attune_core::kernel::command::WeightCommand;
-    let mut kernel = bank();
-    apply(&mut kernel, SenseCommand::Replace(sentences()));
-    apply(&mut kernel, SenseCommand::Show(true));
+    let mut kernel = with_senses();
     let before = senses(&kernel);
     let tensor = kernel.snapshot().model.expect("a model").parameters.specs()[0].id;
     kernel.apply(Command::Weights(WeightCommand::Perturb { tensor, scale: 1.0, draw: 7 }));

@@ -1,9 +1,8 @@
 //! Sentences as they are typed: which words are known, and what can be done about the others.
 
-use attune_core::kernel::Command;
-use attune_core::kernel::command::SentenceCommand;
 use attune_view::view_model::sentences::{CHARS_MAX, SentenceReading, SentencesModel, WORDS_TOLD, WordKind};
 
+use crate::common::commands::{beside, select};
 use crate::common::lessons::small;
 
 fn model() -> SentencesModel {
@@ -72,8 +71,7 @@ fn too_many_words_are_said_with_the_limit() {
     let reading = read(&text);
     assert_eq!(
         reading.fault.as_ref().expect("too many").words,
-        "The sentence has 14 words, but the model reads at \
-        most 12."
+        "The sentence has 14 words, but the model reads at most 12."
     );
     assert_eq!(reading.words.iter().filter(|word| word.kind == WordKind::TooMany).count(), 2);
     assert_eq!(read(&reading.cut(&text)).fault, None);
@@ -99,10 +97,10 @@ fn a_comparison_begins_with_a_sentence_that_shares_a_word() {
     let first = model();
     assert_eq!((first.selected, first.first_second().as_str()), (Some(0), "a seal is happy"));
     let mut kernel = small();
-    kernel.apply(Command::Sentence(SentenceCommand::Select(1)));
+    kernel.apply(select(1));
     let other = SentencesModel::of(&kernel.snapshot(), Some(&first)).expect("a model");
     assert_eq!(other.first_second(), "the seal sank while a duck swam");
-    kernel.apply(Command::Sentence(SentenceCommand::SetSecond(Some(other.first_second()))));
+    kernel.apply(beside(&other.first_second()));
     let second = SentencesModel::of(&kernel.snapshot(), Some(&other)).expect("a model").second;
     assert_eq!(second.as_deref(), Some("the seal sank while a duck swam"));
 }

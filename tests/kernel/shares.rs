@@ -1,8 +1,6 @@
 //! The share of what is drawn that the axes show: in every picture the one that a plain computation gives.
 
-use attune_core::kernel::command::{
-    Axis, AxisCommand, InterventionCommand, SenseCommand, SentenceCommand, WeightCommand,
-};
+use attune_core::kernel::command::{Axis, SenseCommand};
 use attune_core::kernel::sentence_pass::senses::{SenseList, SenseSentence};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
@@ -10,31 +8,22 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::axes::{StageShares, captions, percent};
 use attune_view::view_model::stage::StageModel;
 
-use crate::common::lessons::{SMALL, form, formed, kernel, lesson};
+use crate::common::commands::{REFIT, axis, beside, head, set};
+use crate::common::lessons::{SMALL, form, formed, kernel, lesson, with};
 use crate::common::shares::{Rows, centred, check, row, share};
 
 fn after(commands: &[Command]) -> Snapshot {
-    let mut kernel = kernel(SMALL);
-    for command in commands {
-        kernel.apply(command.clone());
-        assert_eq!(kernel.snapshot().notice, None, "{command:?}");
-    }
+    let mut kernel = with(commands);
     kernel.settle();
     kernel.snapshot()
 }
 
 #[test]
 fn shares_are_those_of_what_is_drawn_for_every_kind_of_axes() {
-    let axis =
-        |axis, from: &str, to: &str| Command::Axes(AxisCommand::Set { axis, from: from.to_owned(), to: to.to_owned() });
     let skewed = [axis(Axis::X, "mineral", "animal"), axis(Axis::Z, "stone", "seal, duck")];
-    let refit = [Command::Axes(AxisCommand::Refit)];
-    let second = [Command::Sentence(SentenceCommand::SetSecond(Some("a seal is happy".to_owned())))];
-    let tensor = TensorName::ValueWeights.into();
-    let turned = [
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 4.0 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Off }),
-    ];
+    let refit = [REFIT];
+    let second = [beside("a seal is happy")];
+    let turned = [set(TensorName::ValueWeights, 0, 0, 4.0), head(0, HeadMode::Off)];
     check("principal components", &after(&[]));
     check("chosen axes", &after(&skewed));
     check("a refit", &after(&refit));

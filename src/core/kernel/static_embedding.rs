@@ -25,7 +25,9 @@ use crate::kernel::cache::StepCache;
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::space::{Basis, ScaleNorm, SharedScale, StaticSpace, index_of, rows_of, squares};
+use crate::kernel::snapshot::space::{
+    Basis, ScaleNorm, SharedScale, StaticSpace, index_of, known_rows, rows_of, squares,
+};
 use crate::kernel::training::Training;
 use crate::kernel::training::trainer::Trainer;
 use crate::lesson::corpus::{self, vocabulary as corpus_vocabulary};
@@ -85,9 +87,7 @@ impl SpaceTrainer {
         let vocabulary = lesson.vocabulary();
         let index = index_of(&vocabulary);
         let sentences = corpus::sentences(&lesson.corpus, &lesson.groups, lesson.seed);
-        let rows =
-            |words: &[String]| words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect::<Vec<_>>();
-        let mut corpus: Vec<_> = sentences.iter().map(|sentence| rows(&sentence.words)).collect();
+        let mut corpus: Vec<_> = sentences.iter().map(|sentence| known_rows(&sentence.words, &index)).collect();
         let topics: Vec<_> = sentences.iter().map(|sentence| sentence.topic).collect();
         let examples = match lesson.static_embedding.pretrained() {
             Some(model) => of_texts(lesson, model).into(),
@@ -241,8 +241,8 @@ impl SpaceTrainer {
     /// If it cannot be read.
     pub fn pretrained(&self) -> Result<Option<Arc<Pretrained>>, LessonFault> {
         let Source::Pretrained(loading) = &self.source else { return Ok(None) };
-        let outcome = loading.outcome().cloned().transpose();
-        outcome.map_err(|words| LessonFault { words, field: loading.field() })
+        let outcome = loading.outcome.clone().transpose();
+        outcome.map_err(|words| LessonFault { words, field: loading.field })
     }
 
     fn check_trained(&self, lesson: &Lesson, vectors: &Matrix<f32>) -> Result<(), LessonFault> {
@@ -294,7 +294,7 @@ pub fn own_spread(
 
 /// The model's own table of words, as training has left it.
 fn table_of(training: &Training) -> Arc<Table<f32>> {
-    let embedding = &training.trainer().model.embedding;
+    let embedding = &training.network().embedding;
     let rows = training.model().trained().values_of(TensorName::Embedding);
     Arc::new(Matrix::from_row_major(embedding.rows(), embedding.cols(), rows.to_vec()).into())
 }
@@ -510,11 +510,10 @@ pub fn has_one_meaning(lesson: &Lesson, word: &str) -> bool {
 /// How long one look waits for the end.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The outcome of the loading.
-pub type Outcome = Result<Arc<Pretrained>, String>;
-
-pub struct Loading {
-    outcome: Option<Outcome>,
+/// A pretrained model that is read on a thread of its own.
+struct Loading {
+    /// The model, or why there is none; `None` while it is read.
+    outcome: Option<Result<Arc<Pretrained>, String>>,
     news: Receiver<Result<Pretrained, LoadStopped>>,
     shared: Arc<Shared>,
     /// The field of a lesson that is to blame where there is no outcome.
@@ -535,7 +534,7 @@ impl Loading {
         embedding.pretrained().map(|model| Self::start(model))
     }
 
-    pub fn start(model: &ModelFolder) -> Self {
+    fn start(model: &ModelFolder) -> Self {
         let (sender, news) = channel();
         let shared = Arc::new(Shared::default());
         if let Some(absent) = &model.absent {
@@ -555,7 +554,7 @@ impl Loading {
     }
 
     /// Waits some milliseconds; true once it is over.
-    pub fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         if self.outcome.is_none() {
             self.outcome = match self.news.recv_timeout(LOOK) {
                 Ok(loaded) => Some(loaded.map(Arc::new).map_err(|stopped| stopped.to_string())),
@@ -566,18 +565,8 @@ impl Loading {
         self.outcome.is_some()
     }
 
-    /// The model, or why there is none; `None` while it is read.
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
-    }
-
-    /// The field of the lesson that is to blame for a model that cannot be read.
-    pub fn field(&self) -> FieldPath {
-        self.field
-    }
-
     /// In megabytes.
-    pub fn progress(&self) -> Progress {
+    fn progress(&self) -> Progress {
         let megabytes = |bytes: &AtomicU64| (bytes.load(Ordering::Relaxed) >> 20) as usize;
         Progress { done: megabytes(&self.shared.done), of: megabytes(&self.shared.all) }
     }

@@ -6,6 +6,8 @@ use std::io::{self, Error, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use attune_engine::messages::counted;
+
 use crate::whole_file::{Unfinished, sync_folder, unique};
 
 /// With what the names of unfinished files begin.
@@ -101,13 +103,7 @@ pub(super) fn ago(time: SystemTime) -> String {
     // A clock that was set back makes a time of the future.
     let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
     let unit = UNITS.into_iter().find(|(size, _)| seconds >= *size);
-    unit.map_or_else(
-        || "just now".to_owned(),
-        |(size, name)| match seconds / size {
-            1 => format!("1 {name} ago"),
-            count => format!("{count} {name}s ago"),
-        },
-    )
+    unit.map_or_else(|| "just now".to_owned(), |(size, name)| format!("{} ago", counted(seconds / size, name)))
 }
 
 #[cfg(test)]

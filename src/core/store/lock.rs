@@ -155,13 +155,8 @@ impl Ownership {
         Ok(Ok(ownership))
     }
 
-    /// Whether this program may write; true for as long as the gate is held.
-    pub(super) fn standing(&self, folder: &Path, _gate: &Gate) -> LockState {
-        self.glance(folder)
-    }
-
-    /// Whose the folder is, read without the gate: true of a moment ago.
-    pub(super) fn glance(&self, folder: &Path) -> LockState {
+    /// Whose the folder is: for as long as the gate is held, or else a moment ago.
+    pub(super) fn standing(&self, folder: &Path) -> LockState {
         match Owner::of(folder) {
             Some(owner) if owner.token == self.owner.token => LockState::Ours,
             Some(owner) => LockState::TakenOver(owner),

@@ -186,7 +186,7 @@ impl<T: Stored> Store<T> {
 
     /// Whether another window has taken over, of which the next write will take notice.
     pub fn taken_over(&self) -> Option<Owner> {
-        match self.ownership.as_ref()?.glance(&self.folder.path) {
+        match self.ownership.as_ref()?.standing(&self.folder.path) {
             LockState::TakenOver(by) => Some(by),
             LockState::Ours | LockState::Forgotten => None,
         }
@@ -195,7 +195,7 @@ impl<T: Stored> Store<T> {
     /// Owns the folder again if it was removed, or at last if it could not be written.
     fn renew(&mut self) -> Result<(), NotSaved> {
         match (&self.ownership, &self.lock) {
-            (Some(ownership), _) if !matches!(ownership.glance(&self.folder.path), LockState::Forgotten) => {
+            (Some(ownership), _) if !matches!(ownership.standing(&self.folder.path), LockState::Forgotten) => {
                 return Ok(());
             }
             (Some(_), _) | (None, Lock::Unwritable { .. }) => {}
@@ -221,8 +221,9 @@ impl<T: Stored> Store<T> {
         Ok(())
     }
 
-    fn standing(&self, gate: &Gate) -> LockState {
-        self.ownership.as_ref().map_or(LockState::Forgotten, |ownership| ownership.standing(&self.folder.path, gate))
+    /// Whether this window may write; true for as long as the gate is held.
+    fn standing(&self, _gate: &Gate) -> LockState {
+        self.ownership.as_ref().map_or(LockState::Forgotten, |ownership| ownership.standing(&self.folder.path))
     }
 
     fn lose(&mut self, by: Owner) -> NotSaved {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_core::kernel::notebook::document::{Answer, Behaviour, CellId, DocumentCell};
-use attune_core::kernel::notebook::live::Follows;
+use attune_core::kernel::notebook::live::{Follows, LiveName};
 use attune_core::kernel::notebook::live_text::{LiveTextSnapshot, LiveValue, Spoken, sentence_above};
-use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, RunSnapshot, Verdict};
+use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnapshot, Verdict};
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{HistorySnapshot, ModelSnapshot, Progress, SentenceSnapshot, Snapshot};
 use attune_core::kernel::training::stop::Stopped;
@@ -42,7 +42,7 @@ pub struct NotebookModel {
     /// How many of them each cell sees.
     pub seen: Vec<usize>,
     /// Names that every cell sees.
-    pub live: Arc<[LiveNameSnapshot]>,
+    pub live: Arc<[LiveName]>,
     /// The sentences that can be chosen, as text.
     pub sentences: Arc<[String]>,
     /// The one on the stage, as text.
@@ -290,7 +290,7 @@ fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> b
 /// Names that all cells see together, and how many of them each sees. The list is kept if nothing in it changed.
 fn names(
     cells: &[CellModel],
-    live: &Arc<[LiveNameSnapshot]>,
+    live: &Arc<[LiveName]>,
     before: Option<&NotebookModel>,
 ) -> (Arc<NotebookNames>, Vec<usize>) {
     let is_same = |before: &&NotebookModel| {

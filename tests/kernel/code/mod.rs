@@ -3,7 +3,6 @@
 mod bad_input;
 mod forward;
 mod language;
-mod names;
 mod tensors;
 
 use std::sync::Arc;

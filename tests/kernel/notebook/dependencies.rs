@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::Command;
-use attune_core::kernel::command::WeightCommand;
 use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::params::TensorName;
 
+use crate::common::commands::{RUN_ALL, auto_run, of_cell, set};
+use crate::common::lessons::model;
 use crate::common::waiting::wait_until;
 
 use super::{apply, cell, fault, found, kernel, number, run, shown, status, write};
@@ -69,7 +70,7 @@ fn every_move_of_a_slider_reaches_the_end_of_a_chain() {
     let mut kernel = kernel();
     cell(&mut kernel, "uses", CellCommand::Insert { kind: OwnKind::Code, is_above: false });
     write(&mut kernel, "own 1", "let c = b + 1; c");
-    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    apply(&mut kernel, RUN_ALL);
     for turned in [3.0, 4.0, 5.0] {
         cell(&mut kernel, "turn", CellCommand::Slide(turned));
         assert_eq!((number(&kernel, "own 1"), status(&kernel, "own 1")), (2.0 * turned + 1.0, CellStatus::Fresh));
@@ -80,10 +81,10 @@ fn every_move_of_a_slider_reaches_the_end_of_a_chain() {
 #[test]
 fn what_runs_by_itself_waits_for_a_cell_above_that_waits_for_the_learner() {
     let mut kernel = kernel();
-    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
-    apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    apply(&mut kernel, RUN_ALL);
+    apply(&mut kernel, auto_run(true));
     let edit = CellCommand::SetText("let a = 5;".into());
-    kernel.apply(Command::Notebook(NotebookCommand::Cell("double".into(), edit)));
+    kernel.apply(of_cell("double", edit));
     const PIECES: usize = 200;
     let pieces = (0..PIECES).take_while(|_| kernel.is_busy().then(|| kernel.advance()).is_some()).count();
     assert!(pieces < PIECES, "it never settles");
@@ -100,22 +101,19 @@ fn a_change_of_the_model_marks_what_read_it() {
     let before = number(&kernel, "reads");
     cell(&mut kernel, "sharp", CellCommand::Slide(0.1));
     assert_ne!(number(&kernel, "reads"), before, "a slider runs what depends on it through the model");
-    let weight =
-        Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 });
+    let weight = set(TensorName::QueryWeights, 0, 1, 3.0);
     apply(&mut kernel, weight);
     assert_eq!((status(&kernel, "reads"), status(&kernel, "double")), (CellStatus::Stale, CellStatus::Fresh));
-    apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    apply(&mut kernel, auto_run(true));
     assert_eq!(status(&kernel, "reads"), CellStatus::Fresh, "it runs by itself now");
 }
 
 #[test]
 fn a_cell_writes_to_the_model_once() {
     let mut kernel = kernel();
-    let weight = |kernel: &attune_core::kernel::Kernel| {
-        kernel.snapshot().model.expect("a model").parameters.matrix(TensorName::QueryWeights)[(0, 1)]
-    };
+    let weight = |kernel: &Kernel| model(kernel).parameters.matrix(TensorName::QueryWeights)[(0, 1)];
     let before = weight(&kernel);
-    apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    apply(&mut kernel, auto_run(true));
     run(&mut kernel, "reads");
     let read = number(&kernel, "reads");
     run(&mut kernel, "writes");
@@ -149,18 +147,18 @@ fn what_a_cell_may_not_write_is_said() {
             "there is no variable `W_Q` here; a function sees only its parameters; pass `W_Q` to it as a parameter",
         ),
     ];
-    let before = kernel.snapshot().model.expect("a model").parameters;
+    let before = model(&kernel).parameters;
     for (source, expected) in cases {
         write(&mut kernel, "uses", source);
         run(&mut kernel, "uses");
         assert!(shown(&kernel, "uses").fault.is_some(), "{source}");
         let fault = fault(&kernel, "uses");
         assert!(fault.contains(expected), "{source}: {fault}");
-        assert_eq!(kernel.snapshot().model.expect("a model").parameters, before);
+        assert_eq!(model(&kernel).parameters, before);
     }
     write(&mut kernel, "uses", "visible[\"seal\", \"the\"] = 0.0; temperature = 2.0;");
     run(&mut kernel, "uses");
-    let model = kernel.snapshot().model.expect("a model");
+    let model = model(&kernel);
     assert_eq!(model.interventions.temperature, Some(2.0));
     assert_eq!(model.sentence.activations.blocks[0].heads[0].weights.get(1, 0), 0.0);
 }
@@ -190,7 +188,7 @@ fn restart_forgets_and_interrupt_ends() {
     // A flag set by another thread ends what runs, and those that wait do not start.
     write(&mut kernel, "double", "let n = 0; loop { n += 1; }");
     let stop = kernel.stop_flag();
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
+    kernel.apply(RUN_ALL);
     let idle = Arc::strong_count(&stop);
     let stopper = std::thread::spawn(move || {
         wait_until("it runs", || Arc::strong_count(&stop) > idle);
@@ -228,11 +226,11 @@ fn cells_together_keep_no_more_than_they_may() {
     assert_eq!(shown(&kernel, "double").fault, None);
     run(&mut kernel, "uses");
     assert!(fault(&kernel, "uses").contains("would keep more than 512 MB"), "{}", fault(&kernel, "uses"));
-    cell(&mut kernel, "double", attune_core::kernel::notebook::CellCommand::ClearOutputs);
+    cell(&mut kernel, "double", CellCommand::ClearOutputs);
     run(&mut kernel, "uses");
     assert_eq!(shown(&kernel, "uses").fault, None);
     // What a deleted cell left is kept for an undo while there is room, and takes none from the others.
-    cell(&mut kernel, "uses", attune_core::kernel::notebook::CellCommand::Delete);
+    cell(&mut kernel, "uses", CellCommand::Delete);
     run(&mut kernel, "double");
     assert_eq!(shown(&kernel, "double").fault, None);
 }

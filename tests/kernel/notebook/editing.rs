@@ -5,7 +5,7 @@ use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 
-use super::{apply, cell, found, ids, kernel, number, run, status, write};
+use super::{apply, cell, found, ids, kernel, notice, number, run, status, write};
 
 fn text(kernel: &Kernel, id: &str) -> String {
     found(kernel, id).cell.text.to_string()
@@ -69,9 +69,9 @@ fn cells_are_split_and_merged() {
     assert_eq!(text(&kernel, "double"), before);
     write(&mut kernel, "intro", "Näher");
     cell(&mut kernel, "intro", CellCommand::Split(2));
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("a cell can be split only between two characters"));
+    assert_eq!(notice(&kernel).as_deref(), Some("a cell can be split only between two characters"));
     cell(&mut kernel, "intro", CellCommand::MergeBelow);
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("only two cells of text, or two of code, can be merged"));
+    assert_eq!(notice(&kernel).as_deref(), Some("only two cells of text, or two of code, can be merged"));
 }
 
 #[test]
@@ -84,8 +84,7 @@ fn what_cannot_be_done_changes_nothing() {
         (
             "intro",
             CellCommand::SetText("x".repeat(70_000).into()),
-            "a cell has at most 65536 bytes of text; split \
-            the cell",
+            "a cell has at most 65536 bytes of text; split the cell",
         ),
         ("turn", CellCommand::Slide(f64::NAN), "a slider cannot be at NaN"),
         ("intro", CellCommand::Slide(1.0), "this cell is not a slider"),
@@ -96,10 +95,10 @@ fn what_cannot_be_done_changes_nothing() {
         ("intro", CellCommand::Settle { keep_mine: true }, "this cell has no conflict"),
         ("end", CellCommand::MergeBelow, "there is no cell below"),
     ];
-    for (id, command, notice) in cases {
+    for (id, command, words) in cases {
         cell(&mut kernel, id, command);
-        assert_eq!(kernel.snapshot().notice.as_deref(), Some(notice));
-        assert_eq!((ids(&kernel), kernel.snapshot().history), before, "{notice}");
+        assert_eq!(notice(&kernel).as_deref(), Some(words));
+        assert_eq!((ids(&kernel), kernel.snapshot().history), before, "{words}");
     }
 }
 

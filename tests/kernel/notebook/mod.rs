@@ -7,12 +7,13 @@ mod tasks;
 
 use std::sync::Arc;
 
+use attune_core::kernel::Kernel;
+use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
-use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
-use attune_core::kernel::{Command, Kernel};
 use attune_engine::code::Output;
 
-use crate::common::lessons::{self, NOTEBOOK, apply, found, ids};
+use crate::common::commands::{RUN_ALL, of_cell};
+use crate::common::lessons::{self, NOTEBOOK, apply, found, ids, notice};
 
 /// A trained kernel whose notebook stands still.
 fn kernel() -> Kernel {
@@ -21,7 +22,7 @@ fn kernel() -> Kernel {
 
 /// Applies a command to a cell and waits for all that follows from it.
 fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
-    apply(kernel, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
+    apply(kernel, of_cell(id, command));
 }
 
 fn write(kernel: &mut Kernel, id: &str, text: &str) {
@@ -56,7 +57,7 @@ fn fault(kernel: &Kernel, id: &str) -> String {
 #[test]
 fn the_whole_notebook_runs() {
     let mut kernel = kernel();
-    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    apply(&mut kernel, RUN_ALL);
     for cell in &kernel.snapshot().notebook.cells {
         let Some(run) = &cell.run else { continue };
         assert_eq!(run.fault.is_some(), &*cell.cell.id == "broken", "{}: {:?}", cell.cell.id, run.fault);
@@ -68,7 +69,7 @@ fn the_whole_notebook_runs() {
 fn the_same_commands_give_the_same_notebook() {
     let run = || {
         let mut kernel = kernel();
-        apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+        apply(&mut kernel, RUN_ALL);
         write(&mut kernel, "uses", "random(2, 2)");
         cell(&mut kernel, "uses", CellCommand::Run);
         kernel.snapshot().notebook

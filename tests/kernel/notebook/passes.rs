@@ -1,11 +1,10 @@
 //! A cell runs the model on a sentence of its own: the numbers are those of the stage, and they follow the weights.
 
-use attune_core::kernel::Command;
-use attune_core::kernel::command::WeightCommand;
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, fault, kernel, number, run, status, write};
+use crate::common::commands::set;
 
 const SHOWN: &str = "the seal sank while a duck swam";
 
@@ -31,8 +30,7 @@ fn a_pass_follows_the_weights() {
     run(&mut kernel, "double");
     let before = number(&kernel, "double");
     assert_eq!(status(&kernel, "double"), CellStatus::Fresh);
-    let tensor = TensorName::ValueWeights.into();
-    apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 3.0 }));
+    apply(&mut kernel, set(TensorName::ValueWeights, 0, 0, 3.0));
     assert_eq!(status(&kernel, "double"), CellStatus::Stale);
     run(&mut kernel, "double");
     assert_ne!(number(&kernel, "double"), before);
@@ -46,8 +44,7 @@ fn what_a_pass_cannot_do_is_said_with_its_place() {
         ("forward(\"\")", "1:1: forward: the sentence has no words"),
         (
             "let y = forward(\"a seal\").E;",
-            "1:26: a forward pass has no `E`; it is the same for all sentences, so \
-            write just `E`",
+            "1:26: a forward pass has no `E`; it is the same for all sentences, so write just `E`",
         ),
         ("forward(\"a seel\")", "1:1: forward: "),
     ] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attune_core::kernel::check::{Problem, rehearse};
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
+use attune_core::kernel::command::InterventionCommand;
 use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
@@ -12,7 +12,8 @@ use attune_core::lesson::issue::Spot;
 use attune_engine::code::Output;
 use attune_view::view_model::notebook::NotebookModel;
 
-use super::{apply, cell, found, kernel, run, shown, status, write};
+use super::{apply, cell, found, kernel, notice, run, shown, status, write};
+use crate::common::commands::{RUN_ALL, select, temperature};
 use crate::common::lessons::{self, NOTEBOOK};
 
 fn verdict(kernel: &Kernel, id: &str) -> Verdict {
@@ -44,13 +45,7 @@ fn a_prediction_is_locked_and_then_answered() {
     assert_eq!(*shown(&kernel, "guess").outputs, [Output::Number(2.0)]);
     assert_eq!(question(&kernel, "middle"), None);
     cell(&mut kernel, "guess", CellCommand::Choose(0));
-    assert_eq!(
-        kernel.snapshot().notice.as_deref(),
-        Some(
-            "this prediction has already been made; reset the cell to \
-        try again"
-        )
-    );
+    assert_eq!(notice(&kernel).as_deref(), Some("this prediction has already been made; reset the cell to try again"));
     assert_eq!(found(&kernel, "guess").cell.answer, Answer::Predict { chosen: Some(1), is_locked: true });
 }
 
@@ -128,7 +123,7 @@ fn nothing_is_judged_before_the_learner_has_changed_something() {
     };
     let mut kernel = kernel();
     assert!(!is_right(&kernel, "sharpen") && !is_judged(&kernel));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.9))));
+    apply(&mut kernel, temperature(0.9));
     assert!(!is_right(&kernel, "sharpen") && is_judged(&kernel));
 }
 
@@ -138,10 +133,10 @@ fn another_sentence_is_no_attempt() {
     let mut kernel = lessons::kernel(&text);
     let tried = |kernel: &Kernel| found(kernel, "sharpen").cell.attempts().tried;
     let before = verdict(&kernel, "sharpen");
-    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
+    apply(&mut kernel, select(1));
     assert_ne!(verdict(&kernel, "sharpen"), before, "the check finds something else");
     assert_eq!(tried(&kernel), 0);
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.9))));
+    apply(&mut kernel, temperature(0.9));
     assert_eq!(tried(&kernel), 1);
 }
 
@@ -188,7 +183,7 @@ fn an_answer_replaces_nothing_that_the_check_names() {
 fn an_exercise_may_be_solved_by_hand() {
     let mut kernel = kernel();
     assert!(!is_right(&kernel, "sharpen"), "its check runs by itself");
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
+    apply(&mut kernel, temperature(0.5));
     assert!(is_right(&kernel, "sharpen"));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(None)));
     assert!(is_right(&kernel, "sharpen"), "it was right once");
@@ -202,14 +197,14 @@ fn an_exercise_may_be_solved_by_hand() {
 #[test]
 fn undo_answers_no_exercise() {
     let mut kernel = Kernel::embedded(kernel().snapshot().lesson);
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
+    apply(&mut kernel, temperature(0.7));
     let attempts = |kernel: &Kernel| found(kernel, "sharpen").cell.attempts().tried;
     assert_eq!(attempts(&kernel), 0, "its check ran for the first time");
     for step in [Command::Undo, Command::Redo] {
         apply(&mut kernel, step);
         assert_eq!(attempts(&kernel), 0);
     }
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.6))));
+    apply(&mut kernel, temperature(0.6));
     assert_eq!(attempts(&kernel), 1);
 }
 
@@ -231,13 +226,13 @@ fn the_value_beside_a_check_is_that_of_now() {
     write(&mut kernel, "middle", "fn middle(a, b) { b }");
     run(&mut kernel, "middle");
     assert_eq!(value(&kernel), (false, vec![Output::Number(kernel_temperature(&kernel))]));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
+    apply(&mut kernel, temperature(0.5));
     assert_eq!(value(&kernel), (true, vec![Output::Number(0.5)]));
     let attempts = found(&kernel, "middle").cell.attempts();
     assert_eq!((attempts.tried, attempts.is_passed), (1, true), "the learner asked once");
     // An answer that is being written is tried when the learner asks for it.
     write(&mut kernel, "middle", "fn middle(a, b) { a }");
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.25))));
+    apply(&mut kernel, temperature(0.25));
     assert_eq!((value(&kernel), status(&kernel, "middle")), ((true, vec![Output::Number(0.5)]), CellStatus::Stale));
     let model = NotebookModel::of(&kernel.snapshot(), None);
     assert_eq!(model.cells[model.index("middle").expect("it is there")].note, "stale");
@@ -253,11 +248,11 @@ fn a_prediction_is_about_the_model_as_it_was_when_the_answer_was_given() {
     let text = NOTEBOOK.replacen("shape(A)[0] - 1", "if temperature < 1 { 0 } else { 1 }", 1);
     let mut kernel = lessons::kernel(&text);
     cell(&mut kernel, "guess", CellCommand::Choose(1));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
+    apply(&mut kernel, temperature(0.5));
     assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
     cell(&mut kernel, "guess", CellCommand::Reveal);
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))));
+    apply(&mut kernel, temperature(2.0));
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
     assert_eq!(found(&kernel, "guess").status, CellStatus::Fresh);
     cell(&mut kernel, "guess", CellCommand::Reset);
@@ -304,7 +299,7 @@ fn hints_come_one_by_one_and_gates_can_be_passed() {
         cell(&mut kernel, "middle", CellCommand::Hint);
         assert_eq!(found(&kernel, "middle").cell.attempts().hints, hints);
     }
-    assert_eq!(kernel.snapshot().notice.as_deref(), Some("there are no more hints"));
+    assert_eq!(notice(&kernel).as_deref(), Some("there are no more hints"));
     cell(&mut kernel, "middle", CellCommand::Reveal);
     assert!(found(&kernel, "middle").cell.attempts().is_revealed);
     cell(&mut kernel, "gate", CellCommand::Skip);
@@ -312,7 +307,7 @@ fn hints_come_one_by_one_and_gates_can_be_passed() {
     for id in ["intro", "double", "guess", "middle"] {
         let before = found(&kernel, id).cell;
         cell(&mut kernel, id, CellCommand::Skip);
-        assert_eq!(kernel.snapshot().notice.as_deref(), Some("this cell is not a gate"));
+        assert_eq!(notice(&kernel).as_deref(), Some("this cell is not a gate"));
         assert_eq!(found(&kernel, id).cell, before);
     }
 }
@@ -359,7 +354,7 @@ fn a_lesson_is_rehearsed() {
 #[test]
 fn running_all_tries_no_task() {
     let mut kernel = kernel();
-    apply(&mut kernel, Command::Notebook(NotebookCommand::RunAll));
+    apply(&mut kernel, RUN_ALL);
     assert!(found(&kernel, "guess").run.is_none() && found(&kernel, "middle").run.is_none());
     assert_eq!(found(&kernel, "middle").cell.attempts().tried, 0);
     assert!(found(&kernel, "uses").run.is_some());

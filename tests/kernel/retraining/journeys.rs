@@ -2,17 +2,18 @@
 
 use std::iter::repeat_n;
 
-use attune_core::kernel::command::{
-    Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
-};
+use attune_core::kernel::command::{Axis, Reference};
+use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::OwnKind;
-use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::{Command, Kernel, Worker};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, bits, heads, lesson, model, retrain, shown, trained};
+use crate::common::commands::{
+    RESET, axis, beside, compare, of_cell, retraining, scrub, select, set, step, temperature, toggle,
+};
 use crate::common::waiting::wait_until;
 use crate::counting::allocations;
 
@@ -34,31 +35,25 @@ fn retrained() -> Kernel {
     kernel
 }
 
-fn set(row: usize) -> Command {
-    Command::Weights(WeightCommand::Set { tensor: TensorName::ValueWeights.into(), row, col: 0, value: 0.5 })
+fn turn(row: usize) -> Command {
+    set(TensorName::ValueWeights, row, 0, 0.5)
 }
 
 /// Something of everything that undo takes back, between retrainings.
 fn learned() -> Kernel {
     let mut kernel = trained();
-    let axis = |from: &str, to: &str| {
-        Command::Axes(AxisCommand::Set { axis: Axis::ALL[0], from: from.to_owned(), to: to.to_owned() })
-    };
     let between = [
-        set(0),
-        Command::Training(TrainingCommand::Compare(Some(Reference::Start))),
-        Command::Sentence(SentenceCommand::Select(1)),
-        axis("stone", "duck"),
-        Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))),
-        Command::Notebook(NotebookCommand::Cell(
-            "intro".into(),
-            CellCommand::Insert { kind: OwnKind::Text, is_above: false },
-        )),
-        Command::Sentence(SentenceCommand::SetSecond(Some("the seal sank".to_owned()))),
-        Command::Training(TrainingCommand::Scrub(7)),
-        set(1),
-        Command::Training(TrainingCommand::Reset),
-        Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }),
+        turn(0),
+        compare(Reference::Start),
+        select(1),
+        axis(Axis::X, "stone", "duck"),
+        temperature(0.5),
+        of_cell("intro", CellCommand::Insert { kind: OwnKind::Text, is_above: false }),
+        beside("the seal sank"),
+        scrub(7),
+        turn(1),
+        RESET,
+        toggle(1, 0),
     ];
     for (recipe, command) in recipes().zip(between) {
         retrain(&mut kernel, &recipe);
@@ -119,8 +114,8 @@ fn steps_at_once_lead_to_where_each_leads_by_itself() {
         ("++---------+", None),
         (&back, None),
         (&forth, None),
-        ("-++++------", Some(set(2))),
-        ("+---++", Some(Command::Training(TrainingCommand::Step(3)))),
+        ("-++++------", Some(turn(2))),
+        ("+---++", Some(step(3))),
     ];
     for (i, (way, last)) in ways.into_iter().enumerate() {
         let steps = way.chars().map(|sign| if sign == '-' { Command::Undo } else { Command::Redo }).chain(last);
@@ -140,7 +135,7 @@ fn a_first_undo_gives_up_what_is_under_way() {
     let mut kernel = trained();
     retrain(&mut kernel, &heads(3));
     retrain(&mut kernel, &heads(2));
-    kernel.apply(Command::Retrain(Box::new(heads(1))));
+    kernel.apply(retraining(heads(1)));
     kernel.advance();
     kernel.apply_all([Command::Undo, Command::Undo].into_iter());
     assert!(!kernel.is_busy() && model(&kernel).recipe.is_default(), "one slider's moves are one undo");
@@ -152,11 +147,11 @@ fn a_worker_takes_what_waits_as_one_way() {
     let is_at = |heads| worker.latest().model.as_ref().is_some_and(|model| model.recipe.heads == heads);
     wait_until("there is a model", || is_at(None));
     for count in [3, 1, 3] {
-        worker.send(Command::Retrain(Box::new(heads(count))));
+        worker.send(retraining(heads(count)));
         wait_until("it has that many heads", || is_at(Some(count)));
-        worker.send(set(count));
+        worker.send(turn(count));
     }
-    for command in repeat_n(Command::Undo, 6).chain([Command::Redo, set(1), Command::Undo, Command::Undo]) {
+    for command in repeat_n(Command::Undo, 6).chain([Command::Redo, turn(1), Command::Undo, Command::Undo]) {
         worker.send(command);
     }
     wait_until("all is done", || worker.is_answered());

@@ -10,11 +10,11 @@ mod saving;
 
 use std::sync::Arc;
 
-use attune_core::kernel::snapshot::Snapshot;
-use attune_core::kernel::{Command, Kernel};
+use attune_core::kernel::Kernel;
 use attune_core::lesson::{Lesson, Recipe};
 
-use crate::common::lessons::{self, SMALL, apply, model, notice};
+use crate::common::commands::retraining;
+use crate::common::lessons::{self, SMALL, apply, bits, model, notice};
 
 fn lesson() -> Arc<Lesson> {
     lessons::lesson(SMALL)
@@ -25,29 +25,12 @@ fn trained() -> Kernel {
 }
 
 fn retrain(kernel: &mut Kernel, recipe: &Recipe) {
-    apply(kernel, Command::Retrain(Box::new(recipe.clone())));
+    apply(kernel, retraining(recipe.clone()));
     assert_eq!(notice(kernel), None);
 }
 
 fn undo_label(kernel: &Kernel) -> Option<String> {
     kernel.snapshot().history.undo
-}
-
-/// All numbers that are shown, bit for bit.
-fn bits(snapshot: &Snapshot) -> Vec<u32> {
-    let (space, model) = (snapshot.space.as_ref().expect("a space"), snapshot.model.as_ref().expect("a model"));
-    let sentence = &model.sentence;
-    let log: Vec<f32> = model.training.log.losses().collect();
-    let vectors = space.vectors.widened();
-    let numbers = [
-        vectors.flat(),
-        space.points.flat(),
-        model.parameters.flat(),
-        sentence.start.flat(),
-        sentence.end.flat(),
-        &log,
-    ];
-    numbers.concat().iter().map(|x| x.to_bits()).collect()
 }
 
 fn shown(kernel: &Kernel) -> Vec<u32> {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use attune_core::kernel::command::TrainingCommand;
-use attune_core::kernel::{Command, Worker};
+use attune_core::kernel::Worker;
 
 use super::{bits, lesson, trained};
+use crate::common::commands::{PAUSE, PLAY};
 use crate::common::waiting::wait_until;
 
 #[test]
@@ -14,7 +14,7 @@ fn a_slow_training_can_be_watched_and_ends_as_a_fast_one_does() {
     let steps = || worker.latest().model.as_ref().map_or(0, |model| model.training.progress.done);
     wait_until("a model", || worker.latest().model.is_some());
     worker.set_pace(Some(20));
-    worker.send(Command::Training(TrainingCommand::Play));
+    worker.send(PLAY);
     wait_until("a few steps", || steps() >= 3);
     let begun = Instant::now();
     let first = steps();
@@ -23,9 +23,9 @@ fn a_slow_training_can_be_watched_and_ends_as_a_fast_one_does() {
     assert!(begun.elapsed() > Duration::from_millis(200), "{:?}", begun.elapsed());
     // It rests for a second between two steps, and hears what is asked of it.
     worker.set_pace(Some(1));
-    worker.send(Command::Training(TrainingCommand::Pause));
+    worker.send(PAUSE);
     wait_until("it stands still", || worker.latest().model.as_ref().is_some_and(|model| !model.training.playing));
-    worker.send(Command::Training(TrainingCommand::Play));
+    worker.send(PLAY);
     let begun = Instant::now();
     worker.set_pace(None);
     wait_until("the end", || steps() == 20);

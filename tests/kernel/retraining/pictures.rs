@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{Axis, AxisCommand};
+use attune_core::kernel::Kernel;
+use attune_core::kernel::command::Axis;
 use attune_core::kernel::snapshot::StaticSpace;
-use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::{self, Lesson, Recipe};
 
 use super::{apply, retrain, seed};
+use crate::common::commands::{RESET_AXES, axis};
 use crate::common::top::at;
 
 /// The course's lesson of one word with two senses, without the model, which no picture of words needs.
@@ -108,8 +109,7 @@ fn no_seed_turns_the_picture_over() {
 #[test]
 fn axes_of_the_learner_hold_too() {
     let mut kernel = Kernel::trained(apple());
-    let choice = AxisCommand::Set { axis: Axis::X, from: "google".to_owned(), to: "banana".to_owned() };
-    apply(&mut kernel, Command::Axes(choice));
+    apply(&mut kernel, axis(Axis::X, "google", "banana"));
     let own = crowds(&kernel);
     for share in [0.6, 0.3, 0.7] {
         retrain(&mut kernel, &fruit(share));
@@ -117,9 +117,9 @@ fn axes_of_the_learner_hold_too() {
         assert!(moved < HELD, "{share}: {moved}");
     }
     let turned = space(&kernel).points.clone();
-    apply(&mut kernel, Command::Axes(AxisCommand::ResetAll));
+    apply(&mut kernel, RESET_AXES);
     retrain(&mut kernel, &fruit(0.6));
-    apply(&mut kernel, Command::Axes(AxisCommand::Set { axis: Axis::X, from: "google".into(), to: "banana".into() }));
+    apply(&mut kernel, axis(Axis::X, "google", "banana"));
     retrain(&mut kernel, &fruit(0.7));
     assert!(space(&kernel).points == turned, "however the learner came to it");
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use attune_core::kernel::check::claims::{ClaimVerdict, verify, verify_switched};
-use attune_core::kernel::command::{
-    Axis, AxisCommand, InterventionCommand, Reference, SentenceCommand, TrainingCommand, WeightCommand,
-};
+use attune_core::kernel::command::{Axis, Reference};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::recipe::{Measured, offers};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
+use crate::common::commands::{
+    PAUSE, PLAY, axis, compare, head, retraining, scrub, select, set, step, temperature, toggle,
+};
 use crate::common::lessons::{self, SMALL, edited, lesson, with_switches};
 use crate::common::top::at;
 
@@ -83,12 +84,12 @@ fn a_new_space_is_turned_to_fit_the_old_picture() {
 fn a_newer_recipe_gives_up_the_stale_one_at_once() {
     let mut kernel = trained();
     let before = shown(&kernel);
-    kernel.apply(Command::Retrain(Box::new(seed(2))));
+    kernel.apply(retraining(seed(2)));
     for _ in 0..3 {
         kernel.advance();
     }
     assert!(kernel.is_busy() && shown(&kernel) == before, "what there is stays until the new is there");
-    kernel.apply(Command::Retrain(Box::new(seed(3))));
+    kernel.apply(retraining(seed(3)));
     let under_way = kernel.snapshot().retraining.expect("under way");
     assert_eq!((under_way.recipe.seed, under_way.steps.done), (Some(3), 0));
     kernel.settle();
@@ -96,12 +97,12 @@ fn a_newer_recipe_gives_up_the_stale_one_at_once() {
     retrain(&mut straight, &seed(3));
     assert!(shown(&kernel) == shown(&straight) && kernel.snapshot().retraining.is_none());
     // Asked for once more, it is what there is; and asked for what there was, nothing is left to do.
-    kernel.apply(Command::Retrain(Box::new(seed(4))));
-    kernel.apply(Command::Retrain(Box::new(seed(3))));
+    kernel.apply(retraining(seed(4)));
+    kernel.apply(retraining(seed(3)));
     assert!(!kernel.is_busy());
     // Pause and undo give up what is under way, and nothing else.
-    for give_up in [Command::Training(TrainingCommand::Pause), Command::Undo] {
-        kernel.apply(Command::Retrain(Box::new(seed(4))));
+    for give_up in [PAUSE, Command::Undo] {
+        kernel.apply(retraining(seed(4)));
         kernel.advance();
         apply(&mut kernel, give_up);
         assert!(kernel.snapshot().retraining.is_none() && shown(&kernel) == shown(&straight));
@@ -111,11 +112,8 @@ fn a_newer_recipe_gives_up_the_stale_one_at_once() {
 #[test]
 fn one_slider_undoes_in_one_step_and_brings_all_of_the_old_model_back() {
     let mut kernel = trained();
-    apply(
-        &mut kernel,
-        Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value: 3.0 }),
-    );
-    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Start))));
+    apply(&mut kernel, set(TensorName::QueryWeights, 0, 1, 3.0));
+    apply(&mut kernel, compare(Reference::Start));
     let before = shown(&kernel);
     for next in [2, 3, 4] {
         retrain(&mut kernel, &seed(next));
@@ -134,7 +132,7 @@ fn one_slider_undoes_in_one_step_and_brings_all_of_the_old_model_back() {
     assert!(shown(&kernel) == before && model(&kernel).recipe.is_default());
     // What was done to the old model can be undone too.
     assert_eq!(undo_label(&kernel).as_deref(), Some("choice of a comparison"));
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(7)));
+    apply(&mut kernel, scrub(7));
     assert_eq!(model(&kernel).training.step_shown(), 7);
     apply(&mut kernel, Command::Undo);
     assert!(shown(&kernel) == before);
@@ -150,10 +148,7 @@ fn redo_walks_the_same_way() {
     let mut kernel = trained();
     retrain(&mut kernel, &heads(3));
     let three = shown(&kernel);
-    apply(
-        &mut kernel,
-        Command::Weights(WeightCommand::Set { tensor: TensorName::KeyWeights.into(), row: 0, col: 0, value: 1.0 }),
-    );
+    apply(&mut kernel, set(TensorName::KeyWeights, 0, 0, 1.0));
     retrain(&mut kernel, &width(4));
     let narrow = shown(&kernel);
     for _ in 0..3 {
@@ -166,10 +161,10 @@ fn redo_walks_the_same_way() {
     apply(&mut kernel, Command::Redo);
     assert!(shown(&kernel) == narrow);
     // It goes on training as one that was never away.
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(11)));
+    apply(&mut kernel, scrub(11));
     let mut straight = trained();
     retrain(&mut straight, &width(4));
-    apply(&mut straight, Command::Training(TrainingCommand::Scrub(11)));
+    apply(&mut straight, scrub(11));
     assert!(shown(&kernel) == shown(&straight));
 }
 
@@ -192,7 +187,7 @@ fn what_does_not_work_is_refused_with_words_and_never_offered() {
         (Recipe { shares: [("seal".to_owned(), vec![1.0])].into(), ..Recipe::default() }, "must sum to 1"),
     ];
     for (recipe, words) in refused {
-        kernel.apply(Command::Retrain(Box::new(recipe.clone())));
+        kernel.apply(retraining(recipe.clone()));
         let said = notice(&kernel).unwrap_or_default();
         assert!(said.contains(words), "{recipe:?}: {said}");
         assert!(!kernel.is_busy() && shown(&kernel) == before);
@@ -206,7 +201,7 @@ fn every_offered_recipe_trains() {
     let mut kernel = trained();
     for offer in offers(&lesson, &Recipe::default()) {
         for choice in offer.choices {
-            apply(&mut kernel, Command::Retrain(Box::new(choice.recipe.clone())));
+            apply(&mut kernel, retraining(choice.recipe.clone()));
             // A learning rate may be too large for the numbers; then the old model stays.
             assert!(notice(&kernel).is_none_or(|words| words.contains("learning_rate")), "{:?}", choice.recipe);
             let _ = shown(&kernel);
@@ -252,13 +247,8 @@ fn rotary_positions_turn_the_same_share_of_narrower_heads() {
 #[test]
 fn sentence_and_interventions_stay_as_far_as_they_fit() {
     let mut kernel = trained();
-    for command in [
-        Command::Sentence(SentenceCommand::Select(1)),
-        Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))),
-        Command::Interventions(InterventionCommand::ToggleMask { query: 0, key: 1 }),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }),
-        Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }),
-    ] {
+    for command in [select(1), temperature(2.0), toggle(0, 1), head(0, HeadMode::Frozen(None)), head(1, HeadMode::Off)]
+    {
         apply(&mut kernel, command);
     }
     retrain(&mut kernel, &heads(3));
@@ -279,7 +269,7 @@ fn a_static_learning_rate_that_diverges_leaves_the_old_model_and_says_why() {
     );
     let mut kernel = lessons::kernel(&text);
     let before = shown(&kernel);
-    apply(&mut kernel, Command::Retrain(Box::new(Recipe { static_rate: Some(1.0), ..Recipe::default() })));
+    apply(&mut kernel, retraining(Recipe { static_rate: Some(1.0), ..Recipe::default() }));
     match notice(&kernel) {
         Some(words) => assert!(words.contains("diverged") && shown(&kernel) == before, "{words}"),
         None => assert!(shown(&kernel) != before, "it trained"),
@@ -292,14 +282,9 @@ fn a_change_while_it_trains_again_stays_with_the_old_model() {
     let mut kernel = trained();
     retrain(&mut kernel, &width(4));
     let narrow = shown(&kernel);
-    kernel.apply(Command::Retrain(Box::new(width(8))));
+    kernel.apply(retraining(width(8)));
     kernel.advance();
-    kernel.apply(Command::Weights(WeightCommand::Set {
-        tensor: TensorName::QueryWeights.into(),
-        row: 3,
-        col: 3,
-        value: 2.0,
-    }));
+    kernel.apply(set(TensorName::QueryWeights, 3, 3, 2.0));
     let edited = shown(&kernel);
     kernel.settle();
     assert_eq!(kernel.snapshot().space.expect("a space").vectors.cols(), 8);
@@ -315,7 +300,7 @@ fn redo_gives_up_what_is_under_way_too() {
     retrain(&mut kernel, &heads(3));
     let three = shown(&kernel);
     apply(&mut kernel, Command::Undo);
-    kernel.apply(Command::Retrain(Box::new(heads(1))));
+    kernel.apply(retraining(heads(1)));
     kernel.advance();
     apply(&mut kernel, Command::Redo);
     assert!(shown(&kernel) == three && kernel.snapshot().retraining.is_none());
@@ -324,35 +309,33 @@ fn redo_gives_up_what_is_under_way_too() {
 #[test]
 fn the_old_model_does_not_train_while_the_new_one_does() {
     let mut kernel = Kernel::embedded(small_lesson());
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(3)));
+    apply(&mut kernel, step(3));
     let undo = undo_label(&kernel);
-    kernel.apply(Command::Retrain(Box::new(heads(3))));
-    for command in [Command::Training(TrainingCommand::Play), Command::Training(TrainingCommand::Step(2))] {
+    kernel.apply(retraining(heads(3)));
+    for command in [PLAY, step(2)] {
         kernel.apply(command);
         let said = notice(&kernel).expect("words");
         assert_eq!(said, "wait until the lesson has been trained again, or cancel that with Pause");
         assert!(kernel.snapshot().retraining.is_some() && !model(&kernel).training.playing);
         assert_eq!(undo_label(&kernel), undo, "nothing was done that could be undone");
     }
-    kernel.apply(Command::Training(TrainingCommand::Pause));
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(2)));
+    kernel.apply(PAUSE);
+    apply(&mut kernel, step(2));
     assert_eq!((notice(&kernel), model(&kernel).training.progress.done), (None, 5));
 }
 
 #[test]
 fn an_axis_that_the_new_vectors_do_not_have_is_spoken_of() {
     let mut kernel = trained();
-    for (axis, from, to) in [(Axis::X, "animal", "mineral"), (Axis::Z, "seal", "duck")] {
-        apply(&mut kernel, Command::Axes(AxisCommand::Set { axis, from: from.to_owned(), to: to.to_owned() }));
+    for (which, from, to) in [(Axis::X, "animal", "mineral"), (Axis::Z, "seal", "duck")] {
+        apply(&mut kernel, axis(which, from, to));
     }
-    kernel.apply(Command::Retrain(Box::new(width(2))));
-    kernel.settle();
+    apply(&mut kernel, retraining(width(2)));
     let basis = &kernel.snapshot().space.expect("a space").basis;
     assert!(basis.chosen[0].is_some() && basis.chosen[2].is_none());
     let said = notice(&kernel).expect("words");
     assert_eq!(said, "axis Z no longer runs from \"seal\" to \"duck\": the vectors have 2 dimensions now");
-    kernel.apply(Command::Retrain(Box::new(width(4))));
-    kernel.settle();
+    apply(&mut kernel, retraining(width(4)));
     assert_eq!(notice(&kernel), None, "the other one fits");
 }
 
@@ -372,7 +355,7 @@ fn a_switch_is_the_lesson_with_other_fields() {
     assert_eq!(undo_label(&kernel).as_deref(), Some("retraining: “Keep places” on, “Two layers” on"));
     retrain(&mut kernel, &Recipe::default());
     assert!(shown(&kernel) == shown(&trained()), "as the lesson has it");
-    kernel.apply(Command::Retrain(Box::new(switched(["Three layers"]))));
+    kernel.apply(retraining(switched(["Three layers"])));
     assert_eq!(notice(&kernel).as_deref(), Some("the lesson has no switch “Three layers”"));
 }
 

@@ -1,11 +1,11 @@
 //! A lesson that is left with a recipe opens with it.
 
-use attune_core::kernel::command::{InterventionCommand, SentenceCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::Recipe;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, heads, lesson, model, retrain, shown, trained, width};
+use crate::common::commands::{retraining, select, set, temperature};
 use crate::common::lessons::{self, SMALL};
 use crate::common::resaved::{open, saved};
 
@@ -14,17 +14,9 @@ fn the_model_of_a_recipe_is_back_bit_for_bit() {
     for recipe in [heads(3), width(4), Recipe { seed: Some(8), ..heads(1) }] {
         let mut kernel = trained();
         retrain(&mut kernel, &recipe);
-        apply(
-            &mut kernel,
-            Command::Weights(WeightCommand::Set {
-                tensor: TensorName::ValueWeights.into(),
-                row: 1,
-                col: 0,
-                value: 2.5,
-            }),
-        );
-        apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
-        apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.5))));
+        apply(&mut kernel, set(TensorName::ValueWeights, 1, 0, 2.5));
+        apply(&mut kernel, select(1));
+        apply(&mut kernel, temperature(0.5));
         let again = open(lesson(), saved(&kernel));
         assert!(again.snapshot().report.is_empty(), "{:?}", again.snapshot().report);
         assert!(shown(&again) == shown(&kernel), "{recipe:?}");
@@ -43,7 +35,7 @@ fn a_lesson_without_a_recipe_is_saved_as_ever() {
 fn what_is_saved_while_it_opens_is_what_was_saved() {
     let mut kernel = trained();
     retrain(&mut kernel, &width(4));
-    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
+    apply(&mut kernel, select(1));
     let before = saved(&kernel);
     let mut again = Kernel::open(lesson(), Some(before.clone()));
     while again.is_busy() {
@@ -76,7 +68,7 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
         switches: ["".to_owned()].into(),
     };
     let mut hostile = saved(&kernel);
-    hostile.commands[0] = Command::Retrain(Box::new(wild));
+    hostile.commands[0] = retraining(wild);
     let again = open(lesson(), hostile);
     assert!(model(&again).recipe.is_default() && !again.snapshot().report.is_empty());
 }
@@ -85,9 +77,9 @@ fn a_recipe_that_no_longer_fits_is_left_out_with_words() {
 fn a_retraining_under_way_begins_again_when_the_lesson_opens() {
     for recipe in [heads(3), width(4)] {
         let mut kernel = trained();
-        apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
+        apply(&mut kernel, select(1));
         let before = kernel.snapshot();
-        kernel.apply(Command::Retrain(Box::new(recipe.clone())));
+        kernel.apply(retraining(recipe.clone()));
         kernel.advance();
         assert_ne!(before.work_revision, kernel.snapshot().work_revision, "it is worth being saved");
         let left = saved(&kernel);
@@ -95,7 +87,7 @@ fn a_retraining_under_way_begins_again_when_the_lesson_opens() {
         // Until it is under way again, it waits with the rest.
         while again.snapshot().retraining.is_none() {
             assert!(again.is_busy());
-            assert_eq!(saved(&again).commands.last(), Some(&Command::Retrain(Box::new(recipe.clone()))));
+            assert_eq!(saved(&again).commands.last(), Some(&retraining(recipe.clone())));
             again.advance();
         }
         again.settle();
@@ -111,9 +103,9 @@ fn a_retraining_under_way_begins_again_when_the_lesson_opens() {
 #[test]
 fn a_retraining_that_no_longer_fits_is_left_out_with_words() {
     let mut kernel = trained();
-    kernel.apply(Command::Retrain(Box::new(heads(3))));
+    kernel.apply(retraining(heads(3)));
     let mut left = saved(&kernel);
-    *left.commands.last_mut().expect("it is under way") = Command::Retrain(Box::new(heads(5)));
+    *left.commands.last_mut().expect("it is under way") = retraining(heads(5));
     let again = open(lesson(), left);
     let report = again.snapshot().report;
     assert!(report.iter().any(|words| words.contains("trained again") && words.contains("5 heads")), "{report:?}");

@@ -6,30 +6,31 @@ use attune_core::kernel::training::run::CHANGED_ENTRIES_MAX;
 use attune_core::kernel::training::stop::Stopped;
 use attune_view::view_model::training::TrainingModel;
 
-use super::{apply, log, long, model, notice, run, set, shown, weight};
+use super::{apply, log, long, model, notice, run, shown, turn, weight};
+use crate::common::commands::{BRANCH, PLAY, RESET, SHOW_LATEST, compare, learning_rate, scrub, step};
 
 #[test]
 fn a_branch_goes_its_own_way_and_the_line_it_left_can_be_undone_to() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Play)]);
+    let mut kernel = run(&long(), &[PLAY]);
     let (end, whole) = (shown(&kernel), log(&kernel));
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(333)));
+    apply(&mut kernel, scrub(333));
     let at = shown(&kernel);
-    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
+    apply(&mut kernel, BRANCH);
     let branched = model(&kernel).training;
     assert_eq!((branched.progress.done, branched.look, branched.stopped), (333, None, Some(Stopped::Paused)));
     assert!(shown(&kernel) == at && whole.starts_with(&log(&kernel)));
 
     // Unchanged, it is the same training once more; with another learning rate it is another.
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, PLAY);
     assert!(shown(&kernel) == end && log(&kernel) == whole);
     apply(&mut kernel, Command::Undo);
-    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.05)));
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, learning_rate(0.05));
+    apply(&mut kernel, PLAY);
     assert!(shown(&kernel) != end && log(&kernel).len() == whole.len());
     let other = shown(&kernel);
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(333)));
+    apply(&mut kernel, scrub(333));
     assert_eq!(model(&kernel).training.learning_rate, 0.05);
-    apply(&mut kernel, Command::Training(TrainingCommand::ShowLatest));
+    apply(&mut kernel, SHOW_LATEST);
 
     let labels =
         ["look at another step", "training", "learning rate 0.05", "branch from step 333", "look at another step"];
@@ -43,66 +44,42 @@ fn a_branch_goes_its_own_way_and_the_line_it_left_can_be_undone_to() {
     }
     assert!(shown(&kernel) == other);
     // Each line is recalled as it was.
-    let straight = run(
-        &long(),
-        &[
-            Command::Training(TrainingCommand::Step(333)),
-            Command::Training(TrainingCommand::SetLearningRate(0.05)),
-            Command::Training(TrainingCommand::Step(100)),
-        ],
-    );
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(433)));
+    let straight = run(&long(), &[step(333), learning_rate(0.05), step(100)]);
+    apply(&mut kernel, scrub(433));
     assert!(shown(&kernel) == shown(&straight));
 }
 
 #[test]
 fn weights_turned_at_a_past_step_go_with_the_branch() {
-    let mut kernel = run(
-        &long(),
-        &[Command::Training(TrainingCommand::Step(200)), Command::Training(TrainingCommand::Scrub(50)), set(3.0)],
-    );
+    let mut kernel = run(&long(), &[step(200), scrub(50), turn(3.0)]);
     assert_eq!(weight(&kernel), 3.0);
     assert_ne!(model(&kernel).trained, model(&kernel).parameters);
     // Left behind by a look elsewhere, and brought back by undo.
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(60)));
+    apply(&mut kernel, scrub(60));
     assert_ne!(weight(&kernel), 3.0);
     apply(&mut kernel, Command::Undo);
     assert_eq!((weight(&kernel), model(&kernel).training.step_shown()), (3.0, 50));
-    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
+    apply(&mut kernel, BRANCH);
     assert_eq!((weight(&kernel), kernel.steps_done()), (3.0, 50));
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(10)));
+    apply(&mut kernel, step(10));
     let branched = shown(&kernel);
-    let straight = run(
-        &long(),
-        &[Command::Training(TrainingCommand::Step(50)), set(3.0), Command::Training(TrainingCommand::Step(10))],
-    );
+    let straight = run(&long(), &[step(50), turn(3.0), step(10)]);
     assert!(branched == shown(&straight));
 }
 
 #[test]
 fn playing_goes_on_from_the_latest_step() {
-    let mut kernel = run(
-        &long(),
-        &[
-            Command::Training(TrainingCommand::Step(100)),
-            set(0.5),
-            Command::Training(TrainingCommand::Scrub(40)),
-            set(9.0),
-        ],
-    );
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(20)));
-    let straight = run(
-        &long(),
-        &[Command::Training(TrainingCommand::Step(100)), set(0.5), Command::Training(TrainingCommand::Step(20))],
-    );
+    let mut kernel = run(&long(), &[step(100), turn(0.5), scrub(40), turn(9.0)]);
+    apply(&mut kernel, step(20));
+    let straight = run(&long(), &[step(100), turn(0.5), step(20)]);
     assert!(shown(&kernel) == shown(&straight), "nothing of the look back is in it");
     apply(&mut kernel, Command::Undo);
     assert_eq!((model(&kernel).training.step_shown(), weight(&kernel)), (40, 9.0));
 
     // And a look back stops the training.
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    kernel.apply(PLAY);
     kernel.advance();
-    kernel.apply(Command::Training(TrainingCommand::Scrub(3)));
+    kernel.apply(scrub(3));
     let training = model(&kernel).training;
     assert!(!training.playing && training.progress.done > 100 && training.step_shown() == 3);
     let said = TrainingModel::of(&kernel.snapshot());
@@ -113,35 +90,35 @@ fn playing_goes_on_from_the_latest_step() {
 #[test]
 fn changes_on_the_way_are_bounded_too() {
     let mut kernel = run(&long(), &[]);
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    (0..CHANGED_ENTRIES_MAX).for_each(|i| kernel.apply(set(1.0 + (i % 2) as f32)));
+    kernel.apply(PLAY);
+    (0..CHANGED_ENTRIES_MAX).for_each(|i| kernel.apply(turn(1.0 + (i % 2) as f32)));
     assert_eq!(notice(&kernel), None);
     let before = (shown(&kernel), kernel.snapshot().history);
-    let refused = [set(5.0), Command::Training(TrainingCommand::SetLearningRate(0.5))];
+    let refused = [turn(5.0), learning_rate(0.5)];
     for command in refused {
         kernel.apply(command);
         assert!(notice(&kernel).expect("a notice").contains("at most 65536 changes"));
         assert!((shown(&kernel), kernel.snapshot().history) == before && model(&kernel).training.playing);
     }
-    apply(&mut kernel, Command::Training(TrainingCommand::Reset));
-    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.5)));
+    apply(&mut kernel, RESET);
+    apply(&mut kernel, learning_rate(0.5));
     assert_eq!(notice(&kernel), None);
 }
 
 #[test]
 fn looks_along_a_slider_undo_as_one() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(50))]);
+    let mut kernel = run(&long(), &[step(50)]);
     for step in [40, 30, 20, 50, 10] {
-        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(step)));
+        apply(&mut kernel, scrub(step));
     }
     for rate in [0.02, 0.03, 0.04] {
-        apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(rate)));
+        apply(&mut kernel, learning_rate(rate));
         assert!(notice(&kernel).expect("a notice").contains("branch from that step"), "a past step has had its rate");
     }
     apply(&mut kernel, Command::Undo);
     assert_eq!(model(&kernel).training.look, None);
     for rate in [0.02, 0.03, 0.04] {
-        apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(rate)));
+        apply(&mut kernel, learning_rate(rate));
     }
     assert_eq!(model(&kernel).training.learning_rate, 0.04);
     apply(&mut kernel, Command::Undo);
@@ -151,25 +128,17 @@ fn looks_along_a_slider_undo_as_one() {
 
 #[test]
 fn what_cannot_be_done_with_the_past_is_said() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(5))]);
-    let rate = |rate| {
-        (
-            Command::Training(TrainingCommand::SetLearningRate(rate)),
-            format!("a learning rate must be above 0 and at most 1, not {rate}"),
-        )
-    };
+    let mut kernel = run(&long(), &[step(5)]);
+    let of_rate = |rate| (learning_rate(rate), format!("a learning rate must be above 0 and at most 1, not {rate}"));
     let cases = [
-        (Command::Training(TrainingCommand::Scrub(6)), "there is no step 6 yet; training has done 5 so far".to_owned()),
-        (
-            Command::Training(TrainingCommand::Compare(Some(Reference::Step(6)))),
-            "there is no step 6 yet; training has done 5 so far".to_owned(),
-        ),
-        (Command::Training(TrainingCommand::Branch), "this is already the latest step".to_owned()),
-        rate(0.0),
-        rate(1.5),
-        rate(-1.0),
-        rate(f64::NAN),
-        rate(f64::INFINITY),
+        (scrub(6), "there is no step 6 yet; training has done 5 so far".to_owned()),
+        (compare(Reference::Step(6)), "there is no step 6 yet; training has done 5 so far".to_owned()),
+        (BRANCH, "this is already the latest step".to_owned()),
+        of_rate(0.0),
+        of_rate(1.5),
+        of_rate(-1.0),
+        of_rate(f64::NAN),
+        of_rate(f64::INFINITY),
     ];
     let before = (shown(&kernel), kernel.snapshot().history);
     for (command, words) in cases {
@@ -177,12 +146,7 @@ fn what_cannot_be_done_with_the_past_is_said() {
         assert_eq!(notice(&kernel), Some(words));
         assert!((shown(&kernel), kernel.snapshot().history) == before);
     }
-    for command in [
-        Command::Training(TrainingCommand::Scrub(5)),
-        Command::Training(TrainingCommand::ShowLatest),
-        Command::Training(TrainingCommand::Compare(None)),
-        Command::Training(TrainingCommand::SetLearningRate(0.01)),
-    ] {
+    for command in [scrub(5), SHOW_LATEST, Command::Training(TrainingCommand::Compare(None)), learning_rate(0.01)] {
         apply(&mut kernel, command.clone());
         assert_eq!(notice(&kernel), None);
         assert_eq!(kernel.snapshot().history, before.1, "{command:?} changes nothing and leaves no trace");

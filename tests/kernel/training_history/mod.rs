@@ -7,11 +7,11 @@ mod stops;
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::WeightCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
 use attune_engine::numerics::params::TensorName;
 
+use crate::common::commands::set;
 use crate::common::lessons::{apply, changed as lesson, model, notice};
 
 /// The small lesson with more steps, so that not every one has a checkpoint.
@@ -42,8 +42,9 @@ fn log(kernel: &Kernel) -> Vec<u32> {
     rows.map(f32::to_bits).collect()
 }
 
-fn set(value: f32) -> Command {
-    Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row: 0, col: 1, value })
+/// Sets an entry of `W_Q`.
+fn turn(value: f32) -> Command {
+    set(TensorName::QueryWeights, 0, 1, value)
 }
 
 fn weight(kernel: &Kernel) -> f32 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attune_core::kernel::command::{Reference, TrainingCommand};
+use attune_core::kernel::command::Reference;
 use attune_core::kernel::snapshot::LookSnapshot;
 use attune_core::kernel::training::run::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use attune_core::kernel::{Command, Kernel};
@@ -10,23 +10,21 @@ use attune_core::lesson::Recipe;
 use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::numerics::optimiser::Method;
 
-use super::{LONG, apply, lesson, log, long, model, run, set, shown};
+use super::{LONG, apply, lesson, log, long, model, run, shown, turn};
+use crate::common::commands::{BRANCH, PLAY, SHOW_LATEST, compare, learning_rate, retraining, scrub, step};
 
 /// A training with changes on its way, and what was shown after its steps.
 fn eventful() -> (Kernel, Vec<(usize, Vec<u32>)>) {
     let mut kernel = run(&long(), &[]);
     let mut seen = vec![(0, shown(&kernel))];
     let steps = [
-        (Command::Training(TrainingCommand::Step(100)), None),
-        (Command::Training(TrainingCommand::Step(33)), Some(set(0.7))),
-        (Command::Training(TrainingCommand::Step(1)), Some(Command::Training(TrainingCommand::SetLearningRate(0.003)))),
-        (
-            Command::Training(TrainingCommand::Step(400)),
-            Some(Command::Training(TrainingCommand::SetLearningRate(0.02))),
-        ),
-        (Command::Training(TrainingCommand::Step(1)), Some(set(-0.0))),
-        (Command::Training(TrainingCommand::Step(301)), Some(set(2.0))),
-        (Command::Training(TrainingCommand::Play), None),
+        (step(100), None),
+        (step(33), Some(turn(0.7))),
+        (step(1), Some(learning_rate(0.003))),
+        (step(400), Some(learning_rate(0.02))),
+        (step(1), Some(turn(-0.0))),
+        (step(301), Some(turn(2.0))),
+        (PLAY, None),
     ];
     for (steps, change) in steps {
         if let Some(change) = change {
@@ -50,31 +48,25 @@ fn a_step_looked_at_is_what_it_was_bit_for_bit() {
     assert!(seen.iter().any(|(step, _)| !kept.contains(step)), "some must be recalled");
     // To and fro.
     for (step, state) in seen.iter().rev().chain(&seen) {
-        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(*step)));
+        apply(&mut kernel, scrub(*step));
         let model = model(&kernel);
         assert_eq!(model.training.step_shown(), *step);
         assert_eq!(model.training.look.is_none(), *step == LONG, "the latest step is no look back");
         assert!(shown(&kernel) == *state, "step {step} is not what it was");
         assert!(model.training.progress.done == LONG && log(&kernel) == before, "the later steps stay");
     }
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(7)));
-    apply(&mut kernel, Command::Training(TrainingCommand::ShowLatest));
+    apply(&mut kernel, scrub(7));
+    apply(&mut kernel, SHOW_LATEST);
     assert!(shown(&kernel) == seen[seen.len() - 1].1);
 }
 
 #[test]
 fn a_change_while_training_plays_is_done_again() {
     // A few steps first, so that no checkpoint lies between a change and what is seen of it.
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(11))]);
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    let mut kernel = run(&long(), &[step(11)]);
+    kernel.apply(PLAY);
     let mut seen = Vec::new();
-    for change in [
-        set(0.4),
-        Command::Training(TrainingCommand::SetLearningRate(0.05)),
-        set(0.5),
-        set(0.6),
-        Command::Training(TrainingCommand::SetLearningRate(0.01)),
-    ] {
+    for change in [turn(0.4), learning_rate(0.05), turn(0.5), turn(0.6), learning_rate(0.01)] {
         (0..9).for_each(|_| kernel.advance());
         kernel.apply(change);
         assert!(model(&kernel).training.playing);
@@ -82,11 +74,11 @@ fn a_change_while_training_plays_is_done_again() {
         kernel.advance();
         seen.push((changed_at, kernel.steps_done(), shown(&kernel)));
     }
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, PLAY);
     let kept = model(&kernel).training.checkpoints.steps;
     for (changed_at, step, state) in &seen {
         assert!(!kept.iter().any(|kept| (changed_at + 1..=*step).contains(kept)), "{changed_at} to {step}");
-        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(*step)));
+        apply(&mut kernel, scrub(*step));
         assert!(shown(&kernel) == *state, "step {step} is not what it was");
     }
 }
@@ -94,15 +86,15 @@ fn a_change_while_training_plays_is_done_again() {
 #[test]
 fn the_same_commands_give_the_same_history() {
     let commands = [
-        Command::Training(TrainingCommand::Step(300)),
-        Command::Training(TrainingCommand::Scrub(100)),
-        Command::Training(TrainingCommand::Branch),
-        Command::Training(TrainingCommand::SetLearningRate(0.03)),
-        Command::Training(TrainingCommand::Step(200)),
+        step(300),
+        scrub(100),
+        BRANCH,
+        learning_rate(0.03),
+        step(200),
         Command::Undo,
-        Command::Training(TrainingCommand::Scrub(31)),
+        scrub(31),
         Command::Redo,
-        Command::Training(TrainingCommand::Compare(Some(Reference::Step(77)))),
+        compare(Reference::Step(77)),
     ];
     let (a, b) = (run(&long(), &commands), run(&long(), &commands));
     assert!(shown(&a) == shown(&b) && log(&a) == log(&b));
@@ -113,7 +105,7 @@ fn the_same_commands_give_the_same_history() {
 
 #[test]
 fn recalling_goes_in_pieces_over_true_steps() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Play)]);
+    let mut kernel = run(&long(), &[PLAY]);
     let kept = model(&kernel).training.checkpoints.steps;
     let (first, second) = (kept[20], kept[21]);
     let stride = second - first;
@@ -123,10 +115,10 @@ fn recalling_goes_in_pieces_over_true_steps() {
     apply(&mut kernel, Command::Undo);
     apply(&mut kernel, Command::Redo);
     assert_eq!(model(&kernel).training.checkpoints.steps, kept);
-    apply(&mut kernel, Command::Retrain(Box::new(Recipe { seed: Some(11), ..Recipe::default() })));
+    apply(&mut kernel, retraining(Recipe { seed: Some(11), ..Recipe::default() }));
     apply(&mut kernel, Command::Undo);
     assert_eq!(model(&kernel).training.checkpoints.steps, [0]);
-    kernel.apply(Command::Training(TrainingCommand::Scrub(second + 1)));
+    kernel.apply(scrub(second + 1));
     assert!(kernel.is_busy());
     let mut last = 0;
     while kernel.is_busy() {
@@ -137,14 +129,14 @@ fn recalling_goes_in_pieces_over_true_steps() {
     }
     let filled = model(&kernel).training.checkpoints.steps;
     assert!(kept[..=21].iter().all(|step| filled.contains(step)), "and the gap is filled");
-    let fresh = run(&long(), &[Command::Training(TrainingCommand::Step(second + 1))]);
+    let fresh = run(&long(), &[step(second + 1)]);
     assert!(shown(&kernel) == shown(&fresh));
 }
 
 #[test]
 fn memory_is_bounded_however_long_training_is() {
     for steps in [CHECKPOINTS_MAX - 1, 4 * CHECKPOINTS_MAX, 5 * CHECKPOINTS_MAX + 3] {
-        let kernel = run(&lesson(|lesson| lesson.model.steps = steps), &[Command::Training(TrainingCommand::Play)]);
+        let kernel = run(&lesson(|lesson| lesson.model.steps = steps), &[PLAY]);
         let checkpoints = model(&kernel).training.checkpoints;
         assert!(checkpoints.steps.len() <= CHECKPOINTS_MAX && checkpoints.bytes <= CHECKPOINT_BYTES_MAX);
         let bytes = 3 * 4 * model(&kernel).parameters.len();
@@ -167,19 +159,19 @@ fn sgd_trains_too_and_is_recalled_with_its_velocity() {
             lesson.model.learning_rate = 0.1 * (1.0 - momentum);
             lesson.model.optimiser = Method::Sgd { momentum };
         });
-        let mut kernel = run(&lesson, &[Command::Training(TrainingCommand::Step(401))]);
+        let mut kernel = run(&lesson, &[step(401)]);
         let at = shown(&kernel);
-        apply(&mut kernel, Command::Training(TrainingCommand::Play));
+        apply(&mut kernel, PLAY);
         let log = model(&kernel).training.log;
         assert!(log.mean_loss(550, 600) < 0.8 * log.mean_loss(0, 50), "momentum {momentum}");
-        apply(&mut kernel, Command::Training(TrainingCommand::Scrub(401)));
+        apply(&mut kernel, scrub(401));
         assert!(shown(&kernel) == at, "momentum {momentum}");
     }
 }
 
 #[test]
 fn a_snapshot_shares_what_it_shows() {
-    let kernel = run(&long(), &[Command::Training(TrainingCommand::Step(600))]);
+    let kernel = run(&long(), &[step(600)]);
     let (a, b) = (model(&kernel), model(&kernel));
     assert!(Arc::ptr_eq(&a.parameters, &b.parameters) && Arc::ptr_eq(&a.parameters, &a.trained));
     assert!(a.training.log.is_same(&b.training.log));

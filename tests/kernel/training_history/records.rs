@@ -1,18 +1,17 @@
 //! Records of the steps, and differences between them.
 
-use attune_core::kernel::command::{Reference, TrainingCommand};
+use attune_core::kernel::command::Reference;
 use attune_core::kernel::{Command, Kernel};
 use attune_view::view_model::training::TrainingModel;
 
-use super::{apply, long, model, run, set};
+use super::{apply, long, model, run, turn};
+use crate::common::commands::{BRANCH, compare, scrub, step};
 
 #[test]
 fn differences_are_data() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(300))]);
+    let mut kernel = run(&long(), &[step(300)]);
     assert!(model(&kernel).comparison.is_none());
-    let states: Vec<_> = [0, 120, 300]
-        .map(|step| (step, model(&run(&long(), &[Command::Training(TrainingCommand::Step(step.max(1)))])).parameters))
-        .into();
+    let states: Vec<_> = [0, 120, 300].map(|at| (at, model(&run(&long(), &[step(at.max(1))])).parameters)).into();
     let start = model(&run(&long(), &[])).parameters;
     let check = |kernel: &Kernel, with: Reference, reference: &[f32]| {
         let model = model(kernel);
@@ -25,22 +24,22 @@ fn differences_are_data() {
         assert!((f64::from(comparison.norms.overall) - length).abs() < 1e-6 * length.max(1.0));
         assert_eq!(comparison.norms.by_tensor.len(), model.parameters.specs().len());
     };
-    apply(&mut kernel, set(4.0));
-    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Trained))));
+    apply(&mut kernel, turn(4.0));
+    apply(&mut kernel, compare(Reference::Trained));
     check(&kernel, Reference::Trained, model(&kernel).trained.flat());
     assert_eq!(model(&kernel).comparison.expect("one").difference.flat().iter().filter(|x| **x != 0.0).count(), 1);
-    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Start))));
+    apply(&mut kernel, compare(Reference::Start));
     check(&kernel, Reference::Start, start.flat());
-    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Step(120)))));
+    apply(&mut kernel, compare(Reference::Step(120)));
     check(&kernel, Reference::Step(120), states[1].1.flat());
     // Between two steps: the one shown, and the other.
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(299)));
+    apply(&mut kernel, scrub(299));
     check(&kernel, Reference::Step(120), states[1].1.flat());
     // It outlives its line: two branches can be compared.
-    apply(&mut kernel, Command::Training(TrainingCommand::Compare(Some(Reference::Step(300)))));
+    apply(&mut kernel, compare(Reference::Step(300)));
     check(&kernel, Reference::Step(300), states[2].1.flat());
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(10)));
-    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
+    apply(&mut kernel, scrub(10));
+    apply(&mut kernel, BRANCH);
     check(&kernel, Reference::Step(300), states[2].1.flat());
     for _ in 0..3 {
         apply(&mut kernel, Command::Undo);
@@ -51,7 +50,7 @@ fn differences_are_data() {
 
 #[test]
 fn gradient_norms_are_recorded_by_tensor() {
-    let kernel = run(&long(), &[Command::Training(TrainingCommand::Step(30))]);
+    let kernel = run(&long(), &[step(30)]);
     let model = model(&kernel);
     assert_eq!(model.training.log.len(), 30);
     for step in model.training.log.steps() {

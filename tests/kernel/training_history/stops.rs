@@ -1,6 +1,5 @@
 //! Reasons for training to stop: rules, and numbers that overflow.
 
-use attune_core::kernel::command::{TrainingCommand, WeightCommand};
 use attune_core::kernel::training::stop::{Overflow, Stopped};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_core::lesson::schema::StopRule;
@@ -9,10 +8,11 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 
 use super::{LONG, apply, lesson, log, long, model, run, shown};
+use crate::common::commands::{BRANCH, PLAY, RESET, learning_rate, scrub, set, step, train_to};
 
 #[test]
 fn stop_rules_stop_at_their_step_and_only_once() {
-    let plain = run(&long(), &[Command::Training(TrainingCommand::Play)]);
+    let plain = run(&long(), &[PLAY]);
     let losses: Vec<f32> = model(&plain).training.log.losses().collect();
     let limit = 1.45;
     let first = losses.iter().position(|loss| f64::from(*loss) < limit).expect("it learns") + 1;
@@ -22,29 +22,29 @@ fn stop_rules_stop_at_their_step_and_only_once() {
         lesson.model.steps = LONG;
         lesson.model.stop = vec![StopRule::GradientBelow(1e-12), rule];
     });
-    let mut kernel = run(&ruled, &[Command::Training(TrainingCommand::Play)]);
+    let mut kernel = run(&ruled, &[PLAY]);
     let training = model(&kernel).training;
     assert_eq!((training.progress.done, training.stopped), (first, Some(Stopped::Rule(rule))));
     let said = TrainingModel::of(&kernel.snapshot());
     assert_eq!((said.stage, said.status.as_str()), (TrainingStage::Stopped, "stopped: the loss is below 1.45"));
     // Asked for a step, it passes the rule, and is the same training.
-    let mut through = run(&ruled, &[Command::Training(TrainingCommand::TrainTo(Some(first + 2)))]);
+    let mut through = run(&ruled, &[train_to(Some(first + 2))]);
     assert_eq!((through.steps_done(), model(&through).training.stopped), (first + 2, Some(Stopped::Paused)));
-    apply(&mut through, Command::Training(TrainingCommand::TrainTo(None)));
+    apply(&mut through, train_to(None));
     assert!(log(&through) == log(&plain));
     // Asked to play on, it does; a branch from before the stop is stopped again.
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, PLAY);
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));
     assert!(log(&kernel) == log(&plain));
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(first - 1)));
-    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, scrub(first - 1));
+    apply(&mut kernel, BRANCH);
+    apply(&mut kernel, PLAY);
     assert_eq!((kernel.steps_done(), model(&kernel).training.stopped), (first, Some(Stopped::Rule(rule))));
 
     // A branch at the stop stands there for the same reason, opened again too.
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(first)));
-    apply(&mut kernel, Command::Training(TrainingCommand::Branch));
+    apply(&mut kernel, PLAY);
+    apply(&mut kernel, scrub(first));
+    apply(&mut kernel, BRANCH);
     let mut opened = Kernel::open(ruled, Some(Saved::of(&kernel.snapshot())));
     opened.settle();
     for kernel in [&kernel, &opened] {
@@ -60,7 +60,7 @@ fn stop_rules_stop_at_their_step_and_only_once() {
             lesson.model.steps = LONG;
             lesson.model.stop = vec![plateau];
         }),
-        &[Command::Training(TrainingCommand::Play)],
+        &[PLAY],
     );
     assert_eq!(
         (kernel.steps_done(), model(&kernel).training.stopped),
@@ -71,7 +71,7 @@ fn stop_rules_stop_at_their_step_and_only_once() {
 /// The training stands at its last good step, says what overflowed where, and can go on once that is mended.
 #[track_caller]
 fn check_divergence(kernel: &mut Kernel, step: usize, overflow: Overflow, words: &str) {
-    apply(kernel, Command::Training(TrainingCommand::Play));
+    apply(kernel, PLAY);
     let training = model(kernel).training;
     let diverged = training.diverged().expect("it diverges");
     assert_eq!((diverged.step, diverged.overflow), (step, overflow));
@@ -81,7 +81,7 @@ fn check_divergence(kernel: &mut Kernel, step: usize, overflow: Overflow, words:
     assert!(model(kernel).parameters.flat().iter().all(|x| x.is_finite()));
     // The same step diverges again: the state is really the one before it.
     let before = shown(kernel);
-    apply(kernel, Command::Training(TrainingCommand::Play));
+    apply(kernel, PLAY);
     assert_eq!(model(kernel).training.diverged(), Some(diverged));
     assert!(shown(kernel) == before);
 }
@@ -99,9 +99,9 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
     let positions = Overflow::Parameter(TensorName::Positions.into());
     check_divergence(&mut kernel, 1, positions, "training diverged at step 1: an entry of P is no longer finite");
     assert!(shown(&kernel) == start);
-    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.1)));
+    apply(&mut kernel, learning_rate(0.1));
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::Paused));
-    apply(&mut kernel, Command::Training(TrainingCommand::Play));
+    apply(&mut kernel, PLAY);
     assert_eq!(model(&kernel).training.stopped, Some(Stopped::LastStep));
 
     let mut kernel = run(&exploding(1e30), &[]);
@@ -110,19 +110,16 @@ fn a_learning_rate_that_explodes_names_the_tensor() {
 
 #[test]
 fn a_loss_that_overflows_can_be_undone() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(601))]);
+    let mut kernel = run(&long(), &[step(601)]);
     let last_good = shown(&kernel);
     for col in 0..6 {
-        let huge = Command::Weights(WeightCommand::Set {
-            tensor: TensorName::OutputBias.into(),
-            row: 0,
-            col,
-            value: f32::MAX,
-        });
+        let huge = set(TensorName::OutputBias, 0, col, f32::MAX);
         apply(&mut kernel, huge);
     }
     check_divergence(&mut kernel, 602, Overflow::Loss, "training diverged at step 602: the loss is no longer finite");
-    for _ in 0..8 {
+    apply(&mut kernel, RESET);
+    assert_eq!(model(&kernel).training.diverged(), None);
+    for _ in 0..9 {
         apply(&mut kernel, Command::Undo);
     }
     assert!(shown(&kernel) == last_good);
@@ -140,40 +137,30 @@ fn a_parameter_that_overflows_leaves_the_last_good_step() {
         (lesson.model.architecture.train_embedding, lesson.model.architecture.max_tokens) = (true, 5);
         lesson.sentences.retain(|sentence| sentence.len() <= 5);
     });
-    let mut kernel = run(
-        &lesson,
-        &[
-            Command::Training(TrainingCommand::Step(601)),
-            Command::Training(TrainingCommand::SetLearningRate(0.02)),
-            Command::Training(TrainingCommand::Step(3)),
-        ],
-    );
+    let mut kernel = run(&lesson, &[step(601), learning_rate(0.02), step(3)]);
     assert_eq!(model(&kernel).training.checkpoints.steps.last(), Some(&600), "there are steps to run again");
     let space = kernel.snapshot().space.expect("a space");
     let row = space.vocabulary.iter().position(|word| word == UNREAD).expect("a word of the corpus");
     let tensor = TensorName::Embedding.into();
     let near_the_end = f32::MAX / 1.2;
-    apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row, col: 0, value: near_the_end }));
+    apply(&mut kernel, set(tensor, row, 0, near_the_end));
     // From here on, a step multiplies every parameter by 1 − 2.5.
-    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(1.0)));
+    apply(&mut kernel, learning_rate(1.0));
     let last_good = shown(&kernel);
     let words = "training diverged at step 605: an entry of E is no longer finite";
     check_divergence(&mut kernel, 605, Overflow::Parameter(tensor), words);
     assert!(shown(&kernel) == last_good, "it is not the state before the step");
     assert_eq!(model(&kernel).parameters.matrix(tensor)[(row, 0)], near_the_end);
-    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.01)));
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(10)));
+    apply(&mut kernel, learning_rate(0.01));
+    apply(&mut kernel, step(10));
     assert_eq!(kernel.steps_done(), 614, "mended, it goes on");
 }
 
 #[test]
 fn a_gradient_that_overflows_is_named() {
-    let mut kernel = run(&long(), &[Command::Training(TrainingCommand::Step(3))]);
+    let mut kernel = run(&long(), &[step(3)]);
     // Large enough for its square to overflow on the way back to W_V, not for the loss.
-    apply(
-        &mut kernel,
-        Command::Weights(WeightCommand::Set { tensor: TensorName::OutputWeights.into(), row: 0, col: 0, value: 1e25 }),
-    );
+    apply(&mut kernel, set(TensorName::OutputWeights, 0, 0, 1e25));
     let gradient = Overflow::Gradient(TensorName::ValueBias.into());
     check_divergence(&mut kernel, 4, gradient, "training diverged at step 4: the gradient of b_V overflows");
 }

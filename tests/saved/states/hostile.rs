@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use attune_core::kernel::command::{
-    InterventionCommand, SentenceCommand, TensorEntries, TrainingCommand, WeightCommand,
-};
+use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TensorEntries, WeightCommand};
+use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::{DOCUMENT_CELLS_MAX, OwnKind};
 use attune_core::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
 use attune_core::kernel::notebook::snapshot::{RunSnapshot, Verdict};
-use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel, Saved};
 use attune_engine::code::{Output, Tensor};
 use attune_engine::numerics::Matrix;
@@ -17,6 +15,9 @@ use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use serde_json::{Value, json};
 
 use super::{cell, changed, found, ids, kernel, lesson, open, report, saved};
+use crate::common::commands::{
+    PLAY, RUN_ALL, head, learning_rate, of_cell, scrub, sentence, temperature, toggle, train_to,
+};
 use crate::common::lessons::{self, SMALL};
 
 fn with_commands(commands: Vec<Command>) -> Kernel {
@@ -25,11 +26,7 @@ fn with_commands(commands: Vec<Command>) -> Kernel {
 
 /// The commands, and training to the lesson's last step.
 fn trained_with(commands: impl IntoIterator<Item = Command>) -> Kernel {
-    with_commands(commands.into_iter().chain([to(None)]).collect())
-}
-
-fn to(step: Option<usize>) -> Command {
-    Command::Training(TrainingCommand::TrainTo(step))
+    with_commands(commands.into_iter().chain([train_to(None)]).collect())
 }
 
 /// The lesson as it is without a saved state.
@@ -39,6 +36,7 @@ fn is_untouched(kernel: &Kernel) {
     assert_eq!(model.parameters, fresh.parameters);
     assert_eq!(model.interventions, fresh.interventions);
     assert_eq!(model.sentence.tokens, fresh.sentence.tokens);
+    assert!(model.second.is_none());
     assert_eq!(ids(kernel), ids(&super::kernel()));
 }
 
@@ -46,8 +44,7 @@ fn is_untouched(kernel: &Kernel) {
 fn an_empty_state_is_the_lesson() {
     let empty: Saved = serde_json::from_str("{}").expect("every field has a default");
     let mut kernel = open(lesson(), empty);
-    kernel.apply(Command::Training(TrainingCommand::Play));
-    kernel.settle();
+    lessons::apply(&mut kernel, PLAY);
     is_untouched(&kernel);
     assert_eq!(report(&kernel), [""; 0]);
 }
@@ -56,7 +53,10 @@ fn an_empty_state_is_the_lesson() {
 fn sentences_that_cannot_be_shown() {
     let long = vec!["seal".to_owned(); 100_000];
     for words in [vec![], vec!["zebra".to_owned()], vec!["\u{202e}\n".repeat(10_000)], long] {
-        for choice in [SentenceCommand::Set(words.join(" ")), SentenceCommand::Words(words)] {
+        let text = words.join(" ");
+        let choices =
+            [SentenceCommand::Set(text.clone()), SentenceCommand::Words(words), SentenceCommand::SetSecond(Some(text))];
+        for choice in choices {
             let kernel = trained_with([Command::Sentence(choice)]);
             is_untouched(&kernel);
             assert_eq!(report(&kernel).len(), 1);
@@ -73,8 +73,7 @@ fn written(command: &str) -> Command {
 
 #[test]
 fn interventions_that_do_not_fit() {
-    let temperature = |value| Command::Interventions(InterventionCommand::SetTemperature(Some(value)));
-    let head = |head| Command::Interventions(InterventionCommand::SetHead { head, mode: HeadMode::Off });
+    let off = |at| head(at, HeadMode::Off);
     let frozen = |rows: usize, weights: &str| {
         let mode = format!(r#"{{ "Frozen": {{ "rows": {rows}, "weights": [{weights}] }} }}"#);
         written(&format!(r#"{{ "SetHead": {{ "head": 0, "mode": {mode} }} }}"#))
@@ -85,8 +84,8 @@ fn interventions_that_do_not_fit() {
     let cases = [
         temperature(f64::NAN),
         temperature(-1.0),
-        head(2),
-        head(usize::MAX),
+        off(2),
+        off(usize::MAX),
         frozen(2, "0.5,0.5,0.5,0.5"),
         frozen(usize::MAX, ""),
         frozen(0, "0.5"),
@@ -127,9 +126,9 @@ fn interventions_of_a_sentence_that_is_gone_go_with_it() {
     let zeros = HeadMode::Frozen(Some(Arc::new(Matrix::zeros(7, 7))));
     let mask = Mask::custom(MaskTable::from_fn(7, 7, |_, _| true));
     let kernel = trained_with([
-        Command::Sentence(SentenceCommand::Set("zebra".to_owned())),
+        sentence("zebra"),
         Command::Interventions(InterventionCommand::SetMask(Some(mask))),
-        Command::Interventions(InterventionCommand::SetHead { head: 1, mode: zeros }),
+        head(1, zeros),
     ]);
     is_untouched(&kernel);
     assert_eq!(report(&kernel).len(), 3);
@@ -154,7 +153,9 @@ fn weights_that_do_not_fit() {
     ];
     for tensor in cases {
         let put = Command::Weights(WeightCommand::Put(tensor.clone()));
-        for commands in [vec![to(None), put.clone()], vec![to(Some(3)), put, to(Some(3)), to(None)]] {
+        for commands in
+            [vec![train_to(None), put.clone()], vec![train_to(Some(3)), put, train_to(Some(3)), train_to(None)]]
+        {
             let kernel = with_commands(commands);
             is_untouched(&kernel);
             assert_eq!(report(&kernel).len(), 1, "{tensor:.60?}");
@@ -164,14 +165,12 @@ fn weights_that_do_not_fit() {
 
 #[test]
 fn trainings_that_cannot_have_been() {
-    let train = |command| Command::Training(command);
-    let rate = |rate| train(TrainingCommand::SetLearningRate(rate));
     let cases = [
-        (vec![to(Some(usize::MAX)), train(TrainingCommand::Play)], 0),
-        (vec![to(None), train(TrainingCommand::Scrub(usize::MAX))], 1),
-        (vec![rate(f64::NAN), to(None)], 1),
-        (vec![rate(-1.0), to(Some(1)), rate(0.0), to(None)], 2),
-        (vec![to(Some(usize::MAX)), rate(0.1), to(None)], 1),
+        (vec![train_to(Some(usize::MAX)), PLAY], 0),
+        (vec![train_to(None), scrub(usize::MAX)], 1),
+        (vec![learning_rate(f64::NAN), train_to(None)], 1),
+        (vec![learning_rate(-1.0), train_to(Some(1)), learning_rate(0.0), train_to(None)], 2),
+        (vec![train_to(Some(usize::MAX)), learning_rate(0.1), train_to(None)], 1),
     ];
     for (commands, reports) in cases {
         let kernel = with_commands(commands.clone());
@@ -180,7 +179,8 @@ fn trainings_that_cannot_have_been() {
     }
     // Not in the order of the steps, and very many.
     for most in [20, 25] {
-        let changes = (0..100_000).flat_map(|i| [to(Some((i * 7) % most)), rate(0.01 * (1 + i % 2) as f64)]);
+        let changes =
+            (0..100_000).flat_map(|i| [train_to(Some((i * 7) % most)), learning_rate(0.01 * (1 + i % 2) as f64)]);
         let kernel = trained_with(changes);
         assert_eq!(kernel.snapshot().model.expect("a model").training.progress.done, 20);
         assert!(report(&kernel).len() < 50);
@@ -246,8 +246,7 @@ fn ids_and_texts_that_cannot_be() {
     ids.dedup();
     assert_eq!(ids.len(), count + 6);
     // There is no number after the last.
-    let insert = attune_core::kernel::notebook::CellCommand::Insert { kind: OwnKind::Code, is_above: true };
-    kernel.apply(Command::Notebook(attune_core::kernel::notebook::NotebookCommand::Cell("intro".into(), insert)));
+    kernel.apply(of_cell("intro", CellCommand::Insert { kind: OwnKind::Code, is_above: true }));
     assert!(kernel.snapshot().notice.is_some());
 }
 
@@ -333,8 +332,7 @@ fn nth<'v>(value: &'v mut Value, n: &mut usize) -> Option<&'v mut Value> {
 #[test]
 fn any_value_may_be_another() {
     let mut kernel = kernel();
-    kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-    kernel.settle();
+    lessons::apply(&mut kernel, RUN_ALL);
     cell(&mut kernel, "uses", CellCommand::SetText("show(\"t\", ones(2, 2)); nearest(E, E[0], 3)".into()));
     for (id, command) in [
         ("uses", CellCommand::Run),
@@ -347,7 +345,7 @@ fn any_value_may_be_another() {
     ] {
         cell(&mut kernel, id, command);
     }
-    kernel.apply(Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 2 }));
+    kernel.apply(toggle(1, 2));
     let whole = serde_json::to_value(saved(&kernel)).expect("plain data");
     let hostile = [
         json!(null),
@@ -374,8 +372,7 @@ fn any_value_may_be_another() {
         let Ok(state) = serde_json::from_value::<Saved>(changed) else { continue };
         opened += 1;
         let mut kernel = open(lesson(), state);
-        kernel.apply(Command::Notebook(NotebookCommand::RunAll));
-        kernel.settle();
+        lessons::apply(&mut kernel, RUN_ALL);
         // What it saves it can read.
         let _ = saved(&kernel);
     }
@@ -386,8 +383,7 @@ fn any_value_may_be_another() {
 fn a_gain_that_is_none_is_said_to_be_one() {
     for gain in [-1.0, 9.0, f32::NAN, f32::INFINITY] {
         let heads = [HeadMode::Gain(gain), HeadMode::Off].into_iter().enumerate();
-        let set = |(head, mode)| Command::Interventions(InterventionCommand::SetHead { head, mode });
-        let kernel = trained_with(heads.map(set));
+        let kernel = trained_with(heads.map(|(at, mode)| head(at, mode)));
         assert_eq!(
             report(&kernel),
             [format!("The change of head 1 is left out: a head's gain must be from 0 to 4, not {gain}.")]
@@ -400,7 +396,7 @@ fn a_gain_that_is_none_is_said_to_be_one() {
 /// A list of small commands takes more memory than it takes room in a file.
 #[test]
 fn of_millions_of_commands_the_first_are_read() {
-    let play = serde_json::to_string(&Command::Training(TrainingCommand::Play)).expect("plain data");
+    let play = serde_json::to_string(&PLAY).expect("plain data");
     let many = format!(r#"{{"commands":[{}{play}]}}"#, format!("{play},").repeat(1_000_000));
     let saved: Saved = serde_json::from_str(&many).expect("a work");
     assert_eq!(saved.commands.len(), 1 << 18);

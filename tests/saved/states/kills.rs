@@ -1,25 +1,19 @@
 //! A program that works on a lesson and is killed, fifty times over: nothing is lost that it had saved.
 
-use std::env;
-use std::io::{BufRead, BufReader, Read, Write, stdout};
-use std::path::{Path, PathBuf};
-use std::process::{self, Command as Program, Stdio};
+use std::path::Path;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
-use attune_core::kernel::command::{TrainingCommand, WeightCommand};
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::OwnKind;
-use attune_core::kernel::{Command, Kernel, Saved};
+use attune_core::kernel::{Kernel, Saved};
 use attune_core::store::{Home, Key, Lock, Saver, Status, Stored, open};
 use attune_engine::numerics::params::TensorName;
 use serde::{Deserialize, Serialize};
 
 use super::{cell, lesson};
-
-const HOME: &str = "ATTUNE_SAVED_HOME";
-const MOMENTS: u64 = 50;
+use crate::common::commands::{PLAY, set};
+use crate::common::folder::Folder;
+use crate::store::children::{MOMENTS, killed, say};
 
 #[derive(Serialize, Deserialize)]
 struct Kept(Saved);
@@ -51,19 +45,17 @@ fn learn(kernel: &mut Kernel, number: u64) {
     if number.is_multiple_of(40) {
         cell(kernel, "end", CellCommand::Insert { kind: OwnKind::Code, is_above: false });
     }
-    let tensor = TensorName::QueryWeights.into();
-    kernel.apply(Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: number as f32 }));
+    kernel.apply(set(TensorName::QueryWeights, 0, 0, number as f32));
     kernel.settle();
 }
 
-#[test]
-fn child() {
-    let Some(home) = env::var_os(HOME) else { return };
-    let opened = open::<Kept>(&Home::at(home), &key());
+/// In a child, which is killed.
+pub fn learn_without_end(home: &Home) {
+    let opened = open::<Kept>(home, &key());
     assert!(opened.loaded.report().is_empty());
     let mut kernel = Kernel::open(lesson(), opened.loaded.value.map(|kept| kept.0));
     if kernel.snapshot().awaited.is_none() {
-        kernel.apply(Command::Training(TrainingCommand::Play));
+        kernel.apply(PLAY);
     }
     kernel.settle();
     assert!(kernel.snapshot().report.is_empty(), "{:?}", kernel.snapshot().report);
@@ -73,42 +65,21 @@ fn child() {
         let snapshot = kernel.snapshot();
         saver.put_with(move || Arc::new(Kept(Saved::of(&snapshot))));
         assert!(matches!(saver.flush(), Status::Saved { .. }));
-        println!("\nsaved {number}");
-        stdout().flush().unwrap();
+        say(&format!("saved {number}"));
     }
 }
 
 #[test]
 fn a_killed_program_loses_nothing_that_it_had_saved() {
-    let folder: PathBuf = env::temp_dir().join(format!("attune-saved-{}", process::id()));
-    let home = Home::at(&folder);
+    let folder = Folder::new("saved");
+    let home = Home::at(&folder.0);
     for moment in 0..MOMENTS {
-        let mut child = Program::new(env::current_exe().unwrap())
-            .args(["states::kills::child", "--exact", "--nocapture", "--test-threads=1"])
-            .env(HOME, &folder)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        while !line.starts_with("saved ") {
-            line.clear();
-            assert_ne!(said.read_line(&mut line).unwrap(), 0, "the child ended by itself");
-        }
-        // Moments that fall into no rhythm.
-        thread::sleep(Duration::from_micros(moment * 7_919 % 40_000));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        said.read_to_string(&mut line).unwrap();
-        let whole = &line[..=line.rfind('\n').unwrap_or(0)];
-        let saved: Option<u64> = whole.lines().filter_map(|line| line.strip_prefix("saved ")?.parse().ok()).next_back();
-
+        let saved = killed("learn", &home, moment);
         let opened = open::<Kept>(&home, &key());
         assert_eq!((opened.loaded.report(), opened.store.lock()), (Vec::new(), &Lock::Mine), "moment {moment}");
         let mut kernel = Kernel::open(lesson(), opened.loaded.value.map(|kept| kept.0));
         kernel.settle();
-        assert!(done(&kernel) >= saved.unwrap(), "moment {moment}: {} after {saved:?} was saved", done(&kernel));
+        assert!(done(&kernel) >= saved, "moment {moment}: {} after {saved} was saved", done(&kernel));
         assert!(kernel.snapshot().report.is_empty());
     }
-    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,13 +1,13 @@
 //! The lesson changed since it was open: of each cell the side wins that changed it.
 
-use attune_core::kernel::command::{InterventionCommand, WeightCommand};
+use attune_core::kernel::Kernel;
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
-use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, changed, found, ids, kernel, lesson, outputs, reopened, report, text, write};
+use crate::common::commands::{head, set};
 
 const DONE: (&str, &str) = ("\"Done.\"", "\"All done.\"");
 const USES: &str = "Code(id: \"uses\", src: \"let b = a * much; b\"),";
@@ -151,10 +151,10 @@ fn a_cell_of_another_kind_leaves_the_text_beside_it() {
 
 #[test]
 fn weights_stay_where_the_model_has_the_same_shape() {
-    let tensor = TensorName::QueryWeights.into();
+    let tensor = TensorName::QueryWeights;
     let mut before = kernel();
-    apply(&mut before, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: 0.75 }));
-    apply(&mut before, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Off }));
+    apply(&mut before, set(tensor, 0, 1, 0.75));
+    apply(&mut before, head(1, HeadMode::Off));
     let weight = |kernel: &Kernel| {
         let model = kernel.snapshot().model.expect("a model");
         (model.parameters.values_of(tensor)[1], model.trained.values_of(tensor)[1])

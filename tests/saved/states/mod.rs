@@ -2,17 +2,18 @@
 
 mod course;
 mod hostile;
-mod kills;
+pub mod kills;
 mod merging;
 mod round_trip;
 
 use std::sync::Arc;
 
-use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
 use attune_engine::code::Output;
 
+use crate::common::commands::of_cell;
 use crate::common::lessons::{self, NOTEBOOK, found, ids};
 use crate::common::resaved::{open, saved};
 
@@ -36,7 +37,7 @@ fn kernel() -> Kernel {
 }
 
 fn cell(kernel: &mut Kernel, id: &str, command: CellCommand) {
-    apply(kernel, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
+    apply(kernel, of_cell(id, command));
 }
 
 fn apply(kernel: &mut Kernel, command: Command) {

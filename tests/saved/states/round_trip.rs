@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{
-    AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SentenceCommand, TrainingCommand,
-    WeightCommand,
+    AxisCommand, InterventionCommand, Reference, SenseCommand, SenseList, SentenceCommand, WeightCommand,
 };
 use attune_core::kernel::notebook::document::{Answer, Attempts, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
@@ -17,24 +16,24 @@ use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::params::TensorName;
 
 use super::{apply, cell, found, ids, kernel, lesson, open, outputs, reopened, report, saved, text, write};
-use crate::common::lessons::form;
+use crate::common::commands::{
+    BRANCH, PAUSE, PLAY, REFIT, RESET, RESET_AXES, RESET_WEIGHTS, SHOW_LATEST, auto_run, axis, beside, compare, head,
+    learning_rate, of_cell, reset_tensor, retraining, scrub, select, sentence, set, step, temperature, toggle,
+    train_to,
+};
+use crate::common::lessons::{form, model};
 use crate::common::waiting::wait_for;
-
-fn model(kernel: &Kernel) -> ModelSnapshot {
-    kernel.snapshot().model.expect("it is trained")
-}
 
 fn busy_learner() -> Kernel {
     let mut kernel = kernel();
-    apply(&mut kernel, Command::Sentence(SentenceCommand::Select(1)));
-    apply(&mut kernel, Command::Sentence(SentenceCommand::Set("the warm seal sank".into())));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(0.7))));
+    apply(&mut kernel, select(1));
+    apply(&mut kernel, sentence("the warm seal sank"));
+    apply(&mut kernel, temperature(0.7));
     apply(&mut kernel, Command::Interventions(InterventionCommand::SetScale(Some(false))));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Frozen(None) }));
-    apply(&mut kernel, Command::Interventions(InterventionCommand::SetHead { head: 1, mode: HeadMode::Uniform }));
-    let tensor = TensorName::ValueWeights.into();
-    apply(&mut kernel, Command::Weights(WeightCommand::Set { tensor, row: 0, col: 1, value: -0.25 }));
+    apply(&mut kernel, toggle(1, 0));
+    apply(&mut kernel, head(0, HeadMode::Frozen(None)));
+    apply(&mut kernel, head(1, HeadMode::Uniform));
+    apply(&mut kernel, set(TensorName::ValueWeights, 0, 1, -0.25));
     cell(&mut kernel, "double", CellCommand::Run);
     cell(&mut kernel, "uses", CellCommand::Run);
     write(&mut kernel, "reads", "show(0.0 / 0.0); show(\"caption\", E[0]); nearest(E, E[0], 3)");
@@ -54,7 +53,7 @@ fn busy_learner() -> Kernel {
     cell(&mut kernel, "middle", CellCommand::Hint);
     cell(&mut kernel, "middle", CellCommand::Run);
     cell(&mut kernel, "gate", CellCommand::Skip);
-    apply(&mut kernel, Command::Notebook(NotebookCommand::SetAutoRun(false)));
+    apply(&mut kernel, auto_run(false));
     kernel
 }
 
@@ -124,12 +123,11 @@ fn outputs_of_before_are_marked_and_their_variables_are_gone() {
 #[test]
 fn a_change_of_several_tensors_is_one_again() {
     let mut before = kernel();
-    apply(&mut before, Command::Training(TrainingCommand::Reset));
+    apply(&mut before, RESET);
     for tensor in [TensorName::QueryWeights, TensorName::KeyWeights] {
-        let set = WeightCommand::Set { tensor: tensor.into(), row: 0, col: 1, value: 0.5 };
-        apply(&mut before, Command::Weights(set));
+        apply(&mut before, set(tensor, 0, 1, 0.5));
     }
-    apply(&mut before, Command::Training(TrainingCommand::Step(5)));
+    apply(&mut before, step(5));
     let after = reopened(&before, lesson());
     let changes = |kernel: &Kernel| model(kernel).training.changes.iter().cloned().collect::<Vec<_>>();
     assert_eq!(changes(&before).len(), 1);
@@ -139,18 +137,17 @@ fn a_change_of_several_tensors_is_one_again() {
 /// Training that overflowed stood still; what is turned or looked at after that is no part of it when the work opens.
 #[test]
 fn what_is_turned_after_an_overflow_stays_beside_the_training() {
-    let set =
-        |name: TensorName, value| Command::Weights(WeightCommand::Set { tensor: name.into(), row: 0, col: 0, value });
+    let set = |name: TensorName, value| set(name, 0, 0, value);
     for is_looking in [false, true] {
         let mut before = kernel();
-        apply(&mut before, Command::Training(TrainingCommand::Reset));
-        apply(&mut before, Command::Training(TrainingCommand::Step(2)));
+        apply(&mut before, RESET);
+        apply(&mut before, step(2));
         apply(&mut before, set(TensorName::OutputWeights, 1e30));
-        apply(&mut before, Command::Training(TrainingCommand::Play));
+        apply(&mut before, PLAY);
         assert!(model(&before).training.diverged().is_some());
         apply(&mut before, set(TensorName::ValueWeights, 0.25));
         if is_looking {
-            apply(&mut before, Command::Training(TrainingCommand::Scrub(1)));
+            apply(&mut before, scrub(1));
             apply(&mut before, set(TensorName::KeyWeights, 0.5));
         }
         let after = reopened(&before, lesson());
@@ -168,7 +165,7 @@ fn what_is_turned_after_an_overflow_stays_beside_the_training() {
 #[test]
 fn a_notebook_without_cells_runs_by_itself_still() {
     let mut before = form("custom_mask");
-    apply(&mut before, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    apply(&mut before, auto_run(true));
     let lesson = before.snapshot().lesson;
     assert!(lesson.cells.is_empty());
     assert!(reopened(&before, lesson).snapshot().notebook.auto_run);
@@ -189,29 +186,29 @@ fn answers_are_back() {
 fn a_cell_that_wrote_does_not_write_again_by_itself() {
     let mut before = kernel();
     cell(&mut before, "writes", CellCommand::Run);
-    apply(&mut before, Command::Notebook(NotebookCommand::SetAutoRun(true)));
+    apply(&mut before, auto_run(true));
     let after = reopened(&before, lesson());
     assert_eq!(model(&before).parameters, model(&after).parameters);
     assert_ne!(model(&after).parameters, model(&after).trained);
 }
 
-fn set(kernel: &mut Kernel, row: usize, value: f32) {
-    apply(kernel, Command::Weights(WeightCommand::Set { tensor: TensorName::QueryWeights.into(), row, col: 0, value }));
+fn turn(kernel: &mut Kernel, row: usize, value: f32) {
+    apply(kernel, set(TensorName::QueryWeights, row, 0, value));
 }
 
 /// Steps 1 to 5, a weight and a learning rate changed on the way, to step 12, a weight turned there,
 /// back to step 7, and a weight turned there too.
 fn traveller() -> Kernel {
     let mut kernel = Kernel::embedded(lesson());
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(5)));
-    set(&mut kernel, 0, 0.5);
-    set(&mut kernel, 1, 0.25);
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(3)));
-    apply(&mut kernel, Command::Training(TrainingCommand::SetLearningRate(0.05)));
-    apply(&mut kernel, Command::Training(TrainingCommand::Step(4)));
-    set(&mut kernel, 2, -1.0);
-    apply(&mut kernel, Command::Training(TrainingCommand::Scrub(7)));
-    set(&mut kernel, 3, 2.0);
+    apply(&mut kernel, step(5));
+    turn(&mut kernel, 0, 0.5);
+    turn(&mut kernel, 1, 0.25);
+    apply(&mut kernel, step(3));
+    apply(&mut kernel, learning_rate(0.05));
+    apply(&mut kernel, step(4));
+    turn(&mut kernel, 2, -1.0);
+    apply(&mut kernel, scrub(7));
+    turn(&mut kernel, 3, 2.0);
     kernel
 }
 
@@ -219,13 +216,7 @@ fn traveller() -> Kernel {
 fn training_is_where_it_was_bit_for_bit() {
     let (mut before, mut after) = (traveller(), reopened(&traveller(), lesson()));
     assert_eq!(report(&after), [""; 0]);
-    for command in [
-        None,
-        Some(Command::Training(TrainingCommand::Scrub(10))),
-        Some(Command::Training(TrainingCommand::ShowLatest)),
-        Some(Command::Training(TrainingCommand::Step(4))),
-        Some(Command::Training(TrainingCommand::Play)),
-    ] {
+    for command in [None, Some(scrub(10)), Some(SHOW_LATEST), Some(step(4)), Some(PLAY)] {
         if let Some(command) = command {
             apply(&mut before, command.clone());
             apply(&mut after, command);
@@ -260,23 +251,18 @@ fn on_the_way_back_the_learner_may_do_other_things() {
     while kernel.snapshot().model.is_none() {
         kernel.advance();
     }
-    kernel.apply(Command::Weights(WeightCommand::Set {
-        tensor: TensorName::QueryWeights.into(),
-        row: 0,
-        col: 0,
-        value: 1.0,
-    }));
+    kernel.apply(set(TensorName::QueryWeights, 0, 0, 1.0));
     assert_eq!(kernel.snapshot().notice.as_deref(), Some("wait until training is back where you left it"));
     kernel.apply(Command::Interventions(InterventionCommand::SetMask(Some(Mask::Causal))));
-    kernel.apply(Command::Training(TrainingCommand::Pause));
+    kernel.apply(PAUSE);
     assert!(!kernel.is_busy());
     let of_training = |kernel: &Kernel| {
         let is_of = |command: &Command| matches!(command, Command::Training(_) | Command::Weights(_));
         saved(kernel).commands.into_iter().filter(is_of).collect::<Vec<_>>()
     };
     assert_eq!(of_training(&kernel), of_training(&traveller()));
-    kernel.apply(Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))));
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    kernel.apply(of_cell("intro", CellCommand::SetText("Mine".into())));
+    kernel.apply(PLAY);
     kernel.settle();
     // Asked to play, it goes on; but where a past step is shown, it stays there.
     assert_eq!(model(&kernel).training.look, model(&traveller()).training.look);
@@ -293,13 +279,13 @@ fn untrained() -> Kernel {
 #[test]
 fn a_training_under_way_goes_on() {
     let mut kernel = untrained();
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    kernel.apply(PLAY);
     kernel.advance();
     let steps = model(&kernel).training.progress.done;
     assert!((1..20).contains(&steps));
     let after = reopened(&kernel, lesson());
     assert_eq!(model(&after).training.progress.done, 20);
-    apply(&mut kernel, Command::Training(TrainingCommand::Pause));
+    apply(&mut kernel, PAUSE);
     assert_eq!(model(&reopened(&kernel, lesson())).training.progress.done, steps);
 }
 
@@ -320,7 +306,7 @@ fn large_outputs_are_left_out_and_said_to_be() {
 fn another_seed_is_said() {
     let with_seed = |seed| Arc::new(Lesson { seed, ..Lesson::clone(&lesson()) });
     let mut kernel = Kernel::trained(with_seed(9));
-    set(&mut kernel, 0, 0.5);
+    turn(&mut kernel, 0, 0.5);
     assert_eq!(report(&reopened(&kernel, with_seed(9))), [""; 0]);
     let said = "You left this lesson with seed 9; it now trains with seed 5, so your changes apply to other weights.";
     let after = reopened(&kernel, lesson());
@@ -337,23 +323,22 @@ fn only_what_is_to_be_saved_differs() {
         std::mem::replace(&mut last, now) != now
     };
     assert!(differs(&kernel), "there is a model");
-    kernel.apply(Command::Training(TrainingCommand::Play));
+    kernel.apply(PLAY);
     kernel.advance();
     assert!(differs(&kernel), "it plays");
     kernel.advance();
     assert!(kernel.is_busy() && !differs(&kernel), "it only trains");
     kernel.settle();
     assert!(differs(&kernel), "it stands");
-    let tensor = TensorName::QueryWeights.into();
     for command in [
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 1.0 }),
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value: 2.0 }),
-        Command::Training(TrainingCommand::Scrub(3)),
-        Command::Interventions(InterventionCommand::SetTemperature(Some(2.0))),
-        Command::Sentence(SentenceCommand::Select(1)),
-        Command::Notebook(NotebookCommand::SetAutoRun(true)),
-        Command::Notebook(NotebookCommand::Cell("intro".into(), CellCommand::SetText("Mine".into()))),
-        Command::Notebook(NotebookCommand::Cell("double".into(), CellCommand::Run)),
+        set(TensorName::QueryWeights, 0, 0, 1.0),
+        set(TensorName::QueryWeights, 0, 0, 2.0),
+        scrub(3),
+        temperature(2.0),
+        select(1),
+        auto_run(true),
+        of_cell("intro", CellCommand::SetText("Mine".into())),
+        of_cell("double", CellCommand::Run),
         Command::Undo,
     ] {
         apply(&mut kernel, command.clone());
@@ -361,9 +346,9 @@ fn only_what_is_to_be_saved_differs() {
         assert!(!differs(&kernel), "{command:?}");
     }
     for command in [
-        Command::Training(TrainingCommand::Compare(Some(Reference::Start))),
+        compare(Reference::Start),
         // There is no such entry.
-        Command::Weights(WeightCommand::Set { tensor, row: 99, col: 0, value: 1.0 }),
+        set(TensorName::QueryWeights, 99, 0, 1.0),
     ] {
         kernel.apply(command.clone());
         assert!(!differs(&kernel), "{command:?}");
@@ -373,30 +358,30 @@ fn only_what_is_to_be_saved_differs() {
 #[test]
 fn a_command_that_changes_nothing_leaves_nothing_to_save() {
     let mut kernel = kernel();
-    let tensor = TensorName::QueryWeights.into();
+    let tensor = TensorName::QueryWeights;
     let value = model(&kernel).parameters.values_of(tensor)[0];
     let text = text(&kernel, "intro").as_str().into();
-    let of_cell = |command| Command::Notebook(NotebookCommand::Cell("intro".into(), command));
+    let of_cell = |command| of_cell("intro", command);
     for command in [
-        Command::Training(TrainingCommand::Pause),
-        Command::Training(TrainingCommand::ShowLatest),
-        Command::Training(TrainingCommand::TrainTo(None)),
-        Command::Training(TrainingCommand::SetLearningRate(model(&kernel).training.learning_rate)),
-        Command::Weights(WeightCommand::Set { tensor, row: 0, col: 0, value }),
-        Command::Weights(WeightCommand::ResetTensor(tensor)),
-        Command::Weights(WeightCommand::ResetAll),
+        PAUSE,
+        SHOW_LATEST,
+        train_to(None),
+        learning_rate(model(&kernel).training.learning_rate),
+        set(tensor, 0, 0, value),
+        reset_tensor(tensor),
+        RESET_WEIGHTS,
         Command::Interventions(InterventionCommand::SetTemperature(None)),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Live }),
+        head(0, HeadMode::Live),
         Command::Interventions(InterventionCommand::Reset),
-        Command::Sentence(SentenceCommand::Select(0)),
+        select(0),
         Command::Sentence(SentenceCommand::SetSecond(None)),
-        Command::Axes(AxisCommand::ResetAll),
+        RESET_AXES,
         Command::Senses(SenseCommand::Show(false)),
         Command::Retrain(Box::default()),
         of_cell(CellCommand::SetText(text)),
         of_cell(CellCommand::ClearOutputs),
         of_cell(CellCommand::Fold(false)),
-        Command::Notebook(NotebookCommand::SetAutoRun(false)),
+        auto_run(false),
         Command::Notebook(NotebookCommand::Reset),
     ] {
         let before = kernel.snapshot().work_revision;
@@ -407,12 +392,12 @@ fn a_command_that_changes_nothing_leaves_nothing_to_save() {
     // At the initialisation there is nothing to take back.
     let mut kernel = untrained();
     let before = kernel.snapshot().work_revision;
-    kernel.apply(Command::Training(TrainingCommand::Reset));
+    kernel.apply(RESET);
     assert_eq!(kernel.snapshot().work_revision, before);
     // What undoes together with the change before it is one all the same.
     for value in [0.5, 0.75] {
         let before = kernel.snapshot().work_revision;
-        apply(&mut kernel, Command::Interventions(InterventionCommand::SetTemperature(Some(value))));
+        apply(&mut kernel, temperature(value));
         assert_ne!(kernel.snapshot().work_revision, before);
     }
 }
@@ -421,14 +406,14 @@ fn a_command_that_changes_nothing_leaves_nothing_to_save() {
 #[test]
 fn a_learning_rate_that_is_taken_back_is_no_change() {
     let mut before = kernel();
-    apply(&mut before, Command::Training(TrainingCommand::Reset));
-    apply(&mut before, Command::Training(TrainingCommand::Step(3)));
+    apply(&mut before, RESET);
+    apply(&mut before, step(3));
     let rate = model(&before).training.learning_rate;
     for rate in [0.5, rate] {
-        apply(&mut before, Command::Training(TrainingCommand::SetLearningRate(rate)));
+        apply(&mut before, learning_rate(rate));
     }
     assert_eq!(model(&before).training.changes.iter().count(), 0);
-    apply(&mut before, Command::Training(TrainingCommand::Step(3)));
+    apply(&mut before, step(3));
     assert_eq!(model(&reopened(&before, lesson())).parameters, model(&before).parameters);
 }
 
@@ -438,22 +423,21 @@ fn whatever_changes_the_saved_work_changes_its_revision() {
     let now = |kernel: &Kernel| (saved(kernel), kernel.snapshot().work_revision);
     let recipe = Recipe { seed: Some(11), ..Recipe::default() };
     let list = SenseList { word: "seal".to_owned(), sentences: Vec::new() };
-    let tensor = TensorName::QueryWeights.into();
     for command in [
-        Command::Sentence(SentenceCommand::SetSecond(Some("the warm seal".to_owned()))),
+        beside("the warm seal"),
         Command::Senses(SenseCommand::Replace(list)),
         Command::Senses(SenseCommand::Show(true)),
-        Command::Axes(AxisCommand::Refit),
-        Command::Axes(AxisCommand::ResetAll),
-        Command::Interventions(InterventionCommand::SetHead { head: 0, mode: HeadMode::Mean }),
-        Command::Training(TrainingCommand::Scrub(7)),
-        Command::Weights(WeightCommand::Perturb { tensor, scale: 0.5, draw: 3 }),
-        Command::Training(TrainingCommand::Branch),
-        Command::Training(TrainingCommand::SetLearningRate(0.5)),
-        Command::Training(TrainingCommand::Step(2)),
-        Command::Retrain(Box::new(recipe)),
+        REFIT,
+        RESET_AXES,
+        head(0, HeadMode::Mean),
+        scrub(7),
+        Command::Weights(WeightCommand::Perturb { tensor: TensorName::QueryWeights.into(), scale: 0.5, draw: 3 }),
+        BRANCH,
+        learning_rate(0.5),
+        step(2),
+        retraining(recipe),
         Command::Undo,
-        Command::Training(TrainingCommand::Reset),
+        RESET,
         Command::Notebook(NotebookCommand::Reset),
     ] {
         let before = now(&kernel);
@@ -491,12 +475,9 @@ fn commands_are_written_as_ever() {
     let entries = TensorEntries { name: "W_Q".to_owned(), rows: 2, cols: 2, at: Some(vec![3]), values: vec![0.1] };
     let of_pass = Command::Interventions;
     for (command, written) in [
-        (Command::Sentence(SentenceCommand::Set("a seal".to_owned())), r#"{"Sentence":{"Set":"a seal"}}"#),
+        (sentence("a seal"), r#"{"Sentence":{"Set":"a seal"}}"#),
         (Command::Sentence(SentenceCommand::Words(vec!["##s".to_owned()])), r###"{"Sentence":{"Words":["##s"]}}"###),
-        (
-            Command::Sentence(SentenceCommand::SetSecond(Some("a duck".to_owned()))),
-            r#"{"Sentence":{"SetSecond":"a duck"}}"#,
-        ),
+        (beside("a duck"), r#"{"Sentence":{"SetSecond":"a duck"}}"#),
         (
             Command::Senses(SenseCommand::Replace(SenseList { word: "seal".to_owned(), sentences: vec![seal] })),
             r#"{"Senses":{"Replace":{"word":"seal","sentences":[{"text":"the seal sank","sense":"A"}]}}}"#,
@@ -507,16 +488,10 @@ fn commands_are_written_as_ever() {
             Command::Axes(AxisCommand::Fit { mean: vec![0.5], covariance: vec![2.0] }),
             r#"{"Axes":{"Fit":{"mean":[0.5],"covariance":[2.0]}}}"#,
         ),
-        (
-            Command::Axes(AxisCommand::Set { axis: Axis::X, from: "stone".to_owned(), to: "seal".to_owned() }),
-            r#"{"Axes":{"Set":{"axis":"X","from":"stone","to":"seal"}}}"#,
-        ),
-        (of_pass(InterventionCommand::SetTemperature(Some(0.5))), r#"{"Interventions":{"SetTemperature":0.5}}"#),
+        (axis(Axis::X, "stone", "seal"), r#"{"Axes":{"Set":{"axis":"X","from":"stone","to":"seal"}}}"#),
+        (temperature(0.5), r#"{"Interventions":{"SetTemperature":0.5}}"#),
         (of_pass(InterventionCommand::SetScale(Some(false))), r#"{"Interventions":{"SetScale":false}}"#),
-        (
-            of_pass(InterventionCommand::SetHead { head: 1, mode: HeadMode::Gain(0.5) }),
-            r#"{"Interventions":{"SetHead":{"head":1,"mode":{"Gain":0.5}}}}"#,
-        ),
+        (head(1, HeadMode::Gain(0.5)), r#"{"Interventions":{"SetHead":{"head":1,"mode":{"Gain":0.5}}}}"#),
         (of_pass(InterventionCommand::SetMask(Some(Mask::Causal))), r#"{"Interventions":{"SetMask":"Causal"}}"#),
         (of_pass(InterventionCommand::ResetMask), r#"{"Interventions":"ResetMask"}"#),
         (
@@ -527,12 +502,12 @@ fn commands_are_written_as_ever() {
             of_pass(InterventionCommand::SetPatch(Some(Patch { block: 1, position: 2, from: 0, vector }))),
             r#"{"Interventions":{"SetPatch":{"block":1,"position":2,"from":0,"vector":[0.5,-1.0]}}}"#,
         ),
-        (Command::Training(TrainingCommand::TrainTo(Some(5))), r#"{"Training":{"TrainTo":5}}"#),
-        (Command::Training(TrainingCommand::TrainTo(None)), r#"{"Training":{"TrainTo":null}}"#),
-        (Command::Training(TrainingCommand::SetLearningRate(0.05)), r#"{"Training":{"SetLearningRate":0.05}}"#),
-        (Command::Training(TrainingCommand::Step(1)), r#"{"Training":{"Step":1}}"#),
-        (Command::Training(TrainingCommand::Scrub(7)), r#"{"Training":{"Scrub":7}}"#),
-        (Command::Training(TrainingCommand::Play), r#"{"Training":"Play"}"#),
+        (train_to(Some(5)), r#"{"Training":{"TrainTo":5}}"#),
+        (train_to(None), r#"{"Training":{"TrainTo":null}}"#),
+        (learning_rate(0.05), r#"{"Training":{"SetLearningRate":0.05}}"#),
+        (step(1), r#"{"Training":{"Step":1}}"#),
+        (scrub(7), r#"{"Training":{"Scrub":7}}"#),
+        (PLAY, r#"{"Training":"Play"}"#),
         (
             Command::Weights(WeightCommand::Put(entries)),
             r#"{"Weights":{"Put":{"name":"W_Q","rows":2,"cols":2,"at":[3],"values":[0.1]}}}"#,
@@ -543,5 +518,5 @@ fn commands_are_written_as_ever() {
     }
     let retrain = r#"{"Retrain":{"heads":3}}"#;
     let recipe = Recipe { heads: Some(3), ..Recipe::default() };
-    assert_eq!(serde_json::from_str::<Command>(retrain).expect("a command"), Command::Retrain(Box::new(recipe)));
+    assert_eq!(serde_json::from_str::<Command>(retrain).expect("a command"), retraining(recipe));
 }

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use attune_core::store::{Home, Lock, Saver, Status, open, take_over};
+use attune_core::store::{Home, Lock, Saver, Status, open};
 
 use super::{Scratch, Work, disks, key};
 use crate::common::waiting::wait_until;
+use crate::states::kills;
 
 const JOB: &str = "ATTUNE_STORE_JOB";
 const HOME: &str = "ATTUNE_STORE_HOME";
-const MOMENTS: u64 = 50;
+/// Moments at which a child is killed.
+pub const MOMENTS: u64 = 50;
 /// Some hundred kilobytes, so that many moments lie within a write.
 const LENGTH: usize = 30_000;
 
@@ -36,13 +38,14 @@ fn child() {
     match job.as_str() {
         "save" => save_without_end(&home),
         "hold" => hold(&home),
+        "learn" => kills::learn_without_end(&home),
         "too small" => disks::meet_a_disk_that_is_too_small(&home),
         "read only" => disks::meet_a_folder_that_is_read_only(&home),
         _ => unreachable!("{job}"),
     }
 }
 
-fn say(line: &str) {
+pub fn say(line: &str) {
     println!("\n{line}");
     stdout().flush().unwrap();
 }
@@ -84,21 +87,24 @@ fn ear(child: &mut Child) -> BufReader<std::process::ChildStdout> {
     BufReader::new(child.stdout.take().unwrap())
 }
 
+/// The last number that a child says it has saved in a home, before it is killed at a moment after its first.
+pub fn killed(job: &str, home: &Home, moment: u64) -> u64 {
+    let mut child = command(&[], job, home).spawn().unwrap();
+    let mut said = ear(&mut child);
+    let first: u64 = wait_for(&mut said, "saved ")["saved ".len()..].parse().unwrap();
+    // Moments that fall into no rhythm.
+    thread::sleep(Duration::from_micros(moment * 7_919 % 40_000));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    last_saved(&mut said).unwrap_or(first)
+}
+
 #[test]
 fn a_killed_program_loses_nothing_that_it_had_saved() {
     let scratch = Scratch::new();
-    let home = scratch.home();
     for moment in 0..MOMENTS {
-        let mut child = command(&[], "save", &home).spawn().unwrap();
-        let mut said = ear(&mut child);
-        let first: u64 = wait_for(&mut said, "saved ")["saved ".len()..].parse().unwrap();
-        // Moments that fall into no rhythm.
-        thread::sleep(Duration::from_micros(moment * 7_919 % 40_000));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let last = last_saved(&mut said).unwrap_or(first);
-
-        let opened = open::<Work>(&home, &key());
+        let last = killed("save", &scratch.home(), moment);
+        let opened = scratch.open();
         assert!(opened.loaded.report().is_empty(), "moment {moment}");
         assert_eq!(opened.store.lock(), &Lock::Mine, "moment {moment}: a stale lock");
         let work = opened.loaded.value.unwrap();
@@ -131,14 +137,14 @@ fn another_program_is_seen_and_can_be_taken_over() {
     let mut child = command(&[], "hold", &scratch.home()).spawn().unwrap();
     let mut said = ear(&mut child);
     wait_for(&mut said, "holding");
-    let second = open::<Work>(&scratch.home(), &key());
+    let second = scratch.open();
     let Lock::Held { by } = second.store.lock() else { panic!("{}", second.store.lock()) };
     assert_eq!(by.pid, child.id());
-    let mut owner = take_over::<Work>(&scratch.home(), &key());
+    let mut owner = scratch.take_over();
     assert_eq!(owner.loaded.value, Some(Work::of(1)));
     owner.store.save(&Work::of(2)).unwrap();
     wait_for(&mut said, "let go");
     assert!(child.wait().unwrap().success());
     drop(owner);
-    assert_eq!(open::<Work>(&scratch.home(), &key()).loaded.value, Some(Work::of(2)));
+    assert_eq!(scratch.open().loaded.value, Some(Work::of(2)));
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use attune_core::store::{LoadedFrom, Lock, ReadError, Stored, open, read, take_over, update};
+use attune_core::store::{LoadedFrom, Lock, ReadError, Stored, open, update};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Scratch, Work, key, save};
+use super::{Scratch, Work, key};
 
 /// The text of a file with a right checksum, whatever it holds.
 fn file(version: &str, body: &[u8]) -> Vec<u8> {
@@ -30,8 +30,8 @@ fn file_names(folder: &Path) -> Vec<String> {
 fn a_state_comes_back_as_it_was() {
     let scratch = Scratch::new();
     for number in [1, 2, 3] {
-        let folder = save(&scratch.home(), number);
-        let opened = open::<Work>(&scratch.home(), &key());
+        let folder = scratch.save(number);
+        let opened = scratch.open();
         assert_eq!(opened.loaded.value, Some(Work::of(number)));
         assert!(opened.loaded.report().is_empty());
         assert_eq!(opened.store.lock(), &Lock::Mine);
@@ -42,11 +42,11 @@ fn a_state_comes_back_as_it_was() {
 #[test]
 fn no_truncation_goes_unnoticed() {
     let scratch = Scratch::new();
-    let state = save(&scratch.home(), 1).join("state.json");
+    let state = scratch.save(1).join("state.json");
     let whole = fs::read(&state).unwrap();
     for length in 0..whole.len() {
         fs::write(&state, &whole[..length]).unwrap();
-        let loaded = read::<Work>(&scratch.home(), &key());
+        let loaded = scratch.read();
         assert_eq!(loaded.value, None);
         let [trouble] = &loaded.troubles[..] else { panic!("{loaded:?}") };
         let ReadError::Truncated { bytes, of } = trouble.wrong else { panic!("{length} bytes: {trouble}") };
@@ -54,19 +54,19 @@ fn no_truncation_goes_unnoticed() {
         assert!(of.is_none_or(|of| of == whole.len() as u64));
     }
     fs::write(&state, [&whole[..], b"x"].concat()).unwrap();
-    assert_eq!(read::<Work>(&scratch.home(), &key()).troubles[0].wrong, ReadError::Corrupt);
+    assert_eq!(scratch.read().troubles[0].wrong, ReadError::Corrupt);
 }
 
 #[test]
 fn no_flipped_bit_goes_unnoticed() {
     let scratch = Scratch::new();
-    let state = save(&scratch.home(), 1).join("state.json");
+    let state = scratch.save(1).join("state.json");
     let whole = fs::read(&state).unwrap();
     for bit in 0..8 * whole.len() {
         let mut flipped = whole.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         fs::write(&state, &flipped).unwrap();
-        let loaded = read::<Work>(&scratch.home(), &key());
+        let loaded = scratch.read();
         assert_eq!(loaded.value, None, "bit {bit}");
         // A version that is no longer the one that was written is damage, and says nothing of programs.
         let wrong = &loaded.troubles[0].wrong;
@@ -80,7 +80,7 @@ fn no_flipped_bit_goes_unnoticed() {
 #[test]
 fn the_newest_whole_checkpoint_takes_the_place_of_a_broken_state() {
     let scratch = Scratch::new();
-    let mut opened = open::<Work>(&scratch.home(), &key());
+    let mut opened = scratch.open();
     for number in 1..=3 {
         opened.store.save(&Work::of(number)).unwrap();
         opened.store.checkpoint_now(&format!("number {number}")).unwrap();
@@ -97,7 +97,7 @@ fn the_newest_whole_checkpoint_takes_the_place_of_a_broken_state() {
     let broken_checkpoint = file_names(&path.join("checkpoints")).pop().unwrap();
     fs::write(path.join("checkpoints").join(&broken_checkpoint), b"\xff\xfe").unwrap();
 
-    let opened = open::<Work>(&scratch.home(), &key());
+    let opened = scratch.open();
     assert_eq!(opened.loaded.value, Some(Work::of(2)));
     let report = opened.loaded.report().join("\n");
     println!("{report}");
@@ -114,10 +114,10 @@ fn the_newest_whole_checkpoint_takes_the_place_of_a_broken_state() {
 #[test]
 fn what_is_moved_aside_and_what_is_kept_is_bounded() {
     let scratch = Scratch::new();
-    let path = save(&scratch.home(), 0);
+    let path = scratch.save(0);
     for number in 0..30u64 {
         fs::write(path.join("state.json"), format!("broken {number}")).unwrap();
-        let mut opened = open::<Work>(&scratch.home(), &key());
+        let mut opened = scratch.open();
         opened.store.save(&Work::of(number)).unwrap();
         let kept = opened.store.checkpoint_now("again").unwrap();
         assert_eq!(opened.store.folder().load::<Work>(&kept), Ok(Work::of(number)));
@@ -125,17 +125,17 @@ fn what_is_moved_aside_and_what_is_kept_is_bounded() {
     assert_eq!(file_names(&path.join("aside")).len(), 10);
     assert!(file_names(&path.join("aside"))[9].starts_with("0000000030-state"));
     assert_eq!(fs::read_to_string(path.join("aside/0000000030-state.json")).unwrap(), "broken 29");
-    let checkpoints = open::<Work>(&scratch.home(), &key()).store.folder().checkpoints();
+    let checkpoints = scratch.open().store.folder().checkpoints();
     assert_eq!(checkpoints.iter().filter(|checkpoint| checkpoint.label.is_some()).count(), 5);
 }
 
 #[test]
 fn what_cannot_be_moved_aside_is_not_overwritten() {
     let scratch = Scratch::new();
-    let path = save(&scratch.home(), 1);
+    let path = scratch.save(1);
     fs::write(path.join("state.json"), "broken").unwrap();
     fs::write(path.join("aside"), "a file in place of the folder").unwrap();
-    let mut opened = open::<Work>(&scratch.home(), &key());
+    let mut opened = scratch.open();
     assert!(matches!(opened.store.lock(), Lock::ReadOnly { .. }));
     assert!(opened.store.save(&Work::of(2)).is_err());
     assert!(update(&scratch.home(), &key(), |work: &mut Work| work.number = 3).is_err());
@@ -160,7 +160,7 @@ impl Stored for Later {
 #[test]
 fn a_newer_program_reads_older_work() {
     let scratch = Scratch::new();
-    save(&scratch.home(), 7);
+    scratch.save(7);
     let later = open::<Later>(&scratch.home(), &key());
     assert_eq!(later.loaded.value, Some(Later { amount: 7 }));
     assert!(later.loaded.report().is_empty());
@@ -175,7 +175,7 @@ fn an_older_program_leaves_newer_work_alone() {
     let bytes = fs::read(&state).unwrap();
     drop(later);
 
-    let mut opened = open::<Work>(&scratch.home(), &key());
+    let mut opened = scratch.open();
     let Lock::ReadOnly { why } = opened.store.lock() else { panic!("{}", opened.store.lock()) };
     assert!(why.contains("is from a newer program, in format version 4; this program reads versions up to 3"), "{why}");
     assert_eq!(opened.loaded.value, None);
@@ -185,18 +185,18 @@ fn an_older_program_leaves_newer_work_alone() {
     assert_eq!(open::<Later>(&scratch.home(), &key()).store.lock(), &Lock::Mine);
     drop(opened);
 
-    let mut chosen = take_over::<Work>(&scratch.home(), &key());
+    let mut chosen = scratch.take_over();
     assert_eq!(fs::read(chosen.loaded.troubles[0].kept.as_ref().unwrap()).unwrap(), bytes);
     chosen.store.save(&Work::of(2)).unwrap();
-    assert_eq!(read::<Work>(&scratch.home(), &key()).value, Some(Work::of(2)));
+    assert_eq!(scratch.read().value, Some(Work::of(2)));
 }
 
 #[test]
 fn hostile_files_are_refused_in_words() {
     let scratch = Scratch::new();
-    let state = save(&scratch.home(), 1).join("state.json");
+    let state = scratch.save(1).join("state.json");
     let wrong = || {
-        let loaded = read::<Work>(&scratch.home(), &key());
+        let loaded = scratch.read();
         assert_eq!(loaded.value, None);
         let wrong = loaded.troubles[0].wrong.clone();
         println!("{wrong}");
@@ -228,7 +228,7 @@ fn hostile_files_are_refused_in_words() {
     fs::create_dir(&state).unwrap();
     assert!(matches!(wrong(), ReadError::Unreadable(_)));
     // A folder in place of the state goes aside like a file.
-    let mut opened = open::<Work>(&scratch.home(), &key());
+    let mut opened = scratch.open();
     opened.store.save(&Work::of(2)).unwrap();
     drop(opened);
     fs::remove_file(&state).unwrap();
@@ -241,11 +241,11 @@ fn hostile_files_are_refused_in_words() {
 #[test]
 fn a_far_future_or_past_does_not_stop_saving() {
     let scratch = Scratch::new();
-    let state = save(&scratch.home(), 1).join("state.json");
+    let state = scratch.save(1).join("state.json");
     for saved in ["0", "18446744073709551615"] {
         let body = format!("{{\"id\":\"apple\",\"saved\":{saved}}}\n{{\"number\":1,\"text\":[]}}\n");
         fs::write(&state, file("3", body.as_bytes())).unwrap();
-        let mut opened = open::<Work>(&scratch.home(), &key());
+        let mut opened = scratch.open();
         assert!(opened.loaded.value.is_some());
         opened.store.save(&Work::of(2)).unwrap();
         assert!(!opened.store.folder().checkpoints().is_empty());
@@ -256,8 +256,8 @@ proptest! {
     #[test]
     fn no_bytes_do_harm(bytes in prop::collection::vec(any::<u8>(), 0..300), with_header in any::<bool>()) {
         let scratch = Scratch::new();
-        let state = save(&scratch.home(), 1).join("state.json");
+        let state = scratch.save(1).join("state.json");
         fs::write(&state, if with_header { file("3", &bytes) } else { bytes }).unwrap();
-        prop_assert_eq!(read::<Work>(&scratch.home(), &key()).value, None);
+        prop_assert_eq!(scratch.read().value, None);
     }
 }

@@ -111,7 +111,7 @@ fn a_read_only_folder_is_read() {
     const NOBODY: u32 = 65_534;
     let scratch = Scratch::new();
     let home = scratch.home();
-    let path = super::save(&home, 1);
+    let path = scratch.save(1);
     let elsewhere = super::Key::of_file("locked", "locked.ron".as_ref());
     let mut locked = open::<Work>(&home, &elsewhere);
     locked.store.save(&Work::of(1)).unwrap();

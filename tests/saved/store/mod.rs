@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, which fail where they cannot go on")]
 
-mod children;
+pub mod children;
 mod damage;
 mod disks;
 mod moved;
@@ -16,7 +16,7 @@ use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use attune_core::store::{Home, Key, Stored, open};
+use attune_core::store::{Home, Key, Loaded, OpenedStore, Saver, Stored, open, read, take_over};
 use serde::{Deserialize, Serialize};
 
 use crate::common::folder::Folder;
@@ -31,6 +31,30 @@ impl Scratch {
 
     fn home(&self) -> Home {
         Home::at(self.0.join("home"))
+    }
+
+    fn open(&self) -> OpenedStore<Work> {
+        open(&self.home(), &key())
+    }
+
+    fn take_over(&self) -> OpenedStore<Work> {
+        take_over(&self.home(), &key())
+    }
+
+    fn read(&self) -> Loaded<Work> {
+        read(&self.home(), &key())
+    }
+
+    /// A saver of the work, as its owner.
+    fn saver(&self) -> Saver<Work> {
+        Saver::spawn(self.open().store, || ())
+    }
+
+    /// Saves as the owner and gives the folder back.
+    fn save(&self, number: u64) -> PathBuf {
+        let mut opened = self.open();
+        opened.store.save(&Work::of(number)).unwrap();
+        opened.store.folder().path().to_owned()
     }
 }
 
@@ -67,11 +91,4 @@ impl Work {
 
 fn key() -> Key {
     Key::of_file("apple", Path::new("lessons/apple.ron"))
-}
-
-/// Saves as the owner and gives the folder back.
-fn save(home: &Home, number: u64) -> PathBuf {
-    let mut opened = open::<Work>(home, &key());
-    opened.store.save(&Work::of(number)).unwrap();
-    opened.store.folder().path().to_owned()
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use attune_core::store::{Lock, open};
+use attune_core::store::Lock;
 
 use super::*;
 
@@ -56,13 +56,13 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn nothing_in_the_way_stops_the_program_or_later_saving() {
     let scratch = Scratch::new();
-    let folder = save(&scratch.home(), 1);
+    let folder = scratch.save(1);
     for name in names(&folder) {
         for (kind, make) in KINDS {
             let what = format!("{kind} as {name:?}");
             let home = scratch.home();
             remove(&folder);
-            save(&home, 1);
+            scratch.save(1);
             let path = if name.is_empty() { folder.clone() } else { folder.join(&name) };
             remove(&path);
             make(&path);

@@ -4,20 +4,20 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use attune_core::store::{NotSaved, Saver, Status, Stored, open, read};
+use attune_core::store::{NotSaved, Saver, Status, Stored, open};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Scratch, Work, key};
 use crate::common::waiting::wait_until;
 
 fn saved(scratch: &Scratch) -> Option<u64> {
-    read::<Work>(&scratch.home(), &key()).value.map(|work| work.number)
+    scratch.read().value.map(|work| work.number)
 }
 
 #[test]
 fn a_change_is_written_by_itself() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     assert_eq!(saver.status(), Status::Unchanged);
     saver.put(Arc::new(Work::of(1)));
     assert_eq!(saver.status(), Status::Pending);
@@ -28,7 +28,7 @@ fn a_change_is_written_by_itself() {
 #[test]
 fn changes_without_a_pause_are_written_too_and_only_some_are_made() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     let made = Arc::new(AtomicU64::new(0));
     let mut put = 0;
     wait_until("it is saved between two changes", || {
@@ -48,7 +48,7 @@ fn changes_without_a_pause_are_written_too_and_only_some_are_made() {
 #[test]
 fn closing_writes_what_is_left() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     saver.put(Arc::new(Work::of(5)));
     drop(saver);
     assert_eq!(saved(&scratch), Some(5));
@@ -57,7 +57,7 @@ fn closing_writes_what_is_left() {
 #[test]
 fn a_checkpoint_holds_what_was_put_before_it() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     assert_eq!(saver.checkpoint("x"), Err(NotSaved::Failed("nothing is saved yet".to_owned())));
     saver.put(Arc::new(Work::of(1)));
     let before = saver.checkpoint("before the reset").unwrap();
@@ -71,7 +71,7 @@ fn a_checkpoint_holds_what_was_put_before_it() {
 #[test]
 fn a_folder_that_was_removed_is_made_again() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     for number in 1..5 {
         saver.put(Arc::new(Work::of(number)));
         assert!(matches!(saver.flush(), Status::Saved { .. }));
@@ -81,13 +81,13 @@ fn a_folder_that_was_removed_is_made_again() {
     saver.put(Arc::new(Work::of(9)));
     saver.flush();
     // It is owned as before.
-    assert!(matches!(open::<Work>(&scratch.home(), &key()).store.lock(), attune_core::store::Lock::Held { .. }));
+    assert!(matches!(scratch.open().store.lock(), attune_core::store::Lock::Held { .. }));
 }
 
 #[test]
 fn a_failed_write_is_tried_again_until_it_succeeds() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     saver.put(Arc::new(Work::of(1)));
     saver.flush();
     let aside = scratch.0.join("moved");
@@ -143,7 +143,7 @@ fn a_state_that_cannot_be_made_does_not_end_the_saving() {
 #[test]
 fn the_window_never_waits_for_the_disk() {
     let scratch = Scratch::new();
-    let saver = Saver::spawn(open::<Work>(&scratch.home(), &key()).store, || ());
+    let saver = scratch.saver();
     let (begun, slow) = std::sync::mpsc::channel();
     let (finish, wait) = std::sync::mpsc::channel::<()>();
     saver.put_with(move || {

@@ -18,7 +18,7 @@ use crate::kernel::running::Kernel;
 use crate::kernel::sentence_pass::interventions::for_any_sentence;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, contributions};
 use crate::kernel::snapshot::sentence::{answers, probabilities};
-use crate::kernel::snapshot::space::{StaticSpace, index_of, rows_of};
+use crate::kernel::snapshot::space::{StaticSpace, index_of, known_rows, rows_of};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::static_embedding::{Rewriter, has_one_meaning, network};
 use crate::kernel::training::stop::{ActivationId, first_not_finite};
@@ -126,50 +126,39 @@ impl<'a> Measure<'a> {
         Some(Self { lesson, space, model, network, interventions, rewriter, places, arrivals, alignments })
     }
 
-    /// NaN where a number that it rests on is not finite.
+    /// NaN where a number that it rests on is missing or not finite.
     fn fact(&self, fact: &Fact) -> f64 {
-        let value = match fact {
+        self.value(fact).filter(|value| value.is_finite()).unwrap_or(f64::NAN)
+    }
+
+    fn value(&self, fact: &Fact) -> Option<f64> {
+        let of_pair = |a: &[f32], b: &[f32]| f64::from(cosine(a, b));
+        Some(match fact {
             Fact::SenseAccuracy(space) => self.over_margins(*space, |margin| f64::from(u8::from(margin > 0.0))),
             Fact::SenseMargin(space) => self.over_margins(*space, |margin| margin),
-            Fact::TokenMargin { at, sense } => self.token_margin(*at, sense).unwrap_or(f64::NAN),
+            Fact::TokenMargin { at, sense } => self.token_margin(*at, sense)?,
             Fact::Arrived => self.over_probes(|arrival| f64::from(u8::from(arrival.has_arrived()))),
             Fact::Drift => self.drift(),
-            Fact::TokenCosine { at, to, space } => {
-                self.measure(*at, *space, |vector| Some(cosine(vector, &self.places.goal(to)?)))
+            Fact::TokenCosine { at, to, space } => of_pair(&self.token_vector(*at, *space)?, &self.places.goal(to)?),
+            Fact::TokenDistance { at, to, space, drawn } => {
+                let (vector, goal) = (self.token_vector(*at, *space)?, self.places.goal(to)?);
+                f64::from(if *drawn { self.drawn_distance(&vector, &goal) } else { distance(&vector, &goal) })
             }
-            Fact::TokenDistance { at, to, space, drawn } => self.measure(*at, *space, |vector| {
-                let goal = self.places.goal(to)?;
-                Some(if *drawn { self.drawn_distance(vector, &goal) } else { distance(vector, &goal) })
-            }),
-            Fact::TokenLength { at, space } => self.measure(*at, *space, |vector| Some(norm(vector))),
-            Fact::TokenMove { at } => self.token_move(*at).map_or(f64::NAN, |by| f64::from(norm(&by))),
-            Fact::MoveCosine { at, other } => match (self.token_move(*at), self.token_move(*other)) {
-                (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
-                _ => f64::NAN,
-            },
-            Fact::LayerCosine { at, other, layer } => match [at, other].map(|at| self.state(*at, *layer)) {
-                [Some(a), Some(b)] => f64::from(cosine(&a, &b)),
-                _ => f64::NAN,
-            },
+            Fact::TokenLength { at, space } => f64::from(norm(&self.token_vector(*at, *space)?)),
+            Fact::TokenMove { at } => f64::from(norm(&self.token_move(*at)?)),
+            Fact::MoveCosine { at, other } => of_pair(&self.token_move(*at)?, &self.token_move(*other)?),
+            Fact::LayerCosine { at, other, layer } => of_pair(&self.state(*at, *layer)?, &self.state(*other, *layer)?),
             Fact::MajorityShare => self.majority_share(),
-            Fact::Mixture { word, of, against } => self.mixture(word, of, against),
-            Fact::Cosine { a, b } => match (self.places.word(a), self.places.word(b)) {
-                (Some(a), Some(b)) => f64::from(cosine(&a, &b)),
-                _ => f64::NAN,
-            },
+            Fact::Mixture { word, of, against } => self.mixture(word, of, against)?,
+            Fact::Cosine { a, b } => of_pair(&self.places.word(a)?, &self.places.word(b)?),
             Fact::FinalLoss => self.final_loss(),
             Fact::ContributionError => self.contribution_error(),
             Fact::LabelAccuracy { on } => self.label_accuracy(on.as_deref()),
-            Fact::Says { sentence, hides, answer, layer } => {
-                self.says(sentence, *hides, answer, *layer).map_or(f64::NAN, f64::from)
-            }
-            Fact::Weight { sentence, head, query, key } => {
-                self.weight(*sentence, *head, *query, *key).map_or(f64::NAN, f64::from)
-            }
+            Fact::Says { sentence, hides, answer, layer } => f64::from(self.says(sentence, *hides, answer, *layer)?),
+            Fact::Weight { sentence, head, query, key } => f64::from(self.weight(*sentence, *head, *query, *key)?),
             Fact::Alignment { head } => self.alignments.get_or_init(|| self.alignments())[*head],
-            Fact::SequenceAccuracy => self.sequence_accuracy(),
-        };
-        if value.is_finite() { value } else { f64::NAN }
+            Fact::SequenceAccuracy => self.sequence_accuracy()?,
+        })
     }
 
     /// The forward pass of a sentence.
@@ -273,10 +262,10 @@ impl<'a> Measure<'a> {
         looks.into_iter().map(|looks| share(looks.into_iter())).collect()
     }
 
-    fn sequence_accuracy(&self) -> f64 {
-        let Some(rewriter) = &self.rewriter else { return f64::NAN };
+    fn sequence_accuracy(&self) -> Option<f64> {
+        let rewriter = self.rewriter.as_ref()?;
         let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, self.places.rows()));
-        share(sources.flat_map(|source| {
+        Some(share(sources.flat_map(|source| {
             // The likeliest word is no draw: the generator is not used.
             let mut generator = stream(self.lesson.seed, Stream::Generation);
             let (parameters, count) = (&self.model.parameters, source.len());
@@ -286,7 +275,7 @@ impl<'a> Measure<'a> {
             // It writes as many words as it is asked for, or none where a number is not finite.
             let right = |t| written.as_ref().ok().map(|written| written[t] == target[t]);
             (0..count).map(right).collect::<Vec<_>>()
-        }))
+        })))
     }
 
     /// The mean of a score of the probes' margins.
@@ -321,14 +310,13 @@ impl<'a> Measure<'a> {
         drifts.iter().map(|&drift| f64::from(drift)).sum::<f64>() / drifts.len() as f64
     }
 
-    /// A measure of a token's static or contextual vector.
-    fn measure(&self, at: TokenPlace, space: Space, of: impl Fn(&[f32]) -> Option<f32>) -> f64 {
-        let vectors = self.token_vectors(at);
-        let found = vectors.and_then(|[before, after]| match space {
-            Space::Static => of(&before),
-            Space::Contextual => of(&after),
-        });
-        found.map_or(f64::NAN, f64::from)
+    /// A token's static or contextual vector.
+    fn token_vector(&self, at: TokenPlace, space: Space) -> Option<Vec<f32>> {
+        let [before, after] = self.token_vectors(at)?;
+        Some(match space {
+            Space::Static => before,
+            Space::Contextual => after,
+        })
     }
 
     /// The static vector of a token, zero where it stands for no word, and the contextual one.
@@ -353,7 +341,7 @@ impl<'a> Measure<'a> {
     }
 
     fn token_margin(&self, at: TokenPlace, sense: &str) -> Option<f64> {
-        let [_, after] = self.token_vectors(at)?;
+        let after = self.token_vector(at, Space::Contextual)?;
         Some(self.places.place(&after, self.places.group(sense)?).margin())
     }
 
@@ -365,15 +353,13 @@ impl<'a> Measure<'a> {
     }
 
     /// `w / (w + u)` of the least-squares fit `word ≈ w·a + u·b`, by its normal equations.
-    fn mixture(&self, word: &str, of: &str, against: &str) -> f64 {
+    fn mixture(&self, word: &str, of: &str, against: &str) -> Option<f64> {
         let places = &self.places;
-        let (Some(word), Some(a), Some(b)) = (places.word(word), places.centroid(of), places.centroid(against)) else {
-            return f64::NAN;
-        };
+        let (word, a, b) = (places.word(word)?, places.centroid(of)?, places.centroid(against)?);
         let [aa, ab, bb, wa, wb] = [dot(a, a), dot(a, b), dot(b, b), dot(&word, a), dot(&word, b)].map(f64::from);
         let determinant = aa * bb - ab * ab;
         let (w, u) = ((wa * bb - wb * ab) / determinant, (wb * aa - wa * ab) / determinant);
-        w / (w + u)
+        Some(w / (w + u))
     }
 
     fn final_loss(&self) -> f64 {
@@ -471,11 +457,8 @@ pub struct WordPlaces<'a> {
 impl<'a> WordPlaces<'a> {
     pub fn of(lesson: &'a Lesson, space: &'a StaticSpace) -> Self {
         let rows = index_of(&space.vocabulary);
-        let centroid_of = |words: &[String]| {
-            let rows: Vec<usize> = words.iter().filter_map(|word| rows.get(word.as_str()).copied()).collect();
-            space.vectors.centroid(&rows)
-        };
-        let centroids = lesson.groups.iter().map(|group| centroid_of(&group.words)).collect();
+        let centroids = lesson.groups.iter().map(|group| space.vectors.centroid(&known_rows(&group.words, &rows)));
+        let centroids = centroids.collect();
         let count = space.vectors.rows();
         let lengths = (0..count).map(|row| norm(&space.vectors.row(row)));
         let mean_length = lengths.sum::<f32>() / count as f32;

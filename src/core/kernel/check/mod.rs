@@ -17,7 +17,7 @@ use crate::kernel::command::Command;
 use crate::kernel::notebook::document::{Behaviour, CellCode, OwnKind};
 use crate::kernel::notebook::execution::{Outcome, TriedAnswer, is_right};
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
-use crate::kernel::notebook::snapshot::{ComparedCase, RunSnapshot, Verdict};
+use crate::kernel::notebook::snapshot::{CellSnapshot, ComparedCase, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::running::Kernel;
 use crate::kernel::saved_work::Saved;
@@ -74,9 +74,7 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
 /// The expressions of a cell's texts, on the state that the cells above leave.
 fn texts(kernel: &mut Kernel, cell: &Cell, problems: &mut Vec<Problem>) {
     kernel.settle();
-    let notebook = kernel.snapshot().notebook;
-    let found = notebook.cells.iter().find(|found| *found.cell.id == *cell.id);
-    let Some(live) = found.and_then(|found| found.live.as_ref()) else { return };
+    let Some(live) = seen(kernel, cell).and_then(|seen| seen.live) else { return };
     match &live.values {
         None => problems.push(Problem::of(cell, "its texts were not evaluated", Spot::Cell)),
         Some(values) => problems.extend(values.faults().map(|(source, fault)| {
@@ -90,9 +88,12 @@ fn ask(kernel: &mut Kernel, cell: &Cell, command: CellCommand) {
     kernel.settle();
 }
 
+fn seen(kernel: &Kernel, cell: &Cell) -> Option<CellSnapshot> {
+    kernel.snapshot().notebook.cells.iter().find(|seen| *seen.cell.id == *cell.id).cloned()
+}
+
 fn shown(kernel: &Kernel, cell: &Cell) -> Option<Arc<RunSnapshot>> {
-    let notebook = kernel.snapshot().notebook;
-    notebook.cells.iter().find(|found| *found.cell.id == *cell.id)?.run.clone()
+    seen(kernel, cell)?.run
 }
 
 const NOT_RUN: &str = "it did not run";

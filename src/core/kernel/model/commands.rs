@@ -17,10 +17,10 @@ use attune_engine::numerics::shares::Spread;
 use rand::RngExt;
 
 use crate::kernel::command::{
-    AxisCommand, Brush, InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, TensorEntries,
-    TrainingCommand, WeightCommand,
+    AxisCommand, Brush, InterventionCommand, SenseCommand, SenseList, SenseSentence, SentenceCommand, TrainingCommand,
+    WeightCommand,
 };
-use crate::kernel::model::{Drag, LessonModel, PassPart, SenseDrag, UndoPart};
+use crate::kernel::model::{Drag, LessonModel, SenseDrag, UndoPart};
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::interventions::{self, check_mask, check_temperature};
 use crate::kernel::sentence_pass::senses::{check_count, check_sense, check_text, one_line};
@@ -58,7 +58,9 @@ impl LessonModel {
                 self.intervene(label, false, |changed| changed.scale = scale);
             }
             InterventionCommand::ToggleMask { query, key } => {
-                let mask = self.pass.toggled_mask(&self.training.trainer().model, query, key)?;
+                let architecture = &self.training.network().architecture;
+                let (own, tokens) = (self.pass.interventions().mask.as_ref(), self.pass.tokens().len());
+                let mask = interventions::toggled(architecture, own, tokens, query, key)?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
             }
             InterventionCommand::SetMask(mask) => {
@@ -70,14 +72,13 @@ impl LessonModel {
             }
             InterventionCommand::SetEdge { edge, is_removed } => {
                 self.check_head(edge.head)?;
-                self.pass.check_edge(&self.training.trainer().model, edge)?;
+                self.pass.check_edge(&self.training.network().architecture, edge)?;
                 let edges = interventions::with_edge(&self.pass.interventions().edges, edge, is_removed)?;
                 let label = if is_removed { "removal of an edge" } else { "return of an edge" };
                 self.intervene(label, false, |changed| changed.edges = edges);
             }
             InterventionCommand::SetPatch(patch) => {
-                let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                let patch = patch.map(|patch| self.pass.patch(patch, &self.cache, model, live)).transpose()?;
+                let patch = patch.map(|patch| self.pass.patch(patch, &self.cache, &self.training)).transpose()?;
                 let label = if patch.is_some() { "patch" } else { "end of the patch" };
                 self.intervene(label, false, |changed| changed.patch = patch);
             }
@@ -100,7 +101,7 @@ impl LessonModel {
         change(&mut changed);
         if changed != **self.pass.interventions() {
             let before = self.pass.set_interventions(Arc::new(changed));
-            self.remember(label, goes_on, PassPart::Interventions(before));
+            self.remember(label, goes_on, UndoPart::Interventions(before));
         }
     }
 
@@ -110,8 +111,7 @@ impl LessonModel {
         }
         self.check_head(heads.end - 1)?;
         let label = format!("{} {}", self.heads_label(&heads), mode.words().name);
-        let (model, live) = (&self.training.trainer().model, self.training.model().live());
-        let modes = heads.clone().map(|head| self.pass.mode(mode.clone(), head, &self.cache, model, live));
+        let modes = heads.clone().map(|head| self.pass.mode(mode.clone(), head, &self.cache, &self.training));
         let modes = modes.collect::<Result<Vec<_>, _>>()?;
         self.intervene(&label, goes_on, |changed| changed.heads[heads].clone_from_slice(&modes));
         Ok(())
@@ -119,7 +119,7 @@ impl LessonModel {
 
     /// `head 3`; `layer 2, head 3`; `layer 2, all heads`; `layer 1, head 2 to layer 2, head 1`.
     fn heads_label(&self, heads: &Range<usize>) -> String {
-        let architecture = &self.training.trainer().model.architecture;
+        let architecture = &self.training.network().architecture;
         let name = |head: usize| architecture.head_name(head);
         let (block, ..) = architecture.head(heads.start);
         if heads.len() == 1 {
@@ -163,7 +163,10 @@ type Entry = (TensorId, usize, usize);
 impl LessonModel {
     pub(super) fn apply_to_weights(&mut self, command: WeightCommand, last: Option<Drag>) -> Result<(), String> {
         match command {
-            WeightCommand::Put(entries) => self.put(&entries),
+            WeightCommand::Put(entries) => {
+                let indexed = entries.indexed(self.training.live())?;
+                self.set_entries(&format!("weights of {}", entries.name), false, &indexed)
+            }
             WeightCommand::Set { tensor, row, col, value } => {
                 let drag = Drag::Entry(tensor, row, col);
                 self.set_weight((tensor, row, col), value, last == Some(drag))?;
@@ -192,7 +195,7 @@ impl LessonModel {
     }
 
     fn index(&self, (tensor, row, col): Entry) -> Result<usize, String> {
-        let index = self.training.model().live().index(tensor, row, col);
+        let index = self.training.live().index(tensor, row, col);
         index.ok_or_else(|| format!("the model has no {tensor}[{row}, {col}]"))
     }
 
@@ -202,22 +205,16 @@ impl LessonModel {
         if !value.is_finite() {
             return Err(format!("{tensor}[{row}, {col}] cannot be {value}, because a weight must be a finite number"));
         }
-        if self.training.model().live().at(index).to_bits() == value.to_bits() {
-            return Ok(());
-        }
-        let label = format!("{tensor}[{row}, {col}]");
-        self.edit(&label, goes_on, |live| live.set_at(index, value))
+        self.set_entries(&format!("{tensor}[{row}, {col}]"), goes_on, &[(index, value)])
     }
 
-    fn put(&mut self, entries: &TensorEntries) -> Result<(), String> {
-        let live = self.training.model().live();
-        let indexed = entries.indexed(live)?;
-        if indexed.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
+    /// Sets entries, unless each has these bits already.
+    fn set_entries(&mut self, label: &str, goes_on: bool, entries: &[(usize, f32)]) -> Result<(), String> {
+        let live = self.training.live();
+        if entries.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
             return Ok(());
         }
-        self.edit(&format!("weights of {}", entries.name), false, |live| {
-            indexed.into_iter().for_each(|(index, value)| live.set_at(index, value));
-        })
+        self.edit(label, goes_on, |live| entries.iter().for_each(|&(index, value)| live.set_at(index, value)))
     }
 
     fn reset_tensor(&mut self, tensor: TensorId) -> Result<(), String> {
@@ -238,7 +235,7 @@ impl LessonModel {
         goes_on: bool,
         change: impl FnOnce(&mut Parameters<f32>),
     ) -> Result<(), String> {
-        let mut live = Parameters::clone(self.training.model().live());
+        let mut live = Parameters::clone(self.training.live());
         change(&mut live);
         self.change_model(label, goes_on, |training, _| training.edit(live))
     }
@@ -253,7 +250,7 @@ impl LessonModel {
     ) -> Result<(), String> {
         let places: Vec<usize> =
             entries.iter().map(|&(row, col)| self.index((tensor, row, col))).collect::<Result<_, _>>()?;
-        let live = self.training.model().live();
+        let live = self.training.live();
         let painted = |index: usize| match brush {
             Brush::Set(value) => value,
             Brush::Add(value) => live.at(index) + value,
@@ -262,16 +259,11 @@ impl LessonModel {
         if changed.iter().any(|(_, value)| !value.is_finite()) {
             return Err(format!("the brush would leave {tensor} with an entry that is not a finite number"));
         }
-        if changed.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
-            return Ok(());
-        }
-        self.edit(&format!("painting of {tensor}"), goes_on, |live| {
-            changed.into_iter().for_each(|(index, value)| live.set_at(index, value));
-        })
+        self.set_entries(&format!("painting of {tensor}"), goes_on, &changed)
     }
 
     fn perturb(&mut self, tensor: TensorId, scale: f32, draw: u64) -> Result<(), String> {
-        let live = self.training.model().live();
+        let live = self.training.live();
         let Some(place) = live.specs().iter().position(|spec| spec.id == tensor) else {
             return Err(format!("the model has no {tensor}"));
         };
@@ -311,8 +303,7 @@ impl LessonModel {
             SentenceCommand::Type(text) => return self.type_text(&text, last == Some(Drag::Sentence), lesson),
             SentenceCommand::SetSecond(text) => return self.set_second(text, last == Some(Drag::Second), lesson),
             SentenceCommand::Generate { count, choice } => {
-                let (model, live) = (&self.training.trainer().model, self.training.model().live());
-                return self.pass.generate(count, choice, lesson, model, live);
+                return self.pass.generate(count, choice, lesson, &self.training);
             }
         };
         self.show(sentence, false);
@@ -345,7 +336,7 @@ impl LessonModel {
             return false;
         }
         let before = self.pass.show(sentence);
-        self.remember("choice of the sentence", goes_on, PassPart::Sentence(before));
+        self.remember("choice of the sentence", goes_on, UndoPart::Sentence(before));
         true
     }
 
@@ -362,7 +353,7 @@ impl LessonModel {
         if is_other {
             let before = self.pass.set_second(sentence);
             let label = if is { "second sentence" } else { "end of the comparison" };
-            self.remember(label, goes_on, PassPart::Second(before));
+            self.remember(label, goes_on, UndoPart::Second(before));
         }
         // What begins the comparison, or ends it, undoes by itself.
         self.last_drag = (was && is && (is_other || goes_on)).then_some(Drag::Second);
@@ -433,7 +424,7 @@ impl LessonModel {
         let list = if list == *before { before } else { Arc::new(list) };
         let before = self.pass.set_senses((list, is_on));
         self.pass.read_senses(lesson);
-        self.remember(label, goes_on, PassPart::Senses(before));
+        self.remember(label, goes_on, UndoPart::Senses(before));
         self.last_drag = drag;
         Ok(())
     }
@@ -441,13 +432,13 @@ impl LessonModel {
     /// The senses are yet to be measured, and nothing trains.
     pub fn has_senses_pending(&self) -> bool {
         let Self { training, pass, cache, .. } = self;
-        !self.is_busy() && pass.has_senses_pending(cache, &training.trainer().model, training.model().live())
+        !training.is_busy() && pass.senses().is_pending(&cache.senses.borrow(), &pass.sense_model(training))
     }
 
     /// Does the next piece of that work.
     pub fn measure_senses(&self) {
         let Self { training, pass, cache, .. } = self;
-        pass.measure_senses(cache, &training.trainer().model, training.model().live());
+        pass.senses().advance(&mut cache.senses.borrow_mut(), &pass.sense_model(training));
     }
 }
 
@@ -463,7 +454,7 @@ impl Basis {
             Some(fitted) => &**fitted,
             None => {
                 let model = of.training.model();
-                let pretrained = of.pretrained.is_some().then(|| (&of.training.trainer().model, &**model.trained()));
+                let pretrained = of.pretrained.is_some().then(|| (of.training.network(), &**model.trained()));
                 own = own_spread(lesson, space, pretrained, self.raw);
                 &own
             }
@@ -492,10 +483,10 @@ impl LessonModel {
     /// The spread of the vectors that are on the stage now.
     fn spread(&self, lesson: &Lesson) -> Result<Arc<Spread>, String> {
         let width = self.space.vectors.cols();
-        let (model, parameters) = (&self.training.trainer().model, self.training.model().live());
-        let passes = self.pass.passes(&self.cache, model, parameters);
+        let passes = self.pass.passes(&self.cache, &self.training);
+        let (model, parameters) = (self.training.network(), self.training.live());
         let layers = Layers { model, parameters, scale: self.space.scale() };
-        let of_word = layers.spread_of_word(self.pass.passes_of_senses(model, parameters));
+        let of_word = layers.spread_of_word(self.pass.passes_of_senses(&self.training));
         let spread = if let Some(of_word) = of_word {
             of_word
         } else if self.pretrained.is_some() {
@@ -581,7 +572,7 @@ impl LessonModel {
         }
         let projection = basis.projection(lesson, self)?;
         let before = self.pass.rebase(&mut self.space, (basis, projection));
-        self.remember(label, false, PassPart::Basis(Box::new(before)));
+        self.remember(label, false, UndoPart::Basis(Box::new(before)));
         Ok(())
     }
 
@@ -625,7 +616,7 @@ impl LessonModel {
             }
             TrainingCommand::Step(0) => Err("training must go forward by at least one step".to_owned()),
             TrainingCommand::Step(steps) => {
-                let goal = self.steps_done().saturating_add(steps).min(self.training.trainer().steps());
+                let goal = self.training.steps_done().saturating_add(steps).min(self.training.trainer().steps());
                 self.change_model(&format!("training by {steps}"), false, |training, _| training.play_to(goal))
             }
             TrainingCommand::TrainTo(step) => self.train_to(step),
@@ -640,7 +631,7 @@ impl LessonModel {
                 Ok(())
             }),
             TrainingCommand::Scrub(step) => self.scrub(step, last),
-            TrainingCommand::ShowLatest => self.scrub(self.steps_done(), last),
+            TrainingCommand::ShowLatest => self.scrub(self.training.steps_done(), last),
             TrainingCommand::Branch => {
                 let label = format!("branch from step {}", self.training.model().shown().steps_done());
                 self.change_model(&label, false, |training, _| training.branch())
@@ -672,7 +663,7 @@ impl LessonModel {
             // The table of a model that was read from files is too large to be shown at each step.
             return;
         }
-        let table = self.training.model().live().values_of(TensorName::Embedding);
+        let table = self.training.live().values_of(TensorName::Embedding);
         let vectors = &self.space.vectors;
         if table != vectors.widened().flat() {
             let table = Matrix::from_row_major(vectors.rows(), vectors.cols(), table.to_vec());

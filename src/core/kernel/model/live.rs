@@ -10,9 +10,9 @@ use attune_engine::code::{
 };
 use attune_engine::messages::nearest;
 use attune_engine::numerics::attention::HeadMode;
-use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_multiplications;
+use attune_engine::numerics::model::{Activations, AttentionModel};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::table::{Table, TableRef};
 use attune_engine::numerics::vectors::{cosine, highest};
@@ -23,11 +23,11 @@ use attune_engine::vectors::{Vectors, unknown};
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
-use crate::kernel::notebook::live_text::{Spoken, TextReader};
+use crate::kernel::notebook::live_text::Spoken;
 use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use crate::kernel::snapshot::sentence::{answers, token_labels};
+use crate::kernel::snapshot::sentence::{Answers, answers, token_labels};
 use crate::kernel::snapshot::space::StaticSpace;
 use crate::kernel::static_embedding::Rewriter;
 use crate::kernel::training::stop::Stopped;
@@ -60,7 +60,7 @@ impl Watch {
 
     /// The versions now.
     pub fn look(&mut self, model: &LessonModel) -> Versions {
-        let parameters = model.training.model().live();
+        let parameters = model.training.live();
         let interventions = model.pass.interventions();
         let sentence = model.pass.sentence();
         let vectors = &model.space.vectors;
@@ -96,13 +96,13 @@ pub struct Watched<'a> {
 impl LessonModel {
     /// The names of its tensors.
     pub fn live_names(&self) -> Arc<[LiveName]> {
-        live_names(&live(self, self.training.model().live(), self.pass.interventions())).into()
+        live_names(&self.live()).into()
     }
 }
 
 impl LiveModel for Watched<'_> {
     fn live(&self) -> Live {
-        live(self.model, self.model.training.model().live(), self.model.pass.interventions())
+        self.model.live()
     }
 
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String> {
@@ -119,8 +119,10 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-impl TextReader for LessonModel {
-    fn shows(&self, spoken: &Spoken) -> bool {
+/// The model as texts meet it.
+impl LessonModel {
+    /// The stage shows this sentence.
+    pub(in crate::kernel) fn shows(&self, spoken: &Spoken) -> bool {
         let Sentence { index, text, .. } = self.pass.sentence();
         match spoken {
             Spoken::Lesson(sentence) => *index == Some(*sentence),
@@ -128,33 +130,38 @@ impl TextReader for LessonModel {
         }
     }
 
-    fn shows_lesson(&self) -> bool {
+    /// The stage shows a sentence of the lesson.
+    pub(in crate::kernel) fn shows_lesson(&self) -> bool {
         self.pass.sentence().index.is_some()
     }
 
-    fn live(&self) -> Live {
-        live(self, self.training.model().live(), self.pass.interventions())
+    /// The tensors of the sentence on the stage.
+    pub(in crate::kernel) fn live(&self) -> Live {
+        live(self, self.training.live(), self.pass.interventions())
     }
 
-    fn live_of(&self, spoken: &Spoken) -> Option<Live> {
+    /// The tensors of a sentence that a text is about; `None` where the model does not read it.
+    pub(in crate::kernel) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
         let lesson = &self.origin.lesson;
         let sentence = match spoken {
             Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence)?,
             Spoken::Text(text) => Sentence::read(text, lesson, &self.words).ok()?,
         };
         let (frame, interventions) = self.pass.beside(sentence);
-        Some(of_frame(self, &Passes::default(), &frame, self.training.model().live(), &Arc::new(interventions)))
+        Some(of_frame(self, &Passes::default(), &frame, self.training.live(), &Arc::new(interventions)))
     }
 
-    fn is_as_given(&self) -> bool {
+    /// The model is the lesson's: trained to its end, by the lesson's own numbers.
+    pub(in crate::kernel) fn is_as_given(&self) -> bool {
         let (training, model) = (&self.training, self.training.model());
         let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
         let is_trained = is_at_its_end && model.replay().is_none() && model.run.changes().iter().next().is_none();
         is_trained && self.origin.recipe.is_default() && !model.is_edited() && are_none(self.pass.interventions())
     }
 
-    fn first_head(&self, block: usize) -> usize {
-        self.training.trainer().model.architecture.heads_of(block).start
+    /// The first head of a block, counted over all of them.
+    pub(in crate::kernel) fn first_head(&self, block: usize) -> usize {
+        self.training.network().architecture.heads_of(block).start
     }
 }
 
@@ -168,7 +175,7 @@ pub struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     pub fn of(model: &'a LessonModel, names: Arc<[LiveName]>) -> Self {
-        let parameters = model.training.model().live().clone();
+        let parameters = model.training.live().clone();
         Self { names, parameters, interventions: model.pass.interventions().clone(), model }
     }
 }
@@ -201,22 +208,11 @@ fn of_frame(
     parameters: &Arc<Parameters<f32>>,
     interventions: &Arc<Interventions<f32>>,
 ) -> Live {
-    let LessonModel { space, words, training, classes, .. } = model;
-    let network = &training.trainer().model;
-    let pass = passes.forward(frame, network, (parameters, interventions));
-    Live {
-        space: space.clone(),
-        words: words.clone(),
-        architecture: network.architecture.clone(),
-        parameters: parameters.clone(),
-        interventions: interventions.clone(),
-        activations: pass.activations.clone(),
-        answers: pass.answers(network).clone(),
-        classes: classes.clone(),
-        tokens: token_labels(frame.tokens()).into(),
-        source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
-        model: Some(RunnableModel(Arc::new(Runner::of(model, parameters, interventions)))),
-    }
+    let runner = Runner::of(model, parameters, interventions);
+    let pass = passes.forward(frame, &runner.network, (parameters, interventions));
+    let answers = pass.answers(&runner.network).clone();
+    let live = runner.live(frame, interventions.clone(), pass.activations.clone(), answers);
+    Live { model: Some(RunnableModel(Arc::new(runner))), ..live }
 }
 
 /// The model as a cell leaves it: its parameters if they were written to, and the interventions.
@@ -296,10 +292,33 @@ impl Runner {
             words: model.words.clone(),
             classes: model.classes.clone(),
             rewriter: model.pass.rewriter().cloned(),
-            network: model.training.trainer().model.clone(),
+            network: model.training.network().clone(),
             parameters: parameters.clone(),
             interventions: interventions.clone(),
             passes: Mutex::default(),
+        }
+    }
+
+    /// The tensors of a pass, without the model.
+    fn live(
+        &self,
+        frame: &SentenceFrame,
+        interventions: Arc<Interventions<f32>>,
+        activations: Activations<f32>,
+        answers: Arc<Answers>,
+    ) -> Live {
+        Live {
+            space: self.space.clone(),
+            words: self.words.clone(),
+            architecture: self.network.architecture.clone(),
+            parameters: self.parameters.clone(),
+            interventions,
+            activations,
+            answers,
+            classes: self.classes.clone(),
+            tokens: token_labels(frame.tokens()).into(),
+            source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
+            model: None,
         }
     }
 
@@ -334,23 +353,12 @@ impl Forward for Runner {
         let read = read.map_err(|why| Fault::new(format!("{FORWARD}: {why}")))?;
         let frame = SentenceFrame::without_points(read, &self.space, self.rewriter.as_deref());
         let (network, parameters) = (&self.network, &self.parameters);
-        let tokens = frame.len();
+        let tokens = frame.tokens().len();
         let cost = forward_multiplications(&network.architecture, self.classes.len(), tokens, tokens) as u64;
         charge(cost)?;
         let activations = frame.activations(network, parameters, &interventions);
-        let live = Live {
-            space: self.space.clone(),
-            words: self.words.clone(),
-            architecture: network.architecture.clone(),
-            parameters: parameters.clone(),
-            interventions: Arc::new(interventions),
-            answers: Arc::new(answers(network, parameters, &activations.output)),
-            activations,
-            classes: self.classes.clone(),
-            tokens: token_labels(frame.tokens()).into(),
-            source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
-            model: None,
-        };
+        let answers = Arc::new(answers(network, parameters, &activations.output));
+        let live = self.live(&frame, Arc::new(interventions), activations, answers);
         let pass =
             CodePass { sentence: sentence.into(), tensors: Arc::new(ReadPass { names: live_names(&live), live }) };
         if cost <= KEPT_PRODUCTS_MAX {

@@ -15,7 +15,6 @@ use attune_engine::pretrained::load::Pretrained;
 use self::retraining::EmbeddedCorpus;
 use crate::kernel::cache::{Cache, StepCache};
 use crate::kernel::command::Command;
-use crate::kernel::sentence_pass::axes::SharesOf;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::sentence_pass::{SecondState, SensesState, SentencePass, SentenceState};
 use crate::kernel::snapshot::sentence::class_names;
@@ -99,36 +98,11 @@ pub struct ModelOrigin {
 pub enum UndoPart {
     Model(Box<WeightState>),
     Comparison(Option<Comparison>),
-    Pass(PassPart),
-}
-
-/// The part of a sentence's pass that one change was about.
-#[derive(Clone)]
-pub enum PassPart {
     Interventions(Arc<Interventions<f32>>),
     Sentence(SentenceState),
     Second(SecondState),
     Senses(SensesState),
     Basis(Box<(Basis, Projection)>),
-}
-
-impl From<PassPart> for UndoPart {
-    fn from(part: PassPart) -> Self {
-        Self::Pass(part)
-    }
-}
-
-impl PassPart {
-    /// Brings itself back and returns the present part.
-    fn swap(self, pass: &mut SentencePass, space: &mut Arc<StaticSpace>) -> Self {
-        match self {
-            Self::Interventions(before) => Self::Interventions(pass.set_interventions(before)),
-            Self::Sentence(before) => Self::Sentence(pass.restore(before)),
-            Self::Second(before) => Self::Second(pass.restore_second(before)),
-            Self::Senses(before) => Self::Senses(pass.set_senses(before)),
-            Self::Basis(before) => Self::Basis(Box::new(pass.rebase(space, *before))),
-        }
-    }
 }
 
 impl LessonModel {
@@ -174,31 +148,9 @@ impl LessonModel {
         let _ = self.training.play_to(self.training.trainer().steps());
     }
 
-    /// There is training or recalling to do.
-    pub fn is_busy(&self) -> bool {
-        self.training.is_busy()
-    }
-
-    pub fn steps_done(&self) -> usize {
-        self.training.steps_done()
-    }
-
-    pub fn embedding_progress(&self) -> Progress {
-        self.embedding_progress
-    }
-
-    pub fn space(&self) -> Arc<StaticSpace> {
-        self.space.clone()
-    }
-
     /// A few optimiser steps, if there are any to do.
     pub fn advance(&mut self) {
         self.training.advance(&mut self.cache.steps);
-    }
-
-    /// Nothing but training is to do.
-    pub fn is_training(&self) -> bool {
-        self.training.is_training()
     }
 
     /// Does `steps` optimiser steps, if that many are left.
@@ -242,10 +194,10 @@ impl LessonModel {
     }
 
     /// Remembers for undo what was changed; `goes_on` as in [`Self::change_model`].
-    fn remember(&mut self, label: impl Into<String>, goes_on: bool, before: impl Into<UndoPart>) {
+    fn remember(&mut self, label: impl Into<String>, goes_on: bool, before: UndoPart) {
         self.has_changed = true;
         if !goes_on {
-            self.changes.push((label.into(), before.into()));
+            self.changes.push((label.into(), before));
         }
     }
 
@@ -279,8 +231,7 @@ impl LessonModel {
 
     /// The model as the one that replaces it shows it.
     pub fn shown(&self) -> Replaced {
-        let (model, network) = (self.training.model(), &self.training.trainer().model);
-        let sentence = self.pass.run(&self.cache, network, model.live(), model.trained());
+        let sentence = self.pass.run(&self.cache, &self.training);
         Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }
     }
 
@@ -288,26 +239,26 @@ impl LessonModel {
     /// under way.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
         let Self { training, pass, space, origin, .. } = self;
-        match part {
+        let present = match part {
             UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(*before))),
             UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
-            UndoPart::Pass(before) => {
-                let present = before.swap(pass, space);
-                pass.read_senses(&origin.lesson);
-                UndoPart::Pass(present)
-            }
-        }
+            UndoPart::Interventions(before) => UndoPart::Interventions(pass.set_interventions(before)),
+            UndoPart::Sentence(before) => UndoPart::Sentence(pass.restore(before)),
+            UndoPart::Second(before) => UndoPart::Second(pass.restore_second(before)),
+            UndoPart::Senses(before) => UndoPart::Senses(pass.set_senses(before)),
+            UndoPart::Basis(before) => UndoPart::Basis(Box::new(pass.rebase(space, *before))),
+        };
+        pass.read_senses(&origin.lesson);
+        present
     }
 
     pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
         let Self { training, pass, cache, .. } = self;
-        let (model, network) = (training.model(), &training.trainer().model);
-        let sentence = pass.run(cache, network, model.live(), model.trained());
-        let second = pass.run_second(cache, network, model.live(), model.trained());
-        let leaves_first_out = self.pretrained.is_some();
-        let shares = SharesOf { space: &self.space, model: network, parameters: model.live(), leaves_first_out };
-        let of_tokens = Arc::new(shares.tokens(&sentence, second.as_deref()));
-        let of_words = shares.words(&sentence, second.as_deref()).map(Arc::new);
+        let (model, network) = (training.model(), training.network());
+        let sentence = pass.run(cache, training);
+        let second = pass.run_second(cache, training);
+        let of_tokens = Arc::new(self.shares_of_tokens(&sentence, second.as_deref()));
+        let of_words = self.shares_of_words(&sentence, second.as_deref()).map(Arc::new);
         let second = second.map(|second| Arc::new(Pair::with_second(&self.space, &sentence, second)));
         ModelSnapshot {
             shares: of_tokens,
@@ -325,7 +276,7 @@ impl LessonModel {
             generated: pass.generated(model.live()),
             sentence,
             second,
-            senses: Arc::new(pass.senses_snapshot(cache, network, model.live())),
+            senses: Arc::new(pass.senses().snapshot(&mut cache.senses.borrow_mut(), &pass.sense_model(training))),
             pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
@@ -343,7 +294,7 @@ impl LessonModel {
             progress: Progress { done: training.steps_done(), of: lesson.model.steps },
             look: model.replay().map(look),
             learning_rate: training.learning_rate(),
-            chance: (training.trainer().model.classes.count() as f32).ln(),
+            chance: (training.network().classes.count() as f32).ln(),
             log: model.run.log().clone(),
             stopped: training.stopped(),
             changes: model.run.changes().clone(),

@@ -39,14 +39,23 @@ pub struct EmbeddedCorpus {
 }
 
 impl EmbeddedCorpus {
-    /// The corpus of the lesson itself.
+    /// The corpus of a lesson whose vectors are trained; `own` is the lesson's own space, which another one is turned to.
     ///
     /// # Errors
     /// If no vectors were trained.
-    pub fn of_lesson(lesson: &Lesson, trainer: &SpaceTrainer) -> Result<Self, LessonFault> {
-        let (space, examples) = (Arc::new(trainer.finish(lesson)?), trainer.examples().clone());
-        let pretrained = trainer.pretrained()?;
-        Ok(Self { recipe: Arc::default(), space, examples, pretrained, progress: trainer.progress() })
+    pub fn trained(
+        lesson: &Lesson,
+        recipe: Arc<Recipe>,
+        trainer: &SpaceTrainer,
+        own: Option<&Arc<StaticSpace>>,
+    ) -> Result<Self, LessonFault> {
+        let space = trainer.finish(lesson)?;
+        let space = Arc::new(match own {
+            Some(own) => turned(space, own, lesson),
+            None => space,
+        });
+        let (examples, pretrained) = (trainer.examples().clone(), trainer.pretrained()?);
+        Ok(Self { recipe, space, examples, pretrained, progress: trainer.progress() })
     }
 
     /// The embedding that an existing model was built on.
@@ -60,14 +69,6 @@ impl EmbeddedCorpus {
             pretrained: model.pretrained.clone(),
             progress: model.embedding_progress,
         }
-    }
-
-    /// The model at its initialisation.
-    ///
-    /// # Errors
-    /// If there is nothing to train it on.
-    pub fn model(&self, origin: ModelOrigin) -> Result<LessonModel, LessonFault> {
-        LessonModel::new(origin, self)
     }
 }
 
@@ -87,18 +88,16 @@ enum Stage {
     Model(Box<LessonModel>),
 }
 
-/// The lesson with a recipe applied.
-fn applied(lesson: &Arc<Lesson>, recipe: &Recipe) -> Result<Arc<Lesson>, String> {
-    if recipe.is_default() { Ok(lesson.clone()) } else { Ok(Arc::new(Measured::of(lesson).apply(recipe)?)) }
-}
-
 impl Retraining {
     /// `grounds` are at hand.
     ///
     /// # Errors
     /// In words for the learner, if the lesson would not be valid.
     pub fn new(lesson: &Arc<Lesson>, recipe: Recipe, grounds: &[EmbeddedCorpus], trains: bool) -> Result<Self, String> {
-        let applied = applied(lesson, &recipe)?;
+        let applied = match recipe.is_default() {
+            true => lesson.clone(),
+            false => Arc::new(Measured::of(lesson).apply(&recipe)?),
+        };
         let stage = match grounds.iter().find(|ground| ground.recipe.has_space_of(&recipe)) {
             Some(ground) => Stage::Corpus(ground.clone()),
             None => Stage::Space(Box::new(SpaceTrainer::new(&applied))),
@@ -118,21 +117,15 @@ impl Retraining {
         self.stage = match self.stage {
             Stage::Space(mut trainer) => {
                 if trainer.advance(&self.lesson) {
-                    let space = turned(trainer.finish(&self.lesson)?, own, &self.lesson);
-                    Stage::Corpus(EmbeddedCorpus {
-                        recipe: self.recipe.clone(),
-                        space: Arc::new(space),
-                        examples: trainer.examples().clone(),
-                        pretrained: None,
-                        progress: trainer.progress(),
-                    })
+                    let recipe = self.recipe.clone();
+                    Stage::Corpus(EmbeddedCorpus::trained(&self.lesson, recipe, &trainer, Some(own))?)
                 } else {
                     Stage::Space(trainer)
                 }
             }
             Stage::Corpus(ground) => {
                 let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
-                let mut model = Box::new(ground.model(origin)?);
+                let mut model = Box::new(LessonModel::new(origin, &ground)?);
                 if !self.trains {
                     return Ok(RetrainStep::Done(model));
                 }
@@ -141,7 +134,7 @@ impl Retraining {
             }
             Stage::Model(mut model) => {
                 model.advance();
-                if !model.is_busy() {
+                if !model.training.is_busy() {
                     return Ok(RetrainStep::Done(model));
                 }
                 Stage::Model(model)
@@ -156,7 +149,7 @@ impl Retraining {
         let (embedding, done) = match &self.stage {
             Stage::Space(trainer) => (trainer.progress(), 0),
             Stage::Corpus(_) => (all, 0),
-            Stage::Model(model) => (all, model.steps_done()),
+            Stage::Model(model) => (all, model.training.steps_done()),
         };
         let steps = Progress { done, of: self.lesson.model.steps };
         RetrainingSnapshot { recipe: self.recipe.clone(), embedding, steps }

@@ -24,7 +24,7 @@ const TOUR: &str = "tour ";
 /// More cells than anybody reads; inserting ends here.
 pub const DOCUMENT_CELLS_MAX: usize = 2000;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     pub cells: Vec<Arc<DocumentCell>>,
     /// Cells run again by themselves when what they read has changed.
@@ -155,6 +155,11 @@ impl Document {
 
     pub fn cell(&self, id: &str) -> Option<&Arc<DocumentCell>> {
         self.cells.iter().find(|cell| *cell.id == *id)
+    }
+
+    /// The cells above one.
+    pub fn above(&self, id: &str) -> impl Iterator<Item = &Arc<DocumentCell>> {
+        self.cells.iter().take_while(move |cell| *cell.id != *id)
     }
 
     /// The cell, to be changed.
@@ -353,7 +358,7 @@ impl Notebook {
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
-    pub fn apply(&mut self, command: NotebookCommand, lesson: &Lesson) -> Result<Option<DocumentChange>, String> {
+    pub fn apply(&mut self, command: NotebookCommand, lesson: &Lesson) -> Change<Option<DocumentChange>> {
         match command {
             NotebookCommand::Cell(id, command) => self.apply_to_cell(&id, command, lesson),
             NotebookCommand::RunAll => {
@@ -399,12 +404,7 @@ impl Notebook {
         Some(self.replace(document))
     }
 
-    fn apply_to_cell(
-        &mut self,
-        id: &CellId,
-        command: CellCommand,
-        lesson: &Lesson,
-    ) -> Result<Option<DocumentChange>, String> {
+    fn apply_to_cell(&mut self, id: &CellId, command: CellCommand, lesson: &Lesson) -> Change<Option<DocumentChange>> {
         let index = self.document.index(id)?;
         match command {
             CellCommand::Run => {
@@ -427,7 +427,7 @@ impl Notebook {
             }
             CellCommand::Slide(value) => {
                 let goes_on = Some(EditDrag::Slider(id.clone()));
-                self.change("a slider", goes_on, |document| slide(document, id, value))
+                self.change("a slider", goes_on, |document| slide(document.cell_mut(id)?, value))
             }
             CellCommand::Insert { kind, is_above } => {
                 self.change("a new cell", None, |document| document.insert(id, kind, is_above).map(|_| ()))
@@ -469,7 +469,7 @@ impl Notebook {
     }
 
     /// An answer is tried where the learner asks for it, not where the check follows the model.
-    fn count_attempt(&mut self, id: &CellId) -> Result<(), String> {
+    fn count_attempt(&mut self, id: &CellId) -> Change {
         let is_written = self.document.cell(id).is_some_and(|cell| cell.is_written());
         if is_written
             && !self.waiting.contains(id)
@@ -486,8 +486,8 @@ impl Notebook {
         &mut self,
         label: &str,
         goes_on_as: Option<EditDrag>,
-        change: impl FnOnce(&mut Document) -> Result<(), String>,
-    ) -> Result<Option<DocumentChange>, String> {
+        change: impl FnOnce(&mut Document) -> Change,
+    ) -> Change<Option<DocumentChange>> {
         let before = self.document.clone();
         if let Err(why) = change(&mut self.document) {
             self.document = before;
@@ -501,7 +501,7 @@ impl Notebook {
         Ok(Some(DocumentChange { label: label.to_owned(), before, goes_on_as }))
     }
 
-    fn reveal(&mut self, id: &CellId) -> Result<Option<DocumentChange>, String> {
+    fn reveal(&mut self, id: &CellId) -> Change<Option<DocumentChange>> {
         let changed = self.change("showing the answer", None, |document| {
             let cell = document.cell_mut(id)?;
             match &mut cell.answer {
@@ -525,8 +525,7 @@ impl Notebook {
     }
 }
 
-fn slide(document: &mut Document, id: &str, value: f64) -> Result<(), String> {
-    let cell = document.cell_mut(id)?;
+fn slide(cell: &mut DocumentCell, value: f64) -> Change {
     let CellKind::Slider(slider) = &*cell.kind else { return Err("this cell is not a slider".to_owned()) };
     if !value.is_finite() {
         return Err(format!("a slider cannot be at {value}"));
@@ -538,7 +537,7 @@ fn slide(document: &mut Document, id: &str, value: f64) -> Result<(), String> {
     Ok(())
 }
 
-fn choose(cell: &mut DocumentCell, choice: usize) -> Result<(), String> {
+fn choose(cell: &mut DocumentCell, choice: usize) -> Change {
     let CellKind::Predict(predict) = &*cell.kind else { return Err("this cell asks for no prediction".to_owned()) };
     let count = predict.choices.len();
     match &mut cell.answer {
@@ -553,13 +552,13 @@ fn choose(cell: &mut DocumentCell, choice: usize) -> Result<(), String> {
     }
 }
 
-fn skip(cell: &mut DocumentCell) -> Result<(), String> {
+fn skip(cell: &mut DocumentCell) -> Change {
     let CellKind::Gate { .. } = &*cell.kind else { return Err("this cell is not a gate".to_owned()) };
     cell.answer = Answer::Skipped;
     Ok(())
 }
 
-fn open_hint(cell: &mut DocumentCell) -> Result<(), String> {
+fn open_hint(cell: &mut DocumentCell) -> Change {
     let CellKind::Exercise(exercise) = &*cell.kind else { return Err("this cell has no hints".to_owned()) };
     match &mut cell.answer {
         Answer::Exercise(attempts) if attempts.hints < exercise.hints.len() => {

@@ -153,12 +153,23 @@ impl Notebook {
 
     /// Runs a text over the live tensors and what the cells above `cell` define.
     fn run_below(&self, cell: &DocumentCell, text: &str, names: &Names, live: &Live, allowance: Allowance) -> Run {
+        run(text, &self.scope(cell, names, &self.names_above(cell), live, allowance))
+    }
+
+    /// The live tensors that a text names, and what the cells above `cell` define; `others` as in [`Self::names_above`].
+    pub(super) fn scope<'o>(
+        &self,
+        cell: &DocumentCell,
+        names: &Names,
+        others: &'o [String],
+        live: &Live,
+        allowance: Allowance,
+    ) -> Scope<'o> {
         let (variables, functions) = self.above(cell, names);
-        let others: Vec<String> = self.names_above(cell);
         let mut given = self.given(names, live, &variables);
         given.extend(variables);
         let (seed, stop, model) = (self.seed_of(cell), self.stop.clone(), live.model.clone());
-        run(text, &Scope { given, others: &others, functions, model, seed, stop, allowance })
+        Scope { given, others, functions, model, seed, stop, allowance }
     }
 
     /// The fault of a lesson's code that runs after a cell, over what the cell and those above it define. What it writes
@@ -178,7 +189,7 @@ impl Notebook {
     }
 
     /// Live tensors that a text names, but those that a variable of a cell hides.
-    pub(super) fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
+    fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
         let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
         let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
         let seen = self.live.iter().filter(is_named).filter(|known| !is_hidden(known));
@@ -186,7 +197,7 @@ impl Notebook {
     }
 
     /// Variables and functions that the cells above hand to this one.
-    pub(super) fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
+    fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
         let mut given: Vec<Given> = Vec::new();
         let mut functions = Functions::default();
         let is_named = |name: &str| names.reads.contains(name) || names.writes.contains(name);
@@ -194,7 +205,7 @@ impl Notebook {
             given.retain(|given| given.variable.name != variable.name);
             given.push(Given::fixed(variable, why));
         };
-        for above in self.document.cells.iter().take_while(|above| above.id != cell.id) {
+        for above in self.document.above(&cell.id) {
             if let Some((name, value)) = above.turned_variable().filter(|(name, _)| is_named(name)) {
                 add(Variable::number(name, value), "its slider sets it".to_owned());
             }
@@ -212,10 +223,10 @@ impl Notebook {
         (given, functions)
     }
 
+    /// All names that a text at a cell can see.
     pub(super) fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
         let live = self.live.iter().map(|known| known.name.clone());
-        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
-        let made = above.flat_map(|above| {
+        let made = self.document.above(&cell.id).flat_map(|above| {
             let turned = above.turned_variable().map(|(name, _)| name.to_owned());
             let run = self.runs.get(&above.id).filter(|_| above.is_code());
             let defined = run.into_iter().flat_map(|run| run.defines().map(str::to_owned));
@@ -225,7 +236,7 @@ impl Notebook {
     }
 
     /// Each cell has random numbers of its own, the same with every run.
-    pub(super) fn seed_of(&self, cell: &DocumentCell) -> u64 {
+    fn seed_of(&self, cell: &DocumentCell) -> u64 {
         self.seed ^ fnv1a(cell.id.as_bytes())
     }
 
@@ -614,41 +625,36 @@ fn is_settled(cell: &DocumentCell, run: &RunSnapshot) -> bool {
     }
 }
 
-/// For each cell, in order, whether its result still follows from what it read.
-pub fn standings<'a>(
-    document: &'a Document,
-    runs: &'a BTreeMap<CellId, CellRun>,
-    analyses: &BTreeMap<CellId, Analysis>,
-    sight: &mut NamesInScope<'a>,
-) -> Vec<CellStanding<'a>> {
-    let mut stale: BTreeSet<&str> = BTreeSet::new();
-    let mut all = Vec::with_capacity(document.cells.len());
-    for cell in &document.cells {
-        let run = runs.get(&cell.id);
-        let (status, is_up_to_date) = match (run, analyses.get(&cell.id)) {
-            (None, _) => (CellStatus::New, false),
-            (Some(run), Some(analysis)) if run.shown.text == analysis.text && is_settled(cell, &run.shown) => {
-                (CellStatus::Fresh, true)
+impl Notebook {
+    /// For each cell, in order, whether its result still follows from what it read.
+    pub(super) fn standings(&self) -> Vec<CellStanding<'_>> {
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        let mut stale: BTreeSet<&str> = BTreeSet::new();
+        let mut all = Vec::with_capacity(self.document.cells.len());
+        for cell in &self.document.cells {
+            let run = self.runs.get(&cell.id);
+            let (status, is_up_to_date) = match (run, self.analyses.get(&cell.id)) {
+                (None, _) => (CellStatus::New, false),
+                (Some(run), Some(analysis)) if run.shown.text == analysis.text && is_settled(cell, &run.shown) => {
+                    (CellStatus::Fresh, true)
+                }
+                (Some(run), Some(analysis)) => {
+                    let is_clean = !cell.is_code();
+                    let is_up_to_date = !run.shown.is_from_before
+                        && run.shown.text == analysis.text
+                        && run.reads.iter().all(|(name, source)| sight.source(name, is_clean) == *source);
+                    let mut from = run.reads.iter().filter_map(|(_, source)| source.cell());
+                    let is_fresh = is_up_to_date && !from.any(|from| stale.contains(&**from));
+                    (if is_fresh { CellStatus::Fresh } else { CellStatus::Stale }, is_up_to_date)
+                }
+                (Some(_), None) => (CellStatus::Stale, false),
+            };
+            if status == CellStatus::Stale {
+                stale.insert(&cell.id);
             }
-            (Some(run), Some(analysis)) => {
-                let is_clean = !cell.is_code();
-                let is_up_to_date = !run.shown.is_from_before
-                    && run.shown.text == analysis.text
-                    && run.reads.iter().all(|(name, source)| sight.source(name, is_clean) == *source);
-                let is_from_stale = run.reads.iter().any(|(_, source)| match source {
-                    NameSource::Run(from, _) => stale.contains(&**from),
-                    _ => false,
-                });
-                let is_fresh = is_up_to_date && !is_from_stale;
-                (if is_fresh { CellStatus::Fresh } else { CellStatus::Stale }, is_up_to_date)
-            }
-            (Some(_), None) => (CellStatus::Stale, false),
-        };
-        if status == CellStatus::Stale {
-            stale.insert(&cell.id);
+            let shadows = sight.pass(cell, run);
+            all.push(CellStanding { status, shadows, is_up_to_date });
         }
-        let shadows = sight.pass(cell, run);
-        all.push(CellStanding { status, shadows, is_up_to_date });
+        all
     }
-    all
 }

@@ -85,10 +85,6 @@ impl LiveTensor {
         }
     }
 
-    pub fn is_writable(self) -> bool {
-        self.fixed().is_none()
-    }
-
     /// The name in code: `A`, and `A_2` in the second block. `X` enters the block `first`.
     fn name(self, first: usize) -> String {
         let definition = self.quantity.definition();

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune_engine::code::budget::{Allowance, TEXT_TIME_MAX};
-use attune_engine::code::{Axis, Fault, Names, Scope, Value, names, values};
+use attune_engine::code::{Axis, Fault, Names, Value, names, values};
 use attune_engine::quantity::Entry;
 
+use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::Notebook;
-use crate::kernel::notebook::document::{CellId, Document, DocumentCell};
+use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::execution::{NameSource, NamesInScope, stale_cells};
 use crate::kernel::notebook::live::{Follows, Live};
 use crate::lesson::cells::CellKind;
@@ -179,28 +180,6 @@ impl FoundValues {
     }
 }
 
-/// The model as texts meet it.
-pub trait TextReader {
-    /// The stage shows this sentence.
-    fn shows(&self, spoken: &Spoken) -> bool;
-    /// The stage shows a sentence of the lesson.
-    fn shows_lesson(&self) -> bool;
-    /// The tensors of the sentence on the stage.
-    fn live(&self) -> Live;
-    /// The tensors of a sentence that a text is about; `None` where the model does not read it.
-    fn live_of(&self, spoken: &Spoken) -> Option<Live>;
-    /// The model is the lesson's: trained to its end, by the lesson's own numbers.
-    fn is_as_given(&self) -> bool;
-    /// The first head of a block, counted over all of them.
-    fn first_head(&self, block: usize) -> usize;
-}
-
-/// The sentence that a cell is about: its own, or that of the last Stage cell above it, or the first one.
-fn spoken_sentence(document: &Document, cell: &DocumentCell) -> Spoken {
-    let of_stages = || Spoken::Lesson(sentence_above(document.cells.iter(), &cell.id));
-    cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
-}
-
 /// The sentence of the last Stage cell above a cell, or the first one.
 pub fn sentence_above<'a>(cells: impl Iterator<Item = &'a Arc<DocumentCell>>, id: &str) -> usize {
     let above = cells.take_while(|cell| *cell.id != *id);
@@ -263,12 +242,13 @@ impl Notebook {
     }
 
     /// Evaluates the expressions of the next cell that waits.
-    pub fn evaluate_next(&mut self, model: &dyn TextReader) {
+    pub fn evaluate_next(&mut self, model: &LessonModel) {
         let Some(id) = self.texts_waiting.pop_first() else { return };
         self.view.take();
         let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
-        let speaks_of = spoken_sentence(&self.document, &cell);
-        let sources = self.sources_of(&id, &texts.reads);
+        let of_stages = || Spoken::Lesson(sentence_above(self.document.cells.iter(), &id));
+        let speaks_of = cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text);
+        let sources = self.sources_at(&id, texts.reads.iter(), false);
         let of_cells = sources.iter().filter(|(_, source)| matches!(source, NameSource::Run(..)));
         let text = SourcedTexts {
             cell: &cell,
@@ -290,7 +270,7 @@ impl Notebook {
     }
 
     /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell is about.
-    fn find_values(&self, text: &SourcedTexts, model: &dyn TextReader) -> FoundValues {
+    fn find_values(&self, text: &SourcedTexts, model: &LessonModel) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
             // A sentence that the learner wrote is a change which the lesson's numbers follow.
             Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
@@ -317,7 +297,11 @@ impl Notebook {
     fn compute(&self, text: &SourcedTexts, which: &[usize], live: &Live, is_elsewhere: bool, found: &mut FoundValues) {
         let left = TEXT_TIME_MAX.min(TEXTS_TIME_MAX.saturating_sub(self.texts_time));
         let allowance = Allowance::within(left.saturating_sub(found.spent));
-        let values = self.values_of(text.cell, text.texts, which, live, allowance);
+        let names = Names { reads: text.texts.reads.clone(), ..Names::default() };
+        let others = self.names_above(text.cell);
+        let scope = self.scope(text.cell, &names, &others, live, allowance);
+        let sources: Vec<&str> = which.iter().map(|&i| &*text.texts.expressions[i].0).collect();
+        let values = values(&sources, &scope);
         found.spent += allowance.spent();
         let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
         for (&i, value) in which.iter().zip(values) {
@@ -330,7 +314,7 @@ impl Notebook {
     }
 
     /// The values of a cell's expressions, in their order, with what they depend on.
-    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &dyn TextReader) -> Vec<LiveValue> {
+    fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &LessonModel) -> Vec<LiveValue> {
         let standings = self.standings();
         let stale_cells = stale_cells(&self.document, &standings);
         let before = text.texts.evaluated.as_ref().map(|evaluated| &*evaluated.values);
@@ -360,38 +344,10 @@ impl Notebook {
         values
     }
 
-    fn sources_of(&self, id: &CellId, reads: &BTreeSet<String>) -> Vec<(String, NameSource)> {
-        let mut sight = NamesInScope::new(&self.live, self.versions);
-        for cell in self.document.cells.iter().take_while(|cell| cell.id != *id) {
-            sight.pass(cell, self.runs.get(&cell.id));
-        }
-        reads.iter().map(|name| (name.clone(), sight.source(name, false))).collect()
-    }
-
-    /// Values of some expressions of a cell, over these tensors and the variables of the cells above.
-    fn values_of(
-        &self,
-        cell: &DocumentCell,
-        texts: &CellTexts,
-        which: &[usize],
-        live: &Live,
-        allowance: Allowance,
-    ) -> Vec<Result<Value, Fault>> {
-        let names = Names { reads: texts.reads.clone(), ..Names::default() };
-        let (variables, functions) = self.above(cell, &names);
-        let others = self.names_above(cell);
-        let mut given = self.given(&names, live, &variables);
-        given.extend(variables);
-        let (seed, stop, model) = (self.seed_of(cell), self.stop.clone(), live.model.clone());
-        let scope = Scope { given, others: &others, functions, model, seed, stop, allowance };
-        let sources: Vec<&str> = which.iter().map(|&i| &*texts.expressions[i].0).collect();
-        values(&sources, &scope)
-    }
-
     /// The fault of an expression that names what a cell above will make when it is run.
     fn not_run(&self, cell: &DocumentCell, names: &Result<Names, Fault>) -> Option<Fault> {
         let reads = &names.as_ref().ok()?.reads;
-        let above = self.document.cells.iter().take_while(|above| above.id != cell.id);
+        let above = self.document.above(&cell.id);
         above.filter(|above| above.is_code() && !self.runs.contains_key(&above.id)).find_map(|above| {
             let defines = &self.analyses.get(&above.id)?.names.as_ref().ok()?.defines;
             let name = defines.intersection(reads).next()?;
@@ -400,7 +356,7 @@ impl Notebook {
     }
 
     /// The number that an expression is, where it is one entry of a live tensor.
-    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &dyn TextReader) -> Option<Entry> {
+    fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &LessonModel) -> Option<Entry> {
         let (name, rest) = source.split_at(source.find('[')?);
         let live = self.live.iter().find(|live| live.name == name.trim())?;
         if hidden_by.contains(&*live.name) {

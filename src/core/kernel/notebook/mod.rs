@@ -19,20 +19,17 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use attune_engine::code::Names;
-
 use self::document::{Answer, DocumentCell, OwnKind};
 pub use self::document::{CellId, Document, DocumentChange, EditDrag};
-use self::execution::{
-    Analysis, CellRun, CellStanding, NameSource, NamesInScope, Outcome, Versions, stale_cells, standings,
-};
+use self::execution::{Analysis, CellRun, CellStanding, NameSource, NamesInScope, Outcome, Versions, stale_cells};
 use self::live::{Follows, LiveName};
 use self::live_text::CellTexts;
 use self::saved::{Merged, SavedNotebook, merge};
-use self::snapshot::{CellSnapshot, CellStatus, LiveNameSnapshot, NotebookSnapshot, RunSnapshot, VariableSnapshot};
+use self::snapshot::{CellSnapshot, CellStatus, NotebookSnapshot, RunSnapshot, VariableSnapshot};
 use crate::lesson::Lesson;
 use crate::lesson::cells::{CellKind, Exercise};
 
+#[derive(Default)]
 pub struct Notebook {
     document: Document,
     runs: BTreeMap<CellId, CellRun>,
@@ -51,8 +48,6 @@ pub struct Notebook {
     runs_done: u64,
     code_runs_done: u64,
     live: Arc<[LiveName]>,
-    /// Live names for viewers: the same `Arc` as long as nothing in it changes.
-    live_shown: Arc<[LiveNameSnapshot]>,
     versions: Versions,
     /// Ends the run that is under way.
     stop: Arc<AtomicBool>,
@@ -108,27 +103,7 @@ impl Notebook {
     }
 
     fn with(document: Document, runs: BTreeMap<CellId, CellRun>, seed: u64) -> Self {
-        let mut notebook = Self {
-            document,
-            runs,
-            analyses: BTreeMap::new(),
-            waiting: VecDeque::new(),
-            unasked: BTreeSet::new(),
-            unasked_time: Duration::ZERO,
-            texts_time: Duration::ZERO,
-            last_command: LastCommand::default(),
-            texts: BTreeMap::new(),
-            texts_waiting: BTreeSet::new(),
-            runs_done: 0,
-            code_runs_done: 0,
-            live: Arc::from([]),
-            live_shown: Arc::from([]),
-            versions: Versions::default(),
-            stop: Arc::default(),
-            has_changed: false,
-            seed,
-            view: OnceCell::new(),
-        };
+        let mut notebook = Self { document, runs, seed, ..Self::default() };
         notebook.analyse();
         notebook
     }
@@ -161,11 +136,9 @@ impl Notebook {
 
     /// The names that the model gives, once there is one.
     pub fn set_live(&mut self, live: Arc<[LiveName]>) {
-        let shown: Vec<LiveNameSnapshot> = live.iter().map(live_name).collect();
-        if *self.live_shown != shown {
-            self.live_shown = shown.into();
+        if self.live != live {
+            self.live = live;
         }
-        self.live = live;
         self.view.take();
     }
 
@@ -277,11 +250,6 @@ impl Notebook {
         self.texts_waiting = self.stale_texts();
     }
 
-    fn standings(&self) -> Vec<CellStanding<'_>> {
-        let mut sight = NamesInScope::new(&self.live, self.versions);
-        standings(&self.document, &self.runs, &self.analyses, &mut sight)
-    }
-
     /// The next cell to run, if it is still there.
     pub fn take_next(&mut self) -> Option<CellId> {
         if self.stop.swap(false, Relaxed) {
@@ -298,7 +266,8 @@ impl Notebook {
         let Some(analysis) = self.analyses.get(id) else { return };
         let text = analysis.text.clone();
         let names = analysis.names.as_ref().map(|names| names.clone()).unwrap_or_default();
-        let reads = self.sources_at(id, &names);
+        let is_clean = self.document.cell(id).is_some_and(|cell| !cell.is_code());
+        let reads = self.sources_at(id, names.reads.iter().chain(&names.writes), is_clean);
         self.runs_done += 1;
         let bytes = outcome.bytes();
         let is_code = self.document.cell(id).is_some_and(|cell| matches!(*cell.kind, CellKind::Code { .. }));
@@ -332,19 +301,18 @@ impl Notebook {
         self.view.take();
     }
 
-    /// Sources of the names that the code of a cell reads and writes.
-    fn sources_at(&self, id: &CellId, names: &Names) -> Vec<(String, NameSource)> {
+    /// Sources of some names at a cell; `is_clean` as in [`NamesInScope::source`].
+    fn sources_at<'n>(
+        &self,
+        id: &CellId,
+        names: impl Iterator<Item = &'n String>,
+        is_clean: bool,
+    ) -> Vec<(String, NameSource)> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
-        let mut is_clean = false;
-        for cell in &self.document.cells {
-            if cell.id == *id {
-                is_clean = !cell.is_code();
-                break;
-            }
+        for cell in self.document.above(id) {
             sight.pass(cell, self.runs.get(&cell.id));
         }
-        let all = names.reads.iter().chain(&names.writes);
-        all.map(|name| (name.clone(), sight.source(name, is_clean))).collect()
+        names.map(|name| (name.clone(), sight.source(name, is_clean))).collect()
     }
 
     /// Notes in the document how a run of an exercise went.
@@ -401,18 +369,9 @@ impl Notebook {
         NotebookSnapshot {
             cells: self.document.cells.iter().zip(standings).map(cell).collect(),
             auto_run: self.document.auto_run,
-            live: self.live_shown.clone(),
+            live: self.live.clone(),
             closed_gate: self.document.first_closed_gate(),
         }
-    }
-}
-
-fn live_name(live: &LiveName) -> LiveNameSnapshot {
-    LiveNameSnapshot {
-        name: live.name.clone(),
-        meaning: live.meaning.clone(),
-        is_writable: live.tensor.is_writable(),
-        axes: live.axes.clone(),
     }
 }
 

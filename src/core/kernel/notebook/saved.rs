@@ -299,6 +299,7 @@ fn weave(skeleton: Vec<CellId>, others: &[CellId]) -> Vec<CellId> {
     woven
 }
 
+#[derive(Default)]
 struct Merging {
     cells: BTreeMap<CellId, Arc<DocumentCell>>,
     runs: BTreeMap<CellId, Arc<RunSnapshot>>,
@@ -310,13 +311,7 @@ struct Merging {
 
 impl Merging {
     fn new(lesson: &Lesson) -> Self {
-        Self {
-            cells: BTreeMap::new(),
-            runs: BTreeMap::new(),
-            reserved: lesson.cells.iter().map(|cell| cell.id.clone()).collect(),
-            own_count: 0,
-            report: Vec::new(),
-        }
+        Self { reserved: lesson.cells.iter().map(|cell| cell.id.clone()).collect(), ..Self::default() }
     }
 
     fn say(&mut self, words: String) {

@@ -3,30 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attune_engine::code::{Axis, Fault, Output, Variable};
+use attune_engine::code::{Fault, Output, Variable};
 use attune_engine::json::{self, beginning};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::kernel::notebook::document::{DOCUMENT_CELLS_MAX, DocumentCell};
+use crate::kernel::notebook::live::LiveName;
 use crate::kernel::notebook::live_text::LiveTextSnapshot;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NotebookSnapshot {
     pub cells: Vec<CellSnapshot>,
     pub auto_run: bool,
-    /// Names of live tensors with what they are, for completion.
-    pub live: Arc<[LiveNameSnapshot]>,
+    /// Names of live tensors with what they are, for completion; the same `Arc` as long as nothing in it changes.
+    pub live: Arc<[LiveName]>,
     /// Index of the first closed gate: the cells below it are hidden.
     pub closed_gate: Option<usize>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct LiveNameSnapshot {
-    pub name: String,
-    pub meaning: String,
-    pub is_writable: bool,
-    /// Empty for scalars.
-    pub axes: Vec<Axis>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

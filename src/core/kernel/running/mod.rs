@@ -129,10 +129,10 @@ impl Kernel {
     pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
         let snapshot = self.snapshot();
         let is_on_its_way = self.resuming.is_some() || self.retraining.is_some();
-        let Phase::Ready(model) = &self.phase else { return Self::open(lesson, Some(Saved::of(&snapshot))) };
-        if is_on_its_way {
-            return Self::open(lesson, Some(Saved::of(&snapshot)));
-        }
+        let model = match &self.phase {
+            Phase::Ready(model) if !is_on_its_way => model,
+            _ => return Self::open(lesson, Some(Saved::of(&snapshot))),
+        };
         let mut saved = SavedNotebook::of(&snapshot.notebook, &snapshot.lesson);
         saved.cells.iter_mut().for_each(|cell| cell.run = None);
         let (notebook, report) = Notebook::reopened(&lesson, &saved);
@@ -204,7 +204,7 @@ impl Kernel {
                 None if self.retraining.is_some() => true,
                 None => {
                     let is_waiting = self.notebook.is_waiting() || model.has_senses_pending();
-                    model.is_busy() || is_waiting || self.toured.is_under_way()
+                    model.training.is_busy() || is_waiting || self.toured.is_under_way()
                 }
             },
             Phase::Failed { .. } => false,
@@ -219,7 +219,7 @@ impl Kernel {
     /// Optimiser steps done.
     pub fn steps_done(&self) -> usize {
         match &self.phase {
-            Phase::Ready(model) => model.steps_done(),
+            Phase::Ready(model) => model.training.steps_done(),
             Phase::Embedding(_) | Phase::Failed { .. } => 0,
         }
     }
@@ -257,7 +257,7 @@ impl Kernel {
             Phase::Ready(_) if self.toured.is_under_way() && !self.notebook.is_waiting() => self.tour_on(),
             Phase::Ready(model) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
-                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(&**model),
+                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(model),
                 None if model.has_senses_pending() => model.measure_senses(),
                 None => model.advance(),
             },
@@ -268,7 +268,7 @@ impl Kernel {
     /// Nothing but the training of the model is to do, which may then be paced.
     pub fn is_training(&self) -> bool {
         let is_free = self.resuming.is_none() && self.retraining.is_none() && !self.notebook.is_waiting();
-        is_free && matches!(&self.phase, Phase::Ready(model) if model.is_training())
+        is_free && matches!(&self.phase, Phase::Ready(model) if model.training.is_training())
     }
 
     /// Trains `steps` steps, or as many as are left.
@@ -345,7 +345,7 @@ impl Kernel {
                 self.notebook.set_live(model.live_names());
             }
             let versions = self.watch.look(model);
-            if self.resuming.is_some() || (model.is_busy() && slid.is_none()) {
+            if self.resuming.is_some() || (model.training.is_busy() && slid.is_none()) {
                 self.notebook.see(versions);
             } else {
                 self.notebook.follow(versions, slid);
@@ -468,28 +468,20 @@ impl Kernel {
         match (&mut self.phase, command) {
             (Phase::Ready(_), Command::Retrain(recipe)) => self.retrain(*recipe),
             // The old model would train on, only to be replaced.
-            (
-                Phase::Ready(_),
-                Command::Training(TrainingCommand::Play) | Command::Training(TrainingCommand::Step(_)),
-            ) if self.retraining.is_some() => {
+            (Phase::Ready(_), Command::Training(TrainingCommand::Play | TrainingCommand::Step(_)))
+                if self.retraining.is_some() =>
+            {
                 Err("wait until the lesson has been trained again, or cancel that with Pause".to_owned())
             }
             (Phase::Ready(model), command) => {
-                if matches!(
-                    command,
-                    Command::Training(TrainingCommand::Pause) | Command::Training(TrainingCommand::Reset)
-                ) {
+                if matches!(command, Command::Training(TrainingCommand::Pause | TrainingCommand::Reset)) {
                     self.has_changed |= self.retraining.take().is_some();
                 }
                 let lesson = model.origin.lesson.clone();
                 model.apply(command, &lesson)
             }
-            (Phase::Embedding(_), Command::Training(TrainingCommand::Play)) => {
-                self.play_when_ready = true;
-                Ok(())
-            }
-            (Phase::Embedding(_), Command::Training(TrainingCommand::Pause)) => {
-                self.play_when_ready = false;
+            (Phase::Embedding(_), Command::Training(command @ (TrainingCommand::Play | TrainingCommand::Pause))) => {
+                self.play_when_ready = command == TrainingCommand::Play;
                 Ok(())
             }
             (Phase::Embedding(_), _) => Err(match self.lesson.static_embedding.is_pretrained() {
@@ -525,8 +517,8 @@ impl Kernel {
                 snapshot.embedding_progress = opening.unwrap_or_else(|| trainer.progress());
             }
             Phase::Ready(model) => {
-                snapshot.embedding_progress = model.embedding_progress();
-                snapshot.space = Some(model.space());
+                snapshot.embedding_progress = model.embedding_progress;
+                snapshot.space = Some(model.space.clone());
                 snapshot.model = Some(model.snapshot(&model.origin.lesson));
                 snapshot.retraining = self.retraining.as_ref().map(|under_way| under_way.work.snapshot());
             }
@@ -617,7 +609,7 @@ impl Kernel {
     /// The lesson's own static vectors are trained.
     pub(in crate::kernel) fn embedded_own(&mut self) {
         let Phase::Embedding(trainer) = &self.phase else { return };
-        let ground = match EmbeddedCorpus::of_lesson(&self.lesson, trainer) {
+        let ground = match EmbeddedCorpus::trained(&self.lesson, Arc::default(), trainer, None) {
             Ok(ground) => ground,
             Err(fault) => {
                 self.phase = Phase::Failed { progress: trainer.progress(), fault };
@@ -657,7 +649,7 @@ impl Kernel {
     fn open_own(&mut self) {
         let Some(ground) = &self.own else { return };
         let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: ground.recipe.clone(), replaced: None };
-        self.phase = match ground.model(origin) {
+        self.phase = match LessonModel::new(origin, ground) {
             Ok(model) => Phase::Ready(Box::new(model)),
             Err(fault) => Phase::Failed { progress: ground.progress, fault },
         };

@@ -1,13 +1,14 @@
 //! Undo and redo: the states that a kernel remembers, within a bounded memory, and the way back over them.
 
 use std::collections::VecDeque;
-use std::mem::{replace, size_of_val};
+use std::mem::{size_of_val, swap};
 
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
 
+use crate::kernel::cache::Cache;
 use crate::kernel::command::Command;
-use crate::kernel::model::{LessonModel, PassPart, UndoPart};
+use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::notebook::Document;
 use crate::kernel::running::{Kernel, Phase};
 use crate::kernel::snapshot::space::Basis;
@@ -26,11 +27,9 @@ impl Undoable {
     /// Size of what is large in it, in bytes, as if it shared nothing; the history's count bounds the rest.
     fn bytes(&self) -> usize {
         match self {
-            Self::Model(UndoPart::Model(weights)) => weights.bytes(),
-            Self::Model(UndoPart::Comparison(Some(Comparison::Step(Replay { state, .. })))) => state.bytes(),
-            Self::Model(UndoPart::Pass(part)) => part.bytes(),
+            Self::Model(part) => part.bytes(),
             Self::Retrained(model) => model.bytes(),
-            Self::Model(UndoPart::Comparison(_)) | Self::Notebook(_) => 0,
+            Self::Notebook(_) => 0,
         }
     }
 }
@@ -44,9 +43,12 @@ impl LessonModel {
     }
 }
 
-impl PassPart {
+impl UndoPart {
     fn bytes(&self) -> usize {
         match self {
+            Self::Model(weights) => weights.bytes(),
+            Self::Comparison(Some(Comparison::Step(Replay { state, .. }))) => state.bytes(),
+            Self::Comparison(_) => 0,
             Self::Interventions(interventions)
             | Self::Sentence((_, interventions))
             | Self::Second((_, interventions)) => of_interventions(interventions),
@@ -94,13 +96,15 @@ impl Kernel {
         if let Phase::Ready(model) = phase {
             model.end_move();
         }
-        let mut swap = |undoable| {
+        let mut exchange = |undoable| {
             let now = match (undoable, &mut *phase) {
                 (Undoable::Model(part), Phase::Ready(model)) => Undoable::Model(model.swap(part)),
-                (Undoable::Retrained(before), Phase::Ready(model)) => {
+                (Undoable::Retrained(mut other), Phase::Ready(model)) => {
                     model.training.pause();
-                    // Its cache goes: what undo remembers is small.
-                    Undoable::Retrained(Box::new(replace(&mut **model, *before).clone()))
+                    swap(&mut **model, &mut *other);
+                    // What undo remembers is small.
+                    other.cache = Cache::default();
+                    Undoable::Retrained(other)
                 }
                 (Undoable::Notebook(document), _) => Undoable::Notebook(notebook.replace(document)),
                 // A lesson without a model has no changes of one.
@@ -113,9 +117,9 @@ impl Kernel {
         for step in steps {
             let gave_up = retraining.take().is_some();
             let (verb, is_done) = match step {
-                Command::Redo => ("redo", history.redo(&mut swap)),
+                Command::Redo => ("redo", history.step(false, &mut exchange)),
                 // What is under way is what would be undone first.
-                _ => ("undo", gave_up || history.undo(&mut swap)),
+                _ => ("undo", gave_up || history.step(true, &mut exchange)),
             };
             *has_changed |= is_done;
             result = if is_done { Ok(()) } else { Err(format!("there is nothing to {verb}")) };
@@ -160,28 +164,16 @@ impl<T> History<T> {
         self.trim();
     }
 
-    /// Goes back over the last change. False if there is nothing to undo.
-    pub fn undo(&mut self, swap: Swap<T>) -> bool {
-        let Some(entry) = self.past.pop_back() else { return false };
-        let entry = self.exchange(entry, swap);
-        self.future.push_back(entry);
-        self.trim();
-        true
-    }
-
-    /// Goes forward over the last change undone. False if there is nothing to redo.
-    pub fn redo(&mut self, swap: Swap<T>) -> bool {
-        let Some(entry) = self.future.pop_back() else { return false };
-        let entry = self.exchange(entry, swap);
-        self.past.push_back(entry);
-        self.trim();
-        true
-    }
-
-    fn exchange(&mut self, entry: Entry<T>, swap: Swap<T>) -> Entry<T> {
+    /// Goes back over the last change, or forward over the last one undone. False if there is none.
+    pub fn step(&mut self, is_back: bool, swap: Swap<T>) -> bool {
+        let Self { past, future, .. } = self;
+        let (from, to) = if is_back { (past, future) } else { (future, past) };
+        let Some(entry) = from.pop_back() else { return false };
         let (state, bytes) = swap(entry.state);
         self.bytes = self.bytes - entry.bytes + bytes;
-        Entry { label: entry.label, state, bytes }
+        to.push_back(Entry { label: entry.label, state, bytes });
+        self.trim();
+        true
     }
 
     /// Forgets what is farthest from the present, the past first.
@@ -215,7 +207,7 @@ mod tests {
             let before = std::mem::replace(present, state);
             (before, cost(before))
         };
-        if undo { history.undo(&mut swap) } else { history.redo(&mut swap) }
+        history.step(undo, &mut swap)
     }
 
     fn cost(state: char) -> usize {

@@ -204,7 +204,7 @@ impl Resuming {
         /// More take long enough for somebody to wait.
         const AT_ONCE: usize = 256;
         for _ in 0..AT_ONCE {
-            if model.is_busy() {
+            if model.training.is_busy() {
                 model.advance();
                 return false;
             }
@@ -254,7 +254,7 @@ impl Resuming {
     /// Where training stands before its goal, what was changed on the way there is left out, and all until its end.
     fn arrive(&mut self, model: &LessonModel, report: &mut Vec<String>) {
         let Some(goal) = self.goal.take() else { return };
-        let (done, last) = (model.steps_done(), model.training.trainer().steps());
+        let (done, last) = (model.training.steps_done(), model.training.trainer().steps());
         if done >= goal {
             return;
         }

@@ -15,9 +15,10 @@ use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::vectors::centroid;
 
+use crate::kernel::model::LessonModel;
 use crate::kernel::sentence_pass::sentence::{Sentence, lens};
 use crate::kernel::snapshot::sentence::{SentenceSnapshot, word_pieces};
-use crate::kernel::snapshot::space::{SharedScale, StaticSpace, TokenShares};
+use crate::kernel::snapshot::space::{SharedScale, TokenShares};
 use crate::lesson::schema::Lesson;
 
 /// The embedding among the states of a token, behind the row of the table.
@@ -105,27 +106,20 @@ fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
 }
 
-/// The model whose sentences are on the stage.
-#[derive(Clone, Copy)]
-pub struct SharesOf<'a> {
-    pub space: &'a StaticSpace,
-    pub model: &'a AttentionModel<f32>,
-    pub parameters: &'a Parameters<f32>,
-    /// The model is read from files: axes are chosen without the first token, which is far from the others in many
-    /// models.
-    pub leaves_first_out: bool,
-}
-
-impl SharesOf<'_> {
+/// Shares of the sentences on the stage.
+impl LessonModel {
     /// Shares of a sentence and of the one beside it, each token a point.
-    pub fn tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
-        let single = |count: usize| (0..count).map(|at| at..at + 1).collect();
-        self.shares(sentence, single(sentence.tokens.len()), second)
+    pub fn shares_of_tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
+        self.shares(sentence, singles(sentence), second)
     }
 
     /// Shares of a sentence and of the one beside it, each word of the first a point in the middle of its pieces;
     /// `None` where each word is one piece.
-    pub fn words(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> Option<TokenShares> {
+    pub fn shares_of_words(
+        &self,
+        sentence: &SentenceSnapshot,
+        second: Option<&SentenceSnapshot>,
+    ) -> Option<TokenShares> {
         let words = word_pieces(&sentence.tokens);
         words.iter().any(|pieces| pieces.len() > 1).then(|| self.shares(sentence, words, second))
     }
@@ -136,10 +130,11 @@ impl SharesOf<'_> {
         points: Vec<Range<usize>>,
         second: Option<&SentenceSnapshot>,
     ) -> TokenShares {
-        let of_second = second.map(|second| (second, (0..second.tokens.len()).map(|at| at..at + 1).collect()));
+        let of_second = second.map(|second| (second, singles(second)));
         let mut stops: Vec<Matrix<f32>> = Vec::new();
         for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
-            let from = usize::from(self.leaves_first_out && points.len() > 1);
+            // In many models that were read from files, the first token is far from the others.
+            let from = usize::from(self.pretrained.is_some() && points.len() > 1);
             for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
                 let rows = middles(&vectors, &points[from..]);
                 match stops.get_mut(stop) {
@@ -154,16 +149,21 @@ impl SharesOf<'_> {
     /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of
     /// them.
     fn stops(&self, sentence: &SentenceSnapshot) -> Vec<Matrix<f32>> {
-        let Self { space, model, parameters, .. } = *self;
+        let (space, model) = (&*self.space, self.training.network());
         let static_row =
             |token: usize, j: usize| sentence.tokens[token].word.map_or(0.0, |word| space.vectors.get(word, j));
         let fixed = space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row));
-        let lens = lens(space, model, parameters);
+        let lens = lens(space, model, self.training.live());
         let (of_source, own) = sentence.activations.blocks.split_at(model.architecture.source_blocks.len());
         let at_rest = std::iter::repeat_n(fixed, 1 + of_source.len());
         let after = own.iter().map(|block| Lens::see_through(lens.as_ref(), Matrix::clone(&block.output)));
         at_rest.chain(after).collect()
     }
+}
+
+/// Each token by itself.
+fn singles(sentence: &SentenceSnapshot) -> Vec<Range<usize>> {
+    (0..sentence.tokens.len()).map(|at| at..at + 1).collect()
 }
 
 /// The middles of some ranges of rows.

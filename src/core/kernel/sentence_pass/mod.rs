@@ -10,22 +10,23 @@ pub mod sentence;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::generate::{NextWord, NextWordChoice};
-use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
+use attune_engine::numerics::model::{Activations, Architecture, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 
 use self::interventions::{check_gain, check_temperature};
 use self::passes::Passes;
-use self::senses::{SenseList, SenseModel, Senses, SensesSnapshot};
+use self::senses::{SenseList, SenseModel, Senses};
 use self::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::cache::Cache;
 use crate::kernel::snapshot::sentence::{Generated, SentenceSnapshot, Token, cannot_generate_words, check_generates};
 use crate::kernel::snapshot::space::{Basis, StaticSpace};
 use crate::kernel::static_embedding::Rewriter;
+use crate::kernel::training::Training;
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 
@@ -94,10 +95,14 @@ impl SentencePass {
         &self.interventions
     }
 
+    /// The interventions that hold for another sentence too.
+    fn for_any_sentence(&self) -> Interventions<f32> {
+        interventions::for_any_sentence(&self.interventions)
+    }
+
     /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
     pub fn show(&mut self, sentence: Sentence) -> SentenceState {
-        let kept = Arc::new(interventions::for_any_sentence(&self.interventions));
-        self.restore((sentence, kept))
+        self.restore((sentence, Arc::new(self.for_any_sentence())))
     }
 
     /// Shows a sentence as it was.
@@ -148,34 +153,10 @@ impl SentencePass {
         self.senses.read(lesson, &self.space.vocabulary, frame);
     }
 
-    /// Does the next piece of the work on the senses.
-    pub fn measure_senses(&self, cache: &Cache, model: &AttentionModel<f32>, parameters: &Arc<Parameters<f32>>) {
-        let interventions = interventions::for_any_sentence(&self.interventions);
-        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
-        self.senses.advance(&mut cache.senses.borrow_mut(), &with);
-    }
-
-    /// The senses are yet to be measured.
-    pub fn has_senses_pending(
-        &self,
-        cache: &Cache,
-        model: &AttentionModel<f32>,
-        parameters: &Arc<Parameters<f32>>,
-    ) -> bool {
-        let interventions = interventions::for_any_sentence(&self.interventions);
-        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
-        self.senses.is_pending(&cache.senses.borrow(), &with)
-    }
-
-    pub fn senses_snapshot(
-        &self,
-        cache: &Cache,
-        model: &AttentionModel<f32>,
-        parameters: &Arc<Parameters<f32>>,
-    ) -> SensesSnapshot {
-        let interventions = interventions::for_any_sentence(&self.interventions);
-        let with = SenseModel { space: &self.space, model, parameters, interventions: &interventions };
-        self.senses.snapshot(&mut cache.senses.borrow_mut(), &with)
+    /// The model as the sentences of the list run through it.
+    pub fn sense_model<'a>(&'a self, training: &'a Training) -> SenseModel<'a> {
+        let (model, parameters) = (training.network(), training.live());
+        SenseModel { space: &self.space, model, parameters, interventions: self.for_any_sentence() }
     }
 
     /// Everything in another basis, the space too; returns the one of before.
@@ -211,8 +192,7 @@ impl SentencePass {
         mode: HeadMode<f32>,
         head: usize,
         cache: &Cache,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
+        training: &Training,
     ) -> Result<HeadMode<f32>, String> {
         match mode {
             HeadMode::Gain(gain) => {
@@ -220,13 +200,13 @@ impl SentencePass {
                 Ok(interventions::mode_of_gain(gain))
             }
             HeadMode::Frozen(None) => {
-                let pass = cache.stage.forward(&self.frame, model, (live, &self.interventions));
+                let pass = cache.stage.forward(&self.frame, training.network(), (training.live(), &self.interventions));
                 let weights = pass.activations.heads().nth(head).map(|head| Arc::new(head.weights.clone()));
                 Ok(weights.map_or(HeadMode::Live, |weights| HeadMode::Frozen(Some(weights))))
             }
             HeadMode::Frozen(Some(weights)) => {
                 let is_weight = |weight: &f32| (0.0..=WEIGHT_MAX).contains(weight);
-                let fits = (weights.rows(), weights.cols()) == self.shape_of(model, head)
+                let fits = (weights.rows(), weights.cols()) == self.shape_of(&training.network().architecture, head)
                     && weights.flat().iter().all(is_weight);
                 fits.then_some(HeadMode::Frozen(Some(weights)))
                     .ok_or_else(|| "its frozen weights do not fit the sentence".to_owned())
@@ -236,30 +216,22 @@ impl SentencePass {
     }
 
     /// The numbers of queries and keys of a head.
-    fn shape_of(&self, model: &AttentionModel<f32>, head: usize) -> (usize, usize) {
-        let (block, config, _) = model.architecture.head(head);
-        let (own, of_source) = (self.frame.len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
-        if block < model.architecture.source_blocks.len() {
+    fn shape_of(&self, architecture: &Architecture, head: usize) -> (usize, usize) {
+        let (block, config, _) = architecture.head(head);
+        let (own, of_source) = (self.tokens().len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
+        if block < architecture.source_blocks.len() {
             (of_source, of_source)
         } else {
             (own, if config.attends_to_source() { of_source } else { own })
         }
     }
 
-    /// The mask with one pair turned; `None` where it is the lesson's again.
-    ///
-    /// # Errors
-    /// In words for the learner, if there is no such pair.
-    pub fn toggled_mask(&self, model: &AttentionModel<f32>, query: usize, key: usize) -> Result<Option<Mask>, String> {
-        interventions::toggled(&model.architecture, self.interventions.mask.as_ref(), self.frame.len(), query, key)
-    }
-
     /// # Errors
     /// In words for the learner, if the sentence has no such edge.
-    pub fn check_edge(&self, model: &AttentionModel<f32>, edge: Edge) -> Result<(), String> {
-        let (block, config, own) = model.architecture.head(edge.head);
-        let is_of_source = block < model.architecture.source_blocks.len();
-        let (queries, keys) = self.shape_of(model, edge.head);
+    pub fn check_edge(&self, architecture: &Architecture, edge: Edge) -> Result<(), String> {
+        let (block, config, own) = architecture.head(edge.head);
+        let is_of_source = block < architecture.source_blocks.len();
+        let (queries, keys) = self.shape_of(architecture, edge.head);
         let Edge { query, key, .. } = edge;
         if query >= queries || key >= keys {
             let (query, key) = (query.saturating_add(1), key.saturating_add(1));
@@ -282,9 +254,9 @@ impl SentencePass {
         &self,
         Patch { block, position, from, vector }: Patch<f32>,
         cache: &Cache,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
+        training: &Training,
     ) -> Result<Patch<f32>, String> {
+        let (model, live) = (training.network(), training.live());
         let second = self.second.as_ref().ok_or("there is no second sentence from which to take a vector")?;
         let (first_block, blocks) = (model.architecture.source_blocks.len(), model.architecture.blocks.len());
         if !(first_block..first_block + blocks).contains(&block) {
@@ -294,14 +266,14 @@ impl SentencePass {
                 first_block + blocks
             ));
         }
-        for (which, at, count) in [("", position, self.frame.len()), ("second ", from, second.len())] {
+        for (which, at, count) in [("", position, self.tokens().len()), ("second ", from, second.tokens().len())] {
             if at >= count {
                 let at = at.saturating_add(1);
                 return Err(format!("the {which}sentence has {count} tokens, so there is no token {at}"));
             }
         }
         let vector = vector.unwrap_or_else(|| {
-            let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+            let interventions = Arc::new(self.for_any_sentence());
             let pass = cache.second.forward(second, model, (live, &interventions));
             Arc::from(pass.activations.blocks[block].input.row(from))
         });
@@ -315,7 +287,7 @@ impl SentencePass {
     /// Another sentence, which is not shown, with the interventions that hold for any.
     pub fn beside(&self, sentence: Sentence) -> (Arc<SentenceFrame>, Interventions<f32>) {
         let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
-        (Arc::new(frame), interventions::for_any_sentence(&self.interventions))
+        (Arc::new(frame), self.for_any_sentence())
     }
 
     /// The lesson's rule, by which a sentence is the source of another.
@@ -331,10 +303,6 @@ impl SentencePass {
         self.frame.tokens()
     }
 
-    pub fn source_tokens(&self) -> Option<&[Token]> {
-        self.frame.source_tokens()
-    }
-
     /// # Errors
     /// In words for the learner; what was written before stays then.
     pub fn generate(
@@ -342,8 +310,7 @@ impl SentencePass {
         count: usize,
         choice: NextWordChoice,
         lesson: &Lesson,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
+        training: &Training,
     ) -> Result<(), String> {
         check_generates(&lesson.model.objective)?;
         if !(1..=GENERATED_MAX).contains(&count) {
@@ -354,33 +321,25 @@ impl SentencePass {
         }
         let chosen = &self.frame.sentence.words[..];
         let (prompt, source) = if self.rewriter.is_some() { (&[][..], Some(chosen)) } else { (chosen, None) };
-        let words = model.go_on(live, prompt, source, count, choice, &mut self.generator);
+        let live = training.live();
+        let words = training.network().go_on(live, prompt, source, count, choice, &mut self.generator);
         self.written = Some(WrittenWords { words: words.map_err(cannot_generate_words)?, choice, by: live.clone() });
         Ok(())
     }
 
     /// The forward pass, its contributions and its points.
-    pub fn run(
-        &self,
-        cache: &Cache,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
-        trained: &Arc<Parameters<f32>>,
-    ) -> Arc<SentenceSnapshot> {
-        self.frame.run(&cache.stage, &self.space, model, live, trained, &self.interventions)
+    pub fn run(&self, cache: &Cache, training: &Training) -> Arc<SentenceSnapshot> {
+        let (live, trained) = (training.live(), training.model().trained());
+        self.frame.run(&cache.stage, &self.space, training.network(), live, trained, &self.interventions)
     }
 
     /// The forward pass of each sentence, with what is read.
-    pub fn passes(
-        &self,
-        cache: &Cache,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
-    ) -> Vec<(Sequences, Activations<f32>)> {
+    pub fn passes(&self, cache: &Cache, training: &Training) -> Vec<(Sequences, Activations<f32>)> {
         let pass = |frame: &Arc<SentenceFrame>, passes: &Passes, interventions: &Arc<Interventions<f32>>| {
-            (frame.input().clone(), passes.forward(frame, model, (live, interventions)).activations.clone())
+            let pass = passes.forward(frame, training.network(), (training.live(), interventions));
+            (frame.input().clone(), pass.activations.clone())
         };
-        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
+        let interventions = Arc::new(self.for_any_sentence());
         let second = self.second.as_ref().map(|second| pass(second, &cache.second, &interventions));
         std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
     }
@@ -389,29 +348,24 @@ impl SentencePass {
     /// other, as they are asked for.
     pub fn passes_of_senses(
         &self,
-        model: &AttentionModel<f32>,
-        live: &Parameters<f32>,
+        training: &Training,
     ) -> impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)> {
-        let interventions = interventions::for_any_sentence(&self.interventions);
+        let interventions = self.for_any_sentence();
         let inputs = self.senses.inputs().into_iter();
-        let pass = move |input: &Sequences| Activations::of(model, live, input, None, &interventions);
+        let pass =
+            move |input: &Sequences| Activations::of(training.network(), training.live(), input, None, &interventions);
         inputs.map(move |(input, pieces)| (input.clone(), pass(input), pieces))
     }
 
     /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
-    pub fn run_second(
-        &self,
-        cache: &Cache,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
-        trained: &Arc<Parameters<f32>>,
-    ) -> Option<Arc<SentenceSnapshot>> {
+    pub fn run_second(&self, cache: &Cache, training: &Training) -> Option<Arc<SentenceSnapshot>> {
         let Some(second) = &self.second else {
             cache.second.clear();
             return None;
         };
-        let interventions = Arc::new(interventions::for_any_sentence(&self.interventions));
-        Some(second.run(&cache.second, &self.space, model, live, trained, &interventions))
+        let interventions = Arc::new(self.for_any_sentence());
+        let (live, trained) = (training.live(), training.model().trained());
+        Some(second.run(&cache.second, &self.space, training.network(), live, trained, &interventions))
     }
 
     pub fn generated(&self, live: &Arc<Parameters<f32>>) -> Option<Arc<Generated>> {

@@ -37,19 +37,6 @@ pub struct KeptPass {
 }
 
 impl KeptPass {
-    fn new(
-        (parameters, interventions): (&Arc<Parameters<f32>>, &Arc<Interventions<f32>>),
-        activations: Activations<f32>,
-    ) -> Self {
-        Self {
-            parameters: parameters.clone(),
-            interventions: interventions.clone(),
-            activations,
-            answers: OnceLock::new(),
-            neighbours: OnceLock::new(),
-        }
-    }
-
     /// Worked out when they are first asked for.
     pub fn answers(&self, model: &AttentionModel<f32>) -> &Arc<Answers> {
         self.answers.get_or_init(|| Arc::new(answers(model, &self.parameters, &self.activations.output)))
@@ -178,14 +165,21 @@ impl Passes {
         let nearest = passes.iter().enumerate().map(|(at, pass)| (agreement(pass), at)).max();
         let pass = match nearest {
             Some((Agreement { is_whole: true, .. }, at)) => passes.remove(at),
-            Some((Agreement { blocks, .. }, at)) if blocks > 0 => {
-                let from = &passes[at].activations;
-                let activations = from.again(blocks, model, parameters, sentence, source, interventions);
-                Arc::new(KeptPass::new((parameters, interventions), activations))
-            }
-            _ => {
-                let activations = Activations::of(model, parameters, sentence, source, interventions);
-                Arc::new(KeptPass::new((parameters, interventions), activations))
+            nearest => {
+                let activations = match nearest {
+                    Some((Agreement { blocks, .. }, at)) if blocks > 0 => {
+                        let from = &passes[at].activations;
+                        from.again(blocks, model, parameters, sentence, source, interventions)
+                    }
+                    _ => Activations::of(model, parameters, sentence, source, interventions),
+                };
+                Arc::new(KeptPass {
+                    parameters: parameters.clone(),
+                    interventions: interventions.clone(),
+                    activations,
+                    answers: OnceLock::new(),
+                    neighbours: OnceLock::new(),
+                })
             }
         };
         if passes.len() == KEPT {

@@ -18,7 +18,6 @@ use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::{Lens, LensProjection};
 use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
-use attune_engine::numerics::vectors::centroid;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::sentence_pass::axes::middles;
@@ -105,13 +104,12 @@ pub struct SenseLayer {
 }
 
 /// The model that sentences run through.
-#[derive(Clone, Copy)]
 pub struct SenseModel<'a> {
     pub space: &'a StaticSpace,
     pub model: &'a AttentionModel<f32>,
     pub parameters: &'a Arc<Parameters<f32>>,
     /// The interventions that hold for any sentence.
-    pub interventions: &'a Interventions<f32>,
+    pub interventions: Interventions<f32>,
 }
 
 /// The list as the model reads it.
@@ -216,7 +214,7 @@ impl Senses {
         let is_of = |measured: &Arc<MeasuredSenses>| {
             Arc::ptr_eq(&measured.list, &self.list)
                 && Arc::ptr_eq(&measured.parameters, with.parameters)
-                && measured.interventions == *with.interventions
+                && measured.interventions == with.interventions
         };
         cache.measured.as_ref().map_or(self.found().next().is_none(), is_of)
     }
@@ -229,7 +227,7 @@ impl Senses {
     /// Runs one sentence, or measures all where each has run.
     pub fn advance(&self, cache: &mut SenseCache, with: &SenseModel) {
         let is_same =
-            |run: &Run| Arc::ptr_eq(&run.parameters, with.parameters) && run.interventions == *with.interventions;
+            |run: &Run| Arc::ptr_eq(&run.parameters, with.parameters) && run.interventions == with.interventions;
         let (parameters, interventions) = (with.parameters.clone(), with.interventions.clone());
         let mut run = cache.run.take().filter(is_same).unwrap_or(Run { parameters, interventions, states: Vec::new() });
         run.states.retain(|(text, _)| self.read.iter().any(|read| Arc::ptr_eq(read, text)));
@@ -372,7 +370,7 @@ impl Run {
 
     fn add(&mut self, read: Arc<ReadText>, with: &SenseModel) {
         let Ok(ReadSentence { input, .. }) = &read.sentence else { return };
-        let SenseModel { space, model, parameters, interventions } = *with;
+        let SenseModel { space, model, parameters, interventions } = with;
         let row = |i: usize, j: usize| input.words[i].map_or(0.0, |word| space.vectors.get(word, j));
         let words = Matrix::from_fn(input.words.len(), space.vectors.cols(), row);
         let activations = Activations::of(model, parameters, input, None, interventions);
@@ -394,14 +392,13 @@ impl MeasuredSenses {
             })
             .collect();
         let letters: Vec<Option<char>> = occurrences.iter().map(|of| of.sense).collect();
+        let places: Vec<Range<usize>> = occurrences.iter().map(|of| of.pieces.clone()).collect();
         let layers = found.first().map_or(0, |found| found.states.len());
         let layer = |layer: usize| {
             let width = found.first().map_or(0, |found| found.states[layer].cols());
             let rows = found.iter().flat_map(|found| found.at.clone().map(|i| found.states[layer].row(i)));
             let pieces = Matrix::from_row_major(end, width, rows.flatten().copied().collect());
-            let middle = |of: &SenseOccurrence| centroid(&pieces, &of.pieces.clone().collect::<Vec<_>>());
-            let vectors =
-                Matrix::from_row_major(occurrences.len(), width, occurrences.iter().flat_map(middle).collect());
+            let vectors = middles(&pieces, &places);
             let tokens = found
                 .iter()
                 .flat_map(|found| found.sentence.compared().map(move |(at, word)| (word, found.states[layer].row(at))));
@@ -414,15 +411,19 @@ impl MeasuredSenses {
         Self { list: list.clone(), parameters, interventions, occurrences, layers }
     }
 
+    /// Rows of the pieces of each occurrence.
+    fn places(&self) -> Vec<Range<usize>> {
+        self.occurrences.iter().map(|of| of.pieces.clone()).collect()
+    }
+
     /// How much of the occurrences the axes show, each in the middle of its pieces.
     fn shares(&self, with: &SenseModel) -> TokenShares {
         let SenseModel { space, model, .. } = *with;
-        let behind = lens(space, model, &self.parameters);
-        let pieces: Vec<Range<usize>> = self.occurrences.iter().map(|of| of.pieces.clone()).collect();
+        let (behind, places) = (lens(space, model, &self.parameters), self.places());
         let of_layer = |(layer, of): (usize, &SenseLayer)| {
             let seen =
                 if layer == 0 { space.seen(&of.pieces) } else { Lens::see_through(behind.as_ref(), of.pieces.clone()) };
-            middles(&seen, &pieces)
+            middles(&seen, &places)
         };
         let stops: Vec<Matrix<f32>> = self.layers.iter().enumerate().map(of_layer).collect();
         TokenShares::of(&space.projection, &stops)
@@ -432,12 +433,9 @@ impl MeasuredSenses {
     fn points(&self, with: &SenseModel) -> Vec<Matrix<f32>> {
         let SenseModel { space, model, .. } = *with;
         let words = LensProjection::new(&space.projection, space.scale().map(|scale| scale.lens.clone()));
-        let behind = sight(space, model, &self.parameters);
+        let (behind, places) = (sight(space, model, &self.parameters), self.places());
         let of_layer = |(layer, SenseLayer { pieces, .. }): (usize, &SenseLayer)| {
-            let points = if layer == 0 { words.points(pieces) } else { behind.points(pieces) };
-            let middle = |of: &SenseOccurrence| centroid(&points, &of.pieces.clone().collect::<Vec<_>>());
-            let rows = self.occurrences.iter().flat_map(middle).collect();
-            Matrix::from_row_major(self.occurrences.len(), points.cols(), rows)
+            middles(&if layer == 0 { words.points(pieces) } else { behind.points(pieces) }, &places)
         };
         self.layers.iter().enumerate().map(of_layer).collect()
     }
@@ -480,9 +478,7 @@ impl SenseList {
     pub fn written(&self) -> String {
         self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(SenseSentence::line).collect()
     }
-}
 
-impl SenseList {
     /// The list with its texts as a list holds them.
     ///
     /// # Errors

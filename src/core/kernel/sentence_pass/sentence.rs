@@ -137,14 +137,6 @@ impl SentenceFrame {
     }
 
     /// Tokens that are read.
-    pub fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -211,22 +203,21 @@ impl SentenceFrame {
             None => end.clone(),
         };
         let unchanged = unchanged.map(|(result, _)| Pair::with_unchanged(&activations.output, result));
-        let mut blocks = BlocksShown::default();
+        let (mut arithmetic, mut contributions, mut moves) = (Vec::new(), Vec::new(), Vec::new());
         for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
             let heads = model.architecture.heads_of(b);
             if let Some(before) = before.filter(|before| Arc::ptr_eq(&before.activations.blocks[b], block)) {
-                blocks.arithmetic.extend_from_slice(&before.arithmetic[heads]);
-                blocks.contributions.push(before.contributions[b].clone());
-                blocks.moves.push(before.moves[b].clone());
+                arithmetic.extend_from_slice(&before.arithmetic[heads]);
+                contributions.push(before.contributions[b].clone());
+                moves.push(before.moves[b].clone());
                 continue;
             }
-            let contributions = contributions_of((b, config), model, parameters, block, interventions);
-            let moves = Moves::of(&sight, block, &contributions, config.residual);
-            blocks.arithmetic.extend(arithmetic(config, b, parameters, block, interventions).into_iter().map(Arc::new));
-            blocks.contributions.push(Arc::new(contributions));
-            blocks.moves.push(Arc::new(moves));
+            let of_heads = arithmetic_of((b, config), parameters, block, interventions);
+            arithmetic.extend(of_heads.into_iter().map(Arc::new));
+            let added = contributions_of((b, config), model, parameters, block, interventions);
+            moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
+            contributions.push(Arc::new(added));
         }
-        let BlocksShown { arithmetic, contributions, moves } = blocks;
         let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
         let looks_at_sentence = |(b, config): (usize, &BlockConfig)| {
             b >= model.architecture.source_blocks.len() && !config.attends_to_source()
@@ -235,7 +226,7 @@ impl SentenceFrame {
             .filter(|(numbered, _)| looks_at_sentence(*numbered))
             .map(|(_, (block, moves))| (&**block, &**moves))
             .collect();
-        let sinks = sinks(&within, self.len());
+        let sinks = sinks(&within, self.tokens.len());
         let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
         let after = source_blocks.map(|block| sight.points(&block.output));
         let source_points = self.source_start.iter().cloned().chain(after).collect();
@@ -276,14 +267,6 @@ impl SentenceFrame {
             Arc::new(UnchangedResult { activations: pass.activations.clone(), answers, contextual_neighbours })
         })
     }
-}
-
-/// The shown parts of the blocks.
-#[derive(Default)]
-struct BlocksShown {
-    arithmetic: Vec<Arc<Arithmetic<f32>>>,
-    contributions: Vec<Arc<Contributions<f32>>>,
-    moves: Vec<Arc<Moves>>,
 }
 
 /// The map to the picture, with the weights in use.
@@ -330,9 +313,8 @@ fn with_segments(input: Sequences, text: Option<&PieceText>) -> Sequences {
 }
 
 /// The arithmetic of a block, one for each head.
-fn arithmetic(
-    config: &BlockConfig,
-    b: usize,
+fn arithmetic_of(
+    (b, config): (usize, &BlockConfig),
     parameters: &Parameters<f32>,
     block: &BlockActivations<f32>,
     interventions: &Interventions<f32>,

@@ -292,6 +292,11 @@ pub fn index_of(vocabulary: &[String]) -> HashMap<&str, usize> {
     vocabulary.iter().enumerate().rev().map(|(row, word)| (word.as_str(), row)).collect()
 }
 
+/// The rows of the words that are known.
+pub fn known_rows(words: &[String], index: &HashMap<&str, usize>) -> Vec<usize> {
+    words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect()
+}
+
 /// The rows of a sentence's words; `None` if one is unknown.
 pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usize>> {
     words.iter().map(|word| index.get(word.as_str()).copied()).collect()
@@ -340,15 +345,13 @@ fn matches(pattern: &str, vocabulary: &[String]) -> Result<Vec<usize>, String> {
 fn named(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Vec<usize>, String> {
     let rows = index_of(vocabulary);
     let group = |name: &str| lesson.groups.iter().find(|group| group.name == name);
-    let rows_of_group =
-        |words: &[String]| words.iter().filter_map(|word| rows.get(word.as_str()).copied()).collect::<Vec<_>>();
     if let Some(group) = group(text) {
-        return some(rows_of_group(&group.words), text);
+        return some(known_rows(&group.words, &rows), text);
     }
     let mut words = Vec::new();
     for item in text.split([',', ';']).flat_map(str::split_whitespace) {
         if let Some(group) = group(item) {
-            words.extend(rows_of_group(&group.words));
+            words.extend(known_rows(&group.words, &rows));
             continue;
         }
         // A file of vectors may have words as no sentence has them.

@@ -104,7 +104,7 @@ impl Findings {
             return;
         }
         let Some((tokens, activations)) = pass(&of.text, model) else { return };
-        let architecture = &model.training.trainer().model.architecture;
+        let architecture = &model.training.network().architecture;
         match &of.shows {
             TextPurpose::Words => {
                 self.turned = found(of, &tokens, turned(&tokens, &activations));
@@ -146,7 +146,7 @@ fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>
 }
 
 fn forward(frame: &SentenceFrame, model: &LessonModel) -> Activations<f32> {
-    let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
+    let (network, parameters) = (model.training.network(), model.training.model().trained());
     Activations::of(network, parameters, frame.input(), None, &Interventions::default())
 }
 
@@ -529,10 +529,12 @@ fn together(
 
 /// A word whose senses part in texts of one sentence each, where code keeps the passes over all four.
 fn apart(of: &TourText, senses: &TourSenses, model: &LessonModel) -> Option<FoundText<Parting>> {
-    let architecture = &model.training.trainer().model.architecture;
+    let architecture = &model.training.network().architecture;
     let frames: Vec<SentenceFrame> = senses.sentences.iter().map(|text| frame(text, model)).collect::<Option<_>>()?;
-    let cost =
-        |frame: &SentenceFrame| forward_multiplications(architecture, model.classes.len(), frame.len(), frame.len());
+    let cost = |frame: &SentenceFrame| {
+        let tokens = frame.tokens().len();
+        forward_multiplications(architecture, model.classes.len(), tokens, tokens)
+    };
     if frames.iter().any(|frame| cost(frame) > KEPT_PRODUCTS_MAX as f64) {
         return None;
     }
@@ -586,7 +588,7 @@ pub struct LikeliestAnswer {
 }
 
 fn answered(at: usize, activations: &Activations<f32>, model: &LessonModel) -> Option<LikeliestAnswer> {
-    let (network, parameters) = (&model.training.trainer().model, model.training.model().trained());
+    let (network, parameters) = (model.training.network(), model.training.model().trained());
     let states: Vec<&[f32]> = activations.states(&network.architecture).map(|state| state.row(at)).collect();
     let states = Matrix::from_row_major(states.len(), network.architecture.width, states.concat());
     let logits = network.lens(parameters, states);

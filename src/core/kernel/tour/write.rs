@@ -22,7 +22,7 @@ use crate::kernel::tour::{
 
 /// All cells, in order. A section whose finding is missing is left out.
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
-    let architecture = &model.training.trainer().model.architecture;
+    let architecture = &model.training.network().architecture;
     let Findings { turned, sinks, heads, parting, answered } = findings;
     let has_readout = model.pretrained.as_ref().is_none_or(|read| read.has_head);
     let parts = TourCell { markdown: parts(architecture, model.words.len(), has_readout), speaks_of: None };

@@ -8,6 +8,7 @@ pub mod weights;
 
 use std::sync::Arc;
 
+use attune_engine::numerics::model::AttentionModel;
 use attune_engine::numerics::params::Parameters;
 
 use self::run::Replay;
@@ -42,8 +43,18 @@ impl Training {
         &self.trainer
     }
 
+    /// The model without its parameters.
+    pub fn network(&self) -> &AttentionModel<f32> {
+        &self.trainer.model
+    }
+
     pub fn model(&self) -> &WeightState {
         &self.model
+    }
+
+    /// The parameters in use.
+    pub fn live(&self) -> &Arc<Parameters<f32>> {
+        self.model.live()
     }
 
     /// The parameters at the initialisation.

@@ -114,7 +114,9 @@ impl Trainer {
         examples: &Arc<[Example]>,
     ) -> Self {
         if lesson.model.steps == 0 {
-            return Self::at_rest(lesson, space, pretrained);
+            // There is nothing to learn from.
+            let trainer = Self::new(lesson, space, &Arc::from([]));
+            return Self { read: Some(pretrained.parameters.clone()), ..trainer };
         }
         let trainer = Self::new(lesson, space, examples);
         // Packed weights have no gradient.
@@ -126,22 +128,6 @@ impl Trainer {
             }
         }
         Self { read: Some(Arc::new(start)), ..trainer }
-    }
-
-    /// A model that was read from files and has no step to do.
-    fn at_rest(lesson: &Lesson, space: &StaticSpace, pretrained: &Pretrained) -> Self {
-        Self {
-            model: network(lesson, space),
-            config: lesson.model.clone(),
-            masking: None,
-            examples: Arc::from([]),
-            fitting: Vec::new(),
-            keeps: Vec::new(),
-            seed: lesson.seed,
-            longest: 0,
-            rows: 0,
-            read: Some(pretrained.parameters.clone()),
-        }
     }
 
     /// Room for its steps; the same room serves one step after the other.

@@ -175,7 +175,31 @@ impl Quantity {
             Self::Weight => Some(&head()?.weights),
             Self::Mix => Some(&head()?.mix),
             // Learned or given, worked out from the others, or numbers by themselves.
-            _ => None,
+            Self::Parameter(_)
+            | Self::Static
+            | Self::Position
+            | Self::Product
+            | Self::Scale
+            | Self::DistanceBias
+            | Self::Exponential
+            | Self::RowSum
+            | Self::Gain
+            | Self::Term
+            | Self::Arrow
+            | Self::TermLength
+            | Self::WordLength
+            | Self::HeadLength
+            | Self::HeadArrowLength
+            | Self::Part
+            | Self::PartLength
+            | Self::MoveLength
+            | Self::Logit
+            | Self::Probability
+            | Self::Visible
+            | Self::Temperature
+            | Self::Coordinate
+            | Self::Cosine
+            | Self::Distance => None,
         }
     }
 }

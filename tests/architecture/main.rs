@@ -42,6 +42,17 @@ fn src(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)
 }
 
+/// Each would be a line of a manifest, and no circle that the compiler refuses.
+#[test]
+fn panels_and_stage_do_not_depend_on_each_other_nor_panels_on_bevy() {
+    for (of, others) in [("panels", ["attune-stage", "bevy"]), ("stage", ["attune-panels", "egui_dock"])] {
+        let manifest = fs::read_to_string(src("app").join(of).join("Cargo.toml")).expect("a manifest");
+        let found: Vec<&str> =
+            manifest.lines().filter(|line| others.iter().any(|other| line.starts_with(other))).collect();
+        assert!(found.is_empty(), "app/{of} depends on {}", found.join("\n"));
+    }
+}
+
 #[test]
 fn what_panels_share_names_egui_alone() {
     for egui_only in ["widgets", "text", "actions"] {

@@ -112,9 +112,11 @@ pub fn form(name: &str) -> Kernel {
 
 /// The lessons of `tests/fixtures/forms` by name, each with a kernel that has trained it.
 pub fn forms() -> impl Iterator<Item = (String, Kernel)> {
-    let files = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten();
-    let names = files.map(|file| file.path().with_extension("").file_name().expect("a file").display().to_string());
-    names.map(|name| (name.clone(), form(&name)))
+    let files: Vec<_> = std::fs::read_dir(at("tests/fixtures/forms")).expect("the forms").flatten().collect();
+    assert!(!files.is_empty(), "there is no form");
+    let name =
+        |file: std::fs::DirEntry| file.path().with_extension("").file_name().expect("a file").display().to_string();
+    files.into_iter().map(name).map(|name| (name.clone(), form(&name)))
 }
 
 /// A kernel of the small lesson after some commands, and all that follows from them.

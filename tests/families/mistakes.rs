@@ -240,7 +240,8 @@ impl Mistaken {
     fn columns(&mut self, order: fn(&Rotary, usize, usize) -> usize) {
         use TensorName::{KeyBias, KeyNormGain, KeyWeights, QueryBias, QueryNormGain, QueryWeights};
         let blocks = self.0.architecture.blocks.clone();
-        for name in [QueryWeights, QueryBias, KeyWeights, KeyBias, QueryNormGain, KeyNormGain] {
+        let all = [QueryWeights, QueryBias, KeyWeights, KeyBias, QueryNormGain, KeyNormGain];
+        for name in all.into_iter().filter(|name| self.has(*name)).collect::<Vec<_>>() {
             self.change(name, |id, values| {
                 let layer = &blocks[id.block].attention;
                 let rotary = layer.rotary.expect("a rotation");

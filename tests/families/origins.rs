@@ -12,6 +12,7 @@ use crate::{FIXTURES, fixture, read, tensors, write};
 /// Where an index stands in a tensor, row-major.
 fn place(index: &[usize], shape: &[usize]) -> usize {
     assert_eq!(index.len(), shape.len());
+    assert!(index.iter().zip(shape).all(|(at, size)| at < size), "{index:?} of {shape:?}");
     index.iter().zip(shape).fold(0, |place, (at, size)| place * size + at)
 }
 

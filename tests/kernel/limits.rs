@@ -10,7 +10,7 @@ use attune_core::lesson::locate;
 use attune_core::lesson::schema::StaticEmbedding;
 use attune_engine::numerics::params::TensorName;
 
-use crate::common::commands::{PLAY, learning_rate, set, step};
+use crate::common::commands::{PLAY, RESET, learning_rate, set, step};
 use crate::common::lessons::{apply, changed as lesson, model, notice};
 use crate::common::top::at;
 
@@ -39,23 +39,26 @@ fn a_slider_may_move_the_learning_rate_for_ever() {
 
 #[test]
 fn static_vectors_that_diverge_name_the_epoch_the_word_and_the_field() {
-    let steep = lesson(|lesson| {
-        if let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding {
-            (config.learning_rate, config.epochs) = (1e30, 200);
-        }
-    });
-    let mut kernel = Kernel::embedded(steep);
-    kernel.apply(PLAY);
-    assert!(!kernel.is_busy() && kernel.snapshot().model.is_none());
-    let fault = kernel.snapshot().fault.expect("it diverges");
-    assert!(fault.words.starts_with("the static vectors diverged by epoch "), "{}", fault.words);
-    assert!(fault.words.contains(", first that of \""), "{}", fault.words);
-    assert_eq!(notice(&kernel).as_deref(), Some(&*fault.words));
-    assert_eq!(fault.field, ["static_embedding", "learning_rate"]);
-    let place = locate(&at("tests/fixtures/small.ron"), fault.field).expect("the file");
-    assert_eq!(place.line, 16, "the record that leaves the rate out");
-    assert_eq!(kernel.snapshot().embedding_progress.of, 200, "it has not gone on to the end");
-    assert!(kernel.snapshot().embedding_progress.done < 200);
+    for epochs in [3, 200] {
+        let steep = lesson(|lesson| {
+            if let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding {
+                (config.learning_rate, config.epochs) = (1e30, epochs);
+            }
+        });
+        let mut kernel = Kernel::embedded(steep);
+        kernel.apply(PLAY);
+        assert!(!kernel.is_busy() && kernel.snapshot().model.is_none(), "of {epochs} epochs");
+        let fault = kernel.snapshot().fault.expect("it diverges");
+        assert!(fault.words.starts_with("the static vectors diverged by epoch "), "{}", fault.words);
+        assert!(fault.words.contains(", first that of \""), "{}", fault.words);
+        assert_eq!(notice(&kernel).as_deref(), Some(&*fault.words));
+        assert_eq!(fault.field, ["static_embedding", "learning_rate"]);
+        let place = locate(&at("tests/fixtures/small.ron"), fault.field).expect("the file");
+        assert_eq!(place.line, 16, "the record that leaves the rate out");
+        assert_eq!(kernel.snapshot().embedding_progress.of, epochs);
+        let done = kernel.snapshot().embedding_progress.done;
+        assert!(epochs == 3 || done < epochs, "it has not gone on to the end");
+    }
 }
 
 #[test]
@@ -70,6 +73,10 @@ fn a_loss_that_overflows_names_its_origin() {
     assert!(found.is_at_start(), "no step has changed a weight");
     // Every logit is finite, and their sum in the loss is not.
     assert_eq!(found.origin, Some(Origin::Largest(TensorName::OutputBias.into())));
+    assert!(!model(&kernel).training.playing);
+    assert!(model(&kernel).parameters.flat().iter().all(|x| x.is_finite()));
+    apply(&mut kernel, RESET);
+    assert_eq!(model(&kernel).training.diverged(), None, "nothing is left of it, though no step was done");
 }
 
 /// A step that spoils the weights far from a checkpoint: the state before it is run again, piece by piece.

@@ -78,6 +78,7 @@ fn steps_that_have_no_bound_are_refused() {
     // Four bytes that say how long a tree is; longer than all that follows.
     for table in ["AAAB", "////fw==", "?"] {
         let precompiled = json!({"type": "Precompiled", "precompiled_charsmap": table});
+        println!("{table}");
         step(precompiled, &["another `precompiled_charsmap` at `normalizer`", "in Base64"]);
     }
     let words = ["`model.max_input_chars_per_word`", "at most 512"];

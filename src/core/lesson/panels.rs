@@ -42,43 +42,57 @@ const FORMER: &[(&str, PanelName)] = &[
     ("Retrain", PanelName::Train),
 ];
 
-/// Each panel with its title and its contents, in the order of the window.
-const PANELS: [(PanelName, &str, &str); 12] = [
-    (PanelName::Notebook, "Notebook", "The lesson, cell by cell"),
-    (PanelName::Stage, "Stage", "Every word as a point, before attention and after it"),
-    (PanelName::Attention, "Attention", "The attention weights of each head, as a map or as lines"),
-    (PanelName::Step, "Step", "The current step of the walk, worked through in numbers or as matrices"),
-    (PanelName::Intervene, "Intervene", "What each head adds; switch heads off, change the temperature or the mask"),
-    (PanelName::Meaning, "Meaning", "The words near a word, and the same word in other sentences"),
-    (PanelName::Weights, "Weights", "Every weight of the model, with controls to change it"),
-    (PanelName::Train, "Train", "Training step by step, and sliders that retrain the lesson's models"),
-    (PanelName::Answers, "Answers", "What the model answers, and what it writes next"),
-    (PanelName::Variables, "Variables", "Every tensor and variable with its numbers"),
-    (PanelName::AllHeads, "All heads", "Every head of every layer as a small map, sorted by what the head looks at"),
-    (PanelName::Axes, "Axes", "What the axes of the stage mean, and axes of your own"),
-];
-
 impl PanelName {
     /// In the order of the window.
-    pub const ALL: [Self; PANELS.len()] = {
-        let mut all = [Self::Notebook; PANELS.len()];
-        let mut place = 0;
-        while place < PANELS.len() {
-            all[place] = PANELS[place].0;
-            assert!(all[place] as usize == place, "the rows are in the order of the variants");
-            place += 1;
-        }
-        all
-    };
+    pub const ALL: [Self; 12] = [
+        Self::Notebook,
+        Self::Stage,
+        Self::Attention,
+        Self::Step,
+        Self::Intervene,
+        Self::Meaning,
+        Self::Weights,
+        Self::Train,
+        Self::Answers,
+        Self::Variables,
+        Self::AllHeads,
+        Self::Axes,
+    ];
 
     /// The title of its tab, and its name in a lesson.
     pub const fn title(self) -> &'static str {
-        PANELS[self as usize].1
+        match self {
+            Self::Notebook => "Notebook",
+            Self::Stage => "Stage",
+            Self::Attention => "Attention",
+            Self::Step => "Step",
+            Self::Intervene => "Intervene",
+            Self::Meaning => "Meaning",
+            Self::Weights => "Weights",
+            Self::Train => "Train",
+            Self::Answers => "Answers",
+            Self::Variables => "Variables",
+            Self::AllHeads => "All heads",
+            Self::Axes => "Axes",
+        }
     }
 
     /// Contents of the panel, in a few words.
     pub const fn about(self) -> &'static str {
-        PANELS[self as usize].2
+        match self {
+            Self::Notebook => "The lesson, cell by cell",
+            Self::Stage => "Every word as a point, before attention and after it",
+            Self::Attention => "The attention weights of each head, as a map or as lines",
+            Self::Step => "The current step of the walk, worked through in numbers or as matrices",
+            Self::Intervene => "What each head adds; switch heads off, change the temperature or the mask",
+            Self::Meaning => "The words near a word, and the same word in other sentences",
+            Self::Weights => "Every weight of the model, with controls to change it",
+            Self::Train => "Training step by step, and sliders that retrain the lesson's models",
+            Self::Answers => "What the model answers, and what it writes next",
+            Self::Variables => "Every tensor and variable with its numbers",
+            Self::AllHeads => "Every head of every layer as a small map, sorted by what the head looks at",
+            Self::Axes => "What the axes of the stage mean, and axes of your own",
+        }
     }
 
     /// The notebook and the stage, which cannot be closed, so that no lesson has to open them.

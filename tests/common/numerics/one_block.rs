@@ -116,7 +116,7 @@ fn run<S: Scalar>(
     modes: &[HeadMode<S>],
     mut cache: BlockCache<S>,
 ) -> BlockCache<S> {
-    let block = Learned { config, parameters, block: 0 };
+    let block = Learned { config, parameters, number: 0 };
     attend_forward(
         block,
         input.tokens(),
@@ -151,7 +151,7 @@ pub fn backward<S: Scalar>(
     let mut d_source = input.source.as_ref().map(|(z, _)| Matrix::zeros(z.rows(), z.cols()));
     let BlockCache { attention, tail, d_mix, .. } = &mut cache;
     let d_mix = d_mix.top_flat_mut(input.x.rows());
-    let block = Learned { config, parameters, block: 0 };
+    let block = Learned { config, parameters, number: 0 };
     tail_backward(block, attention.mix.flat(), tail, &mut gradient, d_x.flat_mut(), d_mix);
     let (x, z) = (input.tokens(), input.source_tokens());
     let d_z = d_source.as_mut().map(Matrix::flat_mut);

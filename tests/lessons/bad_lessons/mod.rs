@@ -78,6 +78,7 @@ fn cases(table: &str) -> Vec<(&str, String)> {
         let issues: Vec<&str> = iter::from_fn(|| lines.next_if(is_issue)).collect();
         cases.push((case, issues.join("\n")));
     }
+    assert!(!cases.is_empty(), "a table without a case");
     cases
 }
 

@@ -54,6 +54,7 @@ fn norm(case: &Value) -> Norm {
 }
 
 /// Every tensor gets its value, and there are no values of others.
+#[track_caller]
 fn fill<'v, S: Scalar>(parameters: &mut Parameters<S>, given: usize, value: impl Fn(TensorId) -> &'v Value) {
     let ids: Vec<TensorId> = parameters.specs().iter().map(|spec| spec.id).collect();
     assert_eq!(ids.len(), given, "the tensors are the same");

@@ -36,7 +36,7 @@ pub fn find(tensors: &Value, block: usize, name: TensorName) -> &Value {
 pub fn assert_gradient<S: Scalar>(case: &Value, block: usize, gradient: &Parameters<S>, tolerance: f64) {
     for (spec, found) in gradient.tensors() {
         let of = |name| &find(&case["tensors"], block, name)["gradient"];
-        let name = format!("{}: d_{}", case["name"], spec.id);
+        let name = format!("{}: d_{} of block {block}", case["name"], spec.id);
         let scale = largest(&matrix(of(spec.id.name))).max(largest(&matrix(of(TensorName::KeyWeights))));
         if spec.id.name == TensorName::KeyBias && largest(&matrix(of(spec.id.name))) <= EXACT * scale {
             // It adds the same to all scores of a query, which the softmax takes away again: rounding is left. Not so where
@@ -90,6 +90,7 @@ fn check_decoder<S: Scalar>(case: &Value, tolerance: f64) {
     let other = BlockConfig { attends: Attends::Source, norm: norm(case), feed_forward, ..BlockConfig::plain(layer()) };
     let [of_own, of_other] =
         [(&own, 0), (&other, 1)].map(|(config, block)| parameters::<S>(config, block, &case["tensors"]));
+    assert_eq!(of_own.specs().len() + of_other.specs().len(), list(&case["tensors"]).len(), "all tensors are asked");
     let start = Input::one(cast::<S>(&case["x"]));
     let between = Input::one(output(&own, &of_own, &start)).with_source(cast(&case["z"]));
     let name = &case["name"];

@@ -67,6 +67,7 @@ fn job_a<S: Scalar>() -> (AttentionModel<S>, Parameters<S>, Batch) {
     let model = AttentionModel::<S>::new(architecture, embedding, Classes::Labels(vocabulary));
     let mut parameters = model.zeros();
     let ids: Vec<TensorId> = parameters.specs().iter().map(|spec| spec.id).collect();
+    assert_eq!(ids.len(), given["parameters"].as_object().expect("tensors").len(), "the tensors are the same");
     for id in ids {
         let name = id.name.symbol().replace("logits", "out");
         // Single precision is what was given, whatever it is trained in.

@@ -118,6 +118,26 @@ fn causal(change: impl FnOnce(&mut Architecture)) -> Net {
 }
 
 #[test]
+fn the_gradient_of_a_batch_is_the_mean_over_its_targets() {
+    let net = causal(|a| a.train_embedding = true);
+    let mut whole = Batch::default();
+    let mut loss = 0.0;
+    let mut mean = vec![0.0; net.parameters.len()];
+    for single in singles() {
+        let targets = single.targets.len() as f64;
+        loss += targets * net.loss(&single);
+        mean.iter_mut().zip(net.gradient(&single).flat()).for_each(|(to, g)| *to += targets * g);
+        let first = whole.input.words.len();
+        whole.targets.extend(single.targets.iter().map(|&(row, class)| (first + row, class)));
+        whole.input.push(single.input.words, 0);
+    }
+    let targets = whole.targets.len() as f64;
+    assert!((net.loss(&whole) - loss / targets).abs() < 1e-13);
+    mean.iter_mut().for_each(|g| *g /= targets);
+    assert!(largest_difference(net.gradient(&whole).flat(), &mean) < 1e-14);
+}
+
+#[test]
 fn a_workspace_keeps_nothing_from_batch_to_batch() {
     let net = causal(|a| (a.train_embedding, a.positions) = (true, Positions::Sinusoidal));
     let largest = batches::next();

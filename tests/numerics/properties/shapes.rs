@@ -1,7 +1,7 @@
 //! The engine is the definition, whatever the shape.
 
 use attune_engine::numerics::activation::Activation;
-use attune_engine::numerics::attention::{BatchRows, Mask};
+use attune_engine::numerics::attention::{AttentionConfig, BatchRows, Mask};
 use attune_engine::numerics::block::{Attends, BlockConfig, Norm};
 use attune_engine::numerics::model::{Architecture, Batch, Candidates, Classes, Pooling, Readout};
 use attune_engine::numerics::positions::Positions;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::{LONGEST, around, cases, layers, masks, parameters_of, tokens};
 use crate::common::numerics::one_block::{Input, forward};
 use crate::common::numerics::{
-    MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, architecture, cast, generator, layer, random_matrix, sees,
+    MAX_TOKENS, Net, TILE_TOKENS_MAX, VOCABULARY, architecture, block, cast, generator, layer, random_matrix, sees,
 };
 
 #[derive(Clone, Debug)]
@@ -199,4 +199,12 @@ proptest! {
         // The gradient of a bias is a sum over all rows.
         check_model(architecture, seed, &lengths, 5e-5)?;
     }
+}
+
+#[test]
+fn attention_of_nothing_is_the_definition_in_the_plainest_case() {
+    // softmax(X Xᵀ) X on one word is the word.
+    let config = block(|b| (b.attention, b.residual) = (AttentionConfig::parameter_free(3), false));
+    let input = Input::one(Matrix::from_row_major(1, 3, vec![0.5, -2.0, 7.0]));
+    assert_eq!(forward(&config, &parameters_of(&config, 1), &input, &[]).tail.output().flat(), [0.5, -2.0, 7.0]);
 }

@@ -39,25 +39,59 @@ fn set(latex: &str, is_display: bool) -> Option<String> {
 }
 
 /// Elements that hold elements.
-const LAYOUT: &str = "math menclose merror mfrac mmultiscripts mover mpadded mphantom mroot mrow msqrt msub msubsup msup \
-                      mtable mtd mtr munder munderover";
+const LAYOUT: &[&str] = &[
+    "math",
+    "menclose",
+    "merror",
+    "mfrac",
+    "mmultiscripts",
+    "mover",
+    "mpadded",
+    "mphantom",
+    "mroot",
+    "mrow",
+    "msqrt",
+    "msub",
+    "msubsup",
+    "msup",
+    "mtable",
+    "mtd",
+    "mtr",
+    "munder",
+    "munderover",
+];
 /// Elements that hold text alone.
-const TOKENS: &str = "mi mn mo";
+const TOKENS: &[&str] = &["mi", "mn", "mo"];
 /// The element that holds text and [`PHRASES`].
 const WORDS: &str = "mtext";
-const PHRASES: &str = "b code em i s span u";
+const PHRASES: &[&str] = &["b", "code", "em", "i", "s", "span", "u"];
 /// Elements without content.
-const EMPTY: &str = "mprescripts mspace";
+const EMPTY: &[&str] = &["mprescripts", "mspace"];
 
-const ATTRIBUTES: &str = "accent accentunder class display displaystyle form height largeop linethickness lspace \
-                          mathvariant maxsize minsize movablelimits notation rspace scriptlevel stretchy style symmetric \
-                          width";
+const ATTRIBUTES: &[&str] = &[
+    "accent",
+    "accentunder",
+    "class",
+    "display",
+    "displaystyle",
+    "form",
+    "height",
+    "largeop",
+    "linethickness",
+    "lspace",
+    "mathvariant",
+    "maxsize",
+    "minsize",
+    "movablelimits",
+    "notation",
+    "rspace",
+    "scriptlevel",
+    "stretchy",
+    "style",
+    "symmetric",
+    "width",
+];
 const ENTITIES: &[&str] = &["lt;", "gt;", "amp;", "quot;", "#39;"];
-
-/// Whether a name is one of these, which have spaces between them.
-fn is_among(name: &str, names: &str) -> bool {
-    names.split_whitespace().any(|known| known == name)
-}
 
 /// Whether the markup is one whole formula of this grammar.
 pub fn is_formula(markup: &str) -> bool {
@@ -76,7 +110,7 @@ fn reads(markup: &str) -> Option<()> {
         } else {
             let whole = tag.strip_suffix('/');
             let (name, attributes) = whole.unwrap_or(tag).split_once(' ').unwrap_or((whole.unwrap_or(tag), ""));
-            let is_empty = is_among(name, EMPTY);
+            let is_empty = EMPTY.contains(&name);
             let fits = is_within(name, open.last().copied()) && are_attributes(attributes);
             (fits && is_empty == whole.is_some()).then_some(())?;
             if !is_empty {
@@ -91,17 +125,16 @@ fn reads(markup: &str) -> Option<()> {
 }
 
 fn has_text(element: &str) -> bool {
-    element == WORDS || is_among(element, TOKENS) || is_among(element, PHRASES)
+    element == WORDS || TOKENS.contains(&element) || PHRASES.contains(&element)
 }
 
 /// Whether an element may be in this one, or be the formula itself.
 fn is_within(name: &str, parent: Option<&str>) -> bool {
     match parent {
         None => name == "math",
-        Some(parent) if is_among(name, PHRASES) => parent == WORDS || is_among(parent, PHRASES),
+        Some(parent) if PHRASES.contains(&name) => parent == WORDS || PHRASES.contains(&parent),
         Some(parent) => {
-            let is_known = [LAYOUT, TOKENS, EMPTY, WORDS].iter().any(|names| is_among(name, names));
-            is_among(parent, LAYOUT) && name != "math" && is_known
+            LAYOUT.contains(&parent) && name != "math" && [LAYOUT, TOKENS, EMPTY, &[WORDS]].concat().contains(&name)
         }
     }
 }
@@ -113,7 +146,7 @@ fn are_attributes(mut rest: &str) -> bool {
         let Some((name, after)) = rest.split_once("=\"") else { return false };
         let Some((value, after)) = after.split_once('"') else { return false };
         let is_parted = after.is_empty() || after.starts_with(' ');
-        if !(is_among(name, ATTRIBUTES) && value.chars().all(is_plain) && is_parted) {
+        if !(ATTRIBUTES.contains(&name) && value.chars().all(is_plain) && is_parted) {
             return false;
         }
         rest = after.trim_start();

@@ -27,7 +27,7 @@ fn main() {
     let config =
         AttentionConfig { output: false, projected: false, scale: true, ..AttentionConfig::parameter_free(WIDTH) };
     let parameters = Parameters::<f32>::zeros(&[]);
-    let layer = Learned { config: &config, parameters: &parameters, block: 0 };
+    let layer = Learned { config: &config, parameters: &parameters, number: 0 };
     let (mut forward, mut both) = (Vec::new(), Vec::new());
     for tokens in LENGTHS {
         let mut rng = stream(tokens as u64, Stream::Batches);

@@ -27,7 +27,9 @@ pub fn train_with_tour(lesson: Lesson, common: &Common) -> Kernel {
 
 fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Kernel {
     let mut kernel = Kernel::new(Arc::new(lesson));
-    first.into_iter().for_each(|first| kernel.apply(first));
+    if let Some(first) = first {
+        kernel.apply(first);
+    }
     kernel.apply(Command::Training(TrainingCommand::Play));
     finished(kernel, common)
 }

@@ -5,6 +5,11 @@
 
 use std::sync::Arc;
 
+use attune_ui::actions::{Action, Pressed, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Selection;
+use attune_ui::widgets::controls::{copy_button, led_by_arrows, paint_sink, reading_ui, sinks_ui};
+use attune_ui::widgets::heat::short;
 use attune_view::view_model::attention::Reading;
 use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
 use egui::{
@@ -13,11 +18,6 @@ use egui::{
 };
 
 use super::{Panel, PanelContext, PanelId, PanelName, Requests, ids};
-use attune_ui::actions::{Action, Pressed, WindowAction};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::Selection;
-use attune_ui::widgets::controls::{copy_button, led_by_arrows, paint_sink, reading_ui, sinks_ui};
-use attune_ui::widgets::heat::short;
 
 /// Order of the maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

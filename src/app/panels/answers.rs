@@ -6,6 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::snapshot::Snapshot;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Selection, Trail};
+use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 use attune_view::view_model::answers::{
     AnswerRow, AnswersModel, AnswersWriting, AttributionModel, LensLayer, LensModel, LensWords, NamedAnswer, Share,
     WritingPlan, WrittenText,
@@ -19,11 +24,6 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Selection, Trail};
-use attune_ui::widgets::controls::{checkbox_ui, hint, led_by_arrows, switch_ui};
-use attune_ui::widgets::heat::Heat;
-use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
 #[derive(Default)]
 pub struct AnswersPanel {

@@ -1,6 +1,11 @@
 //! The attention panel: one heat map a head, rows are queries and columns are keys; or lines from the queries on the left to
 //! the keys on the right, as thick as the weights between them.
 
+use attune_ui::theme::{self, Palette, size, weight_line};
+use attune_ui::ui_state::{Hover, PanelView, Selection, Trail, Walk};
+use attune_ui::widgets::controls::{copy_button, paint_sink, reading_ui};
+use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
+use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::view_model::attention::{AttentionMaps, HeadMap, Reading};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::pieces::WordAttention;
@@ -13,11 +18,6 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use attune_ui::theme::{self, Palette, size, weight_line};
-use attune_ui::ui_state::{Hover, PanelView, Selection, Trail, Walk};
-use attune_ui::widgets::controls::{copy_button, paint_sink, reading_ui};
-use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
-use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
 /// How the weights are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

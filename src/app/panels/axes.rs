@@ -1,13 +1,13 @@
 //! The axes panel: what the picture shows of the variance, and axes of the learner's own.
 
 use attune_core::kernel::command::{Axis, AxisCommand, Command};
+use attune_ui::actions::{ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
 use attune_view::view_model::axes::{AxesModel, AxisOrders, AxisRow, percent};
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Label, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use super::{Panel, PanelContext, Requests};
-use attune_ui::actions::{ActionTable, WindowAction};
-use attune_ui::theme::{self, Palette, size};
 
 #[derive(Default)]
 pub struct AxesPanel {

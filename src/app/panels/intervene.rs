@@ -8,6 +8,12 @@ use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::quantity::Quantity;
+use attune_ui::actions::{ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Selection, Trail};
+use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, hint};
+use attune_ui::widgets::heat::{MaskUiState, mask_ui};
+use attune_ui::widgets::traced::number_ui;
 use attune_view::view_model::answers::AnswerShifts;
 use attune_view::view_model::heads::HeadRow;
 use attune_view::view_model::what_if::{EffectRow, PatchState, WhatIfModel};
@@ -18,12 +24,6 @@ use egui::{
 };
 
 use super::{Panel, PanelContext};
-use attune_ui::actions::{ActionTable, WindowAction};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Selection, Trail};
-use attune_ui::widgets::controls::{checkbox_ui, choose_query_ui, hint};
-use attune_ui::widgets::heat::{MaskUiState, mask_ui};
-use attune_ui::widgets::traced::number_ui;
 
 #[derive(Default)]
 pub struct IntervenePanel {

@@ -24,13 +24,12 @@ use std::sync::LazyLock;
 
 use attune_core::kernel::command::Command;
 pub use attune_core::lesson::panels::PanelName;
-use attune_view::view_model::Models;
-use attune_view::view_model::saved_view::SavedView;
-use egui::{Pos2, Rect, Ui, Vec2};
-
 use attune_ui::actions::Action;
 use attune_ui::text::prose::Prose;
 use attune_ui::ui_state::PanelView;
+use attune_view::view_model::Models;
+use attune_view::view_model::saved_view::SavedView;
+use egui::{Pos2, Rect, Ui, Vec2};
 
 /// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
 pub fn registry() -> Vec<Registered> {

@@ -7,6 +7,14 @@ use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::PairedWord;
 use attune_engine::quantity::{Quantity, StagePoint};
 use attune_engine::vectors::answers::Measure;
+use attune_ui::actions::{Action, ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Hover, PanelView, Selection};
+use attune_ui::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::plot::sketch_ui;
+use attune_ui::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
+use attune_ui::widgets::traced::ask_on;
 use attune_view::view_model::compare::{CompareModel, NearOutput, PairModel, TwoModels, WordInModel, WordOfBoth};
 use attune_view::view_model::meaning::{
     LayerNeighbours, NearExpression, NearWord, NeighboursModel, SensesModel, list_with, written_at,
@@ -22,14 +30,6 @@ use egui::{
 
 use super::senses::{SensesUiState, senses_ui};
 use super::{Panel, PanelContext, PanelId, PanelName};
-use attune_ui::actions::{Action, ActionTable, WindowAction};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Hover, PanelView, Selection};
-use attune_ui::widgets::controls::{choose_query_ui, led_by_arrows, switch_ui};
-use attune_ui::widgets::heat::Heat;
-use attune_ui::widgets::plot::sketch_ui;
-use attune_ui::widgets::sentence_field::{SentenceChange, SentenceField, SentenceFieldState, sentence_field_ui};
-use attune_ui::widgets::traced::ask_on;
 
 #[derive(Default)]
 pub struct MeaningPanel {

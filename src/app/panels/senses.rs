@@ -3,6 +3,11 @@
 
 use attune_core::kernel::command::{AxisCommand, Command, SenseCommand};
 use attune_core::kernel::sentence_pass::senses::{CHARS_MAX, SENSES, SenseList};
+use attune_ui::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Walk;
+use attune_ui::widgets::controls::switch_ui;
+use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 use attune_view::view_model::meaning::{SenseCurve, SensesModel, after};
 use attune_view::view_model::number;
 use egui::{
@@ -12,11 +17,6 @@ use egui::{
 use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Points, VLine};
 
 use super::Requests;
-use attune_ui::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::Walk;
-use attune_ui::widgets::controls::switch_ui;
-use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 
 /// The name of the word's field.
 pub const SENSE_WORD: &str = "The word whose senses are shown";

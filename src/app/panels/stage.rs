@@ -2,11 +2,11 @@
 
 use attune_core::kernel::static_embedding::LessonFault;
 use attune_engine::pretrained::cache::Absent;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{copy_button, middle_ui};
 use egui::{Frame, Label, Margin, RichText, Ui};
 
 use super::{Panel, PanelContext, PanelId, PanelName};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{copy_button, middle_ui};
 
 #[derive(Default)]
 pub struct StagePanel;

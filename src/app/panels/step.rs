@@ -3,6 +3,13 @@
 use std::ops::Range;
 
 use attune_engine::quantity::Quantity;
+use attune_ui::actions::{ActionRow, ActionTable, WindowAction};
+use attune_ui::text::prose::equation_ui;
+use attune_ui::theme::{self, Palette, Role, size};
+use attune_ui::ui_state::{Selection, Trail, Walk};
+use attune_ui::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
 use attune_view::explain::Explanation;
 use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::sentences::places_turn;
@@ -18,13 +25,6 @@ use egui::{
 
 use super::fold::fold_ui;
 use super::{Panel, PanelContext};
-use attune_ui::actions::{ActionRow, ActionTable, WindowAction};
-use attune_ui::text::prose::equation_ui;
-use attune_ui::theme::{self, Palette, Role, size};
-use attune_ui::ui_state::{Selection, Trail, Walk};
-use attune_ui::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
-use attune_ui::widgets::heat::Heat;
-use attune_ui::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
 
 /// How the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

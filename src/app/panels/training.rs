@@ -10,6 +10,11 @@ use attune_core::kernel::worker::Pace;
 use attune_core::lesson::limits::LEARNING_RATE_MAX;
 use attune_core::lesson::recipe::{Knob, KnobOffer, offers};
 use attune_core::lesson::{Lesson, Recipe};
+use attune_ui::actions::{Action, ActionTable, WindowAction};
+use attune_ui::theme::{Palette, size};
+use attune_ui::ui_state::Highlight;
+use attune_ui::widgets::controls::{checkbox_ui, hint, switch_ui};
+use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 use attune_view::view_model::Model;
 use attune_view::view_model::stage::picture_of_retrained;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
@@ -20,11 +25,6 @@ use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, V
 
 use super::weights::ghost_mark;
 use super::{Panel, PanelContext};
-use attune_ui::actions::{Action, ActionTable, WindowAction};
-use attune_ui::theme::{Palette, size};
-use attune_ui::ui_state::Highlight;
-use attune_ui::widgets::controls::{checkbox_ui, hint, switch_ui};
-use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;

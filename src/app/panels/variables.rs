@@ -1,15 +1,15 @@
 //! The variables panel: every tensor and variable with its shape, a strip of its numbers, and the whole as a table.
 
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Trail;
+use attune_ui::widgets::table::table_ui;
+use attune_ui::widgets::traced::ASK_HINT;
 use attune_view::view_model::output::TableModel;
 use attune_view::view_model::sentence;
 use attune_view::view_model::tensors::{VariableKind, VariableModel, VariableValue, VariablesModel};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use super::{Panel, PanelContext};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::Trail;
-use attune_ui::widgets::table::table_ui;
-use attune_ui::widgets::traced::ASK_HINT;
 
 #[derive(Default)]
 pub struct VariablesPanel {

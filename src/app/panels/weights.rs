@@ -7,17 +7,17 @@ use attune_core::kernel::command::{Brush, Command, Reference, TrainingCommand, W
 use attune_core::kernel::model::commands::PERTURBATION_MAX;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::Entry;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::Trail;
+use attune_ui::widgets::controls::{hint, led_by_arrows};
+use attune_ui::widgets::heat::Heat;
+use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 use attune_view::view_model::tensors::{ComparisonModel, TensorGroup, TensorModel, WeightsModel};
 use egui::{
     Button, ComboBox, DragValue, Label, Response, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType,
 };
 
 use super::{Panel, PanelContext};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::Trail;
-use attune_ui::widgets::controls::{hint, led_by_arrows};
-use attune_ui::widgets::heat::Heat;
-use attune_ui::widgets::traced::{ASK_HINT, ask_on, number_ui};
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;

@@ -2,6 +2,11 @@
 //! clicked and until something else is.
 
 use attune_core::lesson::issue::shorten;
+use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::search::{Emphasis, Hit, SearchResult};
+use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
+use attune_ui::widgets::heat::width_of;
 use attune_view::view_model::features::{Feature, Features};
 use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec2;
@@ -15,11 +20,6 @@ use super::camera::CameraRig;
 use super::canvas::{StageControls, stage_id};
 use super::projection::place;
 use super::sentence::strip_id;
-use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::search::{Emphasis, Hit, SearchResult};
-use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
-use attune_ui::widgets::heat::width_of;
 
 /// Longest search, in letters.
 const TEXT_MAX: usize = 200;

@@ -6,12 +6,12 @@
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
+use attune_ui::theme::motion;
+use attune_ui::ui_state::walk::Glide;
 use attune_view::view_model::saved_view::SavedCamera;
 use bevy::math::{Vec2, Vec3};
 
 use super::projection::View;
-use attune_ui::theme::motion;
-use attune_ui::ui_state::walk::Glide;
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
 /// Greatest pitch: nearer to the pole no pixel would differ, and up would have no direction.

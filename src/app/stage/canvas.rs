@@ -7,6 +7,11 @@
 use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
+use attune_ui::theme::{self, Palette, size};
+pub use attune_ui::ui_state::search::Hit;
+use attune_ui::ui_state::search::{Emphasis, Visibility};
+use attune_ui::ui_state::{Highlight, PanelView, Walk};
+use attune_ui::widgets::popup::card_beside;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
@@ -23,11 +28,6 @@ use super::geometry::{has_place, is_cloud, is_small, scaled};
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
 use super::projection::{ProjectedScene, SceneRef, View};
 use super::second;
-use attune_ui::theme::{self, Palette, size};
-pub use attune_ui::ui_state::search::Hit;
-use attune_ui::ui_state::search::{Emphasis, Visibility};
-use attune_ui::ui_state::{Highlight, PanelView, Walk};
-use attune_ui::widgets::popup::card_beside;
 
 /// The camera, the point under the pointer in the last frame, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,10 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::space::Basis;
+use attune_ui::link::LatestModels;
+use attune_ui::theme::{Palette, motion};
+use attune_ui::ui_state::ViewState;
+use attune_ui::ui_state::search::Emphasis;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedCamera;
@@ -21,10 +25,6 @@ use super::pass::{COLOR_FORMAT, StageFrame, StageUniform};
 use super::second;
 use super::sentence::StripState;
 use super::state::StageState;
-use attune_ui::link::LatestModels;
-use attune_ui::theme::{Palette, motion};
-use attune_ui::ui_state::ViewState;
-use attune_ui::ui_state::search::Emphasis;
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;

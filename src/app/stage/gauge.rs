@@ -8,14 +8,13 @@ use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::space::ChosenAxis;
 use attune_engine::numerics::table::Table;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Highlight, Hover, Selection};
+use attune_ui::widgets::heat::width_of;
 use attune_view::view_model::Model;
 use attune_view::view_model::axes::short;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
-
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Highlight, Hover, Selection};
-use attune_ui::widgets::heat::width_of;
 
 /// A stage that is lower has no room for it.
 pub const FROM: f32 = 320.0;

@@ -6,6 +6,9 @@ use std::sync::LazyLock;
 
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::Quantity;
+use attune_ui::theme::{Palette, Role, weight_line};
+use attune_ui::ui_state::search::{Emphasis, Visibility};
+use attune_ui::ui_state::walk::ease;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::{NumberRow, Step, WalkModel};
 use attune_view::view_model::features::{Levels, Scale};
@@ -16,9 +19,6 @@ use egui::Color32;
 use egui::ecolor::linear_f32_from_gamma_u8;
 
 use super::camera::Content;
-use attune_ui::theme::{Palette, Role, weight_line};
-use attune_ui::ui_state::search::{Emphasis, Visibility};
-use attune_ui::ui_state::walk::ease;
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
@@ -132,14 +132,14 @@ pub fn is_cloud(model: &StageModel) -> bool {
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     let colors = word_colors(model, emphasis, palette);
     // Words that step back come first, under all others, and chosen ones last: see `count_under`.
-    let [mut all, mut among, mut over] = [const { Vec::new() }; 3];
+    let [mut under, mut among, mut over] = [const { Vec::new() }; 3];
     for (index, shown) in emphasis.shown_words(model) {
         // Beside chosen words, the places that the others have left say nothing.
         if shown == Visibility::Faded && model.is_in_sentence(index) {
             continue;
         }
         let drawn = match Depth::of(model, emphasis, (index, shown)) {
-            Depth::Under => &mut all,
+            Depth::Under => &mut under,
             Depth::Among => &mut among,
             Depth::Over => &mut over,
         };
@@ -154,6 +154,7 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     let split = in_sight().filter(|token| token.pieces > 1);
     let split = split.map(|token| static_place(model, token, emphasis.token(token.position), palette));
     let begun = in_sight().filter(|token| token.start != token.static_at).map(|token| beginning(model, token, palette));
+    let mut all = under;
     all.append(&mut among);
     all.extend(old);
     all.append(&mut over);

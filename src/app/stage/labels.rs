@@ -1,9 +1,8 @@
 //! Which labels are drawn and where: the important ones first, none over another, none over the point of another. A label
 //! is so near to its point that it can be read as the name of no other, or a hairline leads from it to its point.
 
-use egui::{Pos2, Rect, Vec2};
-
 use attune_ui::theme::size;
+use egui::{Pos2, Rect, Vec2};
 
 /// Who gives way to whom; a later one yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

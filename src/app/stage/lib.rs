@@ -22,9 +22,8 @@ pub mod sentence;
 pub mod state;
 pub mod timeline;
 
-use bevy::prelude::*;
-
 use attune_ui::link::AppSystems;
+use bevy::prelude::*;
 
 pub fn plugin(app: &mut App) {
     app.add_plugins(pass::plugin)

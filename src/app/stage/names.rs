@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use attune_core::lesson::issue::shorten;
 use attune_engine::messages::counted_as;
+use attune_ui::theme::{self, Palette, TEXT_CONTRAST, size};
+use attune_ui::ui_state::search::{ByFeature, Hit};
+use attune_ui::widgets::glow::Glow;
 use attune_view::explain::path::PathArrow;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::axes::{captions, lines};
@@ -19,9 +22,6 @@ use egui::{Color32, Galley, Painter, Pos2, Rect, Shape, Stroke};
 use super::geometry::{DASHES, DOTS, LARGEST_WORD_RADIUS, RoleArrow, axis_end, is_small, roles, sized};
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
-use attune_ui::theme::{self, Palette, TEXT_CONTRAST, size};
-use attune_ui::ui_state::search::{ByFeature, Hit};
-use attune_ui::widgets::glow::Glow;
 
 /// Owner of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

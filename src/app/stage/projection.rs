@@ -4,6 +4,9 @@
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::sentence::START;
+use attune_ui::theme::Palette;
+use attune_ui::ui_state::search::{Emphasis, Hit, Visibility};
+use attune_ui::widgets::glow::Glow;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::heads::Side;
@@ -18,9 +21,6 @@ use super::geometry::{
     word_color, word_radius,
 };
 use super::labels::Priority;
-use attune_ui::theme::Palette;
-use attune_ui::ui_state::search::{Emphasis, Hit, Visibility};
-use attune_ui::widgets::glow::Glow;
 
 /// Distance of the near clipping plane, as a share of the distance to the target.
 const NEAR_SHARE: f32 = 0.02;

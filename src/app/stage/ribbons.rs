@@ -6,6 +6,10 @@
 //! grows while the walk is on its way to it, so that the time line can be dragged both ways, and each step stands still.
 
 use attune_engine::quantity::Quantity;
+use attune_ui::theme::{self, Palette, Role, size};
+use attune_ui::ui_state::Trail;
+use attune_ui::widgets::heat::width_of;
+use attune_ui::widgets::traced::ASK_HINT;
 use attune_view::explain::walk::{Added, NumberRow, Step, WalkModel};
 use attune_view::view_model;
 use egui::epaint::TextShape;
@@ -13,11 +17,6 @@ use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
-
-use attune_ui::theme::{self, Palette, Role, size};
-use attune_ui::ui_state::Trail;
-use attune_ui::widgets::heat::width_of;
-use attune_ui::widgets::traced::ASK_HINT;
 
 /// Largest and least width of a cell; of more numbers than fit, the first are shown.
 const CELL: (f32, f32) = (42.0, 2.0);

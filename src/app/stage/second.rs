@@ -3,6 +3,9 @@
 //! the source.
 
 use attune_core::kernel::snapshot::PairedWord;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::{Highlight, PanelView, Selection};
+use attune_ui::widgets::heat::width_of;
 use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::{SECOND, in_numbers};
 use attune_view::view_model::heads::Side;
@@ -15,9 +18,6 @@ use super::geometry::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, s
 use super::labels::Priority;
 use super::names::{Canvas, NameOwner, Named, name_color};
 use super::projection::ProjectedScene;
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{Highlight, PanelView, Selection};
-use attune_ui::widgets::heat::width_of;
 
 /// The shader's kind of point.
 const DIAMOND: f32 = 2.0;

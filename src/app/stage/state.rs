@@ -7,6 +7,11 @@ use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::Lesson;
+use attune_ui::link::LatestModels;
+use attune_ui::theme::motion;
+use attune_ui::ui_state::search::{ByFeature, Emphasis};
+use attune_ui::ui_state::walk::ease;
+use attune_ui::ui_state::{Highlight, Selection, ViewState, Walk};
 use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
@@ -22,11 +27,6 @@ use bevy::prelude::*;
 use super::gauge::GaugeModel;
 use super::geometry::Walked;
 use super::timeline::WAY;
-use attune_ui::link::LatestModels;
-use attune_ui::theme::motion;
-use attune_ui::ui_state::search::{ByFeature, Emphasis};
-use attune_ui::ui_state::walk::ease;
-use attune_ui::ui_state::{Highlight, Selection, ViewState, Walk};
 
 #[derive(Resource, Default)]
 pub struct StageState {

@@ -1,16 +1,15 @@
 //! The time line under the stage: the steps of the walk through attention, from static to contextual.
 
+use attune_ui::actions::{ActionTable, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::walk::{LAST, STEPS};
+use attune_ui::ui_state::{PanelView, Selection, Walk};
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Button, Color32, EventFilter, Key, Label, Pos2, Rect, Response, ScrollArea, Sense, Slider, Stroke,
     StrokeKind, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
-
-use attune_ui::actions::{ActionTable, WindowAction};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::walk::{LAST, STEPS};
-use attune_ui::ui_state::{PanelView, Selection, Walk};
 
 /// Height of the row with the track, of one whose stops are signs with their names, and of the numbers under pictures of layers.
 const TRACK_HEIGHT: f32 = 26.0;

@@ -9,7 +9,7 @@
 //! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
 //! | [`link`] | the models of the latest snapshot, the road to the kernel, the phases of a frame |
 //!
-//! Each names those above it alone.
+//! Each names those above it alone; actions, widgets and text name egui, never Bevy.
 
 #![cfg(feature = "app")]
 

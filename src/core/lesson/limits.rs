@@ -252,12 +252,14 @@ pub(super) fn check_claims_work(
     let (Some(model), Some(lengths), Some(probes)) = (context.model, context.lengths, probes) else { return };
     let (architecture, classes) = (&model.architecture, classes(model, corpus.topics.len(), words.words.len()));
     let run = |tokens: usize| sentence_cost(architecture, classes, tokens);
+    // Found once: a lesson may have many claims, and very many sentences.
+    let longest = longest(corpus);
     let over_sentences = |cost: &dyn Fn(usize) -> f64| lengths.iter().map(|&tokens| cost(tokens)).sum::<f64>();
     let of_fact = |fact: &Fact| match fact {
         Fact::SenseAccuracy(_) | Fact::SenseMargin(_) | Fact::Arrived => {
             probes.iter().map(|probe| run(probe.sentence.len())).sum()
         }
-        Fact::LabelAccuracy { on: None } => corpus.sentences as f64 * run(longest(corpus)),
+        Fact::LabelAccuracy { on: None } => corpus.sentences as f64 * run(longest),
         Fact::LabelAccuracy { on: Some(sentences) } => sentences.iter().map(|(words, _)| run(words.len())).sum(),
         Fact::Says { sentence, .. } => run(sentence.len()),
         Fact::Weight { sentence, .. } => run(lengths[*sentence]),

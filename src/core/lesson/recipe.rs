@@ -333,7 +333,8 @@ struct RecipeSlider<'a> {
 }
 
 impl RecipeSlider<'_> {
-    /// The positions that make a valid lesson, and the recipe's own; `is_now` and `is_own` find the recipe's and the lesson's.
+    /// The positions that make a valid lesson, and the present one of a switch; `is_now` and `is_own` find the recipe's and the
+    /// lesson's.
     fn offer<T: Copy>(
         &self,
         knob: Knob,
@@ -342,8 +343,10 @@ impl RecipeSlider<'_> {
         is_now: impl Fn(T) -> bool,
         is_own: impl Fn(T) -> bool,
     ) -> KnobOffer {
-        let is_offered =
-            |(value, choice): &(T, RecipeChoice)| is_now(*value) || self.measured.check(&choice.recipe).is_ok();
+        let is_switch = matches!(knob, Knob::Switch(_));
+        let is_offered = |(value, choice): &(T, RecipeChoice)| {
+            is_switch && is_now(*value) || self.measured.check(&choice.recipe).is_ok()
+        };
         let choices = values.into_iter().map(|value| (value, choice(value))).filter(is_offered);
         let (values, choices): (Vec<T>, Vec<RecipeChoice>) = choices.unzip();
         let at = values.iter().position(|value| is_now(*value)).unwrap_or(0);

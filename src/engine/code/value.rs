@@ -91,7 +91,7 @@ fn nests(value: &Dynamic, depth: usize) -> bool {
     }
 }
 
-/// The same to the last part of a list, a map or a text, and to the last bit of a number: what stays NaN is the same.
+/// The same to the last part of a list, a map or a text; numbers are the same that are written alike: what stays NaN is.
 pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     if let (Some(a), Some(b)) = (a.read_lock::<Array>(), b.read_lock::<Array>()) {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b));

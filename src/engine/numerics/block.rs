@@ -380,7 +380,7 @@ fn norm_input<S: Scalar>(
     input_norm: &mut Option<(NormCache<S>, Matrix<S>)>,
 ) {
     if let Some((norm, normed)) = input_norm {
-        let affine = gain_and_shift(block.parameters, attention_norm(block.block));
+        let affine = gain_and_shift(block.parameters, attention_norm(block.number));
         norm_forward(block.config.norm_form, x.vectors, affine, norm, normed.top_flat_mut(x.rows.total()));
     }
 }
@@ -439,7 +439,7 @@ pub fn attend_backward<S: Scalar>(
     let layer = block.part(&block.config.attention);
     attention_backward(layer, queries, keys, attention, d_mix, scratch, gradient, d_queries, d_keys);
     if let Some((norm, _)) = input_norm {
-        norm_back(config.norm_form, parameters, attention_norm(block.block), norm, d_normed, gradient);
+        norm_back(config.norm_form, parameters, attention_norm(block.number), norm, d_normed, gradient);
         vectorized!(add(d_x, d_normed),);
     }
 }
@@ -452,7 +452,7 @@ pub fn attend_backward<S: Scalar>(
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
 pub fn tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, mix: &[S], x: &[S], cache: &mut TailCache<S>) {
-    let Learned { config, parameters: p, block } = block;
+    let Learned { config, parameters: p, number: block } = block;
     let (width, mixes, form) = (config.attention.width, config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
     let TailCache { summed, output_norm, norm, forward, .. } = cache;
@@ -523,7 +523,7 @@ pub fn tail_backward<S: Scalar>(
     d: &mut [S],
     d_mix: &mut [S],
 ) {
-    let Learned { config, parameters: p, block } = block;
+    let Learned { config, parameters: p, number: block } = block;
     let (mixes, form) = (config.attention.mixes_width(), config.norm_form);
     let rows = mix.len() / mixes;
     let (found, width) = ((d.len(), d_mix.len()), config.attention.width);

@@ -35,7 +35,7 @@ use super::{Matrix, Scalar};
 fn through_output<S: Scalar>(block: Learned<'_, BlockConfig, S>, head: usize, x: &Matrix<S>, to: &mut Matrix<S>) {
     let columns = block.config.attention.mix_columns(head);
     if block.config.attention.output {
-        let w = block.parameters.weights(TensorName::OutputWeights.of_block(block.block));
+        let w = block.parameters.weights(TensorName::OutputWeights.of_block(block.number));
         let w = w.subrows(columns.start, columns.len());
         linear_forward(x.view(), w, &[], to.flat_mut());
     } else {
@@ -134,7 +134,7 @@ impl<S: Scalar> Contributions<S> {
         activations: &BlockActivations<S>,
         modes: &[HeadMode<S>],
     ) -> Self {
-        let (layer, of_block) = (&config.attention, Learned { config, parameters, block });
+        let (layer, of_block) = (&config.attention, Learned { config, parameters, number: block });
         let (queries, width) = (activations.input.rows(), layer.width);
         let keys = activations.heads[0].key.rows();
         let norms = held_norms(of_block, activations);

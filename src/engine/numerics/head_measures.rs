@@ -51,6 +51,13 @@ impl HeadMeasure {
 
     /// The place in [`Self::ALL`].
     pub fn place(self) -> usize {
+        const {
+            let mut place = 0;
+            while place < Self::ALL.len() {
+                assert!(Self::ALL[place] as usize == place, "the list is in the order of the variants");
+                place += 1;
+            }
+        }
         self as usize
     }
 

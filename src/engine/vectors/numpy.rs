@@ -77,10 +77,18 @@ impl Header {
 
     fn numbers(&self) -> Option<Numbers> {
         let (order, kind) = self.kind.split_at_checked(1)?;
-        let is_big = order == ">";
-        let size =
-            [("f2", 2), ("f4", 4), ("f8", 8)].into_iter().find_map(|(name, size)| (name == kind).then_some(size));
-        size.filter(|_| is_big || ["<", "=", "|"].contains(&order)).map(|size| Numbers { size, is_big })
+        let is_big = match order {
+            "<" | "=" | "|" => false,
+            ">" => true,
+            _ => return None,
+        };
+        let size = match kind {
+            "f2" => 2,
+            "f4" => 4,
+            "f8" => 8,
+            _ => return None,
+        };
+        Some(Numbers { size, is_big })
     }
 
     /// Rows, width and numbers of a table of vectors.

@@ -34,14 +34,21 @@ pub struct GradedWork {
 }
 
 /// A mark in a word, its sign in the table of the page, and the class of the style by which it is coloured.
-fn shown(mark: &AnswerMark) -> [&'static str; 3] {
-    match mark {
-        AnswerMark::Open => ["not answered", "·", "open"],
-        AnswerMark::Right => ["right", "✓", "right"],
-        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => ["wrong", "✗", "wrong"],
-        AnswerMark::OfAnotherVersion => ["another version", "≠", "other"],
-        AnswerMark::NotJudged => ["not graded", "?", "other"],
-    }
+struct Shown {
+    word: &'static str,
+    sign: &'static str,
+    class: &'static str,
+}
+
+fn shown(mark: &AnswerMark) -> Shown {
+    let (word, sign, class) = match mark {
+        AnswerMark::Open => ("not answered", "·", "open"),
+        AnswerMark::Right => ("right", "✓", "right"),
+        AnswerMark::Wrong(_) | AnswerMark::Failed(_) => ("wrong", "✗", "wrong"),
+        AnswerMark::OfAnotherVersion => ("another version", "≠", "other"),
+        AnswerMark::NotJudged => ("not graded", "?", "other"),
+    };
+    Shown { word, sign, class }
 }
 
 fn feedback(mark: &AnswerMark) -> &str {
@@ -65,7 +72,7 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
         for Graded { task, mark, tries } in &work.grades {
             let tries = tries.to_string();
             let name = work.name.as_deref().unwrap_or_default();
-            let [word, ..] = shown(mark);
+            let word = shown(mark).word;
             let fields = [&work.file, name, &minutes, version, task, word, &tries, feedback(mark)];
             writeln!(to, "{}", fields.map(field).join("\t"))?;
         }
@@ -183,7 +190,7 @@ fn by_task(class: &Class<'_>) -> String {
     for (place, (id, ask)) in class.tasks.iter().enumerate() {
         let all = class.marks(place).count();
         let counts = [("right", "right"), ("wrong", "wrong"), ("open", "not answered"), ("other", "not graded")]
-            .map(|(of, words)| (class.marks(place).filter(|mark| shown(mark)[2] == of).count(), of, words));
+            .map(|(of, words)| (class.marks(place).filter(|mark| shown(mark).class == of).count(), of, words));
         let there = || counts.iter().filter(|(count, ..)| *count > 0);
         let (number, right) = (place + 1, counts[0].0);
         let _ = write!(
@@ -242,7 +249,7 @@ fn write_work(text: &mut String, work: &GradedWork, has_minutes: bool) {
     );
     for Graded { mark, tries, .. } in &work.grades {
         let tries = counted_as(*tries, "try", "tries");
-        let [word, sign, class] = shown(mark);
+        let Shown { word, sign, class } = shown(mark);
         let _ = write!(
             text,
             "<td class=\"mark {class}\" title=\"{word}, {tries}\" aria-label=\"{word}, {tries}\">{sign}</td>"

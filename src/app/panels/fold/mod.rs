@@ -7,6 +7,10 @@
 mod scene;
 
 use attune_engine::numerics::moves::Point;
+use attune_ui::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
+use attune_ui::ui_state::{PanelView, Selection, Trail, Walk};
+use attune_ui::widgets::heat::{Heat, width_of};
+use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{FoldModel, ProjectedRole, Sheet, SheetEntries};
 use egui::{
@@ -16,10 +20,6 @@ use egui::{
 
 use self::scene::{FoldScene, Placed, RoleStage};
 use super::SceneCamera;
-use attune_ui::theme::{self, MARK_CONTRAST, Palette, TEXT_CONTRAST, size};
-use attune_ui::ui_state::{PanelView, Selection, Trail, Walk};
-use attune_ui::widgets::heat::{Heat, width_of};
-use attune_ui::widgets::traced::{ASK_HINT, ask_on};
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {

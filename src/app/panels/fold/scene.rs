@@ -1,11 +1,10 @@
 //! The place of each matrix in each step of the walk, and on the way between two.
 
+use attune_ui::theme::size;
+use attune_ui::ui_state::walk::ease;
 use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{ProjectedRole, Sheet};
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
-
-use attune_ui::theme::size;
-use attune_ui::ui_state::walk::ease;
 
 /// A sheet at its place, so far faded in.
 #[derive(Clone, Copy, Debug, PartialEq)]

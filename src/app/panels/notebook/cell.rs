@@ -7,6 +7,9 @@ use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::{Answer, Behaviour};
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::{Bind, CellKind, Predict, Slider};
+use attune_ui::actions::{ActionTable, NotebookAction, Pressed, pressed};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{checkbox_ui, hint, undecided_ui};
 use attune_view::view_model::notebook::CellModel;
 use egui::containers::menu::MenuButton;
 use egui::{
@@ -18,9 +21,6 @@ use super::frame::{NotebookFrame, perform};
 use super::outputs::{fault_ui, outputs_ui, pictures_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::writing::{go_on, write_ui};
-use attune_ui::actions::{ActionTable, NotebookAction, Pressed, pressed};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{checkbox_ui, hint, undecided_ui};
 
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;

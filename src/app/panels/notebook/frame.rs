@@ -9,6 +9,10 @@ use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::{Answer, CellId, OwnKind};
 use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_ui::actions::{Action, NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
+use attune_ui::text::prose::{LessonAround, Prose, live_prose_ui};
+use attune_ui::ui_state::PanelView;
+use attune_ui::widgets::popup::Showing;
 use attune_view::view_model::notebook::{CellModel, NotebookModel};
 use egui::Ui;
 
@@ -16,10 +20,6 @@ use super::cell::{is_of_kind, kind_keys};
 use super::list::{Below, Held};
 use super::toolbar::ReferenceUiState;
 use super::writing::{Drafts, go_on};
-use attune_ui::actions::{Action, NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
-use attune_ui::text::prose::{LessonAround, Prose, live_prose_ui};
-use attune_ui::ui_state::PanelView;
-use attune_ui::widgets::popup::Showing;
 
 #[derive(Default)]
 pub struct NotebookPanel {

@@ -10,6 +10,10 @@ use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::document::{CellId, DELETION};
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::kernel::snapshot::Progress;
+use attune_ui::actions::keys::dropped_letters;
+use attune_ui::actions::{Action, ActionTable, NotebookAction, WindowAction};
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::popup::{leave_room, note_ui};
 use attune_view::view_model::course::AroundLesson;
 use attune_view::view_model::notebook::CellModel;
 use egui::style::ScrollAnimation;
@@ -19,10 +23,6 @@ use egui::{
 
 use super::cell::{cell_ui, first_height};
 use super::frame::{CellHeights, FOLLOWED, Follow, NotebookFrame};
-use attune_ui::actions::keys::dropped_letters;
-use attune_ui::actions::{Action, ActionTable, NotebookAction, WindowAction};
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::popup::{leave_room, note_ui};
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;

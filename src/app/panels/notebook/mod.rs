@@ -21,6 +21,9 @@ mod writing;
 use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_ui::actions::{Action, ReachedCell};
+use attune_ui::text::prose::Prose;
+use attune_ui::ui_state::PanelView;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::slides::{Slide, SlideContent};
@@ -30,9 +33,6 @@ use self::cell::body_ui;
 use self::frame::NotebookFrame;
 pub use self::frame::NotebookPanel;
 use super::{Panel, PanelContext};
-use attune_ui::actions::{Action, ReachedCell};
-use attune_ui::text::prose::Prose;
-use attune_ui::ui_state::PanelView;
 
 impl Panel for NotebookPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {

@@ -2,6 +2,13 @@
 //! tables one for each case.
 
 use attune_engine::code::{Fault, Help};
+use attune_ui::text::images::Images;
+use attune_ui::text::prose::paint::image_ui;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::controls::{copy, copy_button, is_copied};
+use attune_ui::widgets::heat::text_width;
+use attune_ui::widgets::plot::plot_ui;
+use attune_ui::widgets::table::table_ui;
 use attune_view::view_model::output::{
     ComparedContent, ComparedModel, ComparedNumbers, NumberModel, OutputModel, RankingModel, RankingRow, SIDES,
     TableModel, TextModel, full,
@@ -12,13 +19,6 @@ use egui::{
 };
 
 use super::toolbar::help_words_ui;
-use attune_ui::text::images::Images;
-use attune_ui::text::prose::paint::image_ui;
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::controls::{copy, copy_button, is_copied};
-use attune_ui::widgets::heat::text_width;
-use attune_ui::widgets::plot::plot_ui;
-use attune_ui::widgets::table::table_ui;
 
 /// All of them, one below the other; lines that were printed in a row are one text. Give each cell an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {

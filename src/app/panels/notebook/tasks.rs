@@ -4,6 +4,10 @@ use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune_core::lesson::cells::{Exercise, Predict};
+use attune_ui::actions::{ActionTable, NotebookAction};
+use attune_ui::text::prose::prose_ui;
+use attune_ui::theme::{Palette, size};
+use attune_ui::widgets::controls::choice_ui;
 use attune_view::view_model::notebook::CellModel;
 use attune_view::view_model::output::ComparedModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
@@ -12,10 +16,6 @@ use super::frame::NotebookFrame;
 use super::list::Below;
 use super::writing::{write_on, write_ui};
 use crate::notebook::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
-use attune_ui::actions::{ActionTable, NotebookAction};
-use attune_ui::text::prose::prose_ui;
-use attune_ui::theme::{Palette, size};
-use attune_ui::widgets::controls::choice_ui;
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut NotebookFrame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };

@@ -4,6 +4,10 @@
 use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_engine::code::{Help, REFERENCE};
+use attune_ui::actions::{ActionTable, NotebookAction, keys};
+use attune_ui::text::prose::equation_ui;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::widgets::popup::lookup_window;
 use attune_view::view_model::course::Tasks;
 use attune_view::view_model::notebook::OutlineRow;
 use egui::containers::menu::MenuButton;
@@ -13,10 +17,6 @@ use egui::{
 };
 
 use super::frame::NotebookFrame;
-use attune_ui::actions::{ActionTable, NotebookAction, keys};
-use attune_ui::text::prose::equation_ui;
-use attune_ui::theme::{self, Palette, size};
-use attune_ui::widgets::popup::lookup_window;
 
 pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);

@@ -9,14 +9,14 @@ use attune_core::kernel::notebook::document::{CellId, OwnKind};
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::CellKind;
 use attune_engine::code::budget::SOURCE_BYTES_MAX;
-use attune_view::view_model::notebook::CellModel;
-use egui::{RichText, Ui};
-
-use super::frame::{CaretEdge, NotebookFrame};
 use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::text::code_text::Language;
 use attune_ui::text::editor::{Asked, EditorModel, EditorState, editor_ui, focus_editor};
 use attune_ui::theme::Palette;
+use attune_view::view_model::notebook::CellModel;
+use egui::{RichText, Ui};
+
+use super::frame::{CaretEdge, NotebookFrame};
 
 /// Gives the keyboard back to the editor that a button beside it took it from.
 pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {

@@ -1,12 +1,11 @@
 //! The arcs between words, and the rows that the words lie in: how arcs bend, how thick and how clear they are, and which one
 //! the pointer is on.
 
+use attune_ui::theme::{self, Palette, size, weight_line};
 use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2};
-
-use attune_ui::theme::{self, Palette, size, weight_line};
 
 /// The least radius that the widest arc can turn by.
 const TURN: f32 = weight_line::WIDTH.1 / 2.0;

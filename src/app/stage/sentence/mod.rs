@@ -3,6 +3,13 @@
 
 mod arcs;
 
+use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, keys, pressed};
+use attune_ui::theme::{self, Palette, Role, motion, size};
+use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
+use attune_ui::widgets::controls::{paint_sink, reading_ui};
+use attune_ui::widgets::heat::width_of;
+use attune_ui::widgets::popup::card_beside;
+use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
 use attune_view::view_model::heads::Side;
@@ -15,13 +22,6 @@ use egui::{
 
 use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
 use super::names::TOWARDS_INK;
-use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, keys, pressed};
-use attune_ui::theme::{self, Palette, Role, motion, size};
-use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
-use attune_ui::widgets::controls::{paint_sink, reading_ui};
-use attune_ui::widgets::heat::width_of;
-use attune_ui::widgets::popup::card_beside;
-use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 
 /// A stage that is lower has no room for the sentence; one below the second has low arcs.
 const FROM: f32 = 230.0;

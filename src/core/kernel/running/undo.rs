@@ -117,9 +117,9 @@ impl Kernel {
         for step in steps {
             let gave_up = retraining.take().is_some();
             let (verb, is_done) = match step {
-                Command::Redo => ("redo", history.step(false, &mut exchange)),
+                Command::Redo => ("redo", history.redo(&mut exchange)),
                 // What is under way is what would be undone first.
-                _ => ("undo", gave_up || history.step(true, &mut exchange)),
+                _ => ("undo", gave_up || history.undo(&mut exchange)),
             };
             *has_changed |= is_done;
             result = if is_done { Ok(()) } else { Err(format!("there is nothing to {verb}")) };
@@ -164,8 +164,17 @@ impl<T> History<T> {
         self.trim();
     }
 
-    /// Goes back over the last change, or forward over the last one undone. False if there is none.
-    pub fn step(&mut self, is_back: bool, swap: Swap<T>) -> bool {
+    /// Goes back over the last change. False if there is none.
+    pub fn undo(&mut self, swap: Swap<T>) -> bool {
+        self.step(true, swap)
+    }
+
+    /// Goes forward over the last change that was undone. False if there is none.
+    pub fn redo(&mut self, swap: Swap<T>) -> bool {
+        self.step(false, swap)
+    }
+
+    fn step(&mut self, is_back: bool, swap: Swap<T>) -> bool {
         let Self { past, future, .. } = self;
         let (from, to) = if is_back { (past, future) } else { (future, past) };
         let Some(entry) = from.pop_back() else { return false };

@@ -188,7 +188,7 @@ fn norm_and_turn_backward<S: Scalar>(
     let d = d.top_flat_mut(rows.total());
     cache.turns.turn(TurnDirection::Back, rows, 0, layer.config.key_width, d);
     if let (Some(norm), Some(caches)) = (layer.config.query_key_norm, &cache.own_norms) {
-        let d_gain = gradient.values_of_mut(of.gain().of_block(layer.block));
+        let d_gain = gradient.values_of_mut(of.gain().of_block(layer.number));
         norm_backward(norm.form, layer.values(of.gain()), &caches[of as usize], d, [d_gain, &mut []]);
     }
 }
@@ -201,7 +201,7 @@ fn project<S: Scalar>(
     look_up: &mut Option<LookUpCache<S>>,
     to: &mut [S],
 ) {
-    let Learned { config, parameters, block } = layer;
+    let Learned { config, parameters, number: block } = layer;
     let ids = TensorId::pair(names, block);
     match (x.look_up, look_up) {
         _ if !config.projected => {
@@ -281,7 +281,7 @@ pub fn attention_backward<S: Scalar>(
     d_queries: &mut [S],
     d_keys: Option<&mut [S]>,
 ) {
-    let Learned { config, parameters, block } = layer;
+    let Learned { config, parameters, number: block } = layer;
     assert!(!cache.is_viewers(), "attention backward: the cache is a viewer's");
     let (values, width) = (d_mix.cols(), config.mixes_width());
     assert_eq!(values, width, "attention backward: d_M {values} wide, H·d_v = {width}");

@@ -307,7 +307,7 @@ impl<S: Scalar> Pass<'_, S> {
                 (_, Some(memory), Some(source)) => ((&x, sentence), Some((memory, source))),
                 _ => ((&x, sentence), None),
             };
-            let activations = run(Learned { config: &config, parameters, block: b }, input, keys, changes, &mut room);
+            let activations = run(Learned { config: &config, parameters, number: b }, input, keys, changes, &mut room);
             if of_source {
                 memory = Some(activations.output.clone());
             } else {

@@ -130,7 +130,7 @@ impl<S: Scalar> AttentionModel<S> {
         for (number, config) in blocks.iter().enumerate() {
             let keys = source.filter(|_| config.attends_to_source()).map_or(rows, |source| source.rows.total());
             let mut cache = BlockCache::new(config, BatchRoom::one(rows), BatchRoom::one(keys));
-            let block = Learned { config, parameters, block: first + number };
+            let block = Learned { config, parameters, number: first + number };
             attend_forward(block, Tokens::new(x.flat(), &sentence.rows), source, HeadChanges::NONE, &mut cache);
             tail_forward(block, cache.attention.mix.flat(), x.flat(), &mut cache.tail);
             x.clone_from(cache.tail.output());
@@ -186,7 +186,7 @@ impl<S: Scalar> AttentionModel<S> {
         let sentence = Sequences::starting_at(kept.words, [word]);
         let mut x = self.embedded(parameters, &sentence).1;
         for (number, (config, cache)) in blocks.iter().zip(&mut kept.blocks).enumerate() {
-            let block = Learned { config, parameters, block: source_blocks.len() + number };
+            let block = Learned { config, parameters, number: source_blocks.len() + number };
             let token = Tokens::new(x.flat(), &sentence.rows);
             attend_onward(block, token, kept.words, kept.source, cache);
             tail_forward(block, cache.attention.mix.flat(), x.flat(), &mut cache.tail);

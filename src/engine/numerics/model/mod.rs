@@ -239,7 +239,7 @@ impl Architecture {
         of(Layer::Input).chain(blocks).chain(of(Layer::Readout)).collect()
     }
 
-    /// Rows and columns of a tensor that no block has; `None` if the model does not have it.
+    /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
     fn shape(&self, name: TensorName, words: usize, classes: usize) -> Option<(usize, usize)> {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
@@ -262,7 +262,31 @@ impl Architecture {
             TransformNormBias => (transforms && has_shift, 1, width),
             LogitWeights => (!readout.is_by_static_vectors(), width, classes),
             LogitBias => (readout_bias, 1, classes),
-            _ => unreachable!("{name:?} is a block's"),
+            QueryWeights
+            | QueryBias
+            | KeyWeights
+            | KeyBias
+            | QueryNormGain
+            | KeyNormGain
+            | DistanceBias
+            | ValueWeights
+            | ValueBias
+            | OutputWeights
+            | OutputBias
+            | AttentionNormGain
+            | AttentionNormBias
+            | AttentionOutputNormGain
+            | AttentionOutputNormBias
+            | GateWeights
+            | GateBias
+            | HiddenWeights
+            | HiddenBias
+            | ForwardWeights
+            | ForwardBias
+            | ForwardNormGain
+            | ForwardNormBias
+            | ForwardOutputNormGain
+            | ForwardOutputNormBias => (false, 0, 0),
         };
         exists.then_some((rows, cols))
     }

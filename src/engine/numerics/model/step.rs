@@ -102,7 +102,7 @@ impl<S: Scalar> StepWorkspace<S> {
 }
 
 /// A step in single precision, compiled in this crate. Crates above are built for quick changes, in many small units, and
-/// would compile the generic functions a quarter slower.
+/// would make the generic functions a quarter slower.
 impl StepWorkspace<f32> {
     /// See [`model_forward`].
     pub fn forward(&mut self, model: &AttentionModel<f32>, parameters: &Parameters<f32>, batch: &Batch) -> f32 {
@@ -129,7 +129,7 @@ pub fn model_forward<S: Scalar>(
     embed(model, parameters, &batch.source, &mut workspace.source);
     let source_rows = &batch.source.rows;
     for (b, config) in architecture.source_blocks.iter().enumerate() {
-        let block = Learned { config, parameters, block: b };
+        let block = Learned { config, parameters, number: b };
         let (x, cache, _) = workspace.source.at(b, source_rows.total());
         let x = tokens(model, parameters, &batch.source, b, x);
         attend_forward(block, x, None, HeadChanges::NONE, cache);
@@ -141,7 +141,7 @@ pub fn model_forward<S: Scalar>(
     let source = memory(&source.blocks, source_rows);
     let rows = &batch.input.rows;
     for (i, config) in architecture.blocks.iter().enumerate() {
-        let block = Learned { config, parameters, block: architecture.source_blocks.len() + i };
+        let block = Learned { config, parameters, number: architecture.source_blocks.len() + i };
         let (x, cache, _) = input.at(i, rows.total());
         let x = tokens(model, parameters, &batch.input, i, x);
         attend_forward(block, x, source, HeadChanges::NONE, cache);
@@ -309,7 +309,7 @@ pub fn model_backward<S: Scalar>(
     source_d.fill(S::zero());
     let memory = memory(source_blocks, source_rows);
     for (i, config) in architecture.blocks.iter().enumerate().rev() {
-        let block = Learned { config, parameters, block: architecture.source_blocks.len() + i };
+        let block = Learned { config, parameters, number: architecture.source_blocks.len() + i };
         let (x, cache, d) = input.at(i, rows.total());
         if i + 1 == architecture.blocks.len() {
             let (width, values, count) = (architecture.width, config.attention.mixes_width(), batch.reads());
@@ -339,7 +339,7 @@ pub fn model_backward<S: Scalar>(
     embed_backward(model, parameters, &batch.input, input, gradient);
 
     for (b, config) in architecture.source_blocks.iter().enumerate().rev() {
-        let block = Learned { config, parameters, block: b };
+        let block = Learned { config, parameters, number: b };
         let (x, cache, d) = source.at(b, source_rows.total());
         whole_tail_backward(block, source_rows, cache, gradient, d);
         let x = tokens(model, parameters, &batch.source, b, x);

@@ -75,8 +75,8 @@ pub struct Parameters<S> {
 pub struct Learned<'a, C, S> {
     pub config: &'a C,
     pub parameters: &'a Parameters<S>,
-    /// The block that the tensors are of.
-    pub block: usize,
+    /// Number of the block that the tensors are of.
+    pub number: usize,
 }
 
 impl<C, S> Clone for Learned<'_, C, S> {
@@ -90,13 +90,13 @@ impl<C, S> Copy for Learned<'_, C, S> {}
 impl<'a, C, S: Scalar> Learned<'a, C, S> {
     /// A part of it, with its own form.
     pub fn part<D>(self, config: &'a D) -> Learned<'a, D, S> {
-        let Self { parameters, block, .. } = self;
-        Learned { config, parameters, block }
+        let Self { parameters, number, .. } = self;
+        Learned { config, parameters, number }
     }
 
     /// The values of a tensor, empty if the block does not have it.
     pub fn values(self, name: TensorName) -> &'a [S] {
-        self.parameters.values_of(name.of_block(self.block))
+        self.parameters.values_of(name.of_block(self.number))
     }
 }
 

@@ -41,6 +41,9 @@ enum Biases {
     QueriesKeysValues,
 }
 
+/// The words of a window where the config does not say it.
+const WINDOW: usize = 4096;
+
 const LLAMA: Decoder = Decoder {
     epsilon: 1e-6,
     head_width: None,
@@ -52,8 +55,6 @@ const LLAMA: Decoder = Decoder {
     is_gemma: false,
     turn: TURN,
 };
-/// The words of a window where the config does not say it.
-const WINDOW: usize = 4096;
 
 const GEMMA: Decoder = Decoder { head_width: Some(256), is_gemma: true, ..LLAMA };
 

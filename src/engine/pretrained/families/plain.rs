@@ -229,8 +229,8 @@ pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
 /// The same with one norm for both branches, and a readout with a bias.
 pub(super) fn phi(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
-    let group_size = sizes.heads / key_value_heads(fields, sizes.heads, sizes.heads)?;
     let turned = turned(fields, sizes, RotaryKeys { fraction: 0.5, ..TURN })?;
+    let group_size = sizes.heads / key_value_heads(fields, sizes.heads, sizes.heads)?;
     let attention = AttentionConfig { group_size, ..turned };
     let block = pre_norm(fields, sizes, attention, Branches::ParallelOneNorm, Activation::GeluTanh)?;
     let readout = linear(fields, false)?;

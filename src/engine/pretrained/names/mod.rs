@@ -52,7 +52,7 @@ impl TensorLayout {
     }
 
     /// The place in the file of the first output of a tensor that has so many, the outputs that follow one another, and how
-    /// far in the file the next of these begin after them.
+    /// far it is in the file from the beginning of these to that of the next.
     fn steps(self, cols: usize) -> (usize, usize, usize) {
         match self {
             Self::Same | Self::Transposed => (0, cols, 0),

@@ -25,7 +25,8 @@
 //!   explain/      a number, a step of the walk -> formula and sentence start at mod.rs, sentences.rs
 //!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
 //! app/     the window, the only folder that names Bevy or egui           [feature "app"]
-//!   ui/      attune-ui: theme, actions, controls, typeset text         start at lib.rs, link.rs
+//!   ui/      attune-ui, what all share: theme, actions, ui_state,      start at lib.rs, link.rs
+//!            widgets, text
 //!   panels/  attune-panels: one file or folder a panel, without Bevy   start at lib.rs
 //!   stage/   attune-stage: the 3D view                                 start at lib.rs, geometry.rs
 //! attune: the program
@@ -39,10 +40,12 @@
 //!
 //! What a learner may change of a pass, the modes of a head among it, is
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
-//! [`HeadMode`](attune_engine::numerics::attention::HeadMode): commands, saved work, traces and pages use these types as they
-//! are. A family of models is an entry of `pretrained/families`, with the names of its tensors in `pretrained/names`. A fact
-//! that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), measured in `kernel/check`. A panel
-//! has its name in `lesson/panels.rs` and a row in `app/panels/lib.rs`.
+//! [`HeadMode`](attune_engine::numerics::attention::HeadMode) (`engine/numerics/attention/head.rs`): commands, saved work,
+//! traces and pages use these types as they are; a new mode has a sentence in `view/explain/sentences.rs` and a line in the
+//! page's `engine.js` beside. A family of models is an entry of `engine/pretrained/families`, with the names of its tensors in
+//! `engine/pretrained/names`. A fact that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), read
+//! in `core/lesson/read_claims.rs` and measured in `core/kernel/check`. A panel has its name in `core/lesson/panels.rs` and a
+//! row in `app/panels/lib.rs`. `CONTRIBUTING.md` has recipes.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

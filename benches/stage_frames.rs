@@ -8,7 +8,6 @@
 //! trained from scratch over and over on the kernel's thread, and whole windows of apple: its orbit, and a step of its
 //! walk while its ribbons grow.
 
-use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +24,6 @@ use attune::app::{PictureOptions, figure_app, picture_app};
 use attune_core::kernel::{Command, Kernel, Worker};
 use attune_core::lesson::Recipe;
 use attune_view::explain::walk::Step;
-use attune_view::view_model::axes::StageShares;
 use attune_view::view_model::stage::{AxisLabel, StageModel, WordPoint};
 use bevy::app::App;
 use bevy::math::Vec2;
@@ -61,23 +59,12 @@ fn scene(count: usize) -> StageModel {
         at: point(),
     };
     StageModel {
-        about: String::new(),
-        is_of_words: false,
-        hides_table: false,
         words: (0..count).map(word).collect::<Vec<_>>().into(),
-        in_sentence: BTreeSet::new(),
-        tokens: Vec::new(),
-        second: Vec::new(),
-        second_kind: Default::default(),
-        shared: Vec::new(),
-        ghosts: Vec::new(),
         origin: "trained",
-        note: None,
         groups: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), ends: None }).to_vec(),
-        shares: StageShares::default(),
-        is_whole: false,
         radius: 1.0,
+        ..StageModel::default()
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::issue::shown;
 use attune_core::lesson::schema::CellKind;
 use attune_core::whole_file;
 use attune_engine::panics::quietly;
@@ -317,8 +318,7 @@ fn fault(why: &dyn std::fmt::Display) -> AppFault {
 
 /// Writes a picture's file, whole or not at all.
 pub(super) fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
-    let shown = || attune_core::lesson::issue::printable(&out.display().to_string());
-    whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown())))
+    whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown(out))))
 }
 
 /// Height of the caption, in points; one of more lines is higher.

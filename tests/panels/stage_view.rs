@@ -1,7 +1,6 @@
 //! The stage's tab without a graphics card: its keys, its bar, and scenes and sizes that nobody wished for.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,7 +18,6 @@ use attune::app::ui_state::{Highlight, ViewState};
 use attune_core::lesson::cells::CellKind;
 use attune_engine::vectors::Column;
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
-use attune_view::view_model::axes::StageShares;
 use attune_view::view_model::features::{Feature, Features};
 use attune_view::view_model::stage::{AxisLabel, SecondKind, StageModel, TokenPoint, WordPoint, reach};
 use bevy::math::{Vec2, Vec3};
@@ -48,22 +46,12 @@ fn model(words: Vec<WordPoint>, tokens: Vec<TokenPoint>) -> StageModel {
     let radius = reach(words.iter().map(|word| word.at));
     StageModel {
         words: words.into(),
-        in_sentence: BTreeSet::new(),
         tokens,
-        second: Vec::new(),
-        second_kind: Default::default(),
-        shared: Vec::new(),
-        ghosts: Vec::new(),
         origin: "trained",
-        note: None,
         groups: vec!["fruit".to_owned()],
         axes: ["PC1", "PC2", "PC3"].map(|name| AxisLabel { name: name.to_owned(), ends: None }).to_vec(),
-        shares: StageShares::default(),
-        about: String::new(),
-        is_of_words: false,
-        hides_table: false,
-        is_whole: false,
         radius,
+        ..StageModel::default()
     }
 }
 

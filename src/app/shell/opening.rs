@@ -9,7 +9,7 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::course::is_lesson;
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::shown;
 use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::lesson::schema::CellKind;
 use attune_core::lesson::vector_files::{BESIDE_VECTORS, in_folder, is_file_of_vectors, read_with_progress};
@@ -172,8 +172,8 @@ pub fn open(world: &mut World, path: PathBuf) {
     } else if is_lesson(&path) || is_file_of_vectors(&path) {
         show(world, || Opening::of(&path, &setup));
     } else {
-        let shown = printable(&path.display().to_string());
-        course::say(world, format!("{shown} is neither a lesson, whose name ends in .ron, nor a file of word vectors"));
+        let file = shown(&path);
+        course::say(world, format!("{file} is neither a lesson, whose name ends in .ron, nor a file of word vectors"));
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use attune_core::kernel::snapshot::{Progress, Snapshot};
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::shown;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::file::{ExportFault, ExportTarget, Format, obstacle};
 use attune_view::export::page::Page;
@@ -224,7 +224,7 @@ impl Export {
     /// Draws one picture and writes it. `waker` as in [`Job::run`].
     pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| {
-            let name = printable(&target.display().to_string());
+            let name = shown(&target);
             if let Some(why) = obstacle(&target) {
                 return Err(format!("{name}: {why}"));
             }
@@ -242,7 +242,7 @@ impl Export {
         waker: impl Fn() + Send + 'static,
     ) -> Self {
         Self::run(frames, waker, move |count| {
-            let name = printable(&target.display().to_string());
+            let name = shown(&target);
             if let Some(why) = obstacle(&target) {
                 return Err(format!("{name}: {why}"));
             }

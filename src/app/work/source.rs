@@ -13,7 +13,7 @@ use attune_core::kernel::command::{Command as KernelCommand, SentenceCommand, Tr
 use attune_core::kernel::worker::Worker;
 use attune_core::kernel::{Saved, Snapshot};
 use attune_core::lesson::course::folder_of;
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::{printable, shown};
 use attune_core::lesson::load::{self, EVERY, WatchedFile};
 use attune_core::lesson::{Lesson, course, glossary, vector_files};
 use attune_view::export::work_file::LessonMark;
@@ -292,7 +292,7 @@ pub fn open(file: &Path) -> Result<String, String> {
 }
 
 fn open_with(file: &Path, candidates: &[EditorProgram]) -> Result<String, String> {
-    let shown = printable(&file.display().to_string());
+    let shown = shown(file);
     let mut faults = Vec::new();
     for candidate in candidates {
         let name = printable(&candidate.words.join(" "));

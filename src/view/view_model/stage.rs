@@ -20,7 +20,7 @@ use super::axes::{StageShares, about, names, short};
 use super::compare::wanted;
 
 /// Everything the 3D view draws.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageModel {
     /// The vocabulary, at rest at its static positions.
     pub words: WordTable,
@@ -451,6 +451,12 @@ impl Deref for WordTable {
     #[inline]
     fn deref(&self) -> &[WordPoint] {
         &self.0.words
+    }
+}
+
+impl Default for WordTable {
+    fn default() -> Self {
+        Vec::new().into()
     }
 }
 

@@ -365,23 +365,12 @@ mod tests {
         let word = |text: &str| WordPoint { text: text.to_owned(), group: None, at: [0.0; 3] };
         let token = |position, text: &str| TokenPoint::moving(text.to_owned(), position, [0.0; 3], [0.0; 3]);
         StageModel {
-            about: String::new(),
-            is_of_words: false,
-            hides_table: false,
             words: ["bank", "Banker", "river", "Ärger"].map(word).to_vec().into(),
             in_sentence: [0, 2].into(),
             tokens: vec![token(0, "bank"), token(1, "river"), token(2, "bank")],
-            second: Vec::new(),
-            second_kind: Default::default(),
-            shared: Vec::new(),
-            ghosts: Vec::new(),
             origin: "trained",
-            note: None,
-            groups: Vec::new(),
-            axes: Vec::new(),
-            shares: Default::default(),
-            is_whole: false,
             radius: 1.0,
+            ..StageModel::default()
         }
     }
 

@@ -240,8 +240,8 @@ impl LessonModel {
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
         let Self { training, pass, space, origin, .. } = self;
         let present = match part {
-            UndoPart::Model(before) => UndoPart::Model(Box::new(training.replace(*before))),
-            UndoPart::Comparison(before) => UndoPart::Comparison(training.set_comparison(before)),
+            UndoPart::Model(before) => return UndoPart::Model(Box::new(training.replace(*before))),
+            UndoPart::Comparison(before) => return UndoPart::Comparison(training.set_comparison(before)),
             UndoPart::Interventions(before) => UndoPart::Interventions(pass.set_interventions(before)),
             UndoPart::Sentence(before) => UndoPart::Sentence(pass.restore(before)),
             UndoPart::Second(before) => UndoPart::Second(pass.restore_second(before)),

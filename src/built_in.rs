@@ -1,11 +1,12 @@
 //! The course that is in the program itself: for wherever there is no folder of lessons.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use attune_core::lesson::course::{EXTENSION, FOLDER};
 use attune_core::whole_file;
+use attune_engine::files;
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
@@ -75,12 +76,12 @@ pub fn put_into(root: &Path) -> io::Result<PathBuf> {
         if let Some(parent) = file.parent() {
             fs::create_dir_all(parent)?;
         }
-        let there = fs::read(&file).ok();
-        if there.as_deref() == Some(*bytes) {
+        if files::read(&file, bytes.len() as u64).is_ok_and(|there| there == *bytes) {
             continue;
         }
-        if let Some(changed) = there {
-            whole_file::write(&folder.join(format!("{name}.changed")), &changed)?;
+        match fs::rename(&file, folder.join(format!("{name}.changed"))) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         whole_file::write(&file, bytes)?;
     }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use attune_engine::files;
+
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// A part of a name that no other unfinished file has, of this program or another that runs.
@@ -149,8 +151,10 @@ impl Write for Bounded {
 /// Bytes that a file of this process may have, where Linux bounds them: the system ends a process at the first byte more, and
 /// its unfinished file would stay.
 fn largest_file() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let limit = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
+    /// The list has some twenty short lines.
+    const LIMITS_BYTES_MAX: u64 = 1 << 16;
+    let limits = files::read(Path::new("/proc/self/limits"), LIMITS_BYTES_MAX).ok()?;
+    let limit = str::from_utf8(&limits).ok()?.lines().find_map(|line| line.strip_prefix("Max file size"))?;
     // `unlimited`, or bytes.
     limit.split_whitespace().next()?.parse().ok()
 }

@@ -7,12 +7,14 @@
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
 //! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
+//! | [`files`] | files that a user or another file names, opened without waiting and read up to a bound | [`files::open`] |
 //! | [`messages`], [`panics`] | what messages of every layer need: a count with its noun, the valid name most like a misspelt one; panics as values | |
 //! | [`json`] | forms of values in JSON: numbers exactly, shared values, lists up to a bound | |
 //!
 //! `numerics` uses none of the others but the forms of [`json`], and none of them knows what a lesson is.
 
 pub mod code;
+pub mod files;
 pub mod json;
 pub mod messages;
 pub mod numerics;

@@ -86,3 +86,22 @@ fn colours_live_in_the_theme() {
         assert!(found.is_empty(), "a colour outside the theme:\n{}", found.join("\n"));
     }
 }
+
+/// A file that is named by a user or by another file may be a pipe or a device: `attune_engine::files` opens it without
+/// waiting and reads it up to a bound.
+#[test]
+fn only_one_module_opens_files_to_read_them() {
+    /// Waits until the disk has a folder's names: nothing is read.
+    const SYNCED: &str = "File::open(folder)?.sync_all()";
+    let mut sources = sources(&src(""));
+    sources.retain(|(path, _)| !path.ends_with("engine/files.rs"));
+    for (_, source) in &mut sources {
+        // The tests of a module read what they wrote.
+        source.truncate(source.find("#[cfg(test)]\nmod tests {").unwrap_or(source.len()));
+    }
+    for reader in ["File::open", "fs::read(", "fs::read_to_string", ".read(true)"] {
+        let mut found = lines_with(&sources, reader);
+        found.retain(|line| !line.contains(SYNCED));
+        assert!(found.is_empty(), "{reader} outside of attune_engine::files:\n{}", found.join("\n"));
+    }
+}

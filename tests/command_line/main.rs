@@ -13,6 +13,8 @@ mod faults;
 mod glossary;
 mod grade;
 mod models;
+#[cfg(unix)]
+mod obstacles;
 mod shared;
 mod vectors;
 mod watch;

@@ -1,6 +1,8 @@
 //! The program, run as a shell runs it.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The program, yet to be given its arguments.
 pub fn program() -> Command {
@@ -16,6 +18,24 @@ pub fn ran(command: &mut Command) -> (Option<i32>, String) {
     println!("{command:?}");
     let Output { status, stdout, stderr } = command.output().expect("the program starts");
     (status.code(), String::from_utf8([stdout, stderr].concat()).expect("UTF-8"))
+}
+
+/// Runs a command that must end by itself; [`ran`] would wait for it without end. It says little.
+#[track_caller]
+pub fn ran_in_time(command: &mut Command) -> (Option<i32>, String) {
+    /// A guard against waiting without end.
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let begun = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("it waits without end: {command:?}");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let Output { status, stdout, stderr } = child.wait_with_output().expect("it has ended");
+    (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
 }
 
 /// The exit code, and all that is said.

@@ -8,6 +8,8 @@ pub mod folder;
 pub mod lessons;
 pub mod models;
 pub mod numerics;
+#[cfg(unix)]
+pub mod obstacles;
 pub mod resaved;
 pub mod shares;
 pub mod snapshots;

@@ -104,7 +104,7 @@ fn folders_that_are_no_model_say_what_is_missing() {
     fs::write(folder.join("pytorch_model.bin"), "x").expect("written");
     assert!(said(&folder).contains("can run programs when they are read"), "{}", said(&folder));
     fs::create_dir(folder.join("model.safetensors")).expect("a folder");
-    assert!(said(&folder).starts_with("model.safetensors: found a folder or a device"), "{}", said(&folder));
+    assert!(said(&folder).starts_with("model.safetensors: found a folder;"), "{}", said(&folder));
     fs::remove_dir(folder.join("model.safetensors")).expect("it is there");
     let index = r#"{"weight_map":{"a":"../model.safetensors"}}"#;
     fs::write(folder.join("model.safetensors.index.json"), index).expect("written");

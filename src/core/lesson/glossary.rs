@@ -162,7 +162,7 @@ fn read_with(path: &Path, lessons: Option<&[String]>) -> Result<Glossary, Vec<Le
 /// The issues; never none.
 pub fn parse(file_name: &str, text: &str, lessons: Option<&[String]>) -> Result<Glossary, Vec<LessonIssue>> {
     if text.len() as u64 > LESSON_BYTES_MAX {
-        return Err(vec![too_large(file_name, text.len() as u64)]);
+        return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
     }
     let issues = Issues::new(file_name, without_mark(text));
     let tree = tree::read(&issues);

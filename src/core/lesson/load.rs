@@ -2,12 +2,14 @@
 //!
 #![doc = include_str!("format.md")]
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fmt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
+use attune_engine::files;
 use attune_engine::messages::nearest;
 use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, ModelPath};
@@ -102,7 +104,7 @@ fn refused(file: &str, Refusal { file: part, tensor, found, expected, advice }: 
 /// Reads the text of a lesson; `file_name` is for the issues.
 pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     if text.len() as u64 > LESSON_BYTES_MAX {
-        return Err(vec![too_large(file_name, text.len() as u64)]);
+        return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
     }
     let text = without_mark(text);
     if begins_as_glossary(text) {
@@ -340,7 +342,7 @@ pub fn text(path: &Path) -> Result<String, Box<LessonIssue>> {
     read_text(path, &path.display().to_string())
 }
 
-/// The text of a regular file of reasonable size. Devices and pipes could block or never end.
+/// The text of a regular file of reasonable size.
 pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
     let cannot = |error: io::Error| {
         Box::new(match error.kind() {
@@ -348,23 +350,13 @@ pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
             io::ErrorKind::PermissionDenied => {
                 LessonIssue::of_file(file, "no permission to read this file", "a readable file")
             }
+            io::ErrorKind::IsADirectory => LessonIssue::of_file(file, error.to_string(), A_LESSON),
+            io::ErrorKind::InvalidInput => LessonIssue::of_file(file, error.to_string(), "a lesson file"),
+            io::ErrorKind::FileTooLarge => too_large(file, &error),
             _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
         })
     };
-    let metadata = fs::metadata(path).map_err(cannot)?;
-    if metadata.is_dir() {
-        let issue = LessonIssue::of_file(file, "this is a folder", A_LESSON);
-        return Err(Box::new(issue));
-    }
-    if !metadata.is_file() {
-        return Err(Box::new(LessonIssue::of_file(file, "this is not a regular file", "a lesson file")));
-    }
-    if metadata.len() > LESSON_BYTES_MAX {
-        return Err(Box::new(too_large(file, metadata.len())));
-    }
-    let mut bytes = Vec::new();
-    // One byte more than allowed: a file that grew meanwhile is found out, not read on and on.
-    File::open(path).map_err(cannot)?.take(LESSON_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    let bytes = files::read(path, LESSON_BYTES_MAX).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
 }
 
@@ -377,8 +369,8 @@ fn not_utf8(file: &str, error: &FromUtf8Error) -> LessonIssue {
     LessonIssue { place: Some(LessonText::new(file, &before).place(before.len())), ..issue }
 }
 
-pub(super) fn too_large(file: &str, bytes: u64) -> LessonIssue {
-    LessonIssue::of_file(file, format!("{bytes} bytes"), format!("at most {LESSON_BYTES_MAX} bytes"))
+pub(super) fn too_large(file: &str, found: &dyn fmt::Display) -> LessonIssue {
+    LessonIssue::of_file(file, found.to_string(), format!("at most {LESSON_BYTES_MAX} bytes"))
 }
 
 fn not_found(path: &Path, file: &str) -> LessonIssue {

@@ -6,9 +6,10 @@
 //! is one more decoder that is fed with what comes from elsewhere.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
+
+use attune_engine::files;
 
 use super::course::folder_of;
 
@@ -101,10 +102,7 @@ impl Picture {
     /// # Errors
     /// In words, if it cannot be read, or has grown since it was found.
     pub fn read(&self) -> Result<Vec<u8>, String> {
-        let mut bytes = Vec::new();
-        let file = File::open(&self.file).map_err(|error| words(&error))?;
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| words(&error))?;
-        if bytes.len() as u64 > FILE_BYTES_MAX { Err(too_large()) } else { Ok(bytes) }
+        files::read(&self.file, FILE_BYTES_MAX).map_err(|error| words(&error))
     }
 }
 
@@ -171,15 +169,11 @@ pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
 
 /// Its format and size, from its first bytes.
 fn measure(file: PathBuf) -> Result<Picture, String> {
-    let about = file.metadata().map_err(|error| words(&error))?;
-    if !about.is_file() {
-        return Err("this is not a file".to_owned());
-    }
-    if about.len() > FILE_BYTES_MAX {
+    let (reader, length) = files::open(&file).map_err(|error| words(&error))?;
+    if length > FILE_BYTES_MAX {
         return Err(too_large());
     }
     let mut header = Vec::new();
-    let reader = File::open(&file).map_err(|error| words(&error))?;
     reader.take(HEADER_BYTES_MAX).read_to_end(&mut header).map_err(|error| words(&error))?;
     let format = PictureFormat::of(&header).ok_or("neither PNG nor JPEG")?;
     let (width, height) = format.size(&header).ok_or("damaged, because it does not say how large it is")?;
@@ -196,6 +190,8 @@ fn too_large() -> String {
 fn words(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file in the lesson's folder".to_owned(),
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "this is not a file".to_owned(),
+        ErrorKind::FileTooLarge => too_large(),
         _ => format!("cannot be read: {error}"),
     }
 }

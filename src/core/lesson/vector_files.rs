@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use attune_engine::files;
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
@@ -63,9 +63,7 @@ fn is_static(config: &Path) -> bool {
 
 /// The first bytes of a file; none of one that cannot be read.
 fn head(path: &Path) -> Vec<u8> {
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    if read.is_ok() { head } else { Vec::new() }
+    files::head(path, HEAD_BYTES).unwrap_or_default()
 }
 
 /// What to do where a file of vectors and a model are to be compared.

@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use attune_engine::files;
+
 use super::format::{self, Encoded, FOOT, Meta, ReadError, Stored};
 use super::lock::Gate;
 use super::open::Lock;
@@ -144,7 +146,8 @@ impl Folder {
         }
         let file = self.next_checkpoint(OF_ITSELF)?;
         // States are replaced, never written into, so a second name keeps one. Some file systems have no links.
-        fs::hard_link(&state, &file).or_else(|_| disk::write(&self.path, &[&fs::read(&state)?])?.keep_as(&file))?;
+        fs::hard_link(&state, &file)
+            .or_else(|_| disk::write(&self.path, &[&files::read(&state, format::BYTES_MAX)?])?.keep_as(&file))?;
         Ok(true)
     }
 

@@ -10,11 +10,12 @@
 //! for one, and is not mistaken for a corrupt one.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use attune_engine::files;
 use attune_engine::messages::counted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -238,8 +239,6 @@ pub(super) fn read_meta(path: &Path) -> Option<Meta> {
 
 /// At most one byte more than `limit`.
 pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let there = disk::own_file(path)?.unwrap_or_default();
-    let mut bytes = Vec::with_capacity(usize::try_from(there.min(limit)).unwrap_or_default() + 1);
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    disk::own_file(path)?;
+    files::head(path, limit + 1)
 }

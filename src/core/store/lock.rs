@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use attune_engine::files;
 use serde::{Deserialize, Serialize};
 
 use super::disk;
@@ -74,8 +75,8 @@ impl Owner {
         if disk::own_file(&alive).is_err() {
             return false;
         }
-        match File::open(alive) {
-            Ok(file) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
+        match files::open(&alive) {
+            Ok((file, _)) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
             // Not ours to open: somebody else's, then.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }

@@ -4,10 +4,10 @@
 use std::env;
 use std::fmt;
 use std::fs;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use super::config::Config;
+use crate::files;
 
 /// The files of a folder with a model.
 pub const CONFIG: &str = "config.json";
@@ -192,15 +192,14 @@ pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Abse
     }
 }
 
+/// Bytes of a commit's hash and a line's end, and more.
+const HASH_BYTES_MAX: u64 = 100;
+
 /// The folders of a repository's revisions: first that of `main`, then the newest.
 fn revisions(repository: &Path) -> Vec<PathBuf> {
     let snapshots = repository.join("snapshots");
-    let main = fs::File::open(repository.join("refs").join("main")).ok().and_then(|file| {
-        /// Bytes of a commit's hash and a line's end, and more.
-        const HASH_BYTES_MAX: u64 = 100;
-        let mut text = String::new();
-        file.take(HASH_BYTES_MAX).read_to_string(&mut text).ok()?;
-        let hash = text.trim();
+    let main = files::head(&repository.join("refs").join("main"), HASH_BYTES_MAX).ok().and_then(|bytes| {
+        let hash = std::str::from_utf8(&bytes).ok()?.trim();
         let is_hash = !hash.is_empty() && hash.chars().all(|c| c.is_ascii_alphanumeric());
         is_hash.then(|| snapshots.join(hash)).filter(|folder| folder.is_dir())
     });

@@ -5,9 +5,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{Error, ErrorKind, Read};
+use std::io::{Error, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::messages::counted;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::TensorId;
@@ -222,20 +223,17 @@ fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
 /// # Errors
 /// If it is missing, no plain file, or cannot be opened.
 pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
-    let path = folder.join(name);
+    let other = |found| Refusal::new(found, "a regular file", "download the whole folder").in_file(name);
     let unreadable = |error: Error| match error.kind() {
         ErrorKind::NotFound => {
             Refusal::new("no such file", "a file of this name in the model's folder", "download the whole folder")
                 .in_file(name)
         }
+        ErrorKind::IsADirectory => other("a folder"),
+        ErrorKind::InvalidInput => other("a pipe or a device"),
         _ => Refusal::unreadable(&error).in_file(name),
     };
-    if !fs::metadata(&path).map_err(unreadable)?.is_file() {
-        return Err(Refusal::new("a folder or a device", "a regular file", "download the whole folder").in_file(name));
-    }
-    let file = File::open(&path).map_err(unreadable)?;
-    let bytes = file.metadata().map_err(unreadable)?.len();
-    Ok((file, bytes))
+    files::open(&folder.join(name)).map_err(unreadable)
 }
 
 /// The text of a file of at most the given number of bytes.

@@ -4,7 +4,6 @@
 //! The last `d` fields of a line are its vector and all before them is its word, so that words with blanks are read too.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use super::binary::Header;
 use super::decimal::parse;
 use super::source::{Source, split};
 use super::{Builder, Column, Format, NOT_VECTORS, Place, Report, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch};
+use crate::files;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::Refusal;
 
@@ -287,12 +287,7 @@ pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<(), Ref
 
 fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<(), Refusal> {
     let unreadable = |error: &std::io::Error| Refusal::unreadable(error).in_file(&table.display().to_string());
-    let bytes = fs::metadata(table).map_err(|error| unreadable(&error))?.len();
-    if bytes > METADATA_BYTES_MAX {
-        let found = format!("metadata of {bytes} bytes");
-        return Err(Refusal::new(found, format!("at most {METADATA_BYTES_MAX}"), "take fewer columns"));
-    }
-    let bytes = fs::read(table).map_err(|error| unreadable(&error))?;
+    let bytes = files::read(table, METADATA_BYTES_MAX).map_err(|error| unreadable(&error))?;
     let rows = builder.seen();
     let columns = read_metadata(&String::from_utf8_lossy(&bytes), rows, &mut builder.report);
     builder.name_by(columns);

@@ -5,8 +5,7 @@
 //! The file names its lesson by an id and a hash, never by a path: whoever wrote it cannot have a file opened.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use attune_core::kernel::Saved;
@@ -120,17 +119,12 @@ impl WorkFile {
     /// If it is not a regular file, too large, cut off, no work, or of a newer version.
     pub fn read(path: &Path) -> Result<Self, Unread> {
         let unread = |why: &dyn fmt::Display| Unread(format!("it cannot be read: {why}"));
-        let metadata = fs::metadata(path).map_err(|why| unread(&why))?;
-        if !metadata.is_file() {
-            return Err(Unread("it is not a regular file".to_owned()));
-        }
-        if metadata.len() > BYTES_MAX {
-            return Err(Unread(format!("it has {} bytes, but such a file has at most {BYTES_MAX}", metadata.len())));
-        }
-        let mut text = String::new();
-        let file = File::open(path).map_err(|why| unread(&why))?;
-        file.take(BYTES_MAX).read_to_string(&mut text).map_err(|why| unread(&why))?;
-        Self::parse(&text)
+        let bytes = attune_engine::files::read(path, BYTES_MAX).map_err(|why| match why.kind() {
+            ErrorKind::IsADirectory | ErrorKind::InvalidInput => Unread("it is not a regular file".to_owned()),
+            ErrorKind::FileTooLarge => Unread(format!("it has {why}, but such a file has at most {BYTES_MAX}")),
+            _ => unread(&why),
+        })?;
+        Self::parse(str::from_utf8(&bytes).map_err(|why| unread(&why))?)
     }
 
     /// Reads the text of such a file.
@@ -287,12 +281,12 @@ const SENSES_BYTES_MAX: u64 = 1 << 21;
 /// In words for the learner, if it cannot be read, or is no list.
 pub fn read_senses(file: &Path) -> Result<Vec<SenseSentence>, String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let mut bytes = Vec::new();
-    let opened = File::open(file).and_then(|file| file.take(SENSES_BYTES_MAX + 1).read_to_end(&mut bytes));
-    opened.map_err(|why| format!("{name} cannot be read: {why}"))?;
-    if bytes.len() as u64 > SENSES_BYTES_MAX {
-        return Err(format!("{name} is not a list of sentences: it has more than {} MiB", SENSES_BYTES_MAX >> 20));
-    }
+    let bytes = attune_engine::files::read(file, SENSES_BYTES_MAX).map_err(|why| match why.kind() {
+        ErrorKind::FileTooLarge => {
+            format!("{name} is not a list of sentences: it has more than {} MiB", SENSES_BYTES_MAX >> 20)
+        }
+        _ => format!("{name} cannot be read: {why}"),
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8 text; save the file as UTF-8"))?;
     read_sentences(&text).map_err(|why| format!("{name}: {why}"))
 }

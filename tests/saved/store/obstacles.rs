@@ -2,9 +2,7 @@
 //! goes on once it is gone.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -12,29 +10,10 @@ use std::time::Duration;
 use attune_core::store::Lock;
 
 use super::*;
+use crate::common::obstacles::{KINDS, remove};
 
 /// A guard against waiting without end; everything here takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// An obstacle in the way of a file, and how it is made there.
-type Obstacle = (&'static str, fn(&Path));
-
-const KINDS: [Obstacle; 6] = [
-    ("a pipe", |path| assert!(Command::new("mkfifo").arg(path).status().is_ok_and(|done| done.success()))),
-    ("a folder", |path| fs::create_dir(path).unwrap()),
-    ("a folder with a file", |path| {
-        fs::create_dir(path).unwrap();
-        fs::write(path.join("file"), "x").unwrap();
-    }),
-    ("a link to a device", |path| symlink("/dev/zero", path).unwrap()),
-    ("a link to nowhere", |path| symlink("/nowhere/at/all", path).unwrap()),
-    ("a link to a folder", |path| symlink("/tmp", path).unwrap()),
-];
-
-fn remove(path: &Path) {
-    let Ok(there) = fs::symlink_metadata(path) else { return };
-    if there.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
-}
 
 /// Fails if `work` waits for what never comes.
 fn soon<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {

@@ -9,12 +9,14 @@
 //! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
 //! | [`files`] | files that a user or another file names, opened without waiting and read up to a bound | [`files::open`] |
 //! | [`messages`], [`panics`] | what messages of every layer need: a count with its noun, the valid name most like a misspelt one; panics as values | |
+//! | [`foreign`] | what a file is that is none of attune's, by its first bytes, and what to do with it | [`foreign::recognise`] |
 //! | [`json`] | forms of values in JSON: numbers exactly, shared values, lists up to a bound | |
 //!
 //! `numerics` uses none of the others but the forms of [`json`], and none of them knows what a lesson is.
 
 pub mod code;
 pub mod files;
+pub mod foreign;
 pub mod json;
 pub mod messages;
 pub mod numerics;

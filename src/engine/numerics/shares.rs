@@ -11,6 +11,7 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, Par, Side};
 
 use crate::numerics::projection::{AXES, Projection};
+use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, parallel};
 
 /// Shares in [0, 1] that the axes of a picture show.
@@ -164,21 +165,41 @@ fn within(chosen: &[usize], angles: &Products, products: &Products) -> f64 {
 }
 
 // The mean and the covariance of vectors: all that a basis is chosen from.
+//
+// The covariance `C = Xᵀ X / n` of n vectors of width D has D² numbers, and its decomposition takes D³ operations. Where the
+// vectors are wider than they are many, the rows of `X` themselves take its place: `aᵀ C b = (X a) · (X b) / n`, and the
+// components are the `Xᵀ u` of the eigenvectors `u` of the Gram matrix `X Xᵀ`, which is (n, n).
 
 /// Mean and covariance of vectors, in double precision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     mean: Vec<f64>,
-    /// `Xᵀ X / n` of the vectors less their mean; (D, D)
-    covariance: Mat<f64>,
+    covariance: Covariance,
 }
+
+/// A covariance in the smaller of its two forms.
+#[derive(Clone, Debug, PartialEq)]
+enum Covariance {
+    /// `C`, (D, D)
+    Whole(Mat<f64>),
+    /// `X / √n` of the vectors less their mean, (n, D), and directions that no component may have, which lie at right angles
+    /// to the rows.
+    Rows { rows: Matrix<f64>, excluded: Vec<Vec<f64>> },
+}
+
+/// Widths from which on few vectors are kept as rows: below, the whole covariance takes no time.
+const ROWS_WIDTH_MIN: usize = 256;
+/// Wider vectors have no covariance of their own: that of so many numbers takes 32 MB, and seconds to decompose.
+pub const COVARIANCE_WIDTH_MAX: usize = 2048;
+/// Rows that stand for all vectors of such a width; more are sampled evenly ...
+const ROWS_MAX: usize = 1024;
+/// ... and numbers in them.
+const ROWS_NUMBERS_MAX: usize = 1 << 24;
 
 impl Spread {
     /// # Panics
     /// If there are no rows.
     pub fn of(vectors: &Matrix<f32>) -> Self {
-        /// Sums that are added up in one order, whatever the number of threads.
-        const PARTS: usize = 8;
         let (n, width) = (vectors.rows(), vectors.cols());
         assert!(n > 0, "spread: of no vectors");
         let mut mean = vec![0.0; width];
@@ -186,14 +207,16 @@ impl Spread {
             mean.iter_mut().zip(vectors.row(row)).for_each(|(sum, x)| *sum += f64::from(*x));
         }
         mean.iter_mut().for_each(|sum| *sum /= n as f64);
-        let part = n.div_ceil(PARTS).max(BLOCK) * width.max(1);
-        let parts: Vec<&[f32]> = vectors.flat().chunks(part).collect();
-        let sums = parallel::map(&parts, parallel::available(), |part| products(part, &mean));
-        let sum = sums.into_iter().reduce(|sum, next| sum + next).unwrap_or_else(|| Mat::zeros(width, width));
-        let covariance = sum * faer::Scale(1.0 / n as f64);
-        // The other half is the same.
-        let symmetric = Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]);
-        Self { mean, covariance: symmetric }
+        let covariance = match is_of_rows(n, width) {
+            true => Covariance::of_rows(vectors, &mean, Self::sampled(n, width)),
+            false => Covariance::whole(vectors, &mean),
+        };
+        Self { mean, covariance }
+    }
+
+    /// The number of vectors, of so many of a width, whose covariance is taken: all, but of very wide ones a sample.
+    pub fn sampled(n: usize, width: usize) -> usize {
+        if is_of_rows(n, width) { n.min(ROWS_MAX).min(ROWS_NUMBERS_MAX / width).max(1) } else { n }
     }
 
     /// From [`Self::mean`] and [`Self::packed`]; `None` if their sizes do not fit, or a number is none of vectors
@@ -208,16 +231,16 @@ impl Spread {
             && mean.iter().all(|x| x.abs() <= MOST)
             && packed.iter().all(|x| x.abs() <= MOST_TOGETHER);
         let entry = |i: usize, j: usize| packed[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
-        fits.then(|| Self { covariance: Mat::from_fn(width, width, entry), mean })
+        fits.then(|| Self { covariance: Covariance::Whole(Mat::from_fn(width, width, entry)), mean })
     }
 
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// The covariance's lower triangle, row by row.
+    /// The covariance's lower triangle, row by row: of vectors of width [`COVARIANCE_WIDTH_MAX`] at most.
     pub fn packed(&self) -> Vec<f64> {
-        (0..self.width()).flat_map(|i| (0..=i).map(move |j| self.covariance[(i, j)])).collect()
+        (0..self.width()).flat_map(|i| (0..=i).map(move |j| self.covariance.entry(i, j))).collect()
     }
 
     /// `D`
@@ -227,7 +250,10 @@ impl Spread {
 
     /// The variance along all directions.
     pub fn total(&self) -> f64 {
-        (0..self.width()).map(|j| self.covariance[(j, j)]).sum()
+        match &self.covariance {
+            Covariance::Whole(whole) => (0..self.width()).map(|j| whole[(j, j)]).sum(),
+            Covariance::Rows { rows, .. } => rows.flat().iter().map(|x| x * x).sum(),
+        }
     }
 
     /// `aᵀ C a`, along a direction of length 1.
@@ -237,41 +263,127 @@ impl Spread {
 
     /// `aᵀ C b`
     fn covariance_along(&self, a: &[f64], b: &[f64]) -> f64 {
-        let at = |i: usize| b.iter().enumerate().map(|(j, x)| self.covariance[(i, j)] * x).sum::<f64>();
-        a.iter().enumerate().map(|(i, x)| x * at(i)).sum()
+        match &self.covariance {
+            Covariance::Whole(whole) => {
+                let at = |i: usize| b.iter().enumerate().map(|(j, x)| whole[(i, j)] * x).sum::<f64>();
+                a.iter().enumerate().map(|(i, x)| x * at(i)).sum()
+            }
+            Covariance::Rows { rows, .. } => {
+                (0..rows.rows()).map(|row| dot(rows.row(row), a) * dot(rows.row(row), b)).sum()
+            }
+        }
     }
 
     /// The remainder of the vectors at right angles to a basis, whose directions come last in
     /// [`Self::components`].
     pub(super) fn without(&self, basis: &[Vec<f64>]) -> Self {
-        let width = self.width();
-        let mut rows: Vec<Vec<f64>> =
-            (0..width).map(|i| (0..width).map(|j| self.covariance[(i, j)]).collect()).collect();
-        // P C P, with P = I − Σ b bᵀ: the rows, then, as what is left is symmetric, the columns.
-        rows.iter_mut().for_each(|row| basis.iter().for_each(|b| remove(row, b)));
-        for j in 0..width {
-            let mut column: Vec<f64> = rows.iter().map(|row| row[j]).collect();
-            basis.iter().for_each(|b| remove(&mut column, b));
-            rows.iter_mut().zip(column).for_each(|(row, x)| row[j] = x);
-        }
-        // Nothing varies along the basis now; less than nothing sorts it behind other directions of which that is true.
-        let below = 1.0 + self.total();
-        let taken = |i: usize, j: usize| basis.iter().map(|b| b[i] * b[j]).sum::<f64>() * below;
-        let covariance = Mat::from_fn(width, width, |i, j| rows[i][j] - taken(i, j));
+        let covariance = match &self.covariance {
+            Covariance::Whole(whole) => without(whole, basis, 1.0 + self.total()),
+            Covariance::Rows { rows, excluded } => {
+                let mut rows = rows.clone();
+                (0..rows.rows()).for_each(|row| basis.iter().for_each(|b| remove(rows.row_mut(row), b)));
+                Covariance::Rows { rows, excluded: [excluded, basis].concat() }
+            }
+        };
         Self { mean: self.mean.clone(), covariance }
     }
 
     /// Directions of most variance, the first with the most, each pointing so that its largest entry is
     /// positive; `None` where the decomposition fails.
     pub fn components(&self, count: usize) -> Option<Vec<Vec<f64>>> {
-        let eigen = self.covariance.self_adjoint_eigen(Side::Lower).ok()?;
-        let ascending = eigen.U().col_iter();
-        let components = ascending.rev().take(count).map(|vector| {
-            let largest = vector.iter().copied().fold(0.0, |best: f64, x| if x.abs() > best.abs() { x } else { best });
-            vector.iter().map(|x| x * largest.signum()).collect()
-        });
-        Some(components.collect())
+        let mut components = match &self.covariance {
+            Covariance::Whole(whole) => {
+                let eigen = whole.self_adjoint_eigen(Side::Lower).ok()?;
+                eigen.U().col_iter().rev().take(count).map(|vector| vector.iter().copied().collect()).collect()
+            }
+            Covariance::Rows { rows, excluded } => components_of_rows(rows, excluded, count)?,
+        };
+        for component in &mut components {
+            let larger = |best: f64, x: &f64| if x.abs() > best.abs() { *x } else { best };
+            let sign = component.iter().fold(0.0, larger).signum();
+            component.iter_mut().for_each(|x| *x *= sign);
+        }
+        Some(components)
     }
+}
+
+/// Whether the rows are kept in place of the covariance.
+fn is_of_rows(n: usize, width: usize) -> bool {
+    width > ROWS_WIDTH_MIN && 2 * n < width || width > COVARIANCE_WIDTH_MAX
+}
+
+impl Covariance {
+    fn whole(vectors: &Matrix<f32>, mean: &[f64]) -> Self {
+        /// Sums that are added up in one order, whatever the number of threads.
+        const PARTS: usize = 8;
+        let (n, width) = (vectors.rows(), mean.len());
+        let part = n.div_ceil(PARTS).max(BLOCK) * width.max(1);
+        let parts: Vec<&[f32]> = vectors.flat().chunks(part).collect();
+        let sums = parallel::map(&parts, parallel::available(), |part| products(part, mean));
+        let sum = sums.into_iter().reduce(|sum, next| sum + next).unwrap_or_else(|| Mat::zeros(width, width));
+        let covariance = sum * faer::Scale(1.0 / n as f64);
+        // The other half is the same.
+        Self::Whole(Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]))
+    }
+
+    /// The given number of rows less their mean, taken evenly.
+    fn of_rows(vectors: &Matrix<f32>, mean: &[f64], kept: usize) -> Self {
+        let (n, width) = (vectors.rows(), mean.len());
+        let scale = (kept as f64).sqrt().recip();
+        let entry = |i: usize, j: usize| (f64::from(vectors.get(i * n / kept, j)) - mean[j]) * scale;
+        Self::Rows { rows: Matrix::from_fn(kept, width, entry), excluded: Vec::new() }
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Self::Whole(whole) => whole[(i, j)],
+            Self::Rows { rows, .. } => (0..rows.rows()).map(|row| rows.get(row, i) * rows.get(row, j)).sum(),
+        }
+    }
+}
+
+/// `P C P`, with `P = I − Σ b bᵀ`. Nothing varies along the basis then; less than nothing, by `below`, sorts it behind other
+/// directions of which that is true.
+fn without(whole: &Mat<f64>, basis: &[Vec<f64>], below: f64) -> Covariance {
+    let width = whole.nrows();
+    let mut rows: Vec<Vec<f64>> = (0..width).map(|i| (0..width).map(|j| whole[(i, j)]).collect()).collect();
+    // The rows, then, as what is left is symmetric, the columns.
+    rows.iter_mut().for_each(|row| basis.iter().for_each(|b| remove(row, b)));
+    for j in 0..width {
+        let mut column: Vec<f64> = rows.iter().map(|row| row[j]).collect();
+        basis.iter().for_each(|b| remove(&mut column, b));
+        rows.iter_mut().zip(column).for_each(|(row, x)| row[j] = x);
+    }
+    let taken = |i: usize, j: usize| basis.iter().map(|b| b[i] * b[j]).sum::<f64>() * below;
+    Covariance::Whole(Mat::from_fn(width, width, |i, j| rows[i][j] - taken(i, j)))
+}
+
+/// Directions in which rows vary most, `Xᵀ u` of the eigenvectors `u` of `X Xᵀ`; behind them, directions in which they do not
+/// vary. All are at right angles to each other and to the directions that are excluded.
+fn components_of_rows(rows: &Matrix<f64>, excluded: &[Vec<f64>], count: usize) -> Option<Vec<Vec<f64>>> {
+    let width = rows.cols();
+    let view = rows.view();
+    let gram = view * view.transpose();
+    let eigen = gram.self_adjoint_eigen(Side::Lower).ok()?;
+    let weights = eigen.S().column_vector();
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    let mut basis = excluded.to_vec();
+    let whole = (excluded.len() + count).min(width);
+    let along = (0..gram.nrows()).rev().filter(|at| weights[*at] > ROUNDING * largest).map(|at| {
+        let direction = view.transpose() * eigen.U().col(at);
+        direction.iter().copied().collect::<Vec<f64>>()
+    });
+    let axes = (0..width).map(|axis| (0..width).map(|j| f64::from(u8::from(j == axis))).collect());
+    for mut direction in along.chain(axes) {
+        if basis.len() >= whole {
+            break;
+        }
+        let length = dot(&direction, &direction).sqrt();
+        // Once more, as the first time leaves rounding.
+        (0..2).for_each(|_| basis.iter().for_each(|b| remove(&mut direction, b)));
+        basis.extend(unit(direction, length * ROUNDING.sqrt()));
+    }
+    Some(basis.split_off(excluded.len()))
 }
 
 /// Rows that are in double precision at once.
@@ -373,6 +485,49 @@ mod tests {
         let again = Spread::from_packed(spread.mean().to_vec(), &spread.packed()).expect("it fits");
         assert_eq!((again.mean(), again.packed()), (spread.mean(), spread.packed()));
         assert!(again.components(2) == Spread::from_packed(spread.mean, &again.packed()).and_then(|s| s.components(2)));
+    }
+
+    /// The same vectors in both forms.
+    #[test]
+    fn the_rows_of_few_vectors_say_the_same_as_their_covariance() {
+        let vectors = Matrix::from_fn(9, 40, |i, j| ((i * 31 + j * j * 17) % 23) as f32 / 3.0 - (i * j % 5) as f32);
+        let whole = Spread::of(&vectors);
+        assert!(matches!(whole.covariance, Covariance::Whole(_)));
+        let rows = Spread { covariance: Covariance::of_rows(&vectors, whole.mean(), 9), ..whole.clone() };
+        let direction = |turn: usize| unit((0..40).map(|j| ((j * turn) % 7) as f64 - 3.0).collect(), 0.0).expect("one");
+        let basis = [direction(3)];
+        for (whole, rows) in [(&whole, &rows), (&whole.without(&basis), &rows.without(&basis))] {
+            assert_near(rows.variance_along(&direction(5)), whole.variance_along(&direction(5)));
+            let (found, expected) = (rows.components(3).expect("rows"), whole.components(3).expect("whole"));
+            for (found, expected) in found.iter().zip(&expected) {
+                found.iter().zip(expected).for_each(|(found, expected)| assert_near(*found, *expected));
+            }
+        }
+        assert_near(rows.total(), whole.total());
+        rows.packed().iter().zip(whole.packed()).for_each(|(found, expected)| assert_near(*found, expected));
+    }
+
+    #[track_caller]
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{found}, not {expected}");
+    }
+
+    /// Of four vectors, three components vary, and the others stand at right angles to these.
+    #[test]
+    fn few_vectors_of_any_width_have_as_many_components_as_are_asked_for() {
+        for width in [300, 3000, 1 << 16] {
+            let vectors = Matrix::from_fn(4, width, |i, j| ((i * 7 + j * (i + 3)) % 11) as f32);
+            let spread = Spread::of(&vectors);
+            let components = spread.components(5).expect("they are finite");
+            assert_eq!(components.len(), 5);
+            for (i, a) in components.iter().enumerate() {
+                for (j, b) in components.iter().enumerate() {
+                    assert!((dot(a, b) - f64::from(u8::from(i == j))).abs() < 1e-9, "{width}: {i}, {j}");
+                }
+            }
+            let seen: f64 = components.iter().take(3).map(|component| spread.variance_along(component)).sum();
+            assert_near(seen, spread.total());
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::Vectors;
 use super::answers::{Measure, neighbours};
 use super::expression::length;
 use crate::numerics::alignment::turn_of;
-use crate::numerics::shares::Spread;
+use crate::numerics::shares::{COVARIANCE_WIDTH_MAX, Spread};
 use crate::numerics::table::TableRef;
 use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, parallel};
@@ -86,8 +86,7 @@ pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> V
 /// Two spaces with the first turned onto the second.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// (d, d): `R` of [orthogonal Procrustes](crate::numerics::alignment), over the directions of the shared words.
-    pub turn: Matrix<f64>,
+    pub turn: Turn,
     /// Shared words by their rows in both, with the cosine of the turned vector and the other; the smallest first.
     pub moved: Vec<(usize, usize, f64)>,
 }
@@ -96,6 +95,31 @@ impl Compared {
     /// The mean cosine of the shared words, after the turn.
     pub fn mean_cosine(&self) -> f64 {
         self.moved.iter().map(|moved| moved.2).sum::<f64>() / self.moved.len() as f64
+    }
+}
+
+/// `R` of [orthogonal Procrustes](crate::numerics::alignment), over the directions of the shared words.
+#[derive(Clone, Debug)]
+pub enum Turn {
+    /// (d, d)
+    Whole(Mat<f64>),
+    /// `R = F Tᵀ`, both (d, n), of fewer words than dimensions: it turns what these words span, and no more is told of it.
+    OfSpan { from: Mat<f64>, to: Mat<f64> },
+}
+
+impl Turn {
+    /// Rows `x` as `x R`.
+    ///
+    /// # Panics
+    /// If the rows have another width.
+    pub fn turned(&self, rows: &Matrix<f64>) -> Matrix<f64> {
+        Matrix::copied(
+            match self {
+                Self::Whole(turn) => rows.view() * turn,
+                Self::OfSpan { from, to } => (rows.view() * from) * to.transpose(),
+            }
+            .as_ref(),
+        )
     }
 }
 
@@ -112,7 +136,7 @@ pub fn shared<'w>(
 /// Turns one space onto another by the [`shared`] words.
 ///
 /// # Errors
-/// If the widths differ, no word is shared, or the numbers allow no turn.
+/// If the widths differ, no word is shared, many words are wide, or the numbers allow no turn.
 pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usize)]) -> Result<Compared, String> {
     let width = from.cols();
     if width != to.cols() {
@@ -123,31 +147,84 @@ pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize,
     if shared.is_empty() {
         return Err("no word is in both spaces; expected two spaces of the same language".to_owned());
     }
-    let both = |pairs: &[(usize, usize)]| {
-        (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))
+    let are_few = width > SPAN_WIDTH_MIN && 2 * shared.len() < width;
+    let (turn, mut moved) = if are_few || width > COVARIANCE_WIDTH_MAX {
+        of_span(from, to, &shared)?
+    } else {
+        of_whole(from, to, &shared)?
     };
+    moved.sort_by(|x, y| x.2.total_cmp(&y.2));
+    Ok(Compared { turn, moved })
+}
+
+/// Shared words by their rows in both, with the cosine after the turn.
+type Moved = Vec<(usize, usize, f64)>;
+
+const NO_TURN: &str = "the products of both spaces have no singular values";
+
+/// Directions of shared words in both spaces.
+fn both(from: TableRef<'_, f32>, to: TableRef<'_, f32>, pairs: &[(usize, usize)]) -> (Matrix<f64>, Matrix<f64>) {
+    (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))
+}
+
+/// The turn by the products of all dimensions, `Pᵀ Q`, (d, d).
+fn of_whole(
+    from: TableRef<'_, f32>,
+    to: TableRef<'_, f32>,
+    shared: &[(usize, usize)],
+) -> Result<(Turn, Moved), String> {
+    let width = from.cols();
     let count = (PRODUCTS_MAX / (width * width).max(1)).clamp(1, PARTS);
     let parts: Vec<&[(usize, usize)]> = shared.chunks(shared.len().div_ceil(count)).collect();
     let of_parts = parallel::map(&parts, parallel::available(), |pairs| {
         let mut products = Mat::<f64>::zeros(width, width);
         for pairs in pairs.chunks(BLOCK) {
-            let (a, b) = both(pairs);
+            let (a, b) = both(from, to, pairs);
             matmul(products.as_mut(), Accum::Add, a.view().transpose(), b.view(), 1.0, Par::Seq);
         }
         products
     });
     let products = of_parts.into_iter().fold(Mat::zeros(width, width), |sum, part| sum + part);
-    let turn = turn_of(&products).ok_or("the products of both spaces have no singular values")?;
+    let turn = Turn::Whole(turn_of(&products).ok_or(NO_TURN)?);
     let blocks: Vec<&[(usize, usize)]> = shared.chunks(BLOCK).collect();
     let moved = parallel::map(&blocks, parallel::available(), |pairs| {
-        let (a, b) = both(pairs);
-        let turned = Matrix::copied((a.view() * &turn).as_ref());
+        let (a, b) = both(from, to, pairs);
+        let turned = turn.turned(&a);
         let cosine = |(i, &(p, q)): (usize, &(usize, usize))| (p, q, dot(turned.row(i), b.row(i)));
         pairs.iter().enumerate().map(cosine).collect::<Vec<_>>()
     });
-    let mut moved = moved.concat();
-    moved.sort_by(|x, y| x.2.total_cmp(&y.2));
-    Ok(Compared { turn: Matrix::copied(turn.as_ref()), moved })
+    Ok((turn, moved.concat()))
+}
+
+/// Widths from which on few words are turned within what they span: below, the products of all dimensions take no time.
+const SPAN_WIDTH_MIN: usize = 256;
+/// Words that span a space of their own ...
+const SPAN_WORDS_MAX: usize = 1024;
+/// ... and numbers in the directions of all.
+const SPAN_NUMBERS_MAX: usize = 1 << 24;
+
+/// The turn within the span of n words, which are fewer than the dimensions: with `Pᵀ = A S` and `Qᵀ = B T`, where `A` and
+/// `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`, and only the (n, n) in the middle is decomposed.
+///
+/// # Errors
+/// If the words are too many.
+fn of_span(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usize)]) -> Result<(Turn, Moved), String> {
+    let (width, count) = (from.cols(), shared.len());
+    let most = SPAN_WORDS_MAX.min(SPAN_NUMBERS_MAX / width);
+    if count > most {
+        return Err(format!(
+            "vectors of {width} numbers and {count} words in both spaces; expected at most {COVARIANCE_WIDTH_MAX} numbers, \
+             or at most {most} words; compare files with fewer words, such as the most frequent ones"
+        ));
+    }
+    let (p, q) = both(from, to, shared);
+    let (p, q) = (p.view().transpose().qr(), q.view().transpose().qr());
+    let (s, t) = (p.thin_R(), q.thin_R());
+    let middle = turn_of(&(s * t.transpose())).ok_or(NO_TURN)?;
+    let turned = s.transpose() * &middle;
+    let cosine = |i: usize| (0..count).map(|j| turned[(i, j)] * t[(j, i)]).sum();
+    let moved = shared.iter().enumerate().map(|(i, &(here, there))| (here, there, cosine(i))).collect();
+    Ok((Turn::OfSpan { from: p.compute_thin_Q() * middle, to: q.compute_thin_Q() }, moved))
 }
 
 /// Rows as vectors of length 1.

@@ -8,7 +8,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::{Table, TableRef};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::vectors::Vectors;
-use attune_engine::vectors::space::{compare, shared};
+use attune_engine::vectors::space::{Turn, compare, shared};
 
 use super::stage::{SecondKind, StageModel, TokenPoint};
 
@@ -28,8 +28,10 @@ pub struct TwoSpaces {
     /// The vectors on the stage that the other file is turned onto.
     onto: Arc<Table<f32>>,
     other: Vectors,
-    /// (d, d): from the other space into the one on the stage, directions and lengths.
-    turn: Matrix<f32>,
+    /// From the other space into the one on the stage: directions, ...
+    turn: Turn,
+    /// ... and lengths.
+    scale: f64,
 }
 
 /// A word of both spaces.
@@ -63,14 +65,15 @@ impl TwoSpaces {
         let here = lengths(&|pair| space.squares[shared[pair].1].sqrt());
         let there = lengths(&|pair| norm(other.rows.row(shared[pair].0)));
         let scale = if there > 0.0 { here / there } else { 1.0 };
-        let (turn, moved) = (&compared.turn, &compared.moved);
+        let moved = &compared.moved;
         Ok(Self {
             names,
             shared: moved.len(),
             mean_cosine: compared.mean_cosine(),
             most: moved.iter().take(Self::LISTED).map(word).collect(),
             least: moved.iter().rev().take(Self::LISTED).map(word).collect(),
-            turn: Matrix::from_fn(turn.rows(), turn.cols(), |row, col| (scale * turn.get(row, col)) as f32),
+            turn: compared.turn,
+            scale,
             onto: space.vectors.clone(),
             other,
         })
@@ -102,7 +105,9 @@ impl StageModel {
     pub fn of_spaces(self, spaces: &TwoSpaces, space: &StaticSpace) -> Self {
         let shown = spaces.shown(&self);
         let there = TableRef::from(&spaces.other.rows).gathered(shown.iter().map(|rows| rows[1]));
-        let turned = Matrix::copied((there.view() * spaces.turn.view()).as_ref());
+        let turned = spaces.turn.turned(&there.cast());
+        let entry = |i: usize, j: usize| (spaces.scale * turned.get(i, j)) as f32;
+        let turned = Matrix::from_fn(turned.rows(), turned.cols(), entry);
         let there = space.projection.points(&turned);
         let point = |(position, [here, _]): (usize, &[usize; 2])| {
             let word = &self.words[*here];

@@ -13,7 +13,7 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
 use attune_engine::numerics::projection::{AXES, Projection};
 use attune_engine::numerics::rng::{Stream, part};
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::shares::{COVARIANCE_WIDTH_MAX, Spread};
 use rand::RngExt;
 
 use crate::kernel::command::{
@@ -483,6 +483,12 @@ impl LessonModel {
     /// The spread of the vectors that are on the stage now.
     fn spread(&self, lesson: &Lesson) -> Result<Arc<Spread>, String> {
         let width = self.space.vectors.cols();
+        if width > COVARIANCE_WIDTH_MAX {
+            return Err(format!(
+                "the vectors have {width} dimensions; axes are fitted to vectors of at most {COVARIANCE_WIDTH_MAX}, so the \
+                 picture keeps its own axes"
+            ));
+        }
         let passes = self.pass.passes(&self.cache, &self.training);
         let (model, parameters) = (self.training.network(), self.training.live());
         let layers = Layers { model, parameters, scale: self.space.scale() };

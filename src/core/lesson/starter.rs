@@ -196,20 +196,20 @@ const PIECES_OF_A_WORD: f64 = 1.5;
 const TOKENS: usize = 6;
 
 /// Rows of a vocabulary to begin with, where no text can be read.
-pub fn first_ids(vocabulary: usize, positions: usize) -> impl Iterator<Item = usize> {
-    let count = TOKENS.min(positions).max(1);
+pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> {
+    let count = TOKENS.min(most).max(1);
     (0..count).map(move |i| i * vocabulary / count)
 }
 
 /// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
 /// there is no tokenizer. None where the tokenizer reads nothing that the model could.
 fn sentences(model: &ModelFolder) -> Vec<String> {
-    let (vocabulary, positions) = (model.config.vocabulary, model.config.positions());
+    let vocabulary = model.config.vocabulary;
+    let most = pieces_max(&model.architecture, vocabulary);
     let Some(tokenizer) = &model.tokenizer else {
-        let ids: Vec<String> = first_ids(vocabulary, positions).map(|id| id.to_string()).collect();
+        let ids: Vec<String> = first_ids(vocabulary, most).map(|id| id.to_string()).collect();
         return vec![ids.join(" ")];
     };
-    let most = pieces_max(&model.architecture, vocabulary);
     let texts = [
         "She sat on the bank of the river and ate an apple.",
         "The bank lent her the money to buy shares of Apple.",

@@ -7,6 +7,7 @@ use super::load::Pretrained;
 use super::refusal::quoted;
 use crate::messages::counted;
 use crate::numerics::model::activations::Interventions;
+use crate::numerics::model::cost::pass_bytes;
 use crate::numerics::model::generate::NextWordChoice;
 use crate::numerics::model::{Activations, Sequences};
 use crate::numerics::rng::{Stream, stream};
@@ -74,9 +75,14 @@ fn pass(read: &Pretrained) -> Result<String, String> {
     const TOKENS: usize = 16;
     /// How far a sum of weights may be from 1: roundings of a longer row.
     const TOLERANCE: f32 = 1e-5;
-    let (rows, tokens) = (read.config.vocabulary, TOKENS.min(read.config.positions()));
+    /// Bytes that both passes keep of all layers and heads. A model of few weights can have heads that are very wide.
+    const BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
+    let (model, rows) = (read.model(), read.config.vocabulary);
+    let bytes = |tokens: usize| 2.0 * pass_bytes(&read.architecture, rows, tokens);
+    let most = TOKENS.min(read.config.positions());
+    let tokens = (1..=most).rev().find(|tokens| bytes(*tokens) <= BYTES_MAX).unwrap_or(1);
     let ids: Vec<usize> = (0..tokens).map(|i| i * rows / tokens).collect();
-    let (model, sentence) = (read.model(), Sequences::one(&ids));
+    let sentence = Sequences::one(&ids);
     let run = || Activations::of(&model, &read.parameters, &sentence, None, &Interventions::default());
     let first = run();
     let logits = model.logits_of(&read.parameters, &first.output);

@@ -8,6 +8,7 @@ use std::ops::{Range, RangeFrom};
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::activations::Interventions;
+use attune_engine::numerics::model::cost::pass_bytes;
 use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::parallel::{available, map};
 use attune_engine::numerics::params::Parameters;
@@ -25,8 +26,10 @@ use crate::lesson::schema::Lesson;
 const EMBEDDING: usize = 1;
 
 /// Sentences that pass through a model at once, each on a thread of its own: for as long as it takes, all tensors of each
-/// are in memory.
+/// are in memory, ...
 const PASSES_AT_ONCE: usize = 3;
+/// ... and these may be large.
+const PASSES_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
 
 /// A model whose layers are looked at, and the norm that puts them on one scale.
 #[derive(Clone, Copy)]
@@ -61,7 +64,9 @@ impl Layers<'_> {
             let activations = Activations::of(self.model, self.parameters, input, None, &Interventions::default());
             self.states(input, &activations, first(input)..)
         };
-        let seen = map(&inputs, PASSES_AT_ONCE.min(available()), states);
+        let longest = inputs.iter().map(|input| input.words.len()).max().unwrap_or_default();
+        let fit = PASSES_BYTES_MAX / pass_bytes(&self.model.architecture, 0, longest).max(1.0);
+        let seen = map(&inputs, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
         self.spread_of_states(seen.into_iter().flatten().collect())
     }
 

@@ -27,7 +27,7 @@ use crate::kernel::snapshot::sentence::{
 use crate::kernel::snapshot::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::kernel::static_embedding::Rewriter;
 use crate::lesson::issue::shorten;
-use crate::lesson::limits::too_many_pieces;
+use crate::lesson::limits::{pieces_max, too_many_pieces};
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::lesson::starter::first_ids;
 use crate::lesson::text::tokenize;
@@ -386,7 +386,10 @@ impl Sentence {
     /// The sentence that is shown first: the lesson's first that can be read, or else some rows of the vocabulary.
     pub fn first(lesson: &Lesson, vocabulary: &[String]) -> Self {
         let mut of_lesson = (0..lesson.sentences.len()).filter_map(|index| Self::of_lesson(lesson, vocabulary, index));
-        let rows = || first_ids(vocabulary.len(), lesson.model.architecture.max_tokens).collect();
+        let rows = || {
+            let most = pieces_max(&lesson.model.architecture, vocabulary.len());
+            first_ids(vocabulary.len(), most).collect()
+        };
         of_lesson.next().unwrap_or_else(|| Self { index: None, words: rows(), text: None })
     }
 

@@ -91,8 +91,23 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
 /// Bytes of one sentence for a viewer: the tensors of its pass, and all that is worked out of them for each head, query
 /// and key.
 pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    /// The score, the weight, the product, the exponential, the arrow with its length, and what distance adds.
-    const OF_A_PAIR: f64 = 9.0;
+    /// The product, the exponential, the arrow with its length, and what distance adds.
+    const OF_A_PAIR: f64 = 7.0;
+    let pass = pass_bytes(architecture, classes, tokens);
+    let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
+    let of_block = |block: &BlockConfig| {
+        let layer = &block.attention;
+        let [heads, keys, values] = [layer.heads, layer.queries_width(), layer.mixes_width()].map(|n| n as f64);
+        // Queries, keys, values and mixes once more, for what is compared with them.
+        NUMBER_BYTES * tokens * (heads * (tokens * OF_A_PAIR + width) + 2.0 * keys + 2.0 * values)
+    };
+    pass + over_blocks(architecture, of_block)
+}
+
+/// Bytes of the tensors of a pass.
+pub fn pass_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
+    /// The score and the weight.
+    const OF_A_PAIR: f64 = 2.0;
     /// Vectors of a token between the steps of a block, its moves and its norms.
     const OF_A_TOKEN: f64 = 10.0;
     /// Bytes of a head that has no numbers.
@@ -102,7 +117,7 @@ pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize
         let layer = &block.attention;
         let [heads, keys, values] = [layer.heads, layer.queries_width(), layer.mixes_width()].map(|n| n as f64);
         let hidden = block.feed_forward.unwrap_or(0) as f64;
-        let of_head = tokens * (tokens * OF_A_PAIR + width);
+        let of_head = tokens * tokens * OF_A_PAIR;
         let of_token = 2.0 * keys + 2.0 * values + OF_A_TOKEN * width + hidden;
         heads * (OF_A_HEAD + NUMBER_BYTES * of_head) + NUMBER_BYTES * tokens * of_token
     };

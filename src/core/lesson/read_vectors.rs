@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::word2vec::{Word2VecConfig, WordPrediction};
 use attune_engine::pretrained::cache::{Environment, ModelName, find};
@@ -84,7 +85,9 @@ fn read_given(node: Node<'_>) -> Option<GivenVectors> {
                 } else {
                     format!("{wanted}, as in the first vector")
                 };
-                row_node.issue(format!("static_embedding: a vector of {} numbers", row.len())).expected(expected);
+                row_node
+                    .issue(format!("static_embedding: a vector of {}", counted(row.len(), "number")))
+                    .expected(expected);
             }
             fits
         });
@@ -118,7 +121,7 @@ fn read_file(node: Node<'_>) -> Option<GivenVectors> {
         Err(refusal) => return node.issue(format!("static_embedding: {refusal}")).none(),
     };
     if file.width() < DIM_MIN {
-        let found = format!("static_embedding: vectors of {} numbers", file.width());
+        let found = format!("static_embedding: vectors of {}", counted(file.width(), "number"));
         return node.issue(found).expected(format!("at least {DIM_MIN}")).none();
     }
     Some(picked(&file, Vec::new()))

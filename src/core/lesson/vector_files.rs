@@ -15,6 +15,7 @@ use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::shares::Spread;
 use attune_engine::pretrained::cache::is_named_as_part;
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::vectors::text::label;
@@ -151,12 +152,22 @@ pub fn open(path: &Path) -> Result<Arc<Vectors>, LoadStopped> {
     Ok(vectors)
 }
 
-/// The largest file that a code cell reads, and the numbers that it may have.
+/// The largest file that a code cell reads, the numbers that it may have, and the memory that it may take with its words.
 const CELL_FILE_BYTES_MAX: u64 = 64 << 20;
 const CELL_NUMBERS_MAX: usize = 16 << 20;
+const CELL_MEMORY_MAX: u64 = 256 << 20;
 
-/// The file that a cell read last: the next cell does not read it again.
-static LAST: Mutex<Option<(Stamp, Arc<Vectors>)>> = Mutex::new(None);
+/// The files that cells read last, which the next cell does not read again.
+static LAST: Mutex<Last> = Mutex::new(Last { vectors: None, refused: Vec::new() });
+
+struct Last {
+    vectors: Option<(Stamp, Arc<Vectors>)>,
+    /// Files that are none for a cell, with the reason. Finding that out can take as long as reading.
+    refused: Vec<(Stamp, String)>,
+}
+
+/// Refused files that are remembered.
+const REFUSED_MAX: usize = 16;
 
 /// Reads a file of a lesson's folder for a code cell.
 ///
@@ -167,25 +178,45 @@ pub fn open_for_code(folder: Option<&Path>, name: &str) -> Result<Arc<Vectors>, 
     let stamp = Stamp::of(&path).ok_or("the file cannot be read")?;
     let lesson_has = KNOWN.try_lock().ok().and_then(|known| found(&known, &stamp));
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(vectors) = lesson_has.or_else(|| Some(last.as_ref().filter(|(of, _)| *of == stamp)?.1.clone())) {
+    let was_read = || Some(last.vectors.as_ref().filter(|(of, _)| *of == stamp)?.1.clone());
+    if let Some(vectors) = lesson_has.or_else(was_read) {
         return Ok(vectors);
     }
+    if let Some((_, why)) = last.refused.iter().find(|(of, _)| *of == stamp) {
+        return Err(why.clone());
+    }
+    match read_for_code(&path, &stamp) {
+        Ok(vectors) => {
+            let vectors = Arc::new(vectors);
+            last.vectors = Some((stamp, vectors.clone()));
+            Ok(vectors)
+        }
+        Err(why) => {
+            let beyond = (last.refused.len() + 1).saturating_sub(REFUSED_MAX);
+            last.refused.drain(..beyond);
+            last.refused.push((stamp, why.clone()));
+            Err(why)
+        }
+    }
+}
+
+fn read_for_code(path: &Path, stamp: &Stamp) -> Result<Vectors, String> {
     let too_large = format!(
-        "more than {} MB or {} million numbers; a cell can read only smaller files, but a lesson can take words from \
-         a file of any size with static_embedding: File(\"…\")",
+        "more than {} MB or {} million numbers, or {} MB of memory with its words; a cell can read only smaller files, \
+         but a lesson can take words from a larger file with static_embedding: File(\"…\")",
         CELL_FILE_BYTES_MAX >> 20,
-        CELL_NUMBERS_MAX >> 20
+        CELL_NUMBERS_MAX >> 20,
+        CELL_MEMORY_MAX >> 20
     );
     if stamp.1 > CELL_FILE_BYTES_MAX {
         return Err(too_large);
     }
-    let read = read(&path, &mut |progress| progress.numbers.len() <= CELL_NUMBERS_MAX);
-    let vectors = Arc::new(read.map_err(|stopped| match stopped {
+    let fits =
+        |progress: Progress<'_>| progress.numbers.len() <= CELL_NUMBERS_MAX && progress.memory <= CELL_MEMORY_MAX;
+    read(path, &mut |progress| fits(progress)).map_err(|stopped| match stopped {
         LoadStopped::Refused(refusal) => refusal.to_string(),
         LoadStopped::Cancelled => too_large,
-    })?);
-    *last = Some((stamp, vectors.clone()));
-    Ok(vectors)
+    })
 }
 
 /// Files so large are shown before they are read.
@@ -315,9 +346,13 @@ fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column
             " At first, the colours show the column *{name}*; *Colour* in the corner of the stage offers the others."
         )
     });
+    let seen = match Spread::sampled(vectors.len(), vectors.width()) {
+        sample if sample < vectors.len() => format!("{sample} rows, as the vectors are very wide"),
+        _ => "all rows".to_owned(),
+    };
     format!(
-        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all vectors, along the principal components of all \
-         rows.{colours} Type a word above the stage to see where it is; several words are mixed by plain attention, \
+        "# {}\n\n{about}.\n\n{mended}\n\nThe stage shows all vectors, along the principal components of \
+         {seen}.{colours} Type a word above the stage to see where it is; several words are mixed by plain attention, \
          softmax(X Xᵀ / √d) X.\n\n- [Meaning](attune:panel/Meaning) lists the words near a word, and answers \
          questions such as *king - man + woman*\n- *Search words* finds words as you type, also by regular \
          expressions\n- [Axes](attune:panel/Axes) lets you set axes between words that you choose",

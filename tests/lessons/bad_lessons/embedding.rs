@@ -55,7 +55,7 @@ fn given_vectors() {
             a.ron:18:23: static_embedding: no vector for "an", a word of the corpus
             a.ron:18:23: static_embedding: no vector for "banana", a word of the corpus; did you mean "bananas"?
         [2, -2], "after": [0, 1e-3] => [2], "after": [0, 1, 2]
-            a.ron:19:19: static_embedding: a vector of 1 numbers; expected 2, as in the first vector
+            a.ron:19:19: static_embedding: a vector of 1 number; expected 2, as in the first vector
             a.ron:19:33: static_embedding: a vector of 3 numbers; expected 2, as in the first vector
         "she": [0.1, 1] => "She": [inf, 1e39], "she": "none"
             a.ron:18:39: static_embedding: found the number inf; expected a number
@@ -74,8 +74,8 @@ fn given_vectors() {
         SkipGram(dim: 16) => Given({})
             a.ron:18:29: static_embedding: no vectors; expected one for each word of the corpus
         SkipGram(dim: 16) => Given({ "a": [1], "an": [2] })
-            a.ron:18:36: static_embedding: a vector of 1 numbers; expected at least 2
-            a.ron:18:47: static_embedding: a vector of 1 numbers; expected at least 2
+            a.ron:18:36: static_embedding: a vector of 1 number; expected at least 2
+            a.ron:18:47: static_embedding: a vector of 1 number; expected at least 2
         SkipGram(dim: 16) => Given(dim: 3)
             a.ron:18:23: static_embedding: found Given(dim: 3); expected Given({ "word": [number, …], … })
     "#,

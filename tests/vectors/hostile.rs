@@ -83,7 +83,7 @@ fn archives_and_tensors_within_gzip_are_those_that_were_packed() {
 fn an_archive_that_is_packed_twice_grows_no_more_than_one_that_is_packed_once() {
     let rows = 16_000_000_usize;
     let why = of(&gzip(&zeros(rows, Compression::fast()))).expect_err("refused");
-    assert!(why.contains("made to fill the memory"), "{why}");
+    assert!(why.contains("made to fill the memory") || why.contains("MB of memory"), "{why}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn zeros(rows: usize, level: Compression) -> Vec<u8> {
 #[test]
 fn an_archive_that_unpacks_without_end_is_refused() {
     let why = of(&zeros(32_000_000, Compression::fast())).expect_err("refused");
-    assert!(why.contains("made to fill the memory"), "{why}");
+    assert!(why.contains("made to fill the memory") || why.contains("MB of memory"), "{why}");
 }
 
 #[test]

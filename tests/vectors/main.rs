@@ -10,10 +10,12 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::alignment::turn_of;
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::vectors::answers::{Measure, ends, neighbours};
-use attune_engine::vectors::expression::Expression;
-use attune_engine::vectors::space::{compare, components, hubs, mean_cosine, shared};
+use attune_engine::vectors::expression::{Expression, length};
+use attune_engine::vectors::space::{Turn, compare, components, hubs, mean_cosine, shared};
 use attune_engine::vectors::{Format, Vectors, read};
 use serde_json::Value;
 
@@ -152,6 +154,49 @@ fn a_space_is_turned_onto_itself_without_a_word_moving() {
     let compared = compare(&vectors, &other).expect("one width");
     assert_eq!((compared.moved[0].0, compared.moved[0].1), (4, 4));
     assert!(compared.moved[0].2 < 0.5 && compared.mean_cosine() < 0.99, "{:?}", compared.moved);
+}
+
+/// Few words of wide vectors are turned within what they span: the turn is that of the products of all dimensions.
+#[test]
+fn few_wide_words_are_turned_as_by_the_products_of_all_dimensions() {
+    const WORDS: usize = 12;
+    const WIDTH: usize = 300;
+    let rows =
+        |turn: usize| Matrix::from_fn(WORDS, WIDTH, |i, j| ((i * 31 + j * (i + turn) * 17 + j * j) % 23) as f32 - 11.0);
+    let (from, to) = (rows(1), rows(5));
+    let shared: Vec<(usize, usize)> = (0..WORDS).map(|row| (row, row)).collect();
+    let found = compare((&from).into(), (&to).into(), &shared).expect("one width");
+    assert!(matches!(found.turn, Turn::OfSpan { .. }));
+    let unit = |rows: &Matrix<f32>| {
+        let lengths: Vec<f64> = (0..WORDS).map(|i| length(rows.row(i))).collect();
+        Matrix::from_fn(WORDS, WIDTH, |i, j| f64::from(rows.get(i, j)) / lengths[i])
+    };
+    let (p, q) = (unit(&from), unit(&to));
+    let product = |i: usize, j: usize| (0..WORDS).map(|row| p.get(row, i) * q.get(row, j)).sum();
+    let whole = Turn::Whole(turn_of(&faer::Mat::from_fn(WIDTH, WIDTH, product)).expect("finite"));
+    let (turned, expected) = (found.turn.turned(&p), whole.turned(&p));
+    let off = turned.flat().iter().zip(expected.flat()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(off < 1e-9, "{off}");
+    for &(row, _, cosine) in &found.moved {
+        let exact: f64 = expected.row(row).iter().zip(q.row(row)).map(|(a, b)| a * b).sum();
+        assert!((cosine - exact).abs() < 1e-9, "{row}: {cosine}, not {exact}");
+    }
+}
+
+#[test]
+fn many_words_that_are_too_wide_are_not_compared() {
+    let rows = Matrix::from_fn(1100, 4096, |i, j| ((i * 7 + j * 3) % 5) as f32);
+    let shared: Vec<(usize, usize)> = (0..1100).map(|row| (row, row)).collect();
+    let why = compare((&rows).into(), (&rows).into(), &shared).expect_err("too much");
+    assert!(why.starts_with("vectors of 4096 numbers and 1100 words in both spaces; expected at most"), "{why}");
+}
+
+#[test]
+fn an_expression_without_a_word_is_told_apart_from_a_sign_without_one() {
+    let vectors = good("plain.bin");
+    let why = |text: &str| Expression::parse(text, &vectors).expect_err("no word");
+    assert!(why("").starts_with("an empty text; write words") && why("  ").starts_with("an empty text; "));
+    assert!(why("king -").contains("has a sign without a word"));
 }
 
 #[test]

@@ -62,8 +62,8 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
     }
     source.peek(bytes)?;
     source.pass(bytes);
-    let mut builder = Builder::new(width, watch);
-    builder.reserve_promised(rows, width * NUMBER_BYTES + 2, &source);
+    let mut builder = Builder::new(width, &source, watch);
+    builder.reserve_promised(rows, width * NUMBER_BYTES + 2, &source)?;
     while builder.seen() < rows {
         let Some(row) = next(&mut source, width)? else { break };
         let place = Place::Byte(source.passed());

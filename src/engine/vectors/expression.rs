@@ -6,6 +6,7 @@ use crate::pretrained::refusal::quoted;
 
 /// Words of one expression.
 const TERMS_MAX: usize = 64;
+const WRITE_WORDS: &str = "write words with + or - between them, as in king - man + woman";
 
 /// Words that are added and subtracted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl Expression {
     /// a text that is a word as a whole means that word.
     ///
     /// # Errors
-    /// If a word is unknown, or a sign has no word.
+    /// If there is no word, a word is unknown, or a sign has no word.
     pub fn parse(text: &str, vectors: &Vectors) -> Result<Self, String> {
         Self::read(text, |word| vectors.row_of(word), |word| unknown(word, vectors))
     }
@@ -36,6 +37,9 @@ impl Expression {
         let text = text.trim();
         if let Some(row) = row_of(text) {
             return Ok(Self { terms: vec![(row, false)] });
+        }
+        if text.is_empty() {
+            return Err(format!("an empty text; {WRITE_WORDS}"));
         }
         let mut terms = Vec::new();
         let (mut word, mut is_subtracted, mut has_sign) = (String::new(), false, false);
@@ -56,9 +60,7 @@ impl Expression {
                 word.clear();
             } else if has_sign || part.is_none() {
                 let found = quoted(text);
-                return Err(format!(
-                    "{found} has a sign without a word; write words with + or - between them, as in king - man + woman"
-                ));
+                return Err(format!("{found} has a sign without a word; {WRITE_WORDS}"));
             }
             (is_subtracted, has_sign) = (next, true);
         }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each, its reader and its writer: word2vec's and GloVe's text and the projector's TSV; word2vec's binary form; `.npy` and `.npz`; safetensors and model folders |
 //! | [`source`] | a window on a file's bytes, unpacked from gzip where it is packed |
+//! | `budget` | the memory that vectors may take, in proportion to their file, counted before it is taken |
 //! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and two spaces compared |
 //!
 //! A file may be anybody's. Whatever can be mended is read and counted in the [`Report`]; the rest is a [`Refusal`]. Memory
@@ -12,6 +13,7 @@
 
 pub mod answers;
 pub mod binary;
+mod budget;
 mod decimal;
 pub mod expression;
 pub mod numpy;
@@ -21,11 +23,13 @@ pub mod tensors;
 pub mod text;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::Path;
 
+use self::budget::Budget;
 use self::source::{Archive, Source};
 use crate::messages::counted;
 use crate::numerics::Matrix;
@@ -34,8 +38,15 @@ use crate::pretrained::refusal::{Refusal, quoted};
 
 /// The widest vector that is read; large models have some ten thousand numbers.
 pub const WIDTH_MAX: usize = 1 << 16;
-/// Rows between two calls of whoever watches.
+/// Rows between two calls of whoever watches, ...
 const ROWS_AT_A_TIME: usize = 8192;
+/// ... and memory: so many rows can be wide.
+const BYTES_AT_A_TIME: u64 = 16 << 20;
+/// Memory of a row beside its numbers and the letters of its word, here and in the window that shows it: the places of the word
+/// in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
+const ROW_BYTES: u64 = 192;
+/// Memory of an entry of metadata beside its letters.
+const ENTRY_BYTES: u64 = 40;
 /// Places that a report names of each kind; the others are counted.
 const PLACES_MAX: usize = 8;
 
@@ -100,6 +111,36 @@ impl fmt::Display for Place {
             Self::Byte(byte) => write!(f, "byte {byte}"),
             Self::Row(row) => write!(f, "row {row}"),
         }
+    }
+}
+
+impl Place {
+    /// The place so many rows on, where rows follow one another.
+    fn after(self, rows: u64) -> Option<Self> {
+        match self {
+            Self::Line(line) => Some(Self::Line(line + rows)),
+            Self::Row(row) => Some(Self::Row(row + rows)),
+            Self::Byte(_) => (rows == 0).then_some(self),
+        }
+    }
+}
+
+/// The place of each row. Most rows follow the one before, so only the others are kept, with their numbers.
+#[derive(Debug, Default)]
+struct Places(Vec<(usize, Place)>);
+
+impl Places {
+    /// Adds the place of a row, which comes after all others.
+    fn push(&mut self, row: usize, place: Place) {
+        if self.of(row) != Some(place) {
+            self.0.push((row, place));
+        }
+    }
+
+    fn of(&self, row: usize) -> Option<Place> {
+        let at = self.0.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
+        let (first, place) = self.0[at];
+        place.after((row - first) as u64)
     }
 }
 
@@ -296,6 +337,8 @@ pub struct Progress<'a> {
     /// Numbers of the rows so far, one row after the other.
     pub numbers: &'a [f32],
     pub width: usize,
+    /// Bytes of memory that the vectors take so far.
+    pub memory: u64,
 }
 
 /// Hears of the rows that have come, and ends the reading by `false`.
@@ -306,7 +349,10 @@ pub struct Builder<'a> {
     words: Vec<Box<str>>,
     numbers: Vec<f32>,
     /// Where each row was in the file; only rows that are kept.
-    places: Vec<Place>,
+    places: Places,
+    budget: Budget,
+    /// The part of the budget that was taken when whoever watches was called last.
+    watched: u64,
     width: usize,
     pub report: Report,
     metadata: Vec<Column>,
@@ -318,9 +364,32 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(width: usize, watch: Watch<'a>) -> Self {
+    /// Vectors of a width that are read from a source.
+    pub fn new(width: usize, source: &Source, watch: Watch<'a>) -> Self {
         let (words, numbers, places, report, metadata) = Default::default();
-        Self { words, numbers, places, width, report, metadata, watch, seen: 0, kept: None }
+        let budget = Budget::of(source);
+        Self { words, numbers, places, budget, watched: 0, width, report, metadata, watch, seen: 0, kept: None }
+    }
+
+    /// Counts memory that is taken next for something other than rows.
+    ///
+    /// # Errors
+    /// If it is more than a file of this size may take, or whoever watches ends the reading.
+    pub fn take(&mut self, bytes: u64, source: &Source) -> Result<(), LoadStopped> {
+        self.budget.take(bytes)?;
+        if self.budget.taken() - self.watched >= BYTES_AT_A_TIME { self.call_watch(source) } else { Ok(()) }
+    }
+
+    /// Counts memory for entries of metadata with so many letters together.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn take_entries(&mut self, entries: u64, letters: usize, source: &Source) -> Result<(), LoadStopped> {
+        self.take(entries.saturating_mul(ENTRY_BYTES).saturating_add(letters as u64), source)
+    }
+
+    fn row_bytes(&self) -> u64 {
+        ROW_BYTES + (self.width * size_of::<f32>()) as u64
     }
 
     /// Adds a sentence on the file as a whole.
@@ -329,17 +398,24 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes memory for the rows that a header promises, as far as the file can have rows of so many bytes at least.
-    pub fn reserve_promised(&mut self, rows: u64, row_bytes: usize, source: &Source) {
-        if let Some(left) = source.left() {
-            self.reserve(usize::try_from(rows.min(left / row_bytes as u64)).unwrap_or_default());
-        }
+    ///
+    /// # Errors
+    /// As [`Self::reserve`].
+    pub fn reserve_promised(&mut self, rows: u64, row_bytes: usize, source: &Source) -> Result<(), Refusal> {
+        source.left().map_or(Ok(()), |left| self.reserve(rows.min(left / row_bytes as u64)))
     }
 
-    /// Takes memory for the given number of rows at once, which must be rows that are there.
-    pub fn reserve(&mut self, rows: usize) {
-        self.words.reserve_exact(rows);
-        self.places.reserve_exact(rows);
-        self.numbers.reserve_exact(rows.saturating_mul(self.width));
+    /// Takes memory for the given number of rows at once, which must be rows that are there, as far as the budget goes.
+    ///
+    /// # Errors
+    /// If this computer does not have as much.
+    pub fn reserve(&mut self, rows: u64) -> Result<(), Refusal> {
+        let rows = usize::try_from(rows.min(self.budget.left() / self.row_bytes())).unwrap_or_default();
+        let numbers = self.numbers.try_reserve_exact(rows * self.width);
+        numbers.and_then(|()| self.words.try_reserve_exact(rows)).map_err(|_| {
+            let found = format!("{} of {} numbers", counted(rows, "row"), self.width);
+            Refusal::new(found, "vectors that fit into the memory of this computer", "keep fewer rows")
+        })
     }
 
     /// The room for the next row; [`Self::push`] takes or drops it.
@@ -349,6 +425,9 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes the row whose numbers were put into [`Self::room`].
+    ///
+    /// # Errors
+    /// If the rows take too much memory, or whoever watches ends the reading.
     pub fn push(&mut self, word: &[u8], place: Place, source: &Source) -> Result<(), LoadStopped> {
         let from = self.words.len() * self.width;
         let row = &self.numbers[from..];
@@ -362,26 +441,29 @@ impl<'a> Builder<'a> {
         if row.iter().all(|x| *x == 0.0) {
             self.report.zeros.add(place);
         }
+        self.budget.take(self.row_bytes() + word.len() as u64)?;
         let word = self.named(word, place);
+        self.places.push(self.words.len(), place);
         self.words.push(word);
-        self.places.push(place);
         if let Some(kept) = &mut self.kept {
             kept.push(self.seen - 1);
         }
         if self.words.len() == ROWS_AT_A_TIME {
-            self.reserve_rest(source);
+            self.reserve_rest(source)?;
         }
-        if self.words.len().is_multiple_of(ROWS_AT_A_TIME) { self.watched(source) } else { Ok(()) }
+        let is_due = self.words.len().is_multiple_of(ROWS_AT_A_TIME);
+        if is_due || self.budget.taken() - self.watched >= BYTES_AT_A_TIME { self.call_watch(source) } else { Ok(()) }
     }
 
     /// Takes memory for the rest of a file whose rows are as long as those that were read: growing by halves would need more.
-    fn reserve_rest(&mut self, source: &Source) {
+    fn reserve_rest(&mut self, source: &Source) -> Result<(), Refusal> {
         /// Rows differ in length.
         const ALLOWANCE: f64 = 1.02;
-        if !source.is_packed() {
-            let rows = source.length() as f64 / source.passed().max(1) as f64 * self.words.len() as f64 * ALLOWANCE;
-            self.reserve((rows as usize).saturating_sub(self.words.len()));
+        if source.is_packed() {
+            return Ok(());
         }
+        let rows = source.length() as f64 / source.passed().max(1) as f64 * self.words.len() as f64 * ALLOWANCE;
+        self.reserve((rows as u64).saturating_sub(self.words.len() as u64))
     }
 
     fn named(&mut self, word: &[u8], place: Place) -> Box<str> {
@@ -413,10 +495,11 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn watched(&mut self, source: &Source) -> Result<(), LoadStopped> {
+    fn call_watch(&mut self, source: &Source) -> Result<(), LoadStopped> {
+        self.watched = self.budget.taken();
         let numbers = &self.numbers[..self.words.len() * self.width];
         let (bytes, length, words, width) = (source.passed(), source.length(), &*self.words, self.width);
-        if (self.watch)(Progress { bytes, length, words, numbers, width }) {
+        if (self.watch)(Progress { bytes, length, words, numbers, width, memory: self.watched }) {
             Ok(())
         } else {
             Err(LoadStopped::Cancelled)
@@ -440,20 +523,10 @@ impl<'a> Builder<'a> {
             let found = format!("{}, and {left} that cannot be used: {why}", counted(kept, "row"));
             return Err(Refusal::new(found, format!("rows of {} numbers ({format})", self.width), NOT_VECTORS).into());
         }
-        self.watched(source)?;
+        self.call_watch(source)?;
         let mut index: Vec<(u64, u32)> = self.words.iter().zip(0..).map(|(word, row)| (hash(word), row)).collect();
         index.sort_unstable();
-        let mut duplicates = Vec::new();
-        for same in index.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            for (i, (_, row)) in same.iter().enumerate() {
-                let word = &self.words[*row as usize];
-                if same[..i].iter().any(|(_, other)| &self.words[*other as usize] == word) {
-                    duplicates.push(*row);
-                }
-            }
-        }
-        duplicates.sort_unstable();
-        duplicates.iter().for_each(|&row| self.report.duplicates.add(self.places[row as usize]));
+        self.report.duplicates = self.duplicates(&index);
         let _ = self.room();
         self.numbers.shrink_to_fit();
         let rows = Matrix::from_row_major(self.words.len(), self.width, self.numbers);
@@ -461,19 +534,41 @@ impl<'a> Builder<'a> {
         Ok(Vectors { words, rows, metadata: self.metadata, format, kind, report, index })
     }
 
+    /// Rows whose words an earlier row has, by the index of words.
+    fn duplicates(&self, index: &[(u64, u32)]) -> Found {
+        let mut first = BTreeSet::new();
+        let mut found = Found::default();
+        for same in index.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            for (i, (_, row)) in same.iter().enumerate() {
+                let word = &self.words[*row as usize];
+                if same[..i].iter().any(|(_, other)| &self.words[*other as usize] == word) {
+                    found.count += 1;
+                    first.insert(*row as usize);
+                    if first.len() > PLACES_MAX {
+                        first.pop_last();
+                    }
+                }
+            }
+        }
+        found.places = first.into_iter().filter_map(|row| self.places.of(row)).collect();
+        found
+    }
+
     /// Takes columns with an entry for each row of the file: rows get their words from the one that names them, and the columns
     /// keep the entries of rows that are kept.
     pub fn name_by(&mut self, mut columns: Vec<Column>) {
-        let kept = self.kept.clone().unwrap_or_else(|| (0..self.words.len() as u64).collect());
         for column in &mut columns {
-            let entry = |row: &u64| usize::try_from(*row).ok().and_then(|row| column.entries.get(row)).cloned();
-            column.entries = kept.iter().map(|row| entry(row).unwrap_or_default()).collect();
+            if let Some(kept) = &self.kept {
+                let mut entry = |row: &u64| column.entries.get_mut(usize::try_from(*row).ok()?).map(std::mem::take);
+                column.entries = kept.iter().map(|row| entry(row).unwrap_or_default()).collect();
+            }
+            column.entries.resize(self.words.len(), String::new());
         }
         if let Some(label) = text::label(&columns) {
             self.report.unnamed = Found::default();
-            for ((word, place), name) in self.words.iter_mut().zip(&self.places).zip(&label.entries) {
+            for (row, (word, name)) in self.words.iter_mut().zip(&label.entries).enumerate() {
                 match &**name {
-                    "" => self.report.unnamed.add(*place),
+                    "" => self.places.of(row).into_iter().for_each(|place| self.report.unnamed.add(place)),
                     name => *word = name.into(),
                 }
             }

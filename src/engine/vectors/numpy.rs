@@ -140,15 +140,15 @@ impl Numbers {
 pub fn read_npy(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
-    metadata_beside(path, &mut builder)?;
+    metadata_beside(path, &mut builder, &source)?;
     builder.finish(Format::Npy, &header.kind, &source)
 }
 
 fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Result<Builder<'a>, LoadStopped> {
     let (rows, width, numbers) = header.table()?;
-    let mut builder = Builder::new(width, watch);
+    let mut builder = Builder::new(width, source, watch);
     let row_bytes = width * numbers.size;
-    builder.reserve_promised(rows, row_bytes, source);
+    builder.reserve_promised(rows, row_bytes, source)?;
     if header.is_fortran {
         columns(source, rows, numbers, &mut builder, width)?;
     } else {
@@ -188,7 +188,8 @@ fn columns(
         if whole == 0 {
             break;
         }
-        kind.widen(&bytes[..whole], &mut all);
+        to.take((whole / kind.size * size_of::<f32>()) as u64, source)?;
+        kind.widen(&source.peek(whole)?[..whole], &mut all);
         source.pass(whole);
     }
     if all.len() < count {
@@ -294,31 +295,37 @@ pub fn read_npz(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watc
     let entries = directory(archive)?;
     let (mut table, mut texts, mut others) = (None, Vec::new(), Vec::new());
     for entry in &entries {
-        let mut source = open(archive, entry, packed)?;
-        match Header::read(&mut source) {
-            Ok(header) if table.is_none() && header.table().is_ok() => table = Some((source, header)),
-            Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push((source, header, &entry.name)),
+        // Opened again when it is read: each source has a window of its own.
+        match Header::read(&mut open(archive, entry, packed)?) {
+            Ok(header) if table.is_none() && header.table().is_ok() => table = Some(entry),
+            Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push(entry),
             Ok(header) if header.kind.contains('O') => others.push(format!("{} (pickled)", quoted(&entry.name))),
             _ => others.push(quoted(&entry.name)),
         }
     }
-    let Some((mut source, header)) = table else {
+    let Some(table) = table else {
         let found = if others.is_empty() { "no array of numbers".to_owned() } else { others.join(", ") };
         let advice = "save it in NumPy with np.savez(\"NAME.npz\", vectors=array, words=words)";
         return Err(Refusal::new(found, format!("an array of rows of {KINDS}"), advice).into());
     };
+    let mut source = open(archive, table, packed)?;
+    let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
+    builder.take(archive.bytes_in_memory(), &source)?;
     let rows = builder.seen();
     let mut columns = Vec::new();
-    for (source, header, name) in texts {
-        match header.shape[..] {
-            [count] if count as u64 == rows => columns
-                .push(Column { name: name.trim_end_matches(NPY).to_owned(), entries: texts_of(source, &header)? }),
-            _ => others.push(quoted(name)),
+    for entry in texts {
+        let mut source = open(archive, entry, packed)?;
+        let header = Header::read(&mut source)?;
+        if header.shape[..] != [usize::try_from(rows).unwrap_or(usize::MAX)] {
+            others.push(quoted(&entry.name));
+            continue;
         }
+        let entries = texts_of(source, &header, &mut builder)?;
+        columns.push(Column { name: entry.name.trim_end_matches(NPY).to_owned(), entries });
     }
     match columns.is_empty() {
-        true => metadata_beside(path, &mut builder)?,
+        true => metadata_beside(path, &mut builder, &source)?,
         false => builder.name_by(columns),
     }
     if !others.is_empty() {
@@ -328,7 +335,7 @@ pub fn read_npz(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watc
 }
 
 /// The texts of an array, `<U12` or `|S12`: characters of four bytes or one, with zeros after the last.
-fn texts_of(mut source: Source, header: &Header) -> Result<Vec<String>, Refusal> {
+fn texts_of(mut source: Source, header: &Header, builder: &mut Builder<'_>) -> Result<Vec<String>, LoadStopped> {
     let count = header.shape.first().copied().unwrap_or_default();
     let (order, kind) = header.kind.split_at_checked(1).unwrap_or_default();
     let size = if kind.starts_with('U') { 4 } else { 1 };
@@ -336,7 +343,7 @@ fn texts_of(mut source: Source, header: &Header) -> Result<Vec<String>, Refusal>
     let bytes = length.saturating_mul(size);
     if (bytes as u64).saturating_mul(count as u64) > WORDS_BYTES_MAX {
         let found = format!("words of {bytes} bytes, {count} of them");
-        return Err(Refusal::new(found, format!("at most {WORDS_BYTES_MAX} bytes"), "shorten the words"));
+        return Err(Refusal::new(found, format!("at most {WORDS_BYTES_MAX} bytes"), "shorten the words").into());
     }
     let character = |four: [u8; 4]| if order == ">" { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) };
     let mut texts = Vec::new();
@@ -345,11 +352,13 @@ fn texts_of(mut source: Source, header: &Header) -> Result<Vec<String>, Refusal>
         if word.len() < bytes || bytes == 0 {
             break;
         }
-        texts.push(match size {
+        let text: String = match size {
             1 => String::from_utf8_lossy(word).trim_end_matches('\0').to_owned(),
             _ => each(word).map(character).take_while(|c| *c != 0).filter_map(char::from_u32).collect(),
-        });
+        };
         source.pass(bytes);
+        builder.take_entries(1, text.len(), &source)?;
+        texts.push(text);
     }
     Ok(texts)
 }

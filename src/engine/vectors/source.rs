@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
+use super::budget::Budget;
 use super::{Progress, Watch};
 use crate::pretrained::folder::plain;
 use crate::pretrained::load::LoadStopped;
@@ -207,13 +208,14 @@ impl Archive {
             return Ok(Self::File(path.to_owned()));
         }
         let mut bytes = Vec::new();
+        let mut budget = Budget::of(&source);
         loop {
-            let part = source.peek(WINDOW)?;
-            let count = part.len();
-            bytes.extend_from_slice(part);
+            let count = source.peek(WINDOW)?.len();
+            budget.take(count as u64)?;
+            bytes.extend_from_slice(source.peek(count)?);
             source.pass(count);
-            let progress = Progress { bytes: source.passed, length: source.length, words: &[], numbers: &[], width: 0 };
-            if !watch(progress) {
+            let (words, numbers, memory) = (&[], &[], budget.taken());
+            if !watch(Progress { bytes: source.passed, length: source.length, words, numbers, width: 0, memory }) {
                 return Err(LoadStopped::Cancelled);
             }
             if count == 0 {
@@ -225,6 +227,14 @@ impl Archive {
             return Err(Refusal::new(found, "the whole file", FETCH_AGAIN).into());
         }
         Ok(Self::Unpacked(Shared(Arc::new(bytes))))
+    }
+
+    /// Bytes that are held unpacked.
+    pub fn bytes_in_memory(&self) -> u64 {
+        match self {
+            Self::File(_) => 0,
+            Self::Unpacked(bytes) => bytes.0.len() as u64,
+        }
     }
 
     /// A reader of the unpacked bytes, and their number.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::source::{Archive, Source, split};
-use super::text::metadata_beside;
+use super::text::{Lines, metadata_beside};
 use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
 use crate::numerics::Matrix;
 use crate::pretrained::cache::{INDEX, WEIGHTS};
@@ -27,7 +27,8 @@ const TABLES: [&str; 8] = [
     "shared.weight",
 ];
 const INDEX_BYTES_MAX: u64 = 64 << 20;
-const WORDS_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of a tokenizer; those of the largest vocabularies have some 35 MB.
+const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 const ADVICE: &str = "give a file with one table of vectors, or a model's folder";
 
 /// Whether a file begins as safetensors do: the length of the header, and then JSON.
@@ -62,14 +63,16 @@ pub fn read_file(path: &Path, archive: &Archive, watch: Watch<'_>) -> Result<Vec
         let table = table(&header)?;
         let width = table.shape[1];
         file.seek(SeekFrom::Start(header.length + table.begin)).map_err(|error| Refusal::unreadable(&error))?;
-        let mut builder = Builder::new(width, watch);
-        // The header was held against the file's length: these rows are there.
-        builder.reserve(table.shape[0]);
         let source = Source::of(std::io::empty(), length);
+        let mut builder = Builder::new(width, &source, watch);
+        builder.take(archive.bytes_in_memory(), &source)?;
+        // The header was held against the file's length: these rows are there.
+        builder.reserve(table.shape[0] as u64)?;
         rows(&mut file, table, &mut builder, &source)?;
-        metadata_beside(path, &mut builder)?;
+        metadata_beside(path, &mut builder, &source)?;
         if !builder.has_metadata() {
-            builder.name_by(names(folder)?);
+            let columns = names(folder, &mut builder, &source)?;
+            builder.name_by(columns);
         }
         if !builder.has_metadata() {
             builder
@@ -134,16 +137,22 @@ fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
 }
 
 /// The words of the rows as a column: the pieces of the tokenizer beside the file, or the lines of its list.
-fn names(folder: &Path) -> Result<Vec<Column>, Refusal> {
+fn names(folder: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<Vec<Column>, LoadStopped> {
     let column = |entries| vec![Column { name: "label".to_owned(), entries }];
-    if let Some(json) = text_if_there(folder, TOKENIZER, WORDS_BYTES_MAX)? {
+    if let Some(json) = text_if_there(folder, TOKENIZER, TOKENIZER_BYTES_MAX)? {
         let tokenizer = Tokenizer::read(TokenizerFiles::Json(&json))?;
-        let ids = 0..u32::try_from(tokenizer.len()).unwrap_or(u32::MAX);
+        // Pieces beyond the table name no row.
+        let count = tokenizer.len().min(usize::try_from(builder.seen()).unwrap_or(usize::MAX));
+        let ids = 0..u32::try_from(count).unwrap_or(u32::MAX);
         // Ids without a piece are named by their number.
         return Ok(column(ids.map(|id| tokenizer.piece(id).map_or_else(|| id.to_string(), str::to_owned)).collect()));
     }
-    let lines = text_if_there(folder, PIECES, WORDS_BYTES_MAX)?;
-    Ok(lines.map_or_else(Vec::new, |lines| column(lines.lines().map(str::to_owned).collect())))
+    let list = folder.join(PIECES);
+    if !list.exists() {
+        return Ok(Vec::new());
+    }
+    let lines = Lines::read(&list, builder, source).map_err(|stopped| stopped.in_file(PIECES))?;
+    Ok(column(lines.text.lines().map(str::to_owned).collect()))
 }
 
 /// Writes a table under the name that model2vec gives its own.

@@ -4,8 +4,9 @@
 //! The last `d` fields of a line are its vector and all before them is its word, so that words with blanks are read too.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +15,13 @@ use super::decimal::parse;
 use super::source::{Source, split};
 use super::{Builder, Column, Format, NOT_VECTORS, Place, Report, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch};
 use crate::files;
+use crate::messages::counted;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::Refusal;
 
 /// Lines that tell the width of a file.
 const SAMPLE: usize = 100;
-/// Bytes of a metadata table or a config that is read.
-const METADATA_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of a config that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 const COLUMNS_MAX: usize = 64;
 
@@ -117,7 +118,7 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
         _ => Shape::of(sample, is_whole)?,
     };
     source.pass(header_bytes);
-    let mut builder = Builder::new(shape.width, watch);
+    let mut builder = Builder::new(shape.width, &source, watch);
     if let Some(Header { width, .. }) = header.filter(|header| header.width != shape.width) {
         builder.note(format!("the header says {width} numbers per word, but the lines have {}", shape.width));
     }
@@ -132,7 +133,7 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
         (None, _) => Format::Glove,
     };
     if shape.is_nameless {
-        metadata_beside(path, &mut builder)?;
+        metadata_beside(path, &mut builder, &source)?;
     }
     builder.finish(format, "text", &source)
 }
@@ -224,16 +225,69 @@ fn row(line: &[u8], shape: &Shape, word: &mut Vec<u8>, numbers: &mut Vec<f32>) -
     true
 }
 
+/// The lines of a file beside the vectors, as far as there are rows for them.
+pub(super) struct Lines {
+    pub text: String,
+    /// Lines of the whole file.
+    count: u64,
+}
+
+impl Lines {
+    /// Reads a line for each row, and one for the names of columns; the lines after them are counted.
+    ///
+    /// # Errors
+    /// If the file cannot be read, a line has no end, or the lines take too much memory.
+    pub fn read(path: &Path, builder: &mut Builder<'_>, vectors: &Source) -> Result<Self, LoadStopped> {
+        let (file, length) = files::open(path).map_err(|error| Refusal::unreadable(&error))?;
+        let mut source = Source::of(file.take(length), length);
+        let (mut bytes, mut count) = (Vec::new(), 0);
+        while count <= builder.seen() {
+            let line = source.line()?;
+            let length = line.len();
+            if length == 0 {
+                break;
+            }
+            builder.take(length as u64, vectors)?;
+            bytes.extend_from_slice(source.peek(length)?);
+            source.pass(length);
+            count += 1;
+        }
+        let mended = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+        let text = String::from_utf8(bytes).unwrap_or_else(mended);
+        Ok(Self { text, count: count + lines_left(&mut source)? })
+    }
+}
+
+/// The number of lines to the end, which may have any length.
+fn lines_left(source: &mut Source) -> Result<u64, Refusal> {
+    const AT_ONCE: usize = 1 << 20;
+    let (mut count, mut is_within) = (0, false);
+    loop {
+        let part = source.peek(AT_ONCE)?;
+        let Some(last) = part.last() else { return Ok(count + u64::from(is_within)) };
+        is_within = *last != b'\n';
+        count += memchr::memchr_iter(b'\n', part).count() as u64;
+        let length = part.len();
+        source.pass(length);
+    }
+}
+
+/// The number of columns of a table.
+fn columns_of(text: &str) -> usize {
+    text.lines().next().map_or(0, |line| line.split('\t').count()).min(COLUMNS_MAX)
+}
+
 /// A table of words and of what else is known of them, as the Embedding Projector has it.
-pub fn read_metadata(text: &str, rows: u64, report: &mut Report) -> Vec<Column> {
-    let lines: Vec<&str> = text.lines().collect();
-    let width = lines.first().map_or(0, |line| line.split('\t').count()).min(COLUMNS_MAX);
+fn read_metadata(lines: &Lines, rows: u64, report: &mut Report) -> Vec<Column> {
+    let (width, count) = (columns_of(&lines.text), lines.count);
+    let lines: Vec<&str> = lines.text.lines().collect();
     // The projector's rule: names of columns only where there is more than one.
     let has_names = width > 1;
-    let entries = &lines[usize::from(has_names)..];
-    if entries.len() as u64 != rows {
-        report.notes.push(format!("the metadata has {} rows, but the vectors have {rows}", entries.len()));
+    let count = count - u64::from(has_names);
+    if count != rows {
+        report.notes.push(format!("the metadata has {}, but the vectors have {rows}", counted(count, "row")));
     }
+    let entries = &lines[usize::from(has_names)..];
     let name = |at: usize| lines.first().and_then(|line| line.split('\t').nth(at)).filter(|_| has_names);
     let column = |at| Column {
         name: name(at).unwrap_or("label").to_owned(),
@@ -271,7 +325,7 @@ pub fn label(columns: &[Column]) -> Option<&Column> {
 ///
 /// # Errors
 /// If the table cannot be read.
-pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<(), Refusal> {
+pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
     let (folder, name) = split(path)?;
     let stem = name.trim_end_matches(".gz");
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
@@ -280,16 +334,18 @@ pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>) -> Result<(), Ref
     let swapped = swapped.into_iter().filter(|other| other != stem).map(|other| format!("{other}.tsv"));
     let names = own.into_iter().chain(swapped).chain(["metadata.tsv".to_owned()]);
     match names.filter(|other| other != name).find(|other| folder.join(other).is_file()) {
-        Some(table) => metadata(&folder.join(table), builder),
+        Some(table) => metadata(&folder.join(table), builder, source),
         None => Ok(()),
     }
 }
 
-fn metadata(table: &Path, builder: &mut Builder<'_>) -> Result<(), Refusal> {
-    let unreadable = |error: &std::io::Error| Refusal::unreadable(error).in_file(&table.display().to_string());
-    let bytes = files::read(table, METADATA_BYTES_MAX).map_err(|error| unreadable(&error))?;
+fn metadata(table: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
     let rows = builder.seen();
-    let columns = read_metadata(&String::from_utf8_lossy(&bytes), rows, &mut builder.report);
+    let of_table = |stopped: LoadStopped| stopped.in_file(&table.display().to_string());
+    let lines = Lines::read(table, builder, source).map_err(of_table)?;
+    let entries = rows.saturating_mul(columns_of(&lines.text) as u64);
+    builder.take_entries(entries, lines.text.len(), source).map_err(of_table)?;
+    let columns = read_metadata(&lines, rows, &mut builder.report);
     builder.name_by(columns);
     Ok(())
 }
@@ -351,8 +407,8 @@ pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped
     let shape = Shape { is_nameless: true, ..Shape::of(head, head.len() < SNIFFED_BYTES)? };
     let width = fields(trimmed(head.split(|byte| *byte == b'\n').next().unwrap_or_default())).count().max(shape.width);
     let shape = Shape { width: width.min(WIDTH_MAX), ..shape };
-    let mut builder = Builder::new(shape.width, watch);
+    let mut builder = Builder::new(shape.width, &source, watch);
     rows(&mut source, &shape, 1, &mut builder)?;
-    metadata_path.map_or(Ok(()), |table| metadata(&table, &mut builder))?;
+    metadata_path.map_or(Ok(()), |table| metadata(&table, &mut builder, &source))?;
     builder.finish(Format::Tsv, "text", &source)
 }

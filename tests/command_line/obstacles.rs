@@ -53,6 +53,7 @@ fn fill(folder: &Folder) {
     }
     fs::write(folder.join("table.tsv"), "0.1\t0.2\n0.3\t0.4\n").expect("written");
     let config = r#"{"embeddings": [{"tensorPath": "table.tsv", "metadataPath": "labels.tsv"}]}"#;
+    fs::write(folder.join("labels.tsv"), "one\ntwo\n").expect("written");
     fs::write(folder.join("projector.json"), config).expect("written");
     let cells = r#"
         Text(id: "shown", md: "![](picture.png) {{ vectors(\"live.vec\") }}"),

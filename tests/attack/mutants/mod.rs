@@ -13,6 +13,7 @@ mod cells;
 mod commands;
 mod exports;
 mod kills;
+mod large_vectors;
 mod lessons;
 mod models;
 mod states;

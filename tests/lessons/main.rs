@@ -11,6 +11,7 @@ mod exercises;
 mod forms;
 mod numbers;
 mod other_runs;
+mod questions;
 mod reference_lesson;
 mod shares;
 mod vector_files;

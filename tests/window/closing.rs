@@ -3,7 +3,7 @@
 use std::fs;
 
 use attune::app::actions::Action;
-use attune::app::link::LatestModels;
+use attune::app::link::{LatestModels, Link};
 use attune::app::shell::window::close;
 use attune::app::ui_state::ViewState;
 use attune::app::work::profile::{self, Profile, WindowSettings};
@@ -15,7 +15,7 @@ use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy::window::{PrimaryWindow, WindowCloseRequested};
 
-use crate::{ask, copy_of, frame, home, open, send, sentence, until};
+use crate::{ask, copy_of, frame, home, open, send, sentence, until, wait};
 
 fn cell(world: &World, id: &str, command: CellCommand) {
     send(world, Command::Notebook(NotebookCommand::Cell(id.into(), command)));
@@ -43,6 +43,36 @@ fn what_is_typed_while_a_cell_runs_is_there_again() {
     ask(&mut world, Action::open(own));
     until(&mut world, "the first lesson", |world| sentence(world).is_some());
     assert_eq!(text(&world, "uses"), "typed_meanwhile");
+    drop(world);
+    fs::remove_dir_all(folder).expect("it was there");
+}
+
+/// A lesson opens faster than a frame is drawn: what was done before the window saw its first snapshot is saved too.
+#[test]
+fn what_is_done_before_the_first_snapshot_is_seen_is_there_again() {
+    let (folder, home) = home("at-once");
+    let own = copy_of("tests/fixtures/notebook.ron", &folder);
+    let mut world = open(&home, &own);
+    until(&mut world, "a model", |world| sentence(world).is_some());
+    until(&mut world, "all is saved", |world| world.resource::<Session>().is_saved());
+    drop(world);
+    let mut world = open(&home, &own);
+    cell(&world, "uses", CellCommand::SetText("typed at once".into()));
+    wait("the text in a kernel that stands still", || {
+        let worker = world.resource::<Link>().0.as_ref().expect("a kernel");
+        let latest = worker.latest();
+        let has_text = latest.notebook.cells.iter().any(|shown| *shown.cell.text == *"typed at once");
+        has_text && worker.is_answered() && latest.awaited.is_none() && latest.model.is_some()
+    });
+    for _ in 0..3 {
+        frame(&mut world);
+    }
+    world.write_message(AppExit::Success);
+    frame(&mut world);
+    drop(world);
+    let mut world = open(&home, &own);
+    until(&mut world, "the work", |world| sentence(world).is_some());
+    assert_eq!(text(&world, "uses"), "typed at once");
     drop(world);
     fs::remove_dir_all(folder).expect("it was there");
 }

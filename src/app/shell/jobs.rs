@@ -4,6 +4,7 @@
 //! The still map shows the vocabulary by t-SNE (van der Maaten & Hinton 2008), drawn by button only and shown in a window over
 //! the others. The map never moves and nothing is measured in it: motion is on the stage, in one linear basis.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -430,7 +431,8 @@ fn map_ui(ui: &mut Ui, model: &StillModel) {
 fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) -> Pos2, palette: &Palette) {
     // No dot covers a letter.
     let dot = |point: &StillPoint| Rect::from_center_size(seen(point), Vec2::splat(2.0 * POINT));
-    let mut written: Vec<Rect> = model.points.iter().map(dot).collect();
+    let mut taken = TakenPlaces::default();
+    model.points.iter().for_each(|point| taken.add(dot(point)));
     let (grouped, others): (Vec<_>, Vec<_>) = model.points.iter().partition(|point| point.group.is_some());
     for point in grouped.into_iter().chain(others) {
         let ink = palette.legible(palette.word_of(point.group), TEXT_CONTRAST);
@@ -439,12 +441,36 @@ fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) 
         let (x, y) = (POINT + size::GAP_TIGHT / 2.0 + half.x, POINT + half.y);
         let places = [(x, 0.0), (-x, 0.0), (0.0, -y), (0.0, y)]
             .map(|(x, y)| Rect::from_center_size(seen(point) + Vec2::new(x, y), galley.size()));
-        let is_free =
-            |place: &&Rect| rect.contains_rect(**place) && !written.iter().any(|other| other.intersects(**place));
+        let is_free = |place: &&Rect| rect.contains_rect(**place) && taken.is_free(**place);
         if let Some(place) = places.iter().find(is_free) {
-            written.push(*place);
+            taken.add(*place);
             ui.painter().galley(place.min, galley, ink);
         }
+    }
+}
+
+/// Rectangles by the squares of a grid that they touch: a name is compared with those near it, and not with all of 2000
+/// words, in every frame.
+#[derive(Default)]
+struct TakenPlaces(HashMap<(i32, i32), Vec<Rect>>);
+
+impl TakenPlaces {
+    /// Side of a square in points: about the width of a name.
+    const SIDE: f32 = 48.0;
+
+    fn squares(rect: Rect) -> impl Iterator<Item = (i32, i32)> {
+        let square = |at: f32| (at / Self::SIDE).floor() as i32;
+        let (rows, columns) = (square(rect.min.y)..=square(rect.max.y), square(rect.min.x)..=square(rect.max.x));
+        rows.flat_map(move |row| columns.clone().map(move |column| (row, column)))
+    }
+
+    fn add(&mut self, rect: Rect) {
+        Self::squares(rect).for_each(|square| self.0.entry(square).or_default().push(rect));
+    }
+
+    fn is_free(&self, rect: Rect) -> bool {
+        let near = Self::squares(rect).filter_map(|square| self.0.get(&square));
+        !near.flatten().any(|other| other.intersects(rect))
     }
 }
 

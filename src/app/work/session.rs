@@ -353,7 +353,8 @@ impl Session {
             }
         }
         let is_other = match &work.last {
-            None => !work.report.is_empty(),
+            // What was asked for while the lesson opened is in its first snapshot.
+            None => !work.report.is_empty() || snapshot.work_revision != snapshot.opened_revision,
             Some((last, last_view)) => *last != snapshot.work_revision || (last_view != view && !is_gliding),
         };
         if work.last.is_none() || is_other {

@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_engine::json;
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::{Interventions, Patch};
 use attune_engine::numerics::model::generate::NextWordChoice;
 use attune_engine::numerics::params::{Parameters, TensorId};
@@ -35,8 +36,9 @@ pub enum Command {
     /// Trains the lesson again from scratch, static vectors and model, with the recipe applied to it; the
     /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
     /// as a whole: edited weights, a replay and branches belong to the old model, and undo brings
-    /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed
-    /// edges as far as there are so many, frozen ones become live, and a patch ends. Cells that read tensors are stale,
+    /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed edges as far as
+    /// the new model has the same layer with so many heads. Frozen heads become live and a patch ends. The notice names the
+    /// changes that end. Cells that read tensors are stale,
     /// as after a reset. A newer recipe takes the place of one under way at once. Successive changes of the same thing
     /// undo as one.
     Retrain(Box<Recipe>),
@@ -177,7 +179,8 @@ pub enum InterventionCommand {
     SetScale(Option<bool>),
     /// One query of the sentence sees one key, or no longer does.
     ToggleMask { query: usize, key: usize },
-    /// Who sees whom, for the sentence on the stage; `None`: the lesson's.
+    /// Who sees whom, for the sentence on the stage; `None`: the lesson's. A table belongs to the sentence, and takes the
+    /// place of windows too, see [`Sight`](attune_engine::numerics::model::activations::Sight).
     SetMask(Option<Mask>),
     /// The mask is the lesson's again.
     ResetMask,
@@ -192,20 +195,37 @@ pub enum InterventionCommand {
 }
 
 impl InterventionCommand {
-    /// The commands that make all changes of a pass, in an order in which each is possible.
-    pub fn all_of(changes: &Interventions<f32>) -> Vec<Self> {
+    /// The commands that make all changes of a pass, in an order in which each is possible; `of` is the model with the number
+    /// of tokens of its sentence, where they are known.
+    pub fn all_of(changes: &Interventions<f32>, of: Option<(&Architecture, usize)>) -> Vec<Self> {
         let Interventions { temperature, scale, heads, mask, edges, patch } = changes;
         let is_changed = |(_, mode): &(usize, &HeadMode<f32>)| **mode != HeadMode::Live;
         let heads = heads.iter().enumerate().filter(is_changed);
         let heads = heads.map(|(head, mode)| Self::SetHead { head, mode: mode.clone() });
-        // A mask may have come to hide an edge after it was removed.
-        let [open, close] =
-            [Self::SetMask(Some(Mask::None)), Self::ResetMask].map(|it| (!edges.is_empty()).then_some(it));
-        let edges = edges.iter().map(|&edge| Self::SetEdge { edge, is_removed: true });
         let mut all: Vec<Self> = temperature.map(|set| Self::SetTemperature(Some(set))).into_iter().collect();
         all.extend(scale.map(|set| Self::SetScale(Some(set))));
-        all.extend(open.into_iter().chain(edges).chain(close));
-        all.extend(mask.clone().map(|mask| Self::SetMask(Some(mask))));
+        // The mask may have come to hide an edge after it was removed: then all is shown while edges are taken out.
+        let open = match of {
+            Some((architecture, tokens)) => {
+                let is_seen = |edge: &Edge| {
+                    let (block, ..) = architecture.head(edge.head);
+                    changes.sight(architecture, block).sees(edge.query, edge.key)
+                };
+                let all_seen = || Mask::custom(MaskTable::from_fn(tokens, tokens, |_, _| true));
+                (!edges.iter().all(is_seen)).then(all_seen)
+            }
+            None => (!edges.is_empty()).then_some(Mask::None),
+        };
+        let mask = mask.clone().map(|mask| Self::SetMask(Some(mask)));
+        let removals = edges.iter().map(|&edge| Self::SetEdge { edge, is_removed: true });
+        match open {
+            None => all.extend(mask.into_iter().chain(removals)),
+            Some(open) => {
+                all.push(Self::SetMask(Some(open)));
+                all.extend(removals);
+                all.push(mask.unwrap_or(Self::ResetMask));
+            }
+        }
         all.extend(heads);
         all.extend(patch.clone().map(|patch| Self::SetPatch(Some(patch))));
         all
@@ -268,7 +288,7 @@ pub enum SenseCommand {
         index: usize,
         text: String,
     },
-    /// Sets the sense of the word in a sentence: a letter of [`SENSES`](super::data::senses::SENSES).
+    /// Sets the sense of the word in a sentence: a letter of [`SENSES`](super::sentence_pass::senses::SENSES).
     SetSense {
         index: usize,
         sense: Option<char>,
@@ -298,7 +318,7 @@ pub enum AxisCommand {
     /// are the principal components of what is left at right angles to the chosen ones.
     Set {
         axis: Axis,
-        /// See [`super::data::word_group`].
+        /// See [`WordGroup`](super::snapshot::space::WordGroup).
         from: String,
         to: String,
     },

@@ -31,7 +31,7 @@ enum Request {
     OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
     /// A kernel that goes on from here is to be sent.
     Copy(Arc<Lesson>, Sender<Kernel>),
-    /// To be answered as soon as all that was asked for before is done.
+    /// To be answered as soon as the commands that were sent before are applied.
     Settle(Sender<()>),
 }
 
@@ -146,8 +146,9 @@ impl Worker {
         self.request(Request::OpenSaved(lesson, saved.map(Box::new)));
     }
 
-    /// Waits until all that was asked for is done, so that [`Self::latest`] has it; what runs is given
-    /// [`GRACE`] and then ended. False if it took longer than `patience`.
+    /// Waits until every command that was sent is applied, so that [`Self::latest`] has its effect. What commands set
+    /// going, such as training, waits as long as somebody settles: a cell that was asked to run is still to run then. A
+    /// cell that runs already is given [`GRACE`] and then ended. Returns false if that took longer than `patience`.
     pub fn settle(&self, patience: Duration) -> bool {
         let (sender, answer) = channel();
         self.request(Request::Settle(sender));
@@ -285,7 +286,7 @@ impl<'t> KernelThread<'t> {
         self.requests.recv().map(Some).map_err(|_| HungUp)
     }
 
-    /// False where there is nothing to do but to tell when it is done.
+    /// Returns false for [`Request::Settle`], which changes nothing and is answered later.
     fn answer(&mut self, request: Request) -> bool {
         match request {
             Request::Apply(command) => self.apply(command),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
+use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
 use attune_core::kernel::snapshot::sentence::{ANSWERS, RankedAnswer, Token, check_generates, token_labels};
 use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
@@ -19,6 +20,7 @@ use attune_core::lesson::panels::PanelName;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_engine::messages::counted;
 use attune_engine::numerics::block::BlockConfig;
+use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::attribution::{NoSum, TermOf};
 use attune_engine::numerics::model::generate::{NextWordChoice, RowsRead, Sampling};
 use attune_engine::numerics::model::{Architecture, Pooling};
@@ -248,7 +250,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
         before: if model.sentence.source.is_some() { String::new() } else { model.sentence.written() },
         words: generated.words.iter().map(|token| token.text.clone()).collect(),
         text: generated.words.iter().map(in_text).collect(),
-        said: how(generated),
+        said: how(generated, &model.interventions),
         rows: generated.rows.clone(),
         rows_label: rows_label(&generated.rows),
     });
@@ -351,7 +353,9 @@ fn rows_label(rows: &[RowsRead]) -> String {
     }
 }
 
-fn how(generated: &Generated) -> String {
+/// Says how the words were chosen. They are written without the learner's interventions, and the list of answers beside
+/// them has these.
+fn how(generated: &Generated, interventions: &Interventions<f32>) -> String {
     let choice = match generated.choice {
         NextWordChoice::Greedy => "Each new word is the likeliest one.".to_owned(),
         NextWordChoice::Sampled(Sampling { temperature, top_k, top_p }) => {
@@ -362,7 +366,8 @@ fn how(generated: &Generated) -> String {
         }
     };
     let since = if generated.is_current { "" } else { " The weights have changed since then." };
-    format!("{choice}{since}")
+    let without = if are_none(interventions) { "" } else { " They are written without your changes in Intervene." };
+    format!("{choice}{without}{since}")
 }
 
 /// A smaller change of a probability is not seen in its digits.

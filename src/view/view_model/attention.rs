@@ -204,7 +204,10 @@ fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
     let changed = model.interventions.mask.as_ref();
     match changed {
         _ if model.sentence.source.is_some() => None,
-        Some(changed) => sees_itself_alone(&|query, key| changed.sees(query, key)).then_some(OF_LEARNER),
+        Some(_) => {
+            let sight = model.interventions.sight_of_first(&model.architecture);
+            sees_itself_alone(&|query, key| sight.sees(query, key)).then_some(OF_LEARNER)
+        }
         None => {
             let mut layers = model.architecture.blocks.iter().map(|block| &block.attention);
             layers.all(|layer| sees_itself_alone(&|query, key| layer.sees(query, key))).then_some(OF_LESSON)

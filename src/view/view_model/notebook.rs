@@ -222,6 +222,12 @@ impl NotebookModel {
         self.cells.iter().filter(|cell| cell.awaits_answer()).map(CellModel::id)
     }
 
+    /// In what the learner's model differs from the lesson's, which predictions ask: each in two or three words.
+    pub fn model_changes(&self) -> Vec<&'static str> {
+        let Differences { forward, weights, recipe, .. } = &*self.differences;
+        forward.iter().chain(weights).chain(recipe).map(|difference| difference.mark).collect()
+    }
+
     /// Every section and task, those behind a closed gate too.
     pub fn outline(&self) -> Vec<OutlineRow> {
         let mut level = 1;

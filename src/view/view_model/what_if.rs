@@ -25,8 +25,10 @@ pub struct WhatIfModel {
     /// Names of the layers.
     pub blocks: Vec<String>,
     pub heads: Vec<HeadRow>,
-    /// Who sees whom, row by row: a row is a query.
+    /// Who sees whom in the first layer, row by row: a row is a query.
     pub mask: Setting<Vec<bool>>,
+    /// Layers have masks or windows of their own: a pair that is changed in the first layer is changed in all of them.
+    pub layers_see_differently: bool,
     /// Edges that are taken out.
     pub edges: Vec<Edge>,
     pub patch: PatchState,
@@ -134,13 +136,13 @@ impl WhatIfModel {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let labels = HeadLabels::of(model);
-        // The layers are all alike, and self-attention comes first.
-        let attention = &model.architecture.blocks[0].attention;
+        let attention = &model.architecture.first_self_attention().attention;
         let changed = &model.interventions;
         let count = labels.tokens.len();
         let pairs = || (0..count * count).map(|at| (at / count, at % count));
         let own: Vec<bool> = pairs().map(|(query, key)| attention.sees(query, key)).collect();
-        let learners = |mask: &Mask| pairs().map(|(query, key)| mask.sees(query, key)).collect();
+        let sight = changed.sight_of_first(&model.architecture);
+        let learners = |_: &Mask| pairs().map(|(query, key)| sight.sees(query, key)).collect();
         let mut told = Self {
             temperature: Setting::of(changed.temperature, attention.temperature),
             scale: Setting::of(changed.scale, attention.scale),
@@ -148,6 +150,7 @@ impl WhatIfModel {
             blocks: labels.blocks(),
             heads: HeadRow::all(model, &labels),
             mask: Setting::of(changed.mask.as_ref().map(learners), own),
+            layers_see_differently: layers_see_differently(&model.architecture),
             edges: changed.edges.clone(),
             patch: PatchState::of(model),
             said: Vec::new(),
@@ -244,6 +247,13 @@ impl WhatIfModel {
         }
         said
     }
+}
+
+fn layers_see_differently(architecture: &Architecture) -> bool {
+    let first = &architecture.first_self_attention().attention;
+    let mut layers =
+        architecture.blocks.iter().filter(|block| !block.attends_to_source()).map(|block| &block.attention);
+    layers.any(|layer| (&layer.mask, layer.window) != (&first.mask, first.window))
 }
 
 /// A removed edge: In layer 2, head 1, “it” no longer looks at “bank”.

@@ -4,6 +4,7 @@ mod dependencies;
 mod editing;
 mod passes;
 mod tasks;
+mod writing;
 
 use std::sync::Arc;
 

@@ -244,21 +244,24 @@ fn kernel_temperature(kernel: &Kernel) -> f64 {
 }
 
 #[test]
-fn a_prediction_is_about_the_model_as_it_was_when_the_answer_was_given() {
+fn a_prediction_is_about_the_lessons_model() {
     let text = NOTEBOOK.replacen("shape(A)[0] - 1", "if temperature < 1 { 0 } else { 1 }", 1);
     let mut kernel = lessons::kernel(&text);
     cell(&mut kernel, "guess", CellCommand::Choose(1));
     apply(&mut kernel, temperature(0.5));
     assert!(found(&kernel, "guess").run.is_none(), "nothing is shown before the answer is given");
     cell(&mut kernel, "guess", CellCommand::Reveal);
-    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
-    apply(&mut kernel, temperature(2.0));
-    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 0 });
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 }, "the lesson's temperature is 1");
+    apply(&mut kernel, temperature(0.2));
+    assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 });
     assert_eq!(found(&kernel, "guess").status, CellStatus::Fresh);
     cell(&mut kernel, "guess", CellCommand::Reset);
     assert!(found(&kernel, "guess").run.is_none());
     apply(&mut kernel, Command::Undo);
     assert_eq!(verdict(&kernel, "guess"), Verdict::Prediction { right: 1 }, "the answer is given again");
+    // A task to change the model asks what the learner made of it.
+    apply(&mut kernel, temperature(0.5));
+    assert!(is_right(&kernel, "sharpen"));
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attune_core::kernel::check::claims::{ClaimVerdict, verify, verify_switched};
-use attune_core::kernel::command::{Axis, Reference};
+use attune_core::kernel::command::{Axis, InterventionCommand, Reference};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
 use attune_core::lesson::recipe::{Measured, offers};
-use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::params::TensorName;
 
 use crate::common::commands::{
@@ -256,8 +256,45 @@ fn sentence_and_interventions_stay_as_far_as_they_fit() {
     assert_eq!((now.sentence.index, now.interventions.temperature), (Some(1), Some(2.0)));
     assert_eq!(now.interventions.heads, [HeadMode::Live, HeadMode::Off, HeadMode::Live]);
     assert!(now.interventions.mask.is_some());
+    let ended = "the new model does not have these changes: head 1 frozen";
+    assert_eq!(notice(&kernel).as_deref(), Some(ended));
     retrain(&mut kernel, &heads(1));
     assert_eq!(model(&kernel).interventions.heads, [HeadMode::Live]);
+    let ended = "the new model does not have these changes: head 2 off";
+    assert_eq!(notice(&kernel).as_deref(), Some(ended));
+    retrain(&mut kernel, &heads(2));
+    assert_eq!(notice(&kernel), None, "nothing is left to end");
+}
+
+/// With two layers the encoder has one more, which comes before those of the sentence: their numbers are others.
+#[test]
+fn a_change_stays_with_its_layer_where_others_come_before_it() {
+    let translation = std::fs::read_to_string(at("tests/fixtures/forms/translation.ron")).expect("the form");
+    let switches = r#"switches: [Switch(name: "Two layers", model: Attention(layers: 2))], sentences: ["the cat"#;
+    let text = edited(&translation, &[("sentences: [\"the cat", switches), ("steps: 300", "steps: 2")]);
+    let mut kernel = Kernel::trained(lesson(&text));
+    let modes = [HeadMode::Mean, HeadMode::Off, HeadMode::Uniform];
+    for (at, mode) in modes.iter().enumerate() {
+        apply(&mut kernel, head(at, mode.clone()));
+    }
+    let removed = |head| InterventionCommand::SetEdge { edge: Edge { head, query: 1, key: 0 }, is_removed: true };
+    apply(&mut kernel, Command::Interventions(removed(2)));
+    retrain(&mut kernel, &Recipe { switches: ["Two layers".to_owned()].into(), ..Recipe::default() });
+    assert_eq!(notice(&kernel), None);
+    let now = model(&kernel);
+    let names: Vec<String> = (0..now.architecture.heads()).map(|head| now.architecture.head_name(head)).collect();
+    let changed = now.interventions.heads.iter().zip(&names).filter(|(mode, _)| **mode != HeadMode::Live);
+    let [mean, off, uniform] = &changed.collect::<Vec<_>>()[..] else { panic!("{:?}", now.interventions.heads) };
+    assert_eq!([mean.0, off.0, uniform.0], modes.each_ref());
+    assert!(off.1.contains("self-attention") && uniform.1.contains("cross-attention"), "{off:?}, {uniform:?}");
+    let [edge] = now.interventions.edges[..] else { panic!("{:?}", now.interventions.edges) };
+    assert_eq!(names[edge.head], *uniform.1);
+    // Back to one layer of each: what there is keeps its changes, and what ends is said.
+    apply(&mut kernel, head(names.len() - 1, HeadMode::Off));
+    retrain(&mut kernel, &Recipe::default());
+    assert_eq!(model(&kernel).interventions.heads, modes);
+    let said = notice(&kernel).expect("a notice");
+    assert!(said.contains(&format!("{} off", names[names.len() - 1])), "{said}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     if let Some(run) = &cell.shown.run {
         let words = right.map_or("", |right| verdict_words(cell, chosen, right));
         ui.label(RichText::new(words).size(size::READING));
+        lessons_model_ui(ui, cell, frame);
         outputs_ui(ui, &cell.outputs);
         pictures_ui(ui, &cell.outputs, &mut frame.prose.images);
         if let Some(fault) = &run.fault {
@@ -48,6 +49,16 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
         if !predict.explain.is_empty() {
             frame.prose_ui(ui, cell, &predict.explain);
         }
+    }
+}
+
+/// Says whose answer it is, where the learner's model is another one.
+fn lessons_model_ui(ui: &mut Ui, cell: &CellModel, frame: &NotebookFrame) {
+    let changes = frame.model.model_changes();
+    if cell.shown.reads_model && !changes.is_empty() {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let words = format!("The lesson's own model was asked; yours differs ({}).", changes.join(", "));
+        ui.label(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
     }
 }
 
@@ -81,7 +92,7 @@ fn verdict_words(cell: &CellModel, chosen: Option<usize>, right: usize) -> &'sta
         return "";
     }
     if cell.shown.status == CellStatus::Stale {
-        return "The model has changed since you locked in your answer.";
+        return "The lesson has changed since you locked in your answer.";
     }
     match (chosen == Some(right), cell.shown.reads_model) {
         (true, true) => "The model agrees.",

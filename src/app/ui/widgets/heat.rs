@@ -163,6 +163,11 @@ pub fn mask_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Opt
     let words = "Drag over the grid to change the mask; rows are queries, columns are keys. A dot marks a change \
         from the lesson.";
     ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
+    if model.layers_see_differently {
+        let words = "The grid shows layer 1. A pair that you change is changed in all layers; in the others, each layer \
+            keeps its own window.";
+        ui.add(Label::new(RichText::new(words).weak().size(size::SMALL)).wrap());
+    }
     command = command.or(grid_ui(ui, model, state));
     command
 }

@@ -59,8 +59,8 @@ impl LessonModel {
             }
             InterventionCommand::ToggleMask { query, key } => {
                 let architecture = &self.training.network().architecture;
-                let (own, tokens) = (self.pass.interventions().mask.as_ref(), self.pass.tokens().len());
-                let mask = interventions::toggled(architecture, own, tokens, query, key)?;
+                let (now, tokens) = (self.pass.interventions(), self.pass.tokens().len());
+                let mask = interventions::toggled(architecture, now, tokens, query, key)?;
                 self.intervene("mask", false, |changed| changed.mask = mask);
             }
             InterventionCommand::SetMask(mask) => {
@@ -669,7 +669,12 @@ impl LessonModel {
             // The table of a model that was read from files is too large to be shown at each step.
             return;
         }
-        let table = self.training.live().values_of(TensorName::Embedding);
+        let live = self.training.live();
+        if self.followed.as_ref().is_some_and(|followed| Arc::ptr_eq(followed, live)) {
+            return;
+        }
+        self.followed = Some(live.clone());
+        let table = live.values_of(TensorName::Embedding);
         let vectors = &self.space.vectors;
         if table != vectors.widened().flat() {
             let table = Matrix::from_row_major(vectors.rows(), vectors.cols(), table.to_vec());

@@ -107,11 +107,16 @@ impl LiveModel for Watched<'_> {
 
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String> {
         let (parameters, interventions) = with_written(written, live, &self.names)?;
-        if let Some(parameters) = parameters {
-            self.model.edit(label, false, |now| *now = parameters)?;
-        }
-        self.model.intervene(label, false, |now| *now = interventions);
-        Ok(())
+        let now = self.model.training.live();
+        // A tensor that was written as it was is no change.
+        let parameters = parameters.filter(|parameters| !now.changed_to(parameters).is_empty());
+        self.model.as_one(label, |model| {
+            if let Some(parameters) = parameters {
+                model.edit(label, false, |now| *now = parameters)?;
+            }
+            model.intervene(label, false, |now| *now = interventions);
+            Ok(())
+        })
     }
 
     fn versions(&mut self) -> Versions {
@@ -149,6 +154,19 @@ impl LessonModel {
         };
         let (frame, interventions) = self.pass.beside(sentence);
         Some(of_frame(self, &Passes::default(), &frame, self.training.live(), &Arc::new(interventions)))
+    }
+
+    /// The tensors of a sentence that a question is about; of the sentence on the stage, where the model does not read it.
+    pub(in crate::kernel) fn live_with(&self, spoken: &Spoken) -> Live {
+        self.live_of(spoken).unwrap_or_else(|| self.live())
+    }
+
+    /// The model does what `untouched` does.
+    pub(in crate::kernel) fn is_same_as(&self, untouched: &Self) -> bool {
+        let is_same_recipe = self.origin.recipe == untouched.origin.recipe;
+        is_same_recipe
+            && Arc::ptr_eq(self.training.live(), untouched.training.live())
+            && are_none(self.pass.interventions())
     }
 
     /// The model is the lesson's: trained to its end, by the lesson's own numbers.

@@ -4,11 +4,12 @@
 pub mod commands;
 pub mod live;
 pub mod retraining;
+pub mod untouched;
 
 use std::sync::Arc;
 
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::params::TensorId;
+use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::numerics::projection::Projection;
 use attune_engine::pretrained::load::Pretrained;
 
@@ -59,6 +60,8 @@ pub struct LessonModel {
     pub(in crate::kernel) has_changed: bool,
     /// The slider that the last command moved, while nothing else happened.
     pub(in crate::kernel) last_drag: Option<Drag>,
+    /// The parameters whose table of words `space` has, of a model that trains the table.
+    pub(in crate::kernel) followed: Option<Arc<Parameters<f32>>>,
     pub(in crate::kernel) cache: Cache,
 }
 
@@ -103,6 +106,8 @@ pub enum UndoPart {
     Second(SecondState),
     Senses(SensesState),
     Basis(Box<(Basis, Projection)>),
+    /// Parts that one change was about, in the order in which they changed.
+    Several(Vec<UndoPart>),
 }
 
 impl LessonModel {
@@ -138,6 +143,7 @@ impl LessonModel {
             changes: Vec::new(),
             has_changed: false,
             last_drag: None,
+            followed: None,
             cache: Cache::default(),
         })
     }
@@ -206,6 +212,20 @@ impl LessonModel {
         (std::mem::take(&mut self.changes), std::mem::take(&mut self.has_changed))
     }
 
+    /// Makes `change` one step of undo, whatever it changes.
+    ///
+    /// # Errors
+    /// Those of the change.
+    fn as_one(&mut self, label: &str, change: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), String> {
+        let before = std::mem::take(&mut self.changes);
+        let result = change(self);
+        let mut parts: Vec<UndoPart> =
+            std::mem::replace(&mut self.changes, before).into_iter().map(|it| it.1).collect();
+        let whole = if parts.len() > 1 { Some(UndoPart::Several(parts)) } else { parts.pop() };
+        self.changes.extend(whole.map(|part| (label.to_owned(), part)));
+        result
+    }
+
     /// Undo begins after the last command.
     pub fn forget_changes(&mut self) {
         self.take_changes();
@@ -247,6 +267,10 @@ impl LessonModel {
             UndoPart::Second(before) => UndoPart::Second(pass.restore_second(before)),
             UndoPart::Senses(before) => UndoPart::Senses(pass.set_senses(before)),
             UndoPart::Basis(before) => UndoPart::Basis(Box::new(pass.rebase(space, *before))),
+            UndoPart::Several(parts) => {
+                // The way back begins with what changed last.
+                return UndoPart::Several(parts.into_iter().rev().map(|part| self.swap(part)).collect());
+            }
         };
         pass.read_senses(&origin.lesson);
         present

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::pretrained::load::Pretrained;
@@ -188,8 +189,11 @@ impl LessonModel {
             lost = self.keep_axes(&other.space.basis, &lesson);
         }
         let (old, new) = (&other.origin.lesson.model.architecture, &self.origin.lesson.model.architecture);
-        let kept = kept(other.pass.interventions(), old, new);
+        let (kept, ended) = kept(other.pass.interventions(), old, new);
         self.pass.set_interventions(Arc::new(kept));
+        if !ended.is_empty() {
+            lost.push(format!("the new model does not have these changes: {}", ended.join(", ")));
+        }
         let with = other.training.comparison().map(Comparison::reference);
         // A step of another training is none of this one.
         if let Some(with @ (Reference::Trained | Reference::Start)) = with {
@@ -199,23 +203,50 @@ impl LessonModel {
     }
 }
 
-/// The interventions of a model in another one: of each block the heads that it still has; weights that were
-/// frozen and a patch are of the old one alone.
-fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> Interventions<f32> {
+/// The interventions of a model in another one, and names of those that end with the old one: weights that were frozen and
+/// a patch are its own, and a change of a head ends where the new model has no such head.
+fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> (Interventions<f32>, Vec<String>) {
     let mut now = interventions::none(new);
     (now.temperature, now.scale, now.mask) = (before.temperature, before.scale, before.mask.clone());
-    let (mut from, mut to) = (0, 0);
-    for ((_, old), (_, new)) in old.numbered_blocks().zip(new.numbered_blocks()) {
-        let (old, new) = (old.attention.heads, new.attention.heads);
-        for head in 0..old.min(new) {
-            now.heads[to + head] = match before.heads.get(from + head) {
-                Some(HeadMode::Frozen(_)) | None => HeadMode::Live,
-                Some(mode) => mode.clone(),
-            };
-            let edges = before.edges.iter().filter(|edge| edge.head == from + head);
-            now.edges.extend(edges.map(|edge| Edge { head: to + head, ..*edge }));
+    let mut ended = Vec::new();
+    let heads = same_heads(old, new);
+    for (head, mode) in before.heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live) {
+        match (heads.get(head).copied().flatten(), mode) {
+            (Some(same), mode) if !mode.is_of_sentence() => now.heads[same] = mode.clone(),
+            _ => ended.push(format!("{} {}", old.head_name(head), mode.words().name)),
         }
-        (from, to) = (from + old, to + new);
     }
-    now
+    for edge in &before.edges {
+        match heads.get(edge.head).copied().flatten() {
+            Some(head) => now.edges.push(Edge { head, ..*edge }),
+            None => ended.push(format!("a removed edge of {}", old.head_name(edge.head))),
+        }
+    }
+    now.edges.sort_unstable();
+    ended.dedup();
+    ended.extend(before.patch.is_some().then(|| "the patch".to_owned()));
+    (now, ended)
+}
+
+/// For each head of a model the same head of another: that of its place in the same layer.
+fn same_heads(old: &Architecture, new: &Architecture) -> Vec<Option<usize>> {
+    let mut same = vec![None; old.heads()];
+    for (block, other) in same_blocks(old, new) {
+        for (head, other) in old.heads_of(block).zip(new.heads_of(other)) {
+            same[head] = Some(other);
+        }
+    }
+    same
+}
+
+/// The layers that two models have in common: those of the encoder, of self-attention and of cross-attention, each by its
+/// place among those of its kind. Its number among all layers says nothing where only one of the models has an encoder.
+fn same_blocks(old: &Architecture, new: &Architecture) -> Vec<(usize, usize)> {
+    let of_kind = |of: &Architecture, (is_source, attends): (bool, Attends)| -> Vec<usize> {
+        let sources = of.source_blocks.len();
+        let is_it = |&(b, block): &(usize, &BlockConfig)| (b < sources) == is_source && block.attends == attends;
+        of.numbered_blocks().filter(is_it).map(|(b, _)| b).collect()
+    };
+    let kinds = [(true, Attends::OwnSentence), (false, Attends::OwnSentence), (false, Attends::Source)];
+    kinds.into_iter().flat_map(|kind| of_kind(old, kind).into_iter().zip(of_kind(new, kind))).collect()
 }

@@ -14,8 +14,9 @@ use attune_engine::code::{
 };
 
 use crate::fnv1a;
+use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::document::{Behaviour, CellCode, CellId, Document, DocumentCell};
-use crate::kernel::notebook::live::{Follows, Live, LiveName};
+use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::snapshot::{CellStatus, ComparedCase, RunSnapshot, Verdict};
 use crate::kernel::notebook::{LastCommand, Notebook};
 use crate::lesson::cells::{CellKind, Exercise, Predict};
@@ -36,6 +37,23 @@ pub trait LiveModel {
     /// In words for the learner; nothing has changed then.
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String>;
     fn versions(&mut self) -> Versions;
+}
+
+/// The tensors of a model as code reads them, with their names.
+#[derive(Clone, Copy)]
+pub struct LiveTensors<'a> {
+    pub live: &'a Live,
+    pub known: &'a [LiveName],
+}
+
+impl LiveTensors<'_> {
+    /// The tensors that a text names, but those that a variable of a cell hides.
+    fn given(&self, names: &Names, hidden_by: &[Given]) -> Vec<Given> {
+        let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
+        let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
+        let seen = self.known.iter().filter(is_named).filter(|known| !is_hidden(known));
+        seen.map(|known| self.live.given(known)).collect()
+    }
 }
 
 /// The code whose names decide when a cell is stale; `None` of a cell that does not run.
@@ -89,8 +107,9 @@ pub fn is_attempt(before: &RunSnapshot, now: &Outcome) -> bool {
 }
 
 impl Notebook {
-    /// Runs a cell, writes what it wrote to the model, and keeps what came of it.
-    pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel) {
+    /// Runs a cell, writes what it wrote to the model, and keeps what came of it. A prediction asks `untouched`, the
+    /// lesson's own model: its question is about that one.
+    pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel, untouched: Option<&LessonModel>) {
         let Some(cell) = self.document.cell(id).cloned() else { return };
         let is_unasked = self.unasked.remove(id);
         let left = if is_unasked { UNASKED_TIME_MAX.saturating_sub(self.unasked_time) } else { TIME_MAX };
@@ -101,7 +120,10 @@ impl Notebook {
             _ if left.is_zero() => Outcome::default(),
             CellCode::Code { .. } => self.run_code(&cell, model, allowance),
             CellCode::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
-            CellCode::Predict(predict) => self.answer_prediction(predict, &model.live(), allowance),
+            CellCode::Predict(predict) => {
+                let asked = untouched.map(|untouched| untouched.live_with(&self.speaks_of(&cell)));
+                self.answer_prediction(predict, &asked.unwrap_or_else(|| model.live()), allowance)
+            }
         };
         if left < TIME_MAX && allowance.is_late() {
             outcome = Outcome { fault: Some(not_run()), wrote: outcome.wrote, ..Outcome::default() };
@@ -153,7 +175,12 @@ impl Notebook {
 
     /// Runs a text over the live tensors and what the cells above `cell` define.
     fn run_below(&self, cell: &DocumentCell, text: &str, names: &Names, live: &Live, allowance: Allowance) -> Run {
-        run(text, &self.scope(cell, names, &self.names_above(cell), live, allowance))
+        run(text, &self.scope(cell, names, &self.names_above(cell), self.tensors(live), allowance))
+    }
+
+    /// The tensors of the model on the stage.
+    pub(super) fn tensors<'a>(&'a self, live: &'a Live) -> LiveTensors<'a> {
+        LiveTensors { live, known: &self.live }
     }
 
     /// The live tensors that a text names, and what the cells above `cell` define; `others` as in [`Self::names_above`].
@@ -162,11 +189,12 @@ impl Notebook {
         cell: &DocumentCell,
         names: &Names,
         others: &'o [String],
-        live: &Live,
+        tensors: LiveTensors<'_>,
         allowance: Allowance,
     ) -> Scope<'o> {
         let (variables, functions) = self.above(cell, names);
-        let mut given = self.given(names, live, &variables);
+        let live = tensors.live;
+        let mut given = tensors.given(names, &variables);
         given.extend(variables);
         let (seed, stop, model) = (self.seed_of(cell), self.stop.clone(), live.model.clone());
         Scope { given, others, functions, model, seed, stop, allowance }
@@ -186,14 +214,6 @@ impl Notebook {
             Err(fault) => return Some(fault),
         };
         self.run_below(&below, text, &names, &model.live(), Allowance::default()).fault
-    }
-
-    /// Live tensors that a text names, but those that a variable of a cell hides.
-    fn given(&self, names: &Names, live: &Live, hidden_by: &[Given]) -> Vec<Given> {
-        let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
-        let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
-        let seen = self.live.iter().filter(is_named).filter(|known| !is_hidden(known));
-        seen.map(|known| live.given(known)).collect()
     }
 
     /// Variables and functions that the cells above hand to this one.
@@ -278,7 +298,7 @@ impl Notebook {
             if is_judged && allowance.is_late() {
                 break;
             }
-            let case = self.clean(case, &model.live(), &ExerciseScope::default(), seed, allowance);
+            let case = self.clean(case, self.tensors(&model.live()), &ExerciseScope::default(), seed, allowance);
             let of_case = allowance.less(case.bytes);
             if case.fault.is_some() && !is_judged {
                 return Outcome { fault: case.fault, ..outcome };
@@ -287,7 +307,7 @@ impl Notebook {
             let mut scope = ExerciseScope { case: case.defined, functions: case.functions, ..ExerciseScope::default() };
             let live = model.live();
             let answer = match exercise.start {
-                Some(_) => self.clean(&cell.text, &live, &scope, seed, of_case),
+                Some(_) => self.clean(&cell.text, self.tensors(&live), &scope, seed, of_case),
                 None => Run::default(),
             };
             let of_case = of_case.less(answer.bytes);
@@ -308,11 +328,12 @@ impl Notebook {
             }
             scope.add(answer, &lessons);
             let live = model.live();
-            let check = self.clean(&exercise.check, &live, &scope, seed, of_case);
+            let tensors = self.tensors(&live);
+            let check = self.clean(&exercise.check, tensors, &scope, seed, of_case);
             let is_right = check.fault.is_none() && check.is_true;
-            let mut value = self.clean(&exercise.value, &live, &scope, seed, of_case).outputs;
+            let mut value = self.clean(&exercise.value, tensors, &scope, seed, of_case).outputs;
             let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
-            let expected = self.clean(expected, &live, &scope, seed, of_case).outputs.pop();
+            let expected = self.clean(expected, tensors, &scope, seed, of_case).outputs.pop();
             if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
                 value.pop();
                 allowance = allowance.less(yours.size() + expected.size());
@@ -321,7 +342,7 @@ impl Notebook {
             if is_judged || is_right && number + 1 < cases.len() {
                 continue;
             }
-            let holds = |when: &str| self.clean(when, &live, &scope, seed, of_case).is_true;
+            let holds = |when: &str| self.clean(when, tensors, &scope, seed, of_case).is_true;
             let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
             // A check that cannot be worked out says why: the answer lacks what it asks for.
             let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
@@ -341,8 +362,10 @@ impl Notebook {
 
     fn answer_prediction(&self, predict: &Predict, live: &Live, allowance: Allowance) -> Outcome {
         let scope = ExerciseScope::default();
-        let answer = self.clean(&predict.answer, live, &scope, self.seed, allowance);
-        let shows = self.clean(&predict.shows, live, &scope, self.seed, allowance);
+        let known = live_names(live);
+        let tensors = LiveTensors { live, known: &known };
+        let answer = self.clean(&predict.answer, tensors, &scope, self.seed, allowance);
+        let shows = self.clean(&predict.shows, tensors, &scope, self.seed, allowance);
         let right = match answer.outputs.last() {
             Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
             Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
@@ -357,7 +380,14 @@ impl Notebook {
     }
 
     /// Runs a lesson's piece of code over the live tensors and the exercise's definitions so far.
-    fn clean(&self, source: &str, live: &Live, scope: &ExerciseScope, seed: u64, allowance: Allowance) -> Run {
+    fn clean(
+        &self,
+        source: &str,
+        tensors: LiveTensors<'_>,
+        scope: &ExerciseScope,
+        seed: u64,
+        allowance: Allowance,
+    ) -> Run {
         if source.is_empty() {
             return Run::default();
         }
@@ -369,13 +399,14 @@ impl Notebook {
             Err(fault) => return Run { fault: Some(fault), ..Run::default() },
         };
         // An answer cannot put something of its own in the place of a live tensor or of the case.
-        let is_live = |variable: &Variable| self.live.iter().any(|known| known.name == variable.name);
+        let LiveTensors { live, known } = tensors;
+        let is_live = |variable: &Variable| known.iter().any(|live| live.name == variable.name);
         let is_case = |variable: &Variable| scope.case.iter().any(|given| given.name == variable.name);
         let own = scope.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
         let case = scope.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise defines it"));
-        let mut given = self.given(&names, live, &[]);
+        let mut given = tensors.given(&names, &[]);
         given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
-        let others: Vec<String> = self.live.iter().map(|known| known.name.clone()).collect();
+        let others: Vec<String> = known.iter().map(|live| live.name.clone()).collect();
         let (functions, model, stop) = (scope.functions.clone(), live.model.clone(), self.stop.clone());
         run(source, &Scope { given, others: &others, functions, model, seed, stop, allowance })
     }
@@ -615,8 +646,8 @@ pub fn stale_cells<'a>(document: &'a Document, standings: &[CellStanding<'_>]) -
     all.filter(|(_, standing)| standing.status == CellStatus::Stale).map(|(cell, _)| &cell.id).collect()
 }
 
-/// Whether a verdict stays as the model changes: of a prediction that is given, and of an exercise that is solved. It is about
-/// the model as it was then; a new run of the cell gives another.
+/// Whether a verdict stays as the model changes: of a prediction that is given, which is about the lesson's own model, and of
+/// an exercise that is solved, which is about the model as it was then; a new run of the cell gives another.
 fn is_settled(cell: &DocumentCell, run: &RunSnapshot) -> bool {
     match run.verdict {
         Some(Verdict::Prediction { .. }) => cell.is_done(),

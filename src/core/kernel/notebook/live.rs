@@ -234,10 +234,10 @@ impl Live {
             Quantity::Parameter(name) => wide(&self.parameters.row_major(name.of_block(tensor.block))),
             Quantity::Logit => wide(self.answers.logits.flat()),
             Quantity::Visible => {
-                let sees = |query, key| self.interventions.sees(&self.architecture.blocks[0], false, query, key);
+                let sight = self.interventions.sight_of_first(&self.architecture);
                 let count = self.tokens.len();
                 let pairs = (0..count).flat_map(|query| (0..count).map(move |key| (query, key)));
-                pairs.map(|(query, key)| f64::from(u8::from(sees(query, key)))).collect()
+                pairs.map(|(query, key)| f64::from(u8::from(sight.sees(query, key)))).collect()
             }
             _ => self.matrices(tensor).flat_map(|matrix| wide(matrix.flat())).collect(),
         }
@@ -247,7 +247,7 @@ impl Live {
     pub fn mask_of(&self, visible: &Tensor) -> Option<Mask> {
         let count = self.tokens.len();
         let sees = |query: usize, key: usize| visible.entries()[query * count + key] != 0.0;
-        let own = &self.architecture.blocks[0].attention;
+        let own = &self.architecture.first_self_attention().attention;
         let is_own = (0..count).all(|query| (0..count).all(|key| own.sees(query, key) == sees(query, key)));
         (!is_own).then(|| Mask::custom(MaskTable::from_fn(count, count, sees)))
     }

@@ -3,7 +3,8 @@
 //!
 //! A text is about a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the
 //! stage shows another sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a
-//! change which numbers follow as far as they can.
+//! change which numbers follow as far as they can. The texts of a prediction are about the lesson's own model, whatever
+//! the learner has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use attune_engine::quantity::Entry;
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::document::{CellId, DocumentCell};
-use crate::kernel::notebook::execution::{NameSource, NamesInScope, stale_cells};
-use crate::kernel::notebook::live::{Follows, Live};
+use crate::kernel::notebook::execution::{LiveTensors, NameSource, NamesInScope, stale_cells};
+use crate::kernel::notebook::live::{Follows, live_names};
 use crate::lesson::cells::CellKind;
 use crate::lesson::live_text::LiveText;
 
@@ -163,6 +164,8 @@ struct SourcedTexts<'t> {
     speaks_of: &'t Spoken,
     /// The stage shows the sentence that the cell is about.
     is_shown: bool,
+    /// The lesson's own model, for a question, where the one on the stage does something else.
+    untouched: Option<&'t LessonModel>,
 }
 
 /// Values that were computed of a cell's expressions.
@@ -241,13 +244,20 @@ impl Notebook {
         !self.texts_waiting.is_empty()
     }
 
-    /// Evaluates the expressions of the next cell that waits.
-    pub fn evaluate_next(&mut self, model: &LessonModel) {
+    /// The sentence that a cell is about.
+    pub(super) fn speaks_of(&self, cell: &DocumentCell) -> Spoken {
+        let of_stages = || Spoken::Lesson(sentence_above(self.document.cells.iter(), &cell.id));
+        cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
+    }
+
+    /// Evaluates the expressions of the next cell that waits; those of a prediction with `untouched`, the lesson's own
+    /// model, which is the one that the question and its explanation are about.
+    pub fn evaluate_next(&mut self, model: &LessonModel, untouched: Option<&LessonModel>) {
         let Some(id) = self.texts_waiting.pop_first() else { return };
         self.view.take();
         let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
-        let of_stages = || Spoken::Lesson(sentence_above(self.document.cells.iter(), &id));
-        let speaks_of = cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text);
+        let speaks_of = self.speaks_of(&cell);
+        let untouched = untouched.filter(|_| matches!(*cell.kind, CellKind::Predict(_)));
         let sources = self.sources_at(&id, texts.reads.iter(), false);
         let of_cells = sources.iter().filter(|(_, source)| matches!(source, NameSource::Run(..)));
         let text = SourcedTexts {
@@ -257,6 +267,7 @@ impl Notebook {
             from_cells: of_cells.map(|(name, _)| &**name).collect(),
             speaks_of: &speaks_of,
             is_shown: model.shows(&speaks_of),
+            untouched: untouched.filter(|untouched| !model.is_same_as(untouched)),
         };
         let found = self.find_values(&text, model);
         self.texts_time += found.spent;
@@ -272,6 +283,7 @@ impl Notebook {
     /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell is about.
     fn find_values(&self, text: &SourcedTexts, model: &LessonModel) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
+            _ if text.untouched.is_some() => true,
             // A sentence that the learner wrote is a change which the lesson's numbers follow.
             Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
             Spoken::Text(_) => !text.is_shown,
@@ -282,24 +294,33 @@ impl Notebook {
             .partition(|&i| is_elsewhere && !text.texts.expressions[i].1.as_ref().is_ok_and(reads_cells));
         let mut found = FoundValues { values: BTreeMap::new(), spent: Duration::ZERO };
         if !here.is_empty() {
-            self.compute(text, &here, &model.live(), false, &mut found);
+            self.compute(text, &here, self.tensors(&model.live()), false, &mut found);
         }
         let again = if text.is_shown { there } else { there.into_iter().chain(found.failed(&here)).collect() };
         if !again.is_empty()
-            && let Some(live) = model.live_of(text.speaks_of)
+            && let Some(live) = text.untouched.unwrap_or(model).live_of(text.speaks_of)
         {
-            self.compute(text, &again, &live, true, &mut found);
+            let own = text.untouched.map(|_| live_names(&live));
+            let tensors = own.as_ref().map_or(self.tensors(&live), |known| LiveTensors { live: &live, known });
+            self.compute(text, &again, tensors, true, &mut found);
         }
         found
     }
 
     /// Computes some expressions of a cell over these tensors.
-    fn compute(&self, text: &SourcedTexts, which: &[usize], live: &Live, is_elsewhere: bool, found: &mut FoundValues) {
+    fn compute(
+        &self,
+        text: &SourcedTexts,
+        which: &[usize],
+        tensors: LiveTensors<'_>,
+        is_elsewhere: bool,
+        found: &mut FoundValues,
+    ) {
         let left = TEXT_TIME_MAX.min(TEXTS_TIME_MAX.saturating_sub(self.texts_time));
         let allowance = Allowance::within(left.saturating_sub(found.spent));
         let names = Names { reads: text.texts.reads.clone(), ..Names::default() };
         let others = self.names_above(text.cell);
-        let scope = self.scope(text.cell, &names, &others, live, allowance);
+        let scope = self.scope(text.cell, &names, &others, tensors, allowance);
         let sources: Vec<&str> = which.iter().map(|&i| &*text.texts.expressions[i].0).collect();
         let values = values(&sources, &scope);
         found.spent += allowance.spent();
@@ -331,12 +352,15 @@ impl Notebook {
             let follows = self.followed_by(read.iter().copied());
             let cells: Vec<CellId> = read.iter().filter_map(|(_, source)| source.cell().cloned()).collect();
             let is_spoken_of = is_elsewhere || text.is_shown || follows < Follows::Forward;
-            let is_own = is_as_given && is_spoken_of && !cells.iter().any(|cell| stale_cells.contains(cell));
+            let is_of_lesson = is_as_given || (is_elsewhere && text.untouched.is_some());
+            let is_own = is_of_lesson && is_spoken_of && !cells.iter().any(|cell| stale_cells.contains(cell));
             let own = match &value {
                 Ok(value) if is_own => Some(value.clone()),
                 _ => before.and_then(|before| before.of(source)?.own.clone()),
             };
-            let entry = if value.is_ok() { self.entry(source, &text.from_cells, model) } else { None };
+            // What the window explains is the model on the stage.
+            let is_on_stage = value.is_ok() && text.untouched.is_none();
+            let entry = if is_on_stage { self.entry(source, &text.from_cells, model) } else { None };
             let tensors = self.live.iter().filter(|live| reads(&live.name)).map(|live| live.name.clone()).collect();
             let source = source.clone();
             values.push(LiveValue { source, value, awaits_run, own, tensors, cells, follows, entry, is_elsewhere });

@@ -147,6 +147,18 @@ impl Notebook {
         !self.waiting.is_empty() || self.has_text_to_evaluate()
     }
 
+    /// A prediction is next to be answered, or its texts to be evaluated.
+    pub fn has_question_next(&self) -> bool {
+        let next = match self.waiting.front() {
+            // It will not run.
+            Some(_) if self.stop.load(Relaxed) => None,
+            Some(id) => Some(id),
+            None => self.texts_waiting.first(),
+        };
+        let kind = next.and_then(|id| self.document.cell(id)).map(|cell| &*cell.kind);
+        matches!(kind, Some(CellKind::Predict(_)))
+    }
+
     /// Finds the names of new texts, and forgets those of cells that are gone.
     fn analyse(&mut self) {
         let mut before = std::mem::take(&mut self.analyses);

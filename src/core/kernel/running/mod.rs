@@ -16,6 +16,7 @@ use self::undo::{History, Undoable};
 use crate::kernel::command::{Command, InterventionCommand, TrainingCommand, WeightCommand};
 use crate::kernel::model::live::{Trial, Watch, Watched};
 use crate::kernel::model::retraining::{EmbeddedCorpus, RetrainStep, Retraining};
+use crate::kernel::model::untouched::UntouchedModel;
 use crate::kernel::model::{HISTORY_BYTES_MAX, HISTORY_STATES_MAX, LessonModel, ModelOrigin};
 use crate::kernel::notebook::execution::{Outcome, TriedAnswer};
 use crate::kernel::notebook::saved::SavedNotebook;
@@ -34,6 +35,8 @@ pub struct Kernel {
     lesson: Arc<Lesson>,
     revision: u64,
     work_revision: u64,
+    /// The work revision at which the kernel was opened: the work as it was saved, if it was.
+    opened_revision: u64,
     notice: Option<Arc<str>>,
     /// Asked to play before there was anything to train.
     play_when_ready: bool,
@@ -42,6 +45,8 @@ pub struct Kernel {
     own: Option<EmbeddedCorpus>,
     /// A lesson that was left with a recipe, on its way to the model's initialisation.
     opening: Option<Retraining>,
+    /// The lesson's model without the learner's changes: what predictions ask.
+    untouched: UntouchedModel,
     retraining: Option<UnderWay>,
     /// Changes of the last retraining, while nothing else happened.
     retrained: Option<Vec<String>>,
@@ -89,11 +94,13 @@ impl Kernel {
             lesson,
             revision: 0,
             work_revision: 0,
+            opened_revision: 0,
             notice: None,
             play_when_ready: false,
             phase,
             own: None,
             opening: None,
+            untouched: UntouchedModel::default(),
             retraining: None,
             retrained: None,
             awaited: None,
@@ -138,7 +145,8 @@ impl Kernel {
         let (notebook, report) = Notebook::reopened(&lesson, &saved);
         let phase = Phase::Ready(Box::new(model.copy(&lesson)));
         let toured = if self.toured.is_written() { Toured::Written } else { Toured::default() };
-        let mut copy = Self { own: self.own.clone(), toured, ..Self::in_phase(phase, notebook, lesson) };
+        let untouched = self.untouched.copy(&lesson);
+        let mut copy = Self { own: self.own.clone(), untouched, toured, ..Self::in_phase(phase, notebook, lesson) };
         copy.say(report);
         copy.follow(None);
         copy
@@ -147,7 +155,8 @@ impl Kernel {
     /// Goes on counting the changes of the work from a kernel that this one takes the place of: the work is another.
     #[must_use]
     pub fn counting_from(self, before: &Kernel) -> Self {
-        Self { work_revision: before.work_revision + 1, ..self }
+        let revision = before.work_revision + 1;
+        Self { work_revision: revision, opened_revision: revision, ..self }
     }
 
     /// `clock` measures how long cells run.
@@ -254,10 +263,16 @@ impl Kernel {
             },
             Phase::Ready(_) if self.resuming.is_some() => self.resume(),
             Phase::Ready(_) if self.retraining.is_some() => self.retrain_on(),
+            Phase::Ready(model) if self.untouched.ready().is_none() && self.notebook.has_question_next() => {
+                let own = self.own.clone().unwrap_or_else(|| EmbeddedCorpus::of(model));
+                self.untouched.advance(model, &self.lesson, &own);
+            }
             Phase::Ready(_) if self.toured.is_under_way() && !self.notebook.is_waiting() => self.tour_on(),
             Phase::Ready(model) => match self.notebook.take_next() {
                 Some(cell) => self.run_cell(&cell),
-                None if self.notebook.has_text_to_evaluate() => self.notebook.evaluate_next(model),
+                None if self.notebook.has_text_to_evaluate() => {
+                    self.notebook.evaluate_next(model, self.untouched.ready())
+                }
                 None if model.has_senses_pending() => model.measure_senses(),
                 None => model.advance(),
             },
@@ -330,7 +345,7 @@ impl Kernel {
         let begun = (self.clock)();
         let names = self.notebook.live_names();
         let mut model = Watched { model, watch: &mut self.watch, names };
-        self.notebook.run(cell, &mut model);
+        self.notebook.run(cell, &mut model, self.untouched.ready());
         self.notebook.set_elapsed(cell, (self.clock)().saturating_sub(begun));
         self.work_revision += 1;
         self.remember_changes();
@@ -341,6 +356,7 @@ impl Kernel {
         // While training plays, cells wait for its end; what they show is marked stale.
         if let Phase::Ready(model) = &mut self.phase {
             model.follow_table();
+            self.untouched.keep(model);
             if self.watch.is_other_sentence(model) {
                 self.notebook.set_live(model.live_names());
             }
@@ -502,6 +518,7 @@ impl Kernel {
         let mut snapshot = Snapshot::empty(self.lesson.clone());
         snapshot.revision = self.revision;
         snapshot.work_revision = self.work_revision;
+        snapshot.opened_revision = self.opened_revision;
         snapshot.notice = self.notice.clone();
         snapshot.notebook = self.notebook.snapshot();
         snapshot.awaited = self.awaited.clone();

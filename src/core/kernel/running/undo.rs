@@ -54,6 +54,7 @@ impl UndoPart {
             | Self::Second((_, interventions)) => of_interventions(interventions),
             Self::Senses((list, _)) => list.sentences.iter().map(|sentence| sentence.text.len()).sum(),
             Self::Basis(basis) => of_basis(&basis.0),
+            Self::Several(parts) => parts.iter().map(Self::bytes).sum(),
         }
     }
 }
@@ -161,7 +162,7 @@ impl<T> History<T> {
         self.bytes -= self.future.drain(..).map(|entry| entry.bytes).sum::<usize>();
         self.past.push_back(Entry { label: label.into(), state: before, bytes });
         self.bytes += bytes;
-        self.trim();
+        self.trim(false);
     }
 
     /// Goes back over the last change. False if there is none.
@@ -181,14 +182,17 @@ impl<T> History<T> {
         let (state, bytes) = swap(entry.state);
         self.bytes = self.bytes - entry.bytes + bytes;
         to.push_back(Entry { label: entry.label, state, bytes });
-        self.trim();
+        self.trim(is_back);
         true
     }
 
-    /// Forgets what is farthest from the present, the past first.
-    fn trim(&mut self) {
+    /// Forgets what is farthest from the present. Where the past reaches as far as the future, `is_back`, the direction
+    /// of the last step, says which of them goes first: never the step that was just taken.
+    fn trim(&mut self, is_back: bool) {
         while self.len() > 1 && (self.len() > self.states_max || self.bytes > self.bytes_max) {
-            let gone = self.past.pop_front().or_else(|| self.future.pop_front());
+            let (past, future) = (self.past.len(), self.future.len());
+            let is_past = past > future || (past == future && is_back);
+            let gone = if is_past { self.past.pop_front() } else { self.future.pop_front() };
             self.bytes -= gone.map_or(0, |entry| entry.bytes);
         }
     }
@@ -258,6 +262,28 @@ mod tests {
         assert_eq!(undone(&mut pushed("abCde", 9, 12), 'f'), "edC");
         assert_eq!(undone(&mut pushed("abCde", 9, 11), 'f'), "ed");
         assert_eq!(undone(&mut pushed("abC", 9, 5), 'f'), "C", "the last stays, whatever it costs");
+    }
+
+    #[test]
+    fn a_step_that_was_just_taken_can_be_taken_back() {
+        // Redone into a large state, of which there is room for one beside two small ones.
+        let mut history = pushed("abcde", 9, 12);
+        let mut present = 'f';
+        while step(&mut history, &mut present, true) {}
+        assert_eq!((present, history.future.len()), ('a', 5));
+        present = 'A';
+        assert!(step(&mut history, &mut present, false) && present == 'b');
+        assert_eq!((history.past.len(), history.future.len(), history.bytes), (1, 2, 12), "the far future went");
+        assert!(step(&mut history, &mut present, true) && present == 'A', "what was redone is undone");
+        // There is room for it and nothing else, and as much lies before as behind.
+        for (undone, is_back) in [(0, true), (2, false)] {
+            let (mut history, mut present) = (pushed("ab", 9, 10), 'c');
+            (0..undone).for_each(|_| assert!(step(&mut history, &mut present, true)));
+            present = present.to_ascii_uppercase();
+            let large = present;
+            assert!(step(&mut history, &mut present, is_back) && step(&mut history, &mut present, !is_back));
+            assert_eq!(present, large);
+        }
     }
 
     #[test]

@@ -98,7 +98,9 @@ fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
     commands.extend(sentences_of(model).into_iter().map(Command::Sentence));
     commands.extend(senses_of(&model.senses.list, model.senses.is_on).into_iter().map(Command::Senses));
     commands.extend(snapshot.space.iter().flat_map(|space| axes_of(space)).map(Command::Axes));
-    commands.extend(InterventionCommand::all_of(&model.interventions).into_iter().map(Command::Interventions));
+    let of = (&model.architecture, model.sentence.tokens.len());
+    let interventions = InterventionCommand::all_of(&model.interventions, Some(of));
+    commands.extend(interventions.into_iter().map(Command::Interventions));
     match &snapshot.awaited {
         // What is yet to be done again is as it was saved.
         Some(awaited) => {

@@ -113,7 +113,7 @@ impl Model {
         commands
             .extend(senses.into_iter().flat_map(|senses| senses_of(&senses.list(), senses.is_on)).map(Command::Senses));
         commands.extend(basis.into_iter().flat_map(Basis::commands).map(Command::Axes));
-        let changes = interventions.iter().flat_map(InterventionCommand::all_of);
+        let changes = interventions.iter().flat_map(|changes| InterventionCommand::all_of(changes, None));
         commands.extend(changes.take(COMMANDS_MAX).map(Command::Interventions));
         commands.extend(training.commands());
         commands.extend(retraining.map(retrain));

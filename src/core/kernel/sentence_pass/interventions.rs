@@ -94,13 +94,14 @@ pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
     }
 }
 
-/// The mask with one pair of query and key turned, from hidden to seen or back; `None` where it is the model's again.
+/// The mask with one pair of query and key turned, from hidden to seen or back, as the first layer sees it with its window;
+/// `None` where it is the model's again.
 ///
 /// # Errors
 /// In words for the learner, if there is no such pair.
 pub fn toggled(
     architecture: &Architecture,
-    mask: Option<&Mask>,
+    interventions: &Interventions<f32>,
     tokens: usize,
     query: usize,
     key: usize,
@@ -112,11 +113,10 @@ pub fn toggled(
             key.saturating_add(1)
         ));
     }
-    // The layers are all alike, and self-attention comes first.
-    let own = &architecture.blocks[0].attention.mask;
-    let before = mask.unwrap_or(own);
+    let before = interventions.sight_of_first(architecture);
     let sees = |q: usize, k: usize| before.sees(q, k) != ((q, k) == (query, key));
+    let own = &architecture.first_self_attention().attention;
     let pairs = || (0..tokens).flat_map(|q| (0..tokens).map(move |k| (q, k)));
-    let as_before = pairs().all(|(q, k)| sees(q, k) == own.sees(q, k));
-    Ok((!as_before).then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees))))
+    let is_own = pairs().all(|(q, k)| sees(q, k) == own.sees(q, k));
+    Ok((!is_own).then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees))))
 }

@@ -229,8 +229,7 @@ impl SentencePass {
     /// # Errors
     /// In words for the learner, if the sentence has no such edge.
     pub fn check_edge(&self, architecture: &Architecture, edge: Edge) -> Result<(), String> {
-        let (block, config, own) = architecture.head(edge.head);
-        let is_of_source = block < architecture.source_blocks.len();
+        let (block, _, own) = architecture.head(edge.head);
         let (queries, keys) = self.shape_of(architecture, edge.head);
         let Edge { query, key, .. } = edge;
         if query >= queries || key >= keys {
@@ -240,8 +239,8 @@ impl SentencePass {
                 own + 1
             ));
         }
-        if !self.interventions.mask_of(config, is_of_source).sees(query, key) {
-            return Err("the mask already hides this word".to_owned());
+        if !self.interventions.sight(architecture, block).sees(query, key) {
+            return Err("the mask or the window already hides this word".to_owned());
         }
         Ok(())
     }

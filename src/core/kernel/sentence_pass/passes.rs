@@ -57,24 +57,26 @@ impl KeptPass {
     ) -> Agreement {
         let blocks = self.activations.blocks.len();
         let mut agreement = Agreement { blocks, is_whole: true };
-        let ours = &*self.interventions;
-        let scores = |of: &Interventions<f32>| (of.temperature.map(f64::to_bits), of.scale);
-        if scores(ours) != scores(interventions) || ours.mask != interventions.mask {
+        // Every field is named, so that a new one cannot be left out.
+        let Interventions { temperature, scale, heads, mask, edges, patch } = &*self.interventions;
+        let has_same_scores = (temperature.map(f64::to_bits), scale)
+            == (interventions.temperature.map(f64::to_bits), &interventions.scale);
+        if !has_same_scores || *mask != interventions.mask {
             agreement.ends_at(0);
         }
-        let mode = |of: &Interventions<f32>, head: usize| of.heads.get(head).cloned().unwrap_or_default();
+        let mode = |of: &[HeadMode<f32>], head: usize| of.get(head).cloned().unwrap_or_default();
         for (b, _) in architecture.numbered_blocks() {
-            let is_same = |head: usize| is_same(&mode(ours, head), &mode(interventions, head));
+            let is_same = |head: usize| is_same(&mode(heads, head), &mode(&interventions.heads, head));
             if !architecture.heads_of(b).all(is_same) {
                 agreement.ends_at(b);
             }
         }
-        let only_one_has = |edge: &&Edge| !(ours.edges.contains(edge) && interventions.edges.contains(edge));
-        for edge in ours.edges.iter().chain(&interventions.edges).filter(only_one_has) {
+        if let Some(edge) = first_difference(edges, &interventions.edges) {
+            // Edges are in the order of their heads, and these in that of their blocks.
             agreement.ends_at(architecture.head(edge.head).0);
         }
-        if ours.patch != interventions.patch {
-            let patches = ours.patch.iter().chain(&interventions.patch);
+        if *patch != interventions.patch {
+            let patches = patch.iter().chain(&interventions.patch);
             patches.for_each(|patch| agreement.ends_at(patch.block));
         }
         for id in self.parameters.differing(parameters) {
@@ -86,6 +88,12 @@ impl KeptPass {
         }
         agreement
     }
+}
+
+/// The first edge that only one of two sorted lists has.
+fn first_difference(some: &[Edge], others: &[Edge]) -> Option<Edge> {
+    let same = some.iter().zip(others).take_while(|(edge, other)| edge == other).count();
+    [some, others].into_iter().filter_map(|edges| edges.get(same)).min().copied()
 }
 
 /// Modes by their bits: a gain of −0 is not one of 0.

@@ -40,6 +40,9 @@ pub struct Snapshot {
     pub revision: u64,
     /// Grows with every change of what is saved, and with nothing else: the steps of a training under way are not.
     pub work_revision: u64,
+    /// The work revision when the lesson was opened: work that was saved is saved at this revision. The first snapshot may
+    /// have a later one, for commands may come before it.
+    pub opened_revision: u64,
     /// The static vectors, once they are trained.
     pub space: Option<Arc<StaticSpace>>,
     /// How far the static vectors are, in epochs; those of a pretrained model, in megabytes of its files.
@@ -78,6 +81,7 @@ impl Snapshot {
             lesson,
             revision: 0,
             work_revision: 0,
+            opened_revision: 0,
             space: None,
             embedding_progress,
             model: None,

@@ -97,6 +97,28 @@ impl Training {
         if kept.is_empty() { vec![0] } else { kept }
     }
 
+    /// The latest step is the one at which the lesson's own training stops, and no change was made on the way there.
+    pub fn ends_as_given(&self) -> bool {
+        let run = &self.model.run;
+        let is_at_end = match run.first_rule_step() {
+            Some(step) => step == run.steps_done(),
+            None => run.steps_done() == self.trainer.steps() || run.diverged.is_some(),
+        };
+        is_at_end && run.changes().last().is_none() && !run.is_recovering()
+    }
+
+    /// The lesson's own training comes through the latest step.
+    pub fn is_on_given_way(&self) -> bool {
+        let run = &self.model.run;
+        let is_on_way = run.first_rule_step().is_none_or(|step| step == run.steps_done());
+        is_on_way && run.changes().last().is_none() && !run.is_recovering()
+    }
+
+    /// This training at its latest step, standing still, without edits of the weights.
+    pub fn untouched(&self) -> Self {
+        Self { model: self.model.untouched(), comparison: None, playing: false, ..self.clone() }
+    }
+
     /// Why it stands still, if it does.
     pub fn stopped(&self) -> Option<Stopped> {
         let at_end = self.steps_done() >= self.trainer.steps();

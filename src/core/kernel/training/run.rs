@@ -76,6 +76,11 @@ impl TrainingRun {
         self.diverged.map(Stopped::Diverged).or(rule.map(|(rule, _)| Stopped::Rule(*rule)))
     }
 
+    /// The step at which a rule first stopped this run.
+    pub fn first_rule_step(&self) -> Option<usize> {
+        self.fired.first().map(|(_, step)| *step)
+    }
+
     /// The state at the latest step overflowed and is on its way there again.
     pub fn is_recovering(&self) -> bool {
         self.latest.steps_done() < self.steps_done()

@@ -130,12 +130,12 @@ fn first_in_blocks(
     activations: &Activations<f32>,
 ) -> Option<ActivationId> {
     let mut heads_before = 0;
-    for ((b, config), block) in architecture.numbered_blocks().zip(&activations.blocks) {
+    for ((b, _), block) in architecture.numbered_blocks().zip(&activations.blocks) {
         for (h, head) in (heads_before..).zip(&block.heads) {
             let scores = &head.scores;
-            let sees = |q: usize, k: usize| interventions.sees(config, b < architecture.source_blocks.len(), q, k);
+            let sight = interventions.sight(architecture, b);
             let is_out = |query, key| interventions.edges.contains(&Edge { head: h, query, key });
-            let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !sees(q, k) || is_out(q, k);
+            let is_right = |q: usize, k: usize| scores.get(q, k).is_finite() || !sight.sees(q, k) || is_out(q, k);
             let are_right = (0..scores.rows()).all(|q| (0..scores.cols()).all(|k| is_right(q, k)));
             let tensors = [
                 ("Q", is_finite(&head.query)),

@@ -40,6 +40,11 @@ impl WeightState {
         Self { run: TrainingRun::new(start), edited: None, look: None }
     }
 
+    /// The latest step, as training left it.
+    pub fn untouched(&self) -> Self {
+        Self { run: self.run.clone(), edited: None, look: None }
+    }
+
     /// The training at the step that is shown.
     pub fn shown(&self) -> &Arc<TrainingState> {
         self.look.as_ref().map_or(self.run.latest(), |look| &look.at.state)

@@ -10,7 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Architecture, AttentionModel, Sequences};
 use crate::json::{self, Real};
-use crate::numerics::attention::{BatchRoom, Edge, HeadChanges, HeadMode, Mask, Tokens, Window};
+use crate::numerics::attention::{
+    AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskTable, Tokens, Window,
+};
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
 use crate::numerics::params::{Learned, Parameters};
@@ -127,7 +129,7 @@ pub struct Interventions<S> {
     pub scale: Option<bool>,
     /// One mode for every head of every block, the source's first; empty where all are live.
     pub heads: Vec<HeadMode<S>>,
-    /// The mask of self-attention in the sentence, instead of the layers' own.
+    /// The mask of self-attention in the sentence; see [`Sight`].
     pub mask: Option<Mask>,
     /// Edges of attention that are taken out, in their order, of heads counted as in `heads`. The rest of the row sums to 1.
     /// An edge that the sentence does not have changes nothing.
@@ -178,7 +180,9 @@ impl<S: Scalar> Interventions<S> {
 
     /// The factor of a block's scores.
     pub fn score_scale(&self, block: &BlockConfig) -> f64 {
-        self.changed(block, false).attention.score_scale()
+        let attention = block.attention.clone();
+        let temperature = self.temperature_of(block);
+        AttentionConfig { temperature, scale: self.scale.unwrap_or(attention.scale), ..attention }.score_scale()
     }
 
     /// The removed edges of a block's heads, counted within the block.
@@ -187,33 +191,76 @@ impl<S: Scalar> Interventions<S> {
         edges.map(|edge| Edge { head: edge.head - heads.start, ..*edge }).collect()
     }
 
-    /// The mask of a block: the learner's, where its words look at their own sentence and one is set, else the block's.
-    pub fn mask_of<'a>(&'a self, block: &'a BlockConfig, of_source: bool) -> &'a Mask {
-        self.learners_mask(block, of_source).unwrap_or(&block.attention.mask)
+    /// Who sees whom in a block, counted over all.
+    ///
+    /// # Panics
+    /// If the model has no such block.
+    pub fn sight<'a>(&'a self, architecture: &'a Architecture, block: usize) -> Sight<'a> {
+        let sources = architecture.source_blocks.len();
+        let (of_source, config) = match block.checked_sub(sources) {
+            None => (true, &architecture.source_blocks[block]),
+            Some(block) => (false, &architecture.blocks[block]),
+        };
+        let learners = self.mask.as_ref().filter(|_| !of_source && !config.attends_to_source());
+        Sight { layer: &config.attention, first: &architecture.first_self_attention().attention, learners }
     }
 
-    fn learners_mask(&self, block: &BlockConfig, of_source: bool) -> Option<&Mask> {
-        self.mask.as_ref().filter(|_| !of_source && !block.attends_to_source())
+    /// Who sees whom in the first layer: what a map of the mask shows.
+    pub fn sight_of_first<'a>(&'a self, architecture: &'a Architecture) -> Sight<'a> {
+        let first = &architecture.first_self_attention().attention;
+        Sight { layer: first, first, learners: self.mask.as_ref() }
     }
 
-    /// Whether a query of a block sees a key; a mask of the learner takes the place of a layer's window too.
-    pub fn sees(&self, block: &BlockConfig, of_source: bool, query: usize, key: usize) -> bool {
-        self.mask_of(block, of_source).sees(query, key) && self.window_of(block, of_source).sees(query, key)
-    }
-
-    fn window_of(&self, block: &BlockConfig, of_source: bool) -> Window {
-        self.learners_mask(block, of_source).map_or(block.attention.window, |_| Window::ALL)
-    }
-
-    fn changed(&self, block: &BlockConfig, of_source: bool) -> BlockConfig {
-        let (temperature, mask) = (self.temperature_of(block), self.mask_of(block, of_source).clone());
-        let window = self.window_of(block, of_source);
+    /// The block as it works in a sentence of the given number of tokens.
+    fn changed(&self, architecture: &Architecture, (b, block): (usize, &BlockConfig), tokens: usize) -> BlockConfig {
+        let (mask, window) = self.sight(architecture, b).resolved(tokens);
+        let temperature = self.temperature_of(block);
         let mut block = block.clone();
         let layer = &mut block.attention;
         layer.temperature = temperature;
         layer.scale = self.scale.unwrap_or(layer.scale);
         (layer.mask, layer.window) = (mask, window);
         block
+    }
+}
+
+/// Who sees whom in one block: by its own mask and window, and by the learner's mask.
+///
+/// A table of the learner's says who sees whom in the first layer. A pair that it changes there is changed in all layers, and
+/// every other pair is as each layer has it: layers whose windows differ keep them. *None* and *causal* take the place of
+/// the layers' masks, and leave their windows.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    layer: &'a AttentionConfig,
+    first: &'a AttentionConfig,
+    learners: Option<&'a Mask>,
+}
+
+impl Sight<'_> {
+    pub fn sees(&self, query: usize, key: usize) -> bool {
+        let Self { layer, first, learners } = self;
+        match learners {
+            None => layer.sees(query, key),
+            Some(Mask::Custom(table)) => {
+                let asked = table.sees(query, key);
+                if asked == first.sees(query, key) { layer.sees(query, key) } else { asked }
+            }
+            Some(mask) => mask.sees(query, key) && layer.window.sees(query, key),
+        }
+    }
+
+    /// The mask and the window that have the same effect in a sentence of the given number of tokens.
+    fn resolved(&self, tokens: usize) -> (Mask, Window) {
+        let Self { layer, first, learners } = *self;
+        let is_as_first = (&layer.mask, layer.window) == (&first.mask, first.window);
+        match learners {
+            None => (layer.mask.clone(), layer.window),
+            Some(Mask::Custom(_)) if !is_as_first => {
+                (Mask::custom(MaskTable::from_fn(tokens, tokens, |query, key| self.sees(query, key))), Window::ALL)
+            }
+            Some(mask @ Mask::Custom(_)) => (mask.clone(), Window::ALL),
+            Some(mask) => (mask.clone(), layer.window),
+        }
     }
 }
 
@@ -294,7 +341,7 @@ impl<S: Scalar> Pass<'_, S> {
         let mut room = None;
         for (b, block) in architecture.numbered_blocks().skip(before) {
             let of_source = b < sources;
-            let config = interventions.changed(block, of_source);
+            let config = interventions.changed(architecture, (b, block), sentence.rows.total());
             let heads = architecture.heads_of(b);
             let modes = interventions.heads.get(heads.clone()).unwrap_or(&[]);
             let removed = interventions.edges_within(heads);

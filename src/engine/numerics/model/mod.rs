@@ -203,6 +203,11 @@ impl Architecture {
         parts.join(", ")
     }
 
+    /// The first block in which the words of the sentence look at each other; where there is none, the first block.
+    pub fn first_self_attention(&self) -> &BlockConfig {
+        self.blocks.iter().find(|block| !block.attends_to_source()).unwrap_or(&self.blocks[0])
+    }
+
     /// The name of a head, counted over all blocks: `head 3`; `layer 2, head 3`; with a source `cross-attention, head 1`.
     ///
     /// # Panics

@@ -146,20 +146,31 @@ const Engine = (() => {
     return mask[i] === undefined || mask[i][j] === undefined || Boolean(mask[i][j]);
   }
 
-  /** The mask of a block: the reader's only where a sentence looks at itself. */
-  function maskOf(config, isOfSource, changes) {
-    const own = config.mask === "custom" ? config.mask_visible : config.mask;
-    const isOwn = isOfSource || config.attends_to === "source";
-    return isOwn || changes.mask == null ? own : changes.mask;
-  }
-
-  /** The window of a block, [before, behind], in places; null as far as the sentence goes. A mask of the reader takes its place. */
-  function windowOf(config, isOfSource, changes) {
-    const isOwn = isOfSource || config.attends_to === "source" || changes.mask == null;
-    return (isOwn && config.window) || [null, null];
-  }
-
   const isWithin = ([before, behind], i, j) => (before == null || i - j <= before) && (behind == null || j - i <= behind);
+
+  /** Whether query i sees key j by a layer's own mask and window, [before, behind], in places; null as far as the sentence goes. */
+  function seesByItself(config, i, j) {
+    const own = config.mask === "custom" ? config.mask_visible : config.mask;
+    return sees(own, i, j) && isWithin(config.window || [null, null], i, j);
+  }
+
+  /** The first block in which the words of the sentence look at each other. */
+  const firstOf = (model) => {
+    const own = model.blocks.slice(model.source_blocks);
+    return own.find((config) => config.attends_to !== "source") || own[0];
+  };
+
+  /**
+   * Whether query i sees key j in a block, with the reader's mask where a sentence looks at itself. A table says who sees
+   * whom in the first such block; a pair that it changes there is changed in all of them, and every other pair is as each
+   * block has it. "none" and "causal" take the place of the blocks' masks, and leave their windows.
+   */
+  function seesIn(model, config, isOfSource, changes, i, j) {
+    if (isOfSource || config.attends_to === "source" || changes.mask == null) return seesByItself(config, i, j);
+    const asked = sees(changes.mask, i, j);
+    if (!Array.isArray(changes.mask)) return asked && isWithin(config.window || [null, null], i, j);
+    return asked === seesByItself(firstOf(model), i, j) ? seesByItself(config, i, j) : asked;
+  }
 
   /** c tanh(z / c), where there is a bound c. */
   const heldBelow = (cap, z) => (cap == null ? z : cap * Math.tanh(z / cap));
@@ -275,9 +286,7 @@ const Engine = (() => {
     const k = placed(model, config, "γ_k", number, affine(model, "W_K", "b_K", number, keys));
     const v = affine(model, "W_V", "b_V", number, keys);
     const favour = tensor(model, "B", number);
-    step.mask = maskOf(config, isOfSource, changes);
-    const reach = windowOf(config, isOfSource, changes);
-    step.sees = (i, j) => sees(step.mask, i, j) && isWithin(reach, i, j);
+    step.sees = (i, j) => seesIn(model, config, isOfSource, changes, i, j);
     const group = config.heads / (config.key_value_heads || config.heads);
     step.heads = [];
     let added = matrix(x.rows, model.width);
@@ -481,5 +490,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, sees, isRemoved, modeOf, gainOf, forward, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, softmax, seesIn, firstOf, isRemoved, modeOf, gainOf, forward, tensors, contribution, arrow, rows };
 })();

@@ -174,10 +174,9 @@ const State = (() => {
       isOn: (head) => Engine.gainOf(Engine.modeOf(state.changes, head)) !== 0,
       /** Hides a key from a query, or shows it again. */
       toggleMask(query, key) {
-        const own = model.blocks[model.source_blocks];
-        const before = state.changes.mask || (own.mask === "custom" ? own.mask_visible : own.mask);
+        const before = (i, j) => Engine.seesIn(model, Engine.firstOf(model), false, state.changes, i, j);
         const all = state.labels.map((_, i) => i);
-        const turned = (i, j) => (i === query && j === key) !== Engine.sees(before, i, j);
+        const turned = (i, j) => (i === query && j === key) !== before(i, j);
         actions.change({ mask: all.map((i) => all.map((j) => turned(i, j))) });
       },
       setWeight: (symbol, row, col, value) => actions.change({}, [{ symbol, row, col, value: Math.fround(value) }]),

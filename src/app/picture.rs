@@ -341,8 +341,9 @@ fn picture_ui(
     let (mut ui, workspace) = (root(&ctx), &mut workspace.0);
     tab.strip.followed = on_stage.walk.as_deref().and_then(WalkModel::source_query);
     let mut stage = StageSide::of(&on_stage, &mut tab, workspace, &view);
+    let result = on_stage.result(&view.walk);
     if figure.is_some() {
-        figure_ui(&mut ui, &models, &mut view, on_stage.result.as_deref(), &mut stage);
+        figure_ui(&mut ui, &models, &mut view, result, &mut stage);
     } else {
         // Nobody is there whose requests could be granted.
         workspace_ui(&mut ui, &models, &mut Vec::new(), workspace, &mut view, &mut stage, false);

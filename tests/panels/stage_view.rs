@@ -184,6 +184,29 @@ fn a_lesson_has_no_features_to_choose() {
     assert!(harness.query_by_label("Colour").is_none() && harness.query_by_label("Size").is_none());
 }
 
+#[test]
+fn the_card_of_a_point_has_two_lines() {
+    let (mut harness, shared) = stage();
+    let scene = bank();
+    let at = {
+        let (controls, _) = &*shared.borrow();
+        let place = Vec3::from(scaled(&scene, scene.tokens[0].start));
+        let seen = controls.view().project(place).expect("it is in sight").at;
+        pos2(seen.x, seen.y + 100.0)
+    };
+    hover(&mut harness, at);
+    harness.run_steps(60);
+    let card = harness.get_by_label_contains("token 1").rect();
+    let below = harness
+        .query_all_by_label_contains("")
+        .filter(|node| card.expand2(vec2(400.0, 60.0)).contains_rect(node.rect()));
+    let lines: Vec<i32> = below.map(|node| node.rect().top() as i32).collect();
+    assert!(lines.iter().all(|top| (*top as f32) < card.bottom() + 30.0), "{lines:?} under {card:?}");
+    for told in ["Click", "click", "now  ", "static  "] {
+        assert!(harness.query_all_by_label_contains(told).next().is_none(), "{told} is told where one asks");
+    }
+}
+
 fn press(harness: &mut Harness, modifiers: Modifiers, key: Key) {
     harness.key_press_modifiers(modifiers, key);
     harness.run_steps(3);

@@ -11,6 +11,12 @@ use crate::common::lessons::{form, small};
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
+/// Lets the walk come to its step, as the window does in time.
+fn arrive(panel: &mut PanelHarness<StepPanel>) {
+    panel.view_mut().walk.advance(f32::INFINITY);
+    panel.run_steps(2);
+}
+
 #[test]
 fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     let mut panel = PanelHarness::new(small(), Vec2::new(520.0, 700.0), StepPanel::default());
@@ -25,17 +31,20 @@ fn the_walk_is_followed_word_by_word_head_by_head_and_step_by_step() {
     for _ in 0..4 {
         click(&mut panel, "Step forward");
     }
+    arrive(&mut panel);
     assert_eq!(panel.view().walk.step(), Step::Softmax);
     let walk = WalkModel::of(&snapshot, Focus { query: 1, head: 1, key: None }).expect("a walk");
     assert!(panel.query_by_label(&walk.step(Step::Softmax).said).is_some());
     for _ in 0..2 {
         click(&mut panel, "Step forward");
     }
+    arrive(&mut panel);
     let path = PathModel::of(&snapshot, 1, 1, ArrowParts::Word).expect("a path");
     assert!(panel.query_by_label(&path.why).is_some());
     click(&mut panel, "head");
     assert_eq!(panel.view().selection.by, Some(ArrowParts::Head));
     click(&mut panel, "Step back");
+    arrive(&mut panel);
     assert_eq!(panel.view().walk.step(), Step::Mix);
 }
 
@@ -65,6 +74,7 @@ fn turned_pairs_are_clocks_that_add_up_to_the_product() {
     for _ in 0..2 {
         click(&mut panel, "Step forward");
     }
+    arrive(&mut panel);
     assert_eq!(panel.view().walk.step(), Step::Score);
     assert!(
         panel.query_all_by_label_contains("Because of the words' positions, the two hands are turned").count()

@@ -76,6 +76,31 @@ fn weights_are_said_in_words_for_eyes_and_ears() {
 }
 
 #[test]
+fn the_numbers_under_the_words_are_of_one_head_or_means_that_sum_to_a_whole() {
+    let arcs = after(small(), &[]);
+    for word in 0..arcs.words.len() {
+        let both = shown(word);
+        let all = arcs.arcs(&both);
+        let mean = |at: WordAt| all.iter().filter(|arc| arc.to == at).map(|arc| arc.weight).sum::<f32>() / 2.0;
+        let numbers = arcs.numbers(&both);
+        assert!(!numbers.is_empty() && numbers.iter().all(|number| number.own.is_none()));
+        let percent = |text: &str| text.trim_end_matches(" %").parse::<f32>().expect("a share");
+        assert!(numbers.iter().map(|number| percent(&number.text)).sum::<f32>() <= 100.0 + numbers.len() as f32 / 2.0);
+        for number in &numbers {
+            assert!((percent(&number.text) - 100.0 * mean(number.at)).abs() <= 0.51, "{number:?}");
+        }
+        assert!((0..7).map(|at| mean(WordAt::in_sentence(at))).sum::<f32>() > 0.999, "of all words");
+        let one = ShownArcs { head: Some(1), ..both };
+        let largest = arcs.arcs(&one).into_iter().reduce(|a, b| if b.weight > a.weight { b } else { a }).expect("arcs");
+        let first = &arcs.numbers(&one)[0];
+        assert_eq!((first.at, &first.text, first.own), (largest.to, &largest.number(), Some(1)));
+        let lengths = ShownArcs { reading: Reading { is_added: true, ..both.reading }, ..both };
+        assert_eq!(arcs.numbers(&lengths), [], "lengths of two heads are no share of anything");
+        assert!(!arcs.numbers(&ShownArcs { head: Some(0), ..lengths }).is_empty());
+    }
+}
+
+#[test]
 fn a_pair_that_a_mask_hides_has_no_arc() {
     let hide = Command::Interventions(InterventionCommand::ToggleMask { query: 1, key: 0 });
     let arcs = after(small(), &[hide]);

@@ -2,6 +2,7 @@
 //! And the key sheet, as it is printed from them.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use attune::app::actions::{
     Action, ActionRow, ActionTable, KeyLine, NotebookAction, Pressed, SentenceAction, SheetLine, Shortcut, StageAction,
@@ -37,7 +38,8 @@ use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext};
 use egui::accesskit::TreeUpdate;
-use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, TextureId};
+use egui::epaint::ClippedShape;
+use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, Rect, Shape, TextureId};
 
 use crate::common::lessons::NOTEBOOK;
 use crate::common::snapshots::assert_kept;
@@ -71,10 +73,15 @@ pub struct Bench {
     pub ctx: Context,
     /// Size of the window, in points.
     pub size: egui::Vec2,
-    /// Everything that a screen reader is told of the last frame.
+    /// Everything that a screen reader is told of the last frame, and everything that was painted.
     told: Option<TreeUpdate>,
+    painted: Vec<ClippedShape>,
     folder: PathBuf,
     time: f64,
+    /// Seconds that pass for what moves in each frame; none: it is at its end after each.
+    pub pace: Option<f32>,
+    /// The window has the keyboard's focus.
+    pub is_focused: bool,
     /// All that was asked of the kernel.
     sent: Vec<Command>,
 }
@@ -127,27 +134,74 @@ impl Bench {
         theme::apply(&ctx);
         ctx.enable_accesskit();
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        let mut bench = Bench { world, ctx, size: SIZE, told: None, folder, time: 0.0, sent: Vec::new() };
+        let mut bench = Bench {
+            world,
+            ctx,
+            size: SIZE,
+            told: None,
+            painted: Vec::new(),
+            folder,
+            time: 0.0,
+            pace: None,
+            is_focused: true,
+            sent: Vec::new(),
+        };
         bench.point_at(ELSEWHERE);
         bench
     }
 
-    /// A frame of the window, but for what needs a graphics card: all that moves is at its end.
+    /// A frame of the window, but for what needs a graphics card.
     pub fn frame(&mut self, events: Vec<Event>) {
         self.time += 0.05;
         let world = &mut self.world;
+        world.resource_mut::<Time>().advance_by(Duration::from_secs_f32(self.pace.unwrap_or(0.0)));
         world.run_schedule(Update);
-        let screen_rect = Some(egui::Rect::from_min_size(Pos2::ZERO, self.size));
-        let input = RawInput { screen_rect, time: Some(self.time), focused: true, events, ..RawInput::default() };
+        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, self.size));
+        let (time, focused) = (Some(self.time), self.is_focused);
+        let input = RawInput { screen_rect, time, focused, events, ..RawInput::default() };
         self.ctx.begin_pass(input);
         world.run_schedule(EguiPrimaryContextPass);
         let mut output = self.ctx.end_pass();
         output.textures_delta.clear();
         self.told = output.platform_output.accesskit_update.take();
+        self.painted = output.shapes;
         self.sent.extend(world.resource::<Outbox>().commands.iter().cloned());
         world.run_schedule(Last);
-        world.resource_mut::<StageTab>().controls.rig.advance(f32::INFINITY);
-        world.resource_mut::<ViewState>().walk.advance(f32::INFINITY);
+        if self.pace.is_none() {
+            world.resource_mut::<StageTab>().controls.rig.advance(f32::INFINITY);
+            world.resource_mut::<ViewState>().walk.advance(f32::INFINITY);
+        }
+    }
+
+    /// Texts that are painted, each with its place.
+    pub fn texts(&self) -> Vec<(&str, Rect)> {
+        fn collect<'a>(shape: &'a Shape, texts: &mut Vec<(&'a str, Rect)>) {
+            match shape {
+                Shape::Text(text) => texts.push((text.galley.text(), text.visual_bounding_rect())),
+                Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, texts)),
+                _ => {}
+            }
+        }
+        let mut texts = Vec::new();
+        self.painted.iter().for_each(|clipped| collect(&clipped.shape, &mut texts));
+        texts
+    }
+
+    /// The place of what a screen reader is told of, by the beginning of its name.
+    pub fn bounds(&self, name: &str) -> Option<Rect> {
+        let nodes = self.told.iter().flat_map(|told| &told.nodes);
+        let is_wanted = |text: Option<&str>| text.is_some_and(|text| text.starts_with(name));
+        let mut found = nodes.filter(|(_, node)| is_wanted(node.label().or(node.value())));
+        let at = found.find_map(|(_, node)| node.bounds())?;
+        Some(Rect::from_min_max(egui::pos2(at.x0 as f32, at.y0 as f32), egui::pos2(at.x1 as f32, at.y1 as f32)))
+    }
+
+    /// The name and the number of a slider, by the beginning of its name.
+    pub fn slider(&self, name: &str) -> Option<(String, f64)> {
+        let nodes = self.told.iter().flat_map(|told| &told.nodes);
+        let slider =
+            nodes.map(|(_, node)| node).find(|node| node.label().is_some_and(|label| label.starts_with(name)))?;
+        Some((slider.label()?.to_owned(), slider.numeric_value()?))
     }
 
     /// Names and places of what a screen reader is told.

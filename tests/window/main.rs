@@ -9,6 +9,8 @@ mod controls;
 mod course;
 mod exporting;
 mod keys;
+mod motions;
+mod over_stage;
 mod owners;
 mod presenting;
 mod random;

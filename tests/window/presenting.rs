@@ -86,7 +86,7 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
             "both 0" => until(&mut world, "the sentence of the stage cell", |world| {
                 sentence(world).as_deref() == Some("the seal sank while a duck swam")
             }),
-            "both 5" => assert_eq!(world.resource::<ViewState>().walk.step().name(), "softmax"),
+            "both 5" => assert_eq!(world.resource::<ViewState>().walk.at_rest().step().name(), "softmax"),
             "guess 1" => until(&mut world, "the answer", |world| answer(world) == (open_answer.clone(), true)),
             "middle 3" => until(&mut world, "the solution", |world| {
                 let shown = snapshot(world);

@@ -169,7 +169,8 @@ fn the_stage_tells_the_result_of_what_it_shows_at_every_step_and_size() {
         for place in 0..STEPS {
             bench.view().walk.set(place as f32);
             bench.rest();
-            let result = bench.world.resource::<StageState>().result.clone();
+            let walk = bench.view().walk.clone();
+            let result = bench.world.resource::<StageState>().result(&walk).map(str::to_owned);
             let Some(result) = result else { continue };
             let at = |name: &str| bench.named().find(|(found, _)| found.starts_with(name)).map(|(_, at)| at);
             let (line, track) = (at(&result).unwrap_or_else(|| panic!("{result:?} at {size}")), at("Walk: "));

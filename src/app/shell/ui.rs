@@ -110,9 +110,6 @@ impl Screen<'_> {
         if self.view.hover.begin_frame() {
             ctx.request_repaint();
         }
-        if self.view.walk.is_playing() && is_touched(ctx) {
-            self.view.walk.stop();
-        }
         follow_typing(ctx);
     }
 
@@ -226,13 +223,6 @@ impl Screen<'_> {
             is_glossary_open: self.workspace.0.glossary.is_open,
         }
     }
-}
-
-/// A key or a button went down.
-fn is_touched(ctx: &Context) -> bool {
-    let is_press =
-        |event: &Event| matches!(event, Event::Key { pressed: true, .. } | Event::PointerButton { pressed: true, .. });
-    ctx.input(|input| input.events.iter().any(is_press))
 }
 
 /// A file that was let go over the window.

@@ -137,7 +137,7 @@ pub fn picture_ui(
         let about = ui.interact(caption, ui.id().with("caption"), Sense::hover());
         about.on_hover_text(caption_about(scene.model));
     }
-    card_ui(&response, target, &projected, &controls.writing, view.walk);
+    card_ui(&response, target, &projected, &controls.writing);
 }
 
 /// The one thing that the pointer is on.
@@ -202,13 +202,7 @@ fn write(
 }
 
 /// The card of what the pointer is on. It keeps off that, and off the sentence over the picture.
-fn card_ui(
-    response: &Response,
-    target: Option<Target>,
-    projected: &ProjectedScene,
-    writing: &Writing,
-    walk: &Walk,
-) -> Option<()> {
+fn card_ui(response: &Response, target: Option<Target>, projected: &ProjectedScene, writing: &Writing) -> Option<()> {
     let (target, model) = (target?, &**projected.scene.model);
     let over = Rect::everything_above(projected.free.top());
     let at_pointer = Rect::from_center_size(response.hover_pos()?, egui::Vec2::splat(size::GAP_WIDE));
@@ -216,11 +210,11 @@ fn card_ui(
         Target::Point(hit) => {
             let seen = projected.see(hit).map_or(at_pointer, |point| point.disc());
             let about = seen.union(writing.name(hit).unwrap_or(seen));
-            card_beside(response, about, over, |ui| tooltip_ui(ui, projected.scene, hit, walk));
+            card_beside(response, about, over, |ui| tooltip_ui(ui, projected.scene, hit));
         }
         Target::Second(position) => {
             let token = model.second.get(position)?;
-            card_beside(response, at_pointer, over, |ui| second_ui(ui, model, token, walk));
+            card_beside(response, at_pointer, over, |ui| second_ui(ui, model, token));
         }
         Target::Arrow(arrow) => card_beside(response, at_pointer, over, |ui| arrow_ui(ui, arrow)),
     }
@@ -260,21 +254,13 @@ fn arrow_at(path: &PathModel, pointer: Pos2, seen: impl Fn([f32; 3]) -> Option<P
 }
 
 fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
-    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    ui.strong(&arrow.label);
-    if let Some(weight) = arrow.weight {
-        ui.monospace(format!("weight α  {weight:.4}"));
-    }
-    ui.monospace(format!("length    {:.4}", arrow.length));
-    match arrow.entry {
-        Some(_) => ui.weak(
-            "This arrow's contribution to the word, in the true space. Click to see where it comes \
-            from.",
-        ),
-        None => {
-            ui.weak("The norm applied before drawing shrinks the word's earlier vector; this arrow shows by how much.")
-        }
+    let length = format!("length {:.4} in the true space", arrow.length);
+    let below = match arrow.weight {
+        Some(weight) => format!("weight {weight:.4}, {length}"),
+        None => length,
     };
+    let beside = if arrow.entry.is_some() { "adds to the word" } else { "the norm shrinks the earlier vector" };
+    brief_ui(ui, &arrow.label, &[beside.to_owned()], Some(below));
 }
 
 fn to_glam(size: egui::Vec2) -> Vec2 {
@@ -377,89 +363,75 @@ fn point_of(token: usize, walk: &Walk) -> StagePoint {
     }
 }
 
-fn tooltip_ui(ui: &mut Ui, SceneRef { model, emphasis, .. }: SceneRef, hit: Hit, walk: &Walk) {
+/// A name with a few words beside it, and one line below: a card covers what it is about. Coordinates are where one asks for
+/// them, by a right click.
+fn brief_ui(ui: &mut Ui, name: &str, beside: &[String], below: Option<String>) {
     // Beside an edge of the window the text would break after every word.
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    let group = |group: Option<usize>| group.and_then(|group| model.groups.get(group));
+    ui.horizontal(|ui| {
+        ui.strong(name);
+        if !beside.is_empty() {
+            ui.weak(beside.join(" · "));
+        }
+    });
+    below.into_iter().for_each(|below| _ = ui.label(below));
+}
+
+fn tooltip_ui(ui: &mut Ui, SceneRef { model, emphasis, .. }: SceneRef, hit: Hit) {
     match hit {
         Hit::Word(index) => {
             let Some(word) = model.words.get(index) else { return };
-            ui.strong(&word.text);
-            if let Some(group) = group(word.group) {
-                ui.weak(format!("group {group}"));
-            }
-            emphasis.by_feature.entries(index).iter().for_each(|entry| _ = ui.weak(entry));
-            ui.monospace(place(model, word.at));
+            let features = emphasis.by_feature.entries(index);
+            let below = Some(features.join(" · ")).filter(|features| !features.is_empty());
+            brief_ui(ui, &word.text, &group_of(model, word.group), below);
         }
         Hit::Token(position) => {
             let Some(token) = model.tokens.get(position) else { return };
-            ui.strong(format!("{}, token {}", token.label(), position + 1));
-            if let Some(group) = group(token.group) {
-                ui.weak(format!("group {group}"));
+            let mut beside = vec![format!("token {}", position + 1)];
+            beside.extend(group_of(model, token.group));
+            if token.is_added {
+                beside.push("special".to_owned());
             }
-            places_ui(ui, model, token, walk);
-            ui.weak("Click to highlight the token's row of attention. Double-click to focus the camera on the token.");
-            if token.pieces == 1 {
-                ui.weak("Right-click to see where the point's coordinates come from.");
-            }
+            beside.extend(pieces_of(model, token));
+            brief_ui(ui, &token.label(), &beside, nearest_of(token));
         }
     }
+}
+
+/// The name of a group, where the point has one.
+fn group_of(model: &StageModel, group: Option<usize>) -> Vec<String> {
+    group.and_then(|group| model.groups.get(group)).cloned().into_iter().collect()
 }
 
 /// A token of the second sentence.
-fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
-    ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-    if model.second_kind == SecondKind::Spaces {
-        ui.strong(&token.text);
-        for (name, at) in [("this file", token.start), ("other file", token.end)] {
-            ui.monospace(format!("{name:12} {}", place(model, at)));
+fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint) {
+    let (name, beside) = match model.second_kind {
+        SecondKind::Spaces => (token.text.clone(), Vec::new()),
+        SecondKind::Senses(_) => (token.text.clone(), group_of(model, token.group)),
+        SecondKind::Sentence => {
+            let place = format!("token {} of the second sentence", token.position + 1);
+            (format!("{}{SECOND}", token.label()), vec![place])
         }
-        ui.weak("The vectors of the other file are rotated to match this file. Click to mark the word in Meaning.");
-        return;
-    }
-    if model.second_kind != SecondKind::Sentence {
-        ui.strong(&token.text);
-        if let Some(sense) = token.group.and_then(|group| model.groups.get(group)) {
-            ui.weak(sense);
-        }
-        places_ui(ui, model, token, walk);
-        ui.weak("Click to mark the sentence in Meaning.");
-        return;
-    }
-    ui.strong(format!("{}{SECOND}, token {} of the second sentence", token.label(), token.position + 1));
-    places_ui(ui, model, token, walk);
-    ui.weak("Click to compare this token's path with its path in the first sentence.");
+    };
+    brief_ui(ui, &name, &beside, nearest_of(token));
 }
 
-/// Along each axis.
-fn place(model: &StageModel, at: [f32; 3]) -> String {
-    let along: Vec<String> = at.iter().take(model.axes.len()).map(|x| format!("{x:.3}")).collect();
-    format!("({})", along.join(", "))
+/// The pieces of a word that is shown as one point.
+fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
+    let pieces = model.tokens.get(token.position..token.position + token.pieces)?;
+    let (first, others) = pieces.split_first().filter(|(_, others)| !others.is_empty())?;
+    let texts = std::iter::once(first.piece_text()).chain(others.iter().map(|piece| piece.text.as_str()));
+    Some(format!("mean of {}", texts.collect::<Vec<_>>().join(" + ")))
 }
 
-/// The token's place before and after, and its nearest words there.
-fn places_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint, walk: &Walk) {
-    let is_layer = walk.shown_layer().is_some();
-    let [from, to] = if is_layer { ["before layer", "after layer"] } else { ["static", "contextual"] };
-    for (name, at) in [("now", token.at(walk.layer_time())), (from, token.start), (to, token.end)] {
-        ui.monospace(format!("{name:12} {}", place(model, at)));
-    }
-    if token.is_added {
-        ui.label("special token, added by the tokenizer");
-    }
-    let pieces = model.tokens.get(token.position..token.position + token.pieces).unwrap_or_default();
-    if let [first, others @ ..] = pieces
-        && !others.is_empty()
-    {
-        let others = others.iter().map(|piece| piece.text.as_str());
-        let all: Vec<&str> = std::iter::once(first.piece_text()).chain(others).collect();
-        ui.label(format!("cut into {} pieces, and shown here at their mean: {}", all.len(), all.join(" · ")));
-    }
-    for (space, nearest) in [("static", &token.static_nearest), ("contextual", &token.contextual_nearest)] {
-        if let Some((word, cosine)) = nearest {
-            ui.label(format!("nearest, {space}: {word} (cosine {cosine:.3})"));
-        }
-    }
+/// The nearest words of the true space, before and after.
+fn nearest_of(token: &TokenPoint) -> Option<String> {
+    let near = |space: &str, nearest: &Option<(String, f32)>| {
+        nearest.as_ref().map(|(word, cosine)| format!("{space} “{word}” ({cosine:.3})"))
+    };
+    let both = [near("static", &token.static_nearest), near("contextual", &token.contextual_nearest)];
+    let both: Vec<String> = both.into_iter().flatten().collect();
+    (!both.is_empty()).then(|| format!("nearest: {}", both.join(", ")))
 }
 
 /// Reach of the pointer, in points.

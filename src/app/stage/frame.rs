@@ -24,7 +24,7 @@ use super::geometry::{self, Floor, LEAST_RADIUS, TOKEN_RADIUS};
 use super::pass::{COLOR_FORMAT, StageFrame, StageUniform};
 use super::second;
 use super::sentence::StripState;
-use super::state::StageState;
+use super::state::{StageState, seconds_of_motion};
 
 /// How much of the far side the fog takes.
 const FOG: f32 = 0.5;
@@ -85,15 +85,9 @@ pub fn advance(
     time: Res<Time>,
     models: Res<LatestModels>,
     stage: Res<StageState>,
-    mut view: ResMut<ViewState>,
+    view: Res<ViewState>,
     mut tab: ResMut<StageTab>,
 ) {
-    let seconds = time.delta_secs();
-    // Where motion is reduced, every glide is at its end at once.
-    let glide_seconds = if view.preferences.reduced_motion { f32::INFINITY } else { seconds };
-    if view.walk.is_gliding() {
-        view.walk.advance(glide_seconds);
-    }
     if tab.controls.size != Vec2::ZERO {
         let free = tab.controls.free();
         tab.controls.rig.resize(free);
@@ -112,8 +106,8 @@ pub fn advance(
     if !is_opening && !std::mem::replace(&mut tab.has_opened, true) {
         tab.controls.rig.settle();
     }
-    tab.controls.rig.advance(glide_seconds);
-    tab.settled += seconds;
+    tab.controls.rig.advance(seconds_of_motion(&time, &view));
+    tab.settled += time.delta_secs();
 }
 
 /// Takes back a camera that was kept, or shows a stage cell from where it is seen first.

@@ -10,7 +10,7 @@ use attune_core::lesson::Lesson;
 use attune_ui::link::LatestModels;
 use attune_ui::theme::motion;
 use attune_ui::ui_state::search::{ByFeature, Emphasis};
-use attune_ui::ui_state::walk::ease;
+use attune_ui::ui_state::walk::{WalkPlace, ease};
 use attune_ui::ui_state::{Highlight, Selection, ViewState, Walk};
 use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::result::{Moment, StageResult};
@@ -51,8 +51,8 @@ pub struct StageState {
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
-    /// The result of what is shown, in one line; none while the points are on their way.
-    pub result: Option<String>,
+    /// The result in one line, and the place of the walk of which it is the result.
+    result: Option<(WalkPlace, String)>,
     /// The head of the walk adds nothing: it is off.
     pub is_silent: bool,
     /// Arrows of the words in the walk's head alone.
@@ -268,10 +268,6 @@ impl StageState {
         let words = if is_of_pieces { None } else { models.get::<WordArcs>() };
         self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
         self.follow_walk(models, view);
-        let result = self.result_of(models, view);
-        if self.result != result {
-            self.result = result;
-        }
         self.follow_emphasis(models, view);
     }
 
@@ -280,16 +276,25 @@ impl StageState {
         self.is_of_sentence() && self.route.as_ref().is_some_and(|route| route.has_words())
     }
 
+    /// The result of what is shown; none while the points are on their way, and of a walk that has gone on meanwhile.
+    pub fn result(&self, walk: &Walk) -> Option<&str> {
+        let (_, result) = self.result.as_ref().filter(|(place, _)| *place == walk.here())?;
+        Some(result)
+    }
+
     fn result_of(&self, models: &LatestModels, view: &ViewState) -> Option<String> {
         let route = self.route.as_ref().filter(|_| self.has_results())?;
         let (walk, selection) = (&view.walk, &view.selection);
+        if walk.is_between() || self.glide.is_some() {
+            return None;
+        }
         if walk.is_walking() {
             return self.walk.as_ref()?.step(walk.step()).result.clone();
         }
         let moment = match (walk.time(), walk.passed_layers()) {
             (0.0, _) => Moment::Static,
             (1.0, _) => Moment::Contextual,
-            (_, Some(passed)) if passed.fract() == 0.0 => Moment::Passed(passed as usize - 1),
+            (_, Some(passed)) => Moment::Passed((passed as usize).checked_sub(1)?),
             _ => return None,
         };
         let word = selection.query.or_else(|| route.word(&view.highlight.lit))?;
@@ -403,16 +408,29 @@ impl StageState {
     }
 }
 
-/// The walk follows the chosen query, or else the word that the lesson is about.
-pub fn follow(models: Res<LatestModels>, mut view: ResMut<ViewState>, mut stage: ResMut<StageState>) {
+/// Seconds that pass for what moves: where motion is reduced, every glide is at its end at once.
+pub fn seconds_of_motion(time: &Time, view: &ViewState) -> f32 {
+    if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() }
+}
+
+/// Lets the walk move and follow the chosen query, or else the word that the lesson is about.
+pub fn follow(time: Res<Time>, models: Res<LatestModels>, mut view: ResMut<ViewState>, mut stage: ResMut<StageState>) {
+    if view.walk.is_gliding() {
+        let seconds = seconds_of_motion(&time, &view);
+        view.walk.advance(seconds);
+    }
     stage.follow_route(&mut view);
     stage.follow(&models, &view);
 }
 
-/// Lets time pass; where motion is reduced, the points jump.
-pub fn glide(time: Res<Time>, view: Res<ViewState>, mut stage: ResMut<StageState>) {
+/// Lets the points glide, and then says what they come to.
+pub fn glide(time: Res<Time>, models: Res<LatestModels>, view: Res<ViewState>, mut stage: ResMut<StageState>) {
     if stage.glide.is_some() {
-        stage.glide_on(if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() });
+        stage.glide_on(seconds_of_motion(&time, &view));
+    }
+    let result = stage.result_of(&models, &view).map(|result| (view.walk.here(), result));
+    if stage.result != result {
+        stage.result = result;
     }
 }
 

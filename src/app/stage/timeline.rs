@@ -44,7 +44,8 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     let all = steps.chain(about.as_deref().map(|about| (Step::Contextual.name(), about)));
     let palette = Palette::of(ui.visuals().dark_mode);
     let needed = all.map(|(title, said)| {
-        let job = job(title, &format!("{place}, step {STEPS} of {STEPS} "), said, width - BESIDE, size::SMALL, palette);
+        let place = format!("99 % of {place}, step {STEPS} of {STEPS} ");
+        let job = job(title, &place, said, width - BESIDE, size::SMALL, palette);
         ui.fonts_mut(|fonts| fonts.layout_job(job).size().y)
     });
     let layers = route.map_or(1, |route| route.layers.len());
@@ -99,11 +100,14 @@ pub fn timeline_ui(
     let has_pictures = !has_signs && height > TRACK_HEIGHT;
     let (below, beside) = if has_pictures { (NUMBERS_HEIGHT, PICTURE_END) } else { (0.0, 0.0) };
     let middle = middle.with_max_x(middle.max.x - beside);
-    track_ui(ui, middle, route, view.walk);
+    // All of it is of one place: what the pointer or a key does to the walk shows in the next frame.
+    let walk_now = view.walk.clone();
+    let heading = Heading::of(route, view.selection, &walk_now);
+    track_ui(ui, middle, route, &heading, view.walk);
     let [left, right] = [left, right].map(|end| end.with_max_y(end.max.y - below));
     let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
     for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
-        let is_there = view.walk.place() == view.walk.end() * time;
+        let is_there = walk_now.place() == walk_now.end() * time;
         let end = if has_signs {
             let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));
             let end = ui.interact(sign, ui.id().with(words), Sense::click());
@@ -121,7 +125,11 @@ pub fn timeline_ui(
             }
         }
     }
-    ui.scope_builder(UiBuilder::new().max_rect(said), |ui| said_ui(ui, route, walk, about, view.selection, view.walk));
+    ui.scope_builder(UiBuilder::new().max_rect(said), |ui| {
+        if said_ui(ui, heading, walk, about.as_deref(), &walk_now) {
+            view.walk.step_on();
+        }
+    });
 }
 
 /// The way between two places of each point, where no step of attention lies between them.
@@ -151,22 +159,72 @@ fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
     });
 }
 
+/// The name of what is shown of a walk, and where that is.
+#[derive(Clone, Debug, PartialEq)]
+struct Heading {
+    title: String,
+    place: String,
+    /// The points are on their way through no step that would have words of its own.
+    is_on_the_way: bool,
+}
+
+impl Heading {
+    /// Of where the walk is now, and not of where it leads.
+    fn of(route: Option<&RouteModel>, selection: &Selection, walk: &Walk) -> Self {
+        let share = percent_of_way(walk.step_share());
+        let is_between = walk.is_between();
+        let passed = walk.passed_layers().filter(|_| !walk.is_walking() && walk.layers() > 1);
+        let (title, place) = match passed {
+            Some(_) if is_between => (layer_title(route, walk.layer()).to_owned(), format!("{share} of the way")),
+            Some(passed) => (passed_said(route, passed as usize), String::new()),
+            None if is_between && !walk.is_walking() => {
+                ("on the way".to_owned(), format!("{share} from static to contextual"))
+            }
+            None => {
+                // Points that go straight pass no layer: what is said is of the chosen head's.
+                let of_head = || route.and_then(|route| route.layer_of(selection.head));
+                let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
+                let place = place_said(route, layer, walk.step());
+                let place = if is_between { format!("{share} of {place}") } else { place };
+                (walk.step().name().to_owned(), place)
+            }
+        };
+        Self { title, place, is_on_the_way: is_between && !walk.is_walking() }
+    }
+
+    /// For a screen reader.
+    fn spoken(&self) -> String {
+        let parts = [self.place.as_str(), self.title.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+    }
+}
+
+/// `42 %`; of a way that has begun and not ended, neither 0 nor 100.
+fn percent_of_way(share: f32) -> String {
+    const PERCENT: f32 = 100.0;
+    format!("{:.0} %", (share * PERCENT).clamp(1.0, PERCENT - 1.0))
+}
+
 /// `layer 2 of 2, step 3 of 8`
 fn place_said(route: Option<&RouteModel>, layer: usize, step: Step) -> String {
     let step = format!("step {} of {STEPS}", step.index() + 1);
-    match route.and_then(|route| route.layers.get(layer)).filter(|layer| !layer.title.is_empty()) {
-        Some(layer) => format!("{}, {step}", layer.title),
-        None => step,
+    match layer_title(route, layer) {
+        "" => step,
+        title => format!("{title}, {step}"),
     }
 }
 
 /// `after layer 2 of 6`; `before layer 1 of 6` at the static places.
 fn passed_said(route: Option<&RouteModel>, passed: usize) -> String {
-    let title = |layer: usize| route.and_then(|route| route.layers.get(layer)).map_or("", |layer| &layer.title);
     match passed.checked_sub(1) {
-        Some(last) => format!("after {}", title(last)),
-        None => format!("before {}", title(0)),
+        Some(last) => format!("after {}", layer_title(route, last)),
+        None => format!("before {}", layer_title(route, 0)),
     }
+}
+
+/// `layer 2 of 6`; empty where there is only one.
+fn layer_title(route: Option<&RouteModel>, layer: usize) -> &str {
+    route.and_then(|route| route.layers.get(layer)).map_or("", |layer| &layer.title)
 }
 
 /// The line of a walk: where its places are on the screen.
@@ -243,18 +301,14 @@ const STOP: f32 = 4.0;
 const HANDLE: f32 = 7.0;
 
 /// A line with a stop for each layer, and between them one for each step; it can be dragged both ways.
-fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, walk: &mut Walk) {
+fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, heading: &Heading, walk: &mut Walk) {
     let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
     let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
-    let place_of = |walk: &Walk| match walk.passed_layers() {
-        Some(passed) if !walk.is_walking() && walk.layers() > 1 => passed_said(route, passed.round() as usize),
-        _ => said(walk.layer(), walk.step()),
-    };
-    let name = format!("Walk: {}", place_of(walk));
+    let name = format!("Walk: {}", heading.spoken());
     response.widget_info(|| WidgetInfo::slider(true, f64::from(walk.place()), &name));
     let track = Track { rect, end: walk.end(), layers: walk.layers() };
-    lead(ui, &response, &track, walk);
     paint_track(ui, &response, &track, route, walk);
+    lead(ui, &response, &track, walk);
     if let Some(pointer) = response.hover_pos() {
         let stop = track.under(pointer.x).round() as usize;
         let text = match track.layer_under(pointer.x) {
@@ -374,7 +428,8 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
     painter.line_segment([at(0.0), at(place)], Stroke::new(size::OUTLINE, palette.accent));
     for step in Step::ALL {
         let stop = step.index() as f32;
-        let (is_here, is_reached) = ((place - stop).abs() < 0.5, place >= stop);
+        let is_here = step == walk.step() && (walk.is_walking() || !walk.is_between());
+        let is_reached = place >= stop;
         let rect = Rect::from_center_size(at(stop), SIGN);
         let (fill, ink) = match (is_here, is_reached) {
             (true, _) => (palette.accent, palette.on_accent),
@@ -416,53 +471,44 @@ fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
     }
 }
 
-/// Words on what happens in this step, and what the next key does. What does not fit scrolls.
-fn said_ui(
-    ui: &mut Ui,
-    route: Option<&RouteModel>,
-    model: Option<&WalkModel>,
-    about: Option<String>,
-    selection: &Selection,
-    walk: &mut Walk,
-) {
+/// Words on what happens in this step, and what the next key does. What does not fit scrolls. Returns whether the next step is
+/// asked for.
+fn said_ui(ui: &mut Ui, heading: Heading, model: Option<&WalkModel>, about: Option<&str>, walk: &Walk) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
-    let next = next_ui(walk);
-    let step = walk.step();
-    let passed = walk.passed_layers().filter(|_| !walk.is_walking() && walk.layers() > 1);
-    let (title, place) = match passed {
-        Some(passed) => (passed_said(route, passed.round() as usize), String::new()),
-        // A line ends after a comma, not within `step 8 of 8`.
-        None => {
-            // Points that go straight pass no layer: what is said is of the chosen head's.
-            let of_head = || route.and_then(|route| route.layer_of(selection.head));
-            let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
-            let place = place_said(route, layer, step);
-            (step.name().to_owned(), format!("{} ", place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ")))
-        }
+    let is_at_table = walk.passed_layers() == Some(0.0) && walk.layers() > 1;
+    let said = match (about, model) {
+        _ if is_at_table => FROM_THE_TABLE,
+        (Some(about), _) => about,
+        _ if heading.is_on_the_way => ON_THE_WAY,
+        (None, Some(model)) => &model.step(walk.step()).said,
+        (None, None) => "Click a word, then press Space to follow it step by step.",
     };
-    let hint = "Click a word, then press Space to follow it step by step.";
-    let hint = if passed == Some(0.0) { FROM_THE_TABLE } else { hint };
-    let of_step = model.filter(|_| passed != Some(0.0)).map_or(hint, |model| &model.step(step).said);
-    let said = about.as_deref().filter(|_| passed != Some(0.0)).unwrap_or(of_step);
-    let job = |wide: f32, body: f32| job(&title, &place, said, wide, body, palette);
+    // A line ends after a comma, not within `step 8 of 8`.
+    let place = heading.place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ") + " ";
+    let job = |wide: f32, body: f32| job(&heading.title, &place, said, wide, body, palette);
+    let next = next_ui(walk);
     ui.horizontal_top(|ui| {
-        if next(ui) {
-            walk.step_on();
-        }
+        let is_asked_on = next(ui);
         let room = ui.available_size();
         let fits = |job: &LayoutJob| ui.fonts_mut(|fonts| fonts.layout_job(job.clone()).size().y) <= room.y;
         let plain = job(room.x, size::BODY);
         let job = if fits(&plain) { plain } else { job(room.x - size::GAP, size::SMALL) };
         ScrollArea::vertical().id_salt("said").max_height(room.y).show(ui, |ui| ui.add(Label::new(job).wrap()));
-    });
+        is_asked_on
+    })
+    .inner
 }
 
 const FROM_THE_TABLE: &str = "Each word is at its static vector; positions in the sentence do not count yet.";
+const ON_THE_WAY: &str = "Each point is between the two places.";
 
 /// The key that goes on, as a button that says what it does.
 fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {
-    let (words, name) =
-        if walk.is_at_end() { ("begin again", "Begin the walk again") } else { ("next", "Next step of the walk") };
+    let (words, name) = match (walk.is_at_end(), walk.is_gliding()) {
+        (true, true) => ("to the end", "Go to the end of the walk"),
+        (true, false) => ("begin again", "Begin the walk again"),
+        (false, _) => ("next", "Next step of the walk"),
+    };
     let [on, back] = [WindowAction::StepOn, WindowAction::StepBack].map(|action| action.row().keys_text());
     move |ui: &mut Ui| {
         let button = Button::new(format!("{on}: {words}")).small().ui(ui);

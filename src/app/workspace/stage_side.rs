@@ -3,6 +3,7 @@
 
 use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::heads::Side;
+use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;
 use egui::{Label, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
@@ -13,7 +14,7 @@ use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::canvas::{Floating, Hit, picture_ui};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
-use crate::app::stage::geometry::{Walked, scaled};
+use crate::app::stage::geometry::scaled;
 use crate::app::stage::projection::{self, View};
 use crate::app::stage::ribbons::Ribbons;
 use crate::app::stage::second::SecondLine;
@@ -21,8 +22,9 @@ use crate::app::stage::sentence::{Strip, StripOptions};
 use crate::app::stage::state::StageState;
 use crate::app::stage::timeline::{self, timeline_ui};
 use crate::app::theme::{self, Palette, size};
-use crate::app::ui_state::{PanelView, ViewState};
+use crate::app::ui_state::{PanelView, ViewState, Walk};
 use crate::app::widgets::heat::width_of;
+use crate::app::widgets::popup::keep_in_sight;
 
 /// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
 /// opening picture shows that words move, not yet why.
@@ -82,7 +84,7 @@ impl StageUi for StageSide<'_> {
     fn sentence_ui(&mut self, ui: &mut Ui, view: &mut PanelView) -> Rect {
         let area = ui.available_rect_before_wrap();
         let Some(sentence) = self.scene.sentence.as_deref() else { return area };
-        let Some(strip) = Strip::of(ui, sentence, area.size(), self.strip) else { return area };
+        let Some(strip) = self.strip_of(ui, sentence, area.size(), view) else { return area };
         let (top, below) = area.split_top_bottom_at_y(area.top() + strip.height());
         ui.painter().rect_filled(top, 0.0, Palette::of(ui.visuals().dark_mode).stage);
         ui.scope_builder(UiBuilder::new().max_rect(top), |ui| strip.ui(ui, &mut self.tab.strip, view));
@@ -120,7 +122,19 @@ impl SceneCamera for StageSide<'_> {
     }
 }
 
-impl StageSide<'_> {
+impl<'a> StageSide<'a> {
+    /// The walk of which the steps are shown, while they are walked.
+    fn steps(&self, walk: &Walk) -> Option<&'a WalkModel> {
+        let walked = self.scene.walked(walk).filter(|_| walk.is_walking());
+        walked.map(|walked| walked.walk)
+    }
+
+    /// The sentence with what the step of the walk has.
+    fn strip_of(&self, ui: &Ui, sentence: &'a SentenceArcs, area: egui::Vec2, view: &PanelView) -> Option<Strip<'a>> {
+        let strip = Strip::of(ui, sentence, area, self.strip)?;
+        Some(strip.at_step(view.walk.step(), self.steps(view.walk)))
+    }
+
     /// The places on the screen of the sentence's words and of the words of groups, and how much each counts for what the
     /// walk shows.
     fn seen(&self, area: Rect, walk: &WalkModel, view: &PanelView) -> Vec<(Pos2, usize)> {
@@ -174,12 +188,10 @@ impl<'a> Over<'a> {
             rect
         };
         let sentence = scene.sentence.as_deref().filter(|_| is_whole);
-        let strip = sentence.and_then(|sentence| Strip::of(ui, sentence, area.size(), side.strip));
-        let walked = scene.walked(view.walk).filter(|_| view.walk.is_walking());
-        let step = walked.map(|Walked { walk, .. }| (walk, view.walk.step()));
+        let strip = sentence.and_then(|sentence| side.strip_of(ui, sentence, area.size(), view));
         over.sentence = strip.map(|strip| {
             let rect = take(strip.height());
-            (strip.at_step(step), rect)
+            (strip, rect)
         });
         let has_gauge = !is_whole || over.sentence.is_some() && area.height() >= gauge::FROM;
         let gauge = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves());
@@ -206,8 +218,8 @@ impl<'a> Over<'a> {
         if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
             let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
             over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view.highlight));
-            over.ribbons = step.and_then(|(walk, step)| {
-                let ribbons = Ribbons::of(walk, step, room.height())?;
+            over.ribbons = side.steps(view.walk).and_then(|walk| {
+                let ribbons = Ribbons::of(walk, view.walk.step(), room.height())?;
                 let rect = ribbons.place(room, &side.seen(area, walk, view))?;
                 Some((ribbons, rect))
             });
@@ -299,6 +311,9 @@ fn result_ui(ui: &mut Ui, result: &str) {
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let area = ui.available_rect_before_wrap();
     bar::leave(ui.ctx(), area);
+    if view.walk.is_playing() && ui.rect_contains_pointer(area) && ui.input(|input| input.pointer.any_pressed()) {
+        view.walk.stop();
+    }
     let over = Over::of(ui, side, area, view);
     let floating = over.floating(area);
     let StageSide { scene, tab, parts, .. } = side;
@@ -318,6 +333,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     }
     let texture = tab.texture;
     let [top, bottom] = [over.top(), over.bottom()];
+    top.into_iter().for_each(|top| keep_in_sight(ui.ctx(), area.with_max_y(top)));
     ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
         picture_ui(ui, shown, &mut tab.controls, view, texture, floating);
     });
@@ -345,7 +361,7 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         });
         ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
     }
-    if let Some((rect, result)) = over.result.zip(scene.result.as_deref()) {
+    if let Some((rect, result)) = over.result.zip(scene.result(view.walk)) {
         ui.scope_builder(at(rect), |ui| result_ui(ui, result));
     }
     if let Some(rect) = over.walk {

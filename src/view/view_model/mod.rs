@@ -133,13 +133,23 @@ pub struct Models {
     pub spaces: Option<Arc<TwoSpaces>>,
     /// Counts snapshots, so that a model tells whether it is of this one.
     shown: u64,
-    made: Mutex<HashMap<TypeId, Made>>,
+    /// Of each type those that were asked for last, the latest at the end.
+    made: Mutex<HashMap<TypeId, Vec<Made>>>,
 }
+
+/// Choices of one type that are kept at the same time: as many as several panels and the stage follow in one frame.
+const CHOICES_MAX: usize = 8;
 
 struct Made {
     shown: u64,
     choice: Arc<dyn Any + Send + Sync>,
     model: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Made {
+    fn model<M: Model>(&self) -> Option<Arc<M>> {
+        self.model.clone()?.downcast::<M>().ok()
+    }
 }
 
 impl Models {
@@ -156,10 +166,11 @@ impl Models {
         self.spaces = self.spaces.take().filter(is_of);
         self.snapshot = Some(snapshot);
         self.shown += 1;
-        // A model that nobody asked for any more would keep an old snapshot alive.
+        // A model that nobody asked for any more would keep an old snapshot alive; of the one before, the latest is enough.
         let shown = self.shown;
         let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
-        made.retain(|_, made| made.shown + 1 >= shown);
+        made.values_mut().for_each(|made| _ = made.drain(..made.len().saturating_sub(1)));
+        made.retain(|_, made| made.iter().any(|made| made.shown + 1 >= shown));
     }
 
     pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
@@ -175,25 +186,32 @@ impl Models {
     pub fn of_choice<M: Model>(&self, choice: &M::Choice) -> Option<Arc<M>> {
         let snapshot = self.snapshot.as_ref()?;
         let before = {
-            let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            match made.get(&TypeId::of::<M>()) {
-                Some(made) => {
-                    let model = made.model.clone().and_then(|model| model.downcast::<M>().ok());
-                    if made.shown == self.shown && made.choice.downcast_ref::<M::Choice>() == Some(choice) {
-                        return model;
-                    }
-                    model
-                }
-                None => None,
+            let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = all.entry(TypeId::of::<M>()).or_default();
+            let is_wanted =
+                |made: &Made| made.shown == self.shown && made.choice.downcast_ref::<M::Choice>() == Some(choice);
+            if let Some(at) = all.iter().position(is_wanted) {
+                let made = all.remove(at);
+                let model = made.model::<M>();
+                all.push(made);
+                return model;
             }
+            all.last().and_then(Made::model::<M>)
         };
+        // Made without the lock: it may ask for others.
         let model = M::make(snapshot, choice, before.as_deref()).map(Arc::new);
         let made = Made {
             shown: self.shown,
             choice: Arc::new(choice.clone()),
             model: model.clone().map(|model| model as Arc<dyn Any + Send + Sync>),
         };
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<M>(), made);
+        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = all.entry(TypeId::of::<M>()).or_default();
+        all.retain(|before| before.shown == self.shown);
+        if all.len() == CHOICES_MAX {
+            all.remove(0);
+        }
+        all.push(made);
         model
     }
 }
@@ -227,8 +245,15 @@ mod tests {
         let (first, again) = (models.of_choice::<Title>(&3).unwrap(), models.of_choice::<Title>(&3).unwrap());
         assert!(Arc::ptr_eq(&first, &again) && MADE.load(Ordering::Relaxed) == 1);
         assert_eq!((first.0.len(), models.of_choice::<Title>(&2).unwrap().0.len()), (3, 2));
+        for _ in 0..3 {
+            assert!(Arc::ptr_eq(&first, &models.of_choice::<Title>(&3).unwrap()), "two choices in each frame");
+            models.of_choice::<Title>(&2);
+        }
+        assert_eq!(MADE.load(Ordering::Relaxed), 2);
         models.show(snapshot);
         models.of_choice::<Title>(&2);
         assert_eq!(MADE.load(Ordering::Relaxed), 3);
+        (0..9 * CHOICES_MAX).for_each(|letters| _ = models.of_choice::<Title>(&letters));
+        assert_eq!(models.made.lock().unwrap().values().map(Vec::len).sum::<usize>(), CHOICES_MAX, "and no more");
     }
 }

@@ -1,5 +1,6 @@
 //! Attention in the sentence: its words in a line, a source above them, and the weights between two words as arcs.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -143,6 +144,15 @@ pub struct WeightArc {
     /// The length of what is added, where that is shown.
     pub added: Option<f32>,
     pub is_enabled: bool,
+}
+
+/// The number of a word under the arcs that are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordNumber {
+    pub at: WordAt,
+    pub text: String,
+    /// Place of the head in its layer; none of a mean over several heads.
+    pub own: Option<usize>,
 }
 
 /// Choice of the arcs to show.
@@ -314,6 +324,26 @@ impl SentenceArcs {
     /// The arcs of the heads that are on: nothing flows through the others.
     pub fn drawn(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
+    }
+
+    /// The numbers of the words at the other ends of the arcs that are drawn, the largest first: the weights of one head, or the
+    /// means over several, which sum to 100 % as those of one do. Lengths of several heads have no such mean, and no number.
+    pub fn numbers(&self, shown: &ShownArcs) -> Vec<WordNumber> {
+        /// Smaller ones would stand so close that none is read.
+        const LEAST: f32 = 0.095;
+        let arcs = self.drawn(shown);
+        let own = arcs.first().map(|arc| arc.own).filter(|own| arcs.iter().all(|arc| arc.own == *own));
+        let heads = arcs.chunk_by(|a, b| a.own == b.own).count() as f32;
+        let other = |arc: &WeightArc| if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
+        let mut means: BTreeMap<WordAt, f32> = BTreeMap::new();
+        arcs.iter().for_each(|arc| *means.entry(other(arc)).or_default() += arc.weight / heads);
+        let mut means: Vec<(WordAt, f32)> = means.into_iter().filter(|(_, mean)| *mean >= LEAST).collect();
+        means.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let text = |at: WordAt, mean: f32| match arcs.iter().find(|arc| other(arc) == at) {
+            Some(arc) if own.is_some() => Some(arc.number()),
+            _ => (!shown.reading.is_added).then(|| percent(mean)),
+        };
+        means.into_iter().filter_map(|(at, mean)| Some(WordNumber { at, text: text(at, mean)?, own })).collect()
     }
 
     /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`; `apple₁ receives from launched: 0.41`.

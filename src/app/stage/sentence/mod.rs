@@ -13,7 +13,7 @@ use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt};
+use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align, Align2, Color32, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
@@ -29,10 +29,6 @@ const ROOMY_FROM: f32 = 560.0;
 /// On a stage that is higher the sentence is larger: of sizes up to the second, else up to the first.
 const TALL_FROM: f32 = 800.0;
 const FONTS: (f32, f32) = (24.0, 34.0);
-/// Weights below this have no number under their word.
-const NUMBERED: f32 = 0.095;
-/// Maximum number of heads that have numbers at once.
-const NUMBERED_HEADS: usize = 2;
 
 /// State of the strip between frames.
 #[derive(Clone, Debug, Default)]
@@ -75,21 +71,24 @@ pub struct Strip<'a> {
     plan: Plan,
     options: StripOptions,
     controls: f32,
-    /// The step that is walked through: its numbers are under the words.
-    walk: Option<(&'a WalkModel, Step)>,
+    /// The step that is shown, and the walk where steps are walked: what is under the words is of this step.
+    step: Step,
+    walk: Option<&'a WalkModel>,
 }
 
 impl<'a> Strip<'a> {
     /// `None` where a stage of this size has no room for it.
     pub fn of(ui: &Ui, model: &'a SentenceArcs, area: Vec2, options: StripOptions) -> Option<Self> {
         /// Above, between and below the rows.
-        const ROOMY: (f32, f32, f32) = (46.0, 36.0, 18.0);
-        const TIGHT: (f32, f32, f32) = (32.0, 28.0, 15.0);
+        const ROOMY: (f32, f32, f32) = (46.0, 36.0, NUMBERS);
+        const TIGHT: (f32, f32, f32) = (32.0, 28.0, NUMBERS);
+        /// The numbers under the words, clear of the frame that shows the keyboard's focus.
+        const NUMBERS: f32 = 21.0;
         const PLAIN: (f32, f32, f32) = (size::GAP, size::GAP_TIGHT, size::GAP_TIGHT);
         /// Between two rows of one sentence: room for arcs from row to row, and for flat ones within the second.
         const NEAR: f32 = 16.0;
         /// Arcs come only while a word is pointed at.
-        const CLOSED: (f32, f32, f32) = (28.0, NEAR, 15.0);
+        const CLOSED: (f32, f32, f32) = (28.0, NEAR, NUMBERS);
         if area.y < FROM || model.words.is_empty() {
             return None;
         }
@@ -106,17 +105,29 @@ impl<'a> Strip<'a> {
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below, font };
         let plan = Plan::of(&model.source, &model.words, room, |text, font| width_of(ui, text, theme::strong(font)));
         let controls = if has_arcs && options.is_open { size::VIEW_BAR - size::GAP_TIGHT } else { 0.0 };
-        Some(Self { model, plan, options, controls, walk: None })
+        Some(Self { model, plan, options, controls, step: Step::Contextual, walk: None })
     }
 
-    /// The same with the numbers of a step: each key's own until softmax has made weights, whose arcs come then.
+    /// The same with what a step has: each key's own number until softmax has made weights, whose arcs come then. `walk` is that
+    /// of the steps, where they are walked.
     #[must_use]
-    pub fn at_step(self, walk: Option<(&'a WalkModel, Step)>) -> Self {
-        Self { walk, ..self }
+    pub fn at_step(self, step: Step, walk: Option<&'a WalkModel>) -> Self {
+        Self { step, walk, ..self }
     }
 
     fn has_weights(&self) -> bool {
-        self.walk.is_none_or(|(_, step)| step >= Step::Softmax)
+        self.step >= Step::Softmax
+    }
+
+    /// The weights that are drawn. Before there are weights, those of a word under the pointer are, unless a step is walked
+    /// through, whose numbers they would hide.
+    fn drawn(&self, state: &StripState, view: &PanelView) -> Option<ShownArcs> {
+        if self.walk.is_some() {
+            let chosen = chosen(self.model, state, view, self.options.is_open);
+            return chosen.filter(|_| self.has_weights());
+        }
+        let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
+        shown(self.model, state, view, self.options.is_open).filter(|_| is_pointed_at || self.has_weights())
     }
 
     pub fn height(&self) -> f32 {
@@ -127,7 +138,7 @@ impl<'a> Strip<'a> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
         state.area = Some(area);
-        let shown = shown(self.model, state, view, self.options.is_open);
+        let shown = self.drawn(state, view);
         let ground = ui.interact(area, strip_id(), Sense::click());
         let said = shown.map_or_else(|| self.sentence(), |shown| self.model.spoken(&shown));
         ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, format!("Sentence: {said}")));
@@ -233,11 +244,7 @@ impl<'a> Strip<'a> {
             }
         };
         let mut chips = |ui: &mut Ui| {
-            let all = if heads.len() > NUMBERED_HEADS {
-                "Arcs of all heads; the numbers are shown when you choose one head"
-            } else {
-                "Arcs of all heads"
-            };
+            let all = "Arcs of all heads; each number is the mean over the heads";
             chip(ui, None, RichText::new("all"), all);
             for (own, head) in heads.iter().enumerate() {
                 let off = if head.is_enabled { "" } else { ", switched off" };
@@ -292,11 +299,9 @@ impl<'a> Strip<'a> {
         let origin = ui.allocate_space(self.plan.size).1.min;
         let painter = ui.painter().clone();
         // The arcs lie under the words.
-        let is_pointed_at = view.hover.at().is_some() || view.hover.pair().is_some();
-        let drawn = shown.filter(|_| is_pointed_at || self.has_weights());
-        let (share, before) = state.fade.at(ui, drawn, self.options.reduced_motion);
+        let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
         let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
-        let arcs = arcs_of(drawn);
+        let arcs = arcs_of(shown);
         let placed_arcs = placed(&self.plan, origin, &arcs);
         let pointed = view.hover.pair().and_then(|pair| self.model.placed_pair(pair));
         let leaving = placed(&self.plan, origin, &arcs_of(before));
@@ -310,10 +315,10 @@ impl<'a> Strip<'a> {
                 hovered = Some(word.at);
             }
         }
-        match (self.walk, drawn) {
-            (Some((walk, step)), None) => self.step_numbers(&painter, origin, walk, step, palette),
-            (_, Some(shown)) => self.numbers(&painter, origin, &shown, &arcs, palette),
-            (None, None) => {}
+        match (self.walk, shown) {
+            (Some(walk), _) if !self.has_weights() => self.step_numbers(&painter, origin, walk, palette),
+            (_, Some(shown)) if self.has_weights() => self.numbers(&painter, origin, &shown, palette),
+            _ => {}
         }
         let pointer = ground.hover_pos().filter(|_| hovered.is_none());
         let pair = pointer.and_then(|pointer| nearest(&placed_arcs, pointer));
@@ -439,28 +444,21 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// The largest weights as numbers beside their words, each at the side from which no arc comes.
-    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &ShownArcs, arcs: &[WeightArc], palette: &Palette) {
-        // Each is of the head with its colour: of many, they would be read as the shares of one.
-        if shown.head.is_none() && self.model.layers[shown.layer].heads.len() > NUMBERED_HEADS {
-            return;
-        }
-        let other = |arc: &WeightArc| if shown.direction == Direction::LooksAt { arc.to } else { arc.from };
+    /// The largest weights as numbers beside their words, each at the side from which no arc comes; those of one head in its
+    /// colour.
+    fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &ShownArcs, palette: &Palette) {
         let Some(from) = self.plan.place(shown.word) else { return };
-        let mut largest: Vec<&WeightArc> = arcs.iter().filter(|arc| arc.weight >= NUMBERED).collect();
-        largest.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        let mut numbered: Vec<WordAt> = Vec::new();
         let mut notes = Notes { painter, palette, taken: Vec::new() };
-        for arc in largest {
-            let Some(word) = self.plan.place(other(arc)).filter(|word| !numbered.contains(&word.at)) else { continue };
-            numbered.push(word.at);
-            let ink = palette.head(arc.own).lerp_to_gamma(palette.ink, TOWARDS_INK);
-            notes.write(word.rect.translate(origin.to_vec2()), word.row < from.row, arc.number(), ink);
+        for WordNumber { at, text, own } in self.model.numbers(shown) {
+            let Some(word) = self.plan.place(at) else { continue };
+            let ink = own.map_or(palette.ink, |own| palette.head(own).lerp_to_gamma(palette.ink, TOWARDS_INK));
+            notes.write(word.rect.translate(origin.to_vec2()), word.row < from.row, text, ink);
         }
     }
 
     /// The number that a step gives each key, or the letters of its vectors, beside its word; the largest first.
-    fn step_numbers(&self, painter: &egui::Painter, origin: Pos2, walk: &WalkModel, step: Step, palette: &Palette) {
+    fn step_numbers(&self, painter: &egui::Painter, origin: Pos2, walk: &WalkModel, palette: &Palette) {
+        let step = self.step;
         let mut notes = Notes { painter, palette, taken: Vec::new() };
         let mut keys: Vec<usize> = (0..walk.keys.len()).collect();
         let place = step.index() as f32;
@@ -536,33 +534,45 @@ pub fn layer(model: &SentenceArcs, selection: &Selection, walk: &Walk) -> Option
     if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
 }
 
-/// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
-/// first word that the lesson is about.
-pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
-    let selection = &view.selection;
-    let reading = selection.reading;
+/// The weights of the chosen word, or else of the first word that the lesson is about.
+fn chosen(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
     let layer = layer(model, view.selection, view.walk)?;
-    let of_layer = &model.layers[layer];
-    let chosen = match of_layer.line_of(state.direction) {
-        Side::Sentence => selection
+    let word = match model.layers[layer].line_of(state.direction) {
+        Side::Sentence => view
+            .selection
             .query
             .or_else(|| model.first_lit(&view.highlight.lit).filter(|_| is_open))
             .map(WordAt::in_sentence),
         Side::Source => state.source.or(state.followed).map(WordAt::in_source),
     };
-    let word = view.hover.at().or(chosen).filter(|word| model.word(*word).is_some()).map(|word| model.placed(word));
-    let of_word = word.map(|word| {
-        let directions = model.directions(layer, word);
-        let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
-        ShownArcs {
-            word,
-            direction: same.copied().unwrap_or(state.direction),
-            layer,
-            // While a head is walked through, the numbers beside the points are its own.
-            head: selection.shown_head().or(view.walk.is_walking().then_some(selection.head)),
-            reading,
-        }
-    });
+    of_word(model, state, view, word?)
+}
+
+/// The weights of a word in the layer and the heads that are shown.
+fn of_word(model: &SentenceArcs, state: &StripState, view: &PanelView, word: WordAt) -> Option<ShownArcs> {
+    let layer = layer(model, view.selection, view.walk)?;
+    let word = Some(word).filter(|word| model.word(*word).is_some()).map(|word| model.placed(word))?;
+    let directions = model.directions(layer, word);
+    let same = directions.iter().find(|one| **one == state.direction).or(directions.first());
+    let selection = &view.selection;
+    Some(ShownArcs {
+        word,
+        direction: same.copied().unwrap_or(state.direction),
+        layer,
+        // While a head is walked through, the numbers beside the points are its own.
+        head: selection.shown_head().or(view.walk.is_walking().then_some(selection.head)),
+        reading: selection.reading,
+    })
+}
+
+/// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
+/// first word that the lesson is about.
+pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
+    let of_word = match view.hover.at() {
+        Some(word) => of_word(model, state, view, word),
+        None => chosen(model, state, view, is_open),
+    };
+    let reading = view.selection.reading;
     let Some(pair) = view.hover.pair().and_then(|pair| model.placed_pair(pair)) else { return of_word };
     if of_word.is_some_and(|shown| model.arcs(&shown).iter().any(|arc| arc.pair == pair)) {
         return of_word;

@@ -1,4 +1,7 @@
 //! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
+//!
+//! Where the walk is now is one number. The points, the knob of the time line, the step and all that is said of it come from
+//! that number; where a motion leads counts for the next step alone.
 
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedWalk;
@@ -29,7 +32,7 @@ enum WalkMode {
     ByLayer,
 }
 
-/// The points go slowly from static to contextual, some times, and then rest.
+/// The points go slowly from static to contextual, some times, and then to where they rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PlayState {
     times: usize,
@@ -38,20 +41,28 @@ struct PlayState {
     elapsed: f32,
 }
 
+/// A place of the walk, and whether it was come to by steps: all that the stage says is said of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WalkPlace {
+    way: WalkMode,
+    now: f32,
+    later_layers: usize,
+}
+
 /// One round of a play, in seconds: a pause, the way, a pause, the way back.
 const ROUND: f32 = motion::PLAY_PAUSE + motion::PLAY + motion::PLAY_PAUSE + motion::GLIDE;
 
 impl PlayState {
-    /// The time of the points; `None` at the end.
-    fn time(self) -> Option<f32> {
-        // Without its last pause and the way back.
-        let all = ROUND * self.times as f32 - motion::PLAY_PAUSE - motion::GLIDE;
-        if self.elapsed >= all {
-            return None;
-        }
+    /// How long the points go to and fro: without the last pause and the last way back.
+    fn seconds(self) -> f32 {
+        ROUND * self.times as f32 - motion::PLAY_PAUSE - motion::GLIDE
+    }
+
+    /// The time of the points.
+    fn time(self) -> f32 {
         let within = self.elapsed % ROUND;
         let share = |from: f32, seconds: f32| ease(((within - from) / seconds).clamp(0.0, 1.0));
-        Some(share(motion::PLAY_PAUSE, motion::PLAY) - share(ROUND - motion::GLIDE, motion::GLIDE))
+        share(motion::PLAY_PAUSE, motion::PLAY) - share(ROUND - motion::GLIDE, motion::GLIDE)
     }
 }
 
@@ -132,12 +143,39 @@ impl Walk {
 
     /// The place that the walk is at, or on its way to.
     fn goal(&self) -> f32 {
-        self.place_of(self.glide.map_or(self.now, |glide| glide.to))
+        self.place_of(self.rest())
     }
 
-    /// The step that the walk is at, or on its way to.
+    /// Where the motion ends that is under way.
+    fn rest(&self) -> f32 {
+        let of_play = self.play.map(|play| play.rest);
+        self.glide.map(|glide| glide.to).or(of_play).unwrap_or(self.now)
+    }
+
+    /// The step that is shown; between two of them the later one, as far as it has come: see [`Walk::step_share`].
     pub fn step(&self) -> Step {
-        Step::ALL[self.goal().ceil() as usize % STEPS]
+        match self.way {
+            WalkMode::Stepped => Step::ALL[self.at().ceil() as usize],
+            WalkMode::Straight | WalkMode::ByLayer if self.now == 0.0 => Step::Embed,
+            WalkMode::Straight | WalkMode::ByLayer => Step::Contextual,
+        }
+    }
+
+    /// How much of the step is shown: 1 at the step itself, and less on the way to it.
+    pub fn step_share(&self) -> f32 {
+        let come = if self.way == WalkMode::Stepped { self.at() } else { self.now };
+        if come.fract() == 0.0 { 1.0 } else { come.fract() }
+    }
+
+    /// The walk is between two places that have something to say of themselves, be it in motion or not.
+    pub fn is_between(&self) -> bool {
+        self.step_share() < 1.0
+    }
+
+    /// The place of which everything is said.
+    pub fn here(&self) -> WalkPlace {
+        let Self { way, now, later_layers, .. } = *self;
+        WalkPlace { way, now, later_layers }
     }
 
     /// Whether there is a step back.
@@ -163,12 +201,18 @@ impl Walk {
             self.later_layers = later_layers;
             match self.way {
                 WalkMode::Straight => {}
-                WalkMode::Stepped => self.set(if is_at_end { self.end() } else { self.now }),
-                WalkMode::ByLayer => {
-                    self.now = self.now.min(self.layers() as f32);
-                    self.glide = None;
-                }
+                WalkMode::Stepped if is_at_end => self.set(self.end()),
+                WalkMode::Stepped => self.keep_within(self.end()),
+                WalkMode::ByLayer => self.keep_within(self.layers() as f32),
             }
+        }
+    }
+
+    /// Bounds the place and the goal of a motion, which goes on.
+    fn keep_within(&mut self, most: f32) {
+        self.now = self.now.min(most);
+        if let Some(glide) = &mut self.glide {
+            (glide.from, glide.to) = (glide.from.min(most), glide.to.min(most));
         }
     }
 
@@ -204,9 +248,9 @@ impl Walk {
     pub fn step_on(&mut self) {
         if self.goal() < self.end() {
             self.walk_to(self.goal().floor() + 1.0);
-        } else if let Some(glide) = self.glide.take() {
+        } else if self.is_gliding() {
             // What is under way arrives first.
-            self.now = glide.to;
+            *self = self.at_rest();
         } else {
             self.glide_to(0.0);
         }
@@ -270,7 +314,9 @@ impl Walk {
         if self.way == WalkMode::ByLayer {
             self.pass_to(layer + 1);
         } else if layer != self.layer() {
-            self.set((layer * STEPS) as f32 + self.at());
+            let goal = self.goal();
+            let step = goal - (self.layer_of(goal) * STEPS) as f32;
+            self.set((layer * STEPS) as f32 + step);
         }
     }
 
@@ -285,10 +331,13 @@ impl Walk {
         (self.now, self.glide, self.play) = (time.clamp(0.0, 1.0), None, None);
     }
 
-    /// Moves to a place on the walk at once.
+    /// Moves to a place on the walk at once. Between two layers nothing moves: there it is the nearer one of the two.
     pub fn set(&mut self, place: f32) {
+        let place = place.clamp(0.0, self.end());
+        let is_between_layers = place % STEPS as f32 > LAST;
+        let place = if is_between_layers { place.round() } else { place };
         self.way = WalkMode::Stepped;
-        (self.now, self.glide, self.play) = (place.clamp(0.0, self.end()), None, None);
+        (self.now, self.glide, self.play) = (place, None, None);
     }
 
     pub fn is_gliding(&self) -> bool {
@@ -299,9 +348,15 @@ impl Walk {
     pub fn advance(&mut self, seconds: f32) {
         if let Some(mut play) = self.play {
             play.elapsed += seconds;
-            self.set_time(play.time().unwrap_or(play.rest));
-            self.play = play.time().map(|_| play);
-            return;
+            let beyond = play.elapsed - play.seconds();
+            if beyond < 0.0 {
+                self.set_time(play.time());
+                self.play = Some(play);
+                return;
+            }
+            self.set_time(1.0);
+            self.begin(play.rest, motion::GLIDE);
+            return self.advance(beyond);
         }
         Glide::advance(&mut self.glide, &mut self.now, seconds, |from, to, share| from + (to - from) * share);
     }
@@ -331,13 +386,9 @@ impl Walk {
         }
     }
 
-    /// The walk at rest where it is.
+    /// The walk where its motion ends.
     pub fn at_rest(&self) -> Walk {
-        let mut rest = Walk { glide: None, ..self.clone() };
-        if let Some(play) = self.play {
-            rest.set_time(play.rest);
-        }
-        rest
+        Walk { now: self.rest(), glide: None, play: None, ..self.clone() }
     }
 }
 
@@ -396,9 +447,8 @@ mod tests {
         for (index, step) in Step::ALL.into_iter().enumerate().skip(1) {
             assert!(!walk.is_at_end());
             walk.step_on();
-            assert_eq!(walk.step(), step);
             walk.advance(motion::GLIDE);
-            assert_eq!((walk.at(), walk.is_gliding()), (index as f32, false));
+            assert_eq!((walk.step(), walk.at(), walk.is_gliding()), (step, index as f32, false));
             assert_eq!(walk.time(), if step == Step::Contextual { 1.0 } else { 0.0 });
         }
         walk.step_back();
@@ -406,7 +456,7 @@ mod tests {
         assert_eq!((walk.step(), walk.time()), (Step::Output, 0.0));
         walk.set_time(1.0);
         walk.glide_to(0.0);
-        assert_eq!(walk.step(), Step::Embed);
+        assert_eq!(walk.step(), Step::Contextual, "the points have not left");
         walk.advance(motion::GLIDE);
         assert_eq!((walk.step(), walk.time()), (Step::Embed, 0.0));
     }
@@ -462,8 +512,8 @@ mod tests {
         walk.step_on();
         assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
         walk.step_on();
-        assert_eq!(walk.step(), Step::Embed);
         walk.advance(motion::GLIDE / 2.0);
+        assert!(walk.is_between());
         walk.step_on();
         walk.advance(motion::GLIDE);
         assert_eq!((walk.step(), walk.time()), (Step::Project, 0.0));
@@ -530,18 +580,77 @@ mod tests {
     #[test]
     fn a_play_ends_at_its_rest_where_it_is_stopped_or_motion_is_reduced() {
         for end in [Walk::stop, |walk: &mut Walk| walk.advance(f32::INFINITY)] {
-            let mut walk = Walk::default();
-            walk.play(3, 1.0);
-            walk.advance(motion::PLAY_PAUSE + motion::PLAY / 2.0);
-            assert!((0.2..0.8).contains(&walk.time()) && walk.at_rest().time() == 1.0);
-            end(&mut walk);
-            walk.advance(motion::GLIDE);
-            assert_eq!((walk.time(), walk.is_gliding()), (1.0, false));
+            for rest in [1.0, 0.6, 0.0] {
+                let mut walk = Walk::default();
+                walk.play(3, rest);
+                walk.advance(motion::PLAY_PAUSE + motion::PLAY / 2.0);
+                assert!((0.2..0.8).contains(&walk.time()) && walk.at_rest().time() == rest);
+                end(&mut walk);
+                walk.advance(motion::GLIDE);
+                assert_eq!((walk.time(), walk.is_gliding()), (rest, false));
+            }
         }
         let mut walk = Walk::default();
         walk.play(1, 1.0);
         walk.step_on();
-        assert!(!walk.is_playing(), "a step is a step of the walk");
+        assert_eq!((walk.is_gliding(), walk.time()), (false, 1.0), "a step brings it to its end");
+    }
+
+    #[test]
+    fn a_play_that_rests_on_the_way_goes_there_without_a_jump() {
+        let mut walk = Walk::default();
+        walk.play(1, 0.25);
+        let mut before = 0.0;
+        while walk.is_gliding() {
+            walk.advance(1.0 / 60.0);
+            assert!((walk.time() - before).abs() < 0.06, "from {before} to {}", walk.time());
+            before = walk.time();
+        }
+        assert_eq!((before, walk.is_between(), walk.step_share()), (0.25, true, 0.25));
+    }
+
+    /// A snapshot of a model with other layers, or a head of another layer, comes at any time.
+    #[test]
+    fn a_motion_ends_at_a_place_with_a_name_whatever_comes_between() {
+        let begin: [fn(&mut Walk); 4] =
+            [|walk| walk.pass_to(3), |walk| walk.walk_to(12.0), |walk| walk.play(1, 1.0), |walk| walk.glide_to(1.0)];
+        let come: [fn(&mut Walk); 4] = [
+            |walk| walk.set_layers(2),
+            |walk| walk.set_layers(6),
+            |walk| walk.walk_to_layer(2),
+            |walk| *walk = walk.at_rest(),
+        ];
+        for (motion, begin) in begin.into_iter().enumerate() {
+            for (comes, come) in come.into_iter().enumerate() {
+                for tenth in 0..10 {
+                    let mut walk = Walk::default();
+                    walk.set_layers(3);
+                    walk.set(11.0);
+                    begin(&mut walk);
+                    walk.advance(motion::GLIDE * tenth as f32 / 10.0);
+                    come(&mut walk);
+                    walk.advance(f32::INFINITY);
+                    assert!(!walk.is_between() && !walk.is_gliding(), "{motion} {comes} {tenth}: {walk:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_step_is_that_of_the_place_and_not_of_the_goal() {
+        let mut walk = Walk::default();
+        walk.set(2.0);
+        walk.walk_to(6.0);
+        while walk.is_gliding() {
+            walk.advance(1.0 / 60.0);
+            assert_eq!(walk.step().index(), walk.at().ceil() as usize);
+            assert_eq!(walk.is_between(), walk.at().fract() != 0.0);
+        }
+        walk.set_layers(2);
+        for (place, step) in [(7.4, Step::Contextual), (7.6, Step::Embed)] {
+            walk.set(place);
+            assert_eq!((walk.step(), walk.is_between()), (step, false), "between two layers nothing moves");
+        }
     }
 
     #[test]

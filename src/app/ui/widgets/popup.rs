@@ -50,6 +50,40 @@ fn place(card: Vec2, about: Rect, over: Rect, screen: Rect) -> Pos2 {
     *off_both.or_else(|| places.iter().find(|at| is_off(at, about))).unwrap_or(&places[0])
 }
 
+/// Keeps lists off a place in this pass and the next: the sentence on the stage is read while it is written.
+pub fn keep_in_sight(ctx: &Context, place: Rect) {
+    let pass = ctx.cumulative_pass_nr();
+    ctx.data_mut(|data| data.insert_temp(in_sight_id(), (place, pass)));
+}
+
+fn in_sight_id() -> Id {
+    Id::new("kept in sight")
+}
+
+/// Left upper corner and width of a list about a field of text: under the field, or, where it would cover what is kept in sight,
+/// to the left or the right of that, or else below it.
+pub fn list_place(ctx: &Context, field: Rect, width: f32) -> (Pos2, f32) {
+    /// Until the list was shown once, and about what it needs after that.
+    const HEIGHT: f32 = 150.0;
+    /// A narrower list would break its words into many lines.
+    const LEAST: f32 = 280.0;
+    let under = pos2(field.left(), field.bottom() + size::GAP_TIGHT);
+    let kept: Option<(Rect, u64)> = ctx.data(|data| data.get_temp(in_sight_id()));
+    let kept = kept.filter(|(_, pass)| pass + 1 >= ctx.cumulative_pass_nr()).map(|(place, _)| place);
+    let usual = Rect::from_min_size(under, vec2(width, HEIGHT));
+    let Some(kept) = kept.filter(|kept| kept.intersects(usual)) else { return (under, width) };
+    let screen = ctx.content_rect();
+    let [left, right] = [kept.left() - screen.left(), screen.right() - kept.right()].map(|room| room - 2.0 * size::GAP);
+    if left >= LEAST {
+        let width = width.min(left);
+        (pos2(kept.left() - size::GAP - width, under.y), width)
+    } else if right >= LEAST {
+        (pos2(kept.right() + size::GAP, under.y), width.min(right))
+    } else {
+        (pos2(under.x, kept.bottom() + size::GAP_TIGHT), width)
+    }
+}
+
 /// Notes of one pass, one above the other.
 #[derive(Clone, Copy)]
 struct Notes {

@@ -7,11 +7,12 @@ use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Align2, Button, FontId, Id, Key, Modifiers, Popup, PopupCloseBehavior, Response, RichText, ScrollArea,
-    Sense, TextEdit, TextStyle, TextWrapMode, Ui,
+    Align, Align2, Button, FontId, Frame, Id, Key, Modifiers, Popup, PopupCloseBehavior, RectAlign, Response, RichText,
+    ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui,
 };
 
 use super::heat::width_of;
+use super::popup::list_place;
 use crate::actions::keys;
 use crate::theme::{self, Palette, size};
 
@@ -128,8 +129,11 @@ fn open_ui(
     // Consumes Enter, so that the selected cell does not open.
     let is_entered = response.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
     let popup = Popup::from_response(response).close_behavior(PopupCloseBehavior::IgnoreClicks).open(true);
+    let margin = Frame::popup(ui.style()).total_margin().sum().x;
+    let (at, width) = list_place(ui.ctx(), response.rect, field.width.max(size::WIDE_POPUP) + margin);
+    let popup = popup.at_position(at).gap(0.0).align(RectAlign::BOTTOM_START).align_alternatives(&[]);
     let shown = popup.show(|ui| {
-        ui.set_width(field.width.max(size::WIDE_POPUP));
+        ui.set_width(width - margin);
         reading_ui(ui, &state.text, &reading, state.is_refused)
     });
     let mut stays = response.has_focus();

@@ -1,5 +1,7 @@
 //! The command line, and the faults of a command in words and as an exit code.
 
+#[cfg(all(target_os = "linux", feature = "app"))]
+mod again;
 mod args;
 mod check;
 mod export;
@@ -62,6 +64,10 @@ fn run() -> ExitCode {
 
 /// Does what the arguments ask for.
 fn act(args: &Args) -> Result<(), CliFault> {
+    #[cfg(all(target_os = "linux", feature = "app"))]
+    if matches!(args.action, None | Some(CliCommand::Render(_))) {
+        again::with_runtime_folder();
+    }
     match &args.action {
         None => lessons::open(args),
         Some(CliCommand::Check { lessons, sentence, options }) => {

@@ -12,6 +12,8 @@ mod export;
 mod faults;
 mod glossary;
 mod grade;
+#[cfg(all(target_os = "linux", feature = "app"))]
+mod graphics;
 mod models;
 #[cfg(unix)]
 mod obstacles;

@@ -4,6 +4,7 @@
 mod common;
 
 mod cache;
+mod contents;
 mod depth;
 mod examined;
 mod exported;
@@ -26,4 +27,5 @@ mod tour;
 mod two_models;
 mod values;
 mod windows;
+mod wrapped;
 mod written;

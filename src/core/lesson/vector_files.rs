@@ -16,7 +16,7 @@ use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::shares::Spread;
-use attune_engine::pretrained::cache::is_named_as_part;
+use attune_engine::pretrained::cache::{is_named_as_part, static_table};
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::vectors::text::label;
 use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
@@ -45,7 +45,7 @@ const STATIC_MODEL: &[u8] = b"\"model2vec\"";
 /// damaged.
 pub fn is_file_of_vectors(path: &Path) -> bool {
     if path.is_dir() {
-        return path.join(WEIGHTS).is_file() && is_static(&path.join(CONFIG_OF_MODEL));
+        return path.join(WEIGHTS).is_file() && is_static(&path.join(CONFIG_OF_MODEL)) || static_table(path).is_some();
     }
     let config = path.with_file_name(CONFIG_OF_MODEL);
     let is_of_model = is_named_as_part(path) && config.is_file() && !is_static(&config);

@@ -6,13 +6,21 @@ use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::config::Config;
+use super::contents;
+use super::folder::text_if_there;
 use crate::files;
 
 /// The files of a folder with a model.
 pub const CONFIG: &str = "config.json";
 pub const WEIGHTS: &str = "model.safetensors";
 pub const INDEX: &str = "model.safetensors.index.json";
+/// The list of a folder of sentence-transformers: its modules, each in a folder of its own.
+pub(super) const MODULES: &str = "modules.json";
+/// Bytes of such a list.
+const MODULES_BYTES_MAX: u64 = 1 << 20;
 
 /// The variables that say where the cache is; empty ones count as none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -186,8 +194,15 @@ pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Abse
     let absent = |lacks| Absent { name: name.clone(), looked_in: looked_in.clone(), lacks };
     let repository = looked_in.as_deref().ok_or_else(|| absent(None))?;
     let revisions = revisions(repository);
-    match revisions.iter().find(|folder| lacks(folder).is_none()) {
-        Some(whole) => Ok(whole.clone()),
+    let whole = |folder: &PathBuf| {
+        if lacks(folder).is_none() {
+            Some(folder.clone())
+        } else {
+            transformer(folder).filter(|it| lacks(it).is_none())
+        }
+    };
+    match revisions.iter().find_map(whole) {
+        Some(whole) => Ok(whole),
         None => Err(absent(revisions.first().and_then(|folder| lacks(folder)))),
     }
 }
@@ -220,9 +235,55 @@ pub fn lacks(folder: &Path) -> Option<&'static str> {
     (!has_weights).then_some(WEIGHTS)
 }
 
-/// A folder with any of a model's files.
+/// A folder with any of a model's files, or with one that people take for a model.
 pub fn has_part_of_a_model(folder: &Path) -> bool {
-    [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists())
+    [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists()) || contents::is_like_a_model(folder)
+}
+
+/// A module in the list of a folder of sentence-transformers.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Module {
+    /// Its folder; empty where its files are beside the list.
+    pub path: String,
+    #[serde(rename = "type")]
+    class: String,
+}
+
+impl Module {
+    /// Whether its class has this name, in whatever module of Python.
+    fn is(&self, class: &str) -> bool {
+        self.class.rsplit('.').next() == Some(class)
+    }
+}
+
+/// The modules of a folder of sentence-transformers.
+pub(super) fn modules(folder: &Path) -> Option<Vec<Module>> {
+    let text = text_if_there(folder, MODULES, MODULES_BYTES_MAX).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+/// The folder of its first module of this class, within it.
+fn module(folder: &Path, class: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(modules(folder)?.into_iter().find(|module| module.is(class))?.path);
+    let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
+    is_within.then(|| folder.join(path)).filter(|folder| folder.is_dir())
+}
+
+/// The folder of the model in a folder of sentence-transformers.
+fn transformer(folder: &Path) -> Option<PathBuf> {
+    module(folder, "Transformer")
+}
+
+/// The folder of the table of words in a folder of sentence-transformers that has no other model; also where it is given
+/// itself.
+pub fn static_table(folder: &Path) -> Option<PathBuf> {
+    const CLASS: &str = "StaticEmbedding";
+    let own = || {
+        let above = module(&folder.join(".."), CLASS)?;
+        let is_same = above.canonicalize().ok()? == folder.canonicalize().ok()?;
+        is_same.then(|| folder.to_owned())
+    };
+    module(folder, CLASS).or_else(own).filter(|folder| folder.join(WEIGHTS).is_file())
 }
 
 /// A file that only a model's folder has, by its name.
@@ -250,7 +311,8 @@ pub fn given(path: &Path) -> ModelPath {
             Some(revision) if lacks(path).is_some() => revision,
             _ => path.to_owned(),
         };
-        return ModelPath::Folder(folder);
+        let model = if lacks(&folder).is_some() { transformer(&folder) } else { None };
+        return ModelPath::Folder(model.unwrap_or(folder));
     }
     if path.is_file() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

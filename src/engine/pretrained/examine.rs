@@ -56,7 +56,10 @@ fn tensors(read: &Pretrained) -> String {
     let names: Vec<String> = skipped.iter().map(|name| quoted(name)).collect();
     let left = if names.is_empty() { String::new() } else { format!("; not used: {}", names.join(", ")) };
     let head = if read.has_head { "" } else { "; no readout: it cannot name words" };
-    format!("{used} tensors, all with the shapes of the config{left}{head}")
+    let wrapper = read.origins.wrapper.as_deref().map_or_else(String::new, |wrapper| {
+        format!(", their names after {}, which a program put before them", quoted(wrapper))
+    });
+    format!("{used} tensors{wrapper}, all with the shapes of the config{left}{head}")
 }
 
 /// The tokenizer's pieces against the rows of the table.

@@ -9,11 +9,13 @@ use std::io::{Error, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::files;
+use crate::foreign;
 use crate::messages::counted;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::TensorId;
 use crate::pretrained::cache::{Absent, CONFIG, WEIGHTS};
 use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family};
+use crate::pretrained::contents::without_config;
 use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors;
@@ -62,13 +64,7 @@ impl ModelFolder {
     /// If the folder is no model's, or of a kind that is not known.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
-        let text = text.ok_or_else(|| {
-            Refusal::new(
-                format!("no {CONFIG}"),
-                "a folder with config.json and model.safetensors",
-                "download the whole folder",
-            )
-        })?;
+        let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
         let tokenizer = tokenizer(path)?;
         if let Some(tokenizer) = tokenizer.as_ref().filter(|tokenizer| tokenizer.len() > config.vocabulary) {
@@ -248,6 +244,10 @@ pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     };
     if bytes > most {
         return Err(refusal(format!("{bytes} bytes")));
+    }
+    let head = files::head(&folder.join(name), foreign::HEAD_BYTES as u64).unwrap_or_default();
+    if let Some(kind) = foreign::recognise(&head) {
+        return Err(kind.refusal("text of a model").in_file(name));
     }
     let mut text = String::new();
     match file.take(most).read_to_string(&mut text) {

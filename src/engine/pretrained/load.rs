@@ -13,8 +13,10 @@ use sha2::{Digest, Sha256};
 
 use super::cache::{CONFIG, INDEX, WEIGHTS};
 use super::config::{CONFIG_BYTES_MAX, Config, check_bytes};
+use super::contents::without_weights;
 use super::folder::{plain, text};
 use super::names::{FoundTensors, Origin, Origins, OutputRun, TensorLayout};
+use super::quantised;
 use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, FileTensor, ShardIndex, TensorReader, TensorSource, bytes_read};
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
@@ -146,7 +148,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
     let (mut sources, index) = open(folder)?;
-    let found = FoundTensors::new(config.family, tensors(&sources))?;
+    let found = found(folder, &config, &sources)?;
     let (readout, has_head) = readout(&config, &found);
     let architecture = architecture(&config, readout);
     let shapes = architecture.shapes(config.vocabulary, config.vocabulary);
@@ -206,12 +208,20 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
 /// If something there is not as it must be.
 pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Refusal> {
     let (sources, _) = open(folder)?;
-    let (readout, has_head) = readout(config, &FoundTensors::new(config.family, tensors(&sources))?);
+    let (readout, has_head) = readout(config, &found(folder, config, &sources)?);
     Ok((architecture(config, readout), has_head))
 }
 
+/// The tensors under the names of the config's family.
+fn found<'a>(folder: &Path, config: &Config, sources: &'a [Open]) -> Result<FoundTensors<'a>, Refusal> {
+    let of_config = || text(folder, CONFIG, CONFIG_BYTES_MAX).ok();
+    let refused = quantised::refusal(tensors(sources).map(|(_, tensor)| tensor), of_config);
+    let found = refused.map_or_else(|| FoundTensors::new(config.family, tensors(sources)), Err);
+    found.map_err(|refusal| name_file(refusal, sources))
+}
+
 /// The tensors of all files, each with the number of its file.
-fn tensors(sources: &[Open]) -> impl Iterator<Item = (usize, &FileTensor)> {
+fn tensors(sources: &[Open]) -> impl Iterator<Item = (usize, &FileTensor)> + Clone {
     sources.iter().enumerate().flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)))
 }
 
@@ -240,7 +250,7 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
         return Ok((vec![open_one(folder, WEIGHTS)?], None));
     }
     if !folder.join(INDEX).exists() {
-        return Err(no_weights(folder));
+        return Err(without_weights(folder));
     }
     let text = text(folder, INDEX, INDEX_BYTES_MAX)?;
     let index = ShardIndex::parse(&text).map_err(|refusal| refusal.in_file(INDEX))?;
@@ -269,18 +279,6 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
 }
 
 const SHARDS: &str = "the files belong to two models: download all of them again";
-
-fn no_weights(folder: &Path) -> Refusal {
-    /// Weights as Python's pickle, which runs what it reads.
-    const PICKLED: &str = "pytorch_model.bin";
-    let expected = format!("{WEIGHTS} or {INDEX}");
-    if folder.join(PICKLED).exists() {
-        let advice = "PyTorch's files can run programs when they are read, so attune does not read them; open the \
-            model in transformers and save it again with save_pretrained";
-        return Refusal::new(format!("{PICKLED} only"), expected, advice);
-    }
-    Refusal::new("no weights in the folder", expected, "download the whole folder")
-}
 
 fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
     let (file, bytes) = plain(folder, name)?;
@@ -403,6 +401,14 @@ impl Model {
             TensorName::Embedding => self.table.cols(),
             _ => self.parameters.spec(id).map_or(0, |spec| spec.cols),
         };
+        if let TensorLayout::Buckets(buckets) = layout {
+            let of_here = |distance: &usize| (row..row + rows.nrows()).contains(&buckets.bucket(*distance));
+            for distance in (0..cols).filter(of_here) {
+                let bucket = rows.subrows(buckets.bucket(distance) - row, 1);
+                self.set(id, (0, distance), bucket.transpose());
+            }
+            return;
+        }
         for OutputRun { in_file, in_engine, count } in layout.runs(cols) {
             if is_vector || !layout.is_turned() {
                 self.set(id, (row, in_engine), rows.subcols(in_file, count));

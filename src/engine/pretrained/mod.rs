@@ -6,12 +6,14 @@
 
 pub mod cache;
 pub mod config;
+mod contents;
 pub mod examine;
 mod families;
 mod fields;
 pub mod folder;
 pub mod load;
 pub mod names;
+mod quantised;
 pub mod refusal;
 pub mod safetensors;
 pub mod tokenizer;

@@ -29,6 +29,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::refusal::{FETCH_AGAIN, Refusal, quoted};
+use crate::foreign;
 use crate::messages::counted;
 
 /// Bytes that are read at once: few enough to stay in the processor's cache on their way.
@@ -333,17 +334,20 @@ impl FileHeader {
     /// # Errors
     /// If it is not one, or does not fit the file.
     pub fn read(source: &mut impl Read, length: u64) -> Result<Self, Refusal> {
-        let damaged = |found: String, expected: &str| Err(Refusal::new(found, expected, FETCH_AGAIN));
         if length < LENGTH_BYTES {
-            return damaged(
-                format!("a file of {}", counted(length, "byte")),
-                "the 8 bytes that say how long the header is",
-            );
+            let found = format!("a file of {}", counted(length, "byte"));
+            return Err(Refusal::new(found, "the 8 bytes that say how long the header is", FETCH_AGAIN));
         }
         let mut eight = [0; LENGTH_BYTES as usize];
         source.read_exact(&mut eight).map_err(|error| Refusal::unreadable(&error))?;
         let (bytes, rest) = (u64::from_le_bytes(eight), length - LENGTH_BYTES);
         if bytes > HEADER_BYTES_MAX.min(rest) {
+            let mut head = eight.to_vec();
+            // A file that ends sooner is recognised by what it has.
+            let _ = source.take(foreign::HEAD_BYTES as u64 - LENGTH_BYTES).read_to_end(&mut head);
+            if let Some(kind) = foreign::recognise(&head) {
+                return Err(kind.refusal("a safetensors file"));
+            }
             let most = format!("at most {}, in a file of {length} bytes", HEADER_BYTES_MAX.min(rest));
             let advice = "this is not a safetensors file, or it is incomplete: download it again";
             return Err(Refusal::new(format!("a header of {}", counted(bytes, "byte")), most, advice));

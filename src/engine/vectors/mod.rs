@@ -33,6 +33,7 @@ use self::budget::Budget;
 use self::source::{Archive, Source};
 use crate::messages::counted;
 use crate::numerics::Matrix;
+use crate::pretrained::cache::static_table;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
 
@@ -596,7 +597,7 @@ const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, the projector
 /// If the file has none, cannot be read, or reading was stopped.
 pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     if path.is_dir() {
-        return tensors::read_folder(path, watch);
+        return tensors::read_folder(&static_table(path).unwrap_or_else(|| path.to_owned()), watch);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     read_file(path, watch).map_err(|stopped| stopped.in_file(&name))

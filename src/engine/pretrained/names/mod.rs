@@ -5,6 +5,7 @@
 //! values side by side in one; the others keep each as (out, in), and some of them several in one stack of rows.
 
 pub(super) mod tables;
+mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,40 @@ pub enum TensorLayout {
     Rows { begin: usize, of: usize },
     /// (out, in) with the rows of so many tensors, head by head: of each head the rows of one, from 0.
     Heads { at: usize, of: usize, width: usize },
+    /// (out, in) with heads of so many rows. Of each, the turned ones that belong together are neighbours in the file; in
+    /// the engine the first ones of all pairs come before the second ones.
+    Pairs { width: usize, turned: usize },
+    /// A row for each bucket of distances and a column for each head, of which the engine has a number for each head and
+    /// distance.
+    Buckets(DistanceBuckets),
+}
+
+/// The distances of sentences of at most so many tokens in 32 buckets: half of them for later words. In each half, the
+/// first half is of a distance each, and the others grow with the logarithm (Raffel et al. 2020, arXiv 1910.10683,
+/// section 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DistanceBuckets {
+    tokens: usize,
+}
+
+impl DistanceBuckets {
+    pub const COUNT: usize = 32;
+    /// The distance from which all are in the last bucket.
+    const FAR: f32 = 128.0;
+
+    /// The bucket of one of the engine's distances, which begin with the key furthest before its query.
+    pub(super) fn bucket(self, distance: usize) -> usize {
+        let (middle, half) = (self.tokens - 1, Self::COUNT / 2);
+        let (exact, far) = (half / 2, distance.abs_diff(middle));
+        let within = if far < exact {
+            far
+        } else {
+            // In single precision, as the models were trained.
+            let share = (far as f32 / exact as f32).ln() / (Self::FAR / exact as f32).ln();
+            (exact + (share * (half - exact) as f32) as usize).min(half - 1)
+        };
+        if distance > middle { half + within } else { within }
+    }
 }
 
 /// Outputs that stand one after the other in the file and in the engine.
@@ -39,46 +74,58 @@ pub(super) struct OutputRun {
 impl TensorLayout {
     /// Whether a matrix of the file has a row for each output.
     pub(super) fn is_turned(self) -> bool {
-        matches!(self, Self::Transposed | Self::Rows { .. } | Self::Heads { .. })
+        matches!(self, Self::Transposed | Self::Rows { .. } | Self::Heads { .. } | Self::Pairs { .. })
     }
 
     /// The outputs in the file of a tensor that has so many in the engine.
     fn outputs(self, cols: usize) -> usize {
         match self {
-            Self::Same | Self::Transposed => cols,
+            Self::Same | Self::Transposed | Self::Pairs { .. } | Self::Buckets(_) => cols,
             Self::Slice { of, .. } | Self::Heads { of, .. } => of * cols,
             Self::Rows { of, .. } => of,
         }
     }
 
-    /// The place in the file of the first output of a tensor that has so many, the outputs that follow one another, and how
-    /// far it is in the file from the beginning of these to that of the next.
-    fn steps(self, cols: usize) -> (usize, usize, usize) {
+    /// The outputs of the engine's tensor, which has so many, that follow one another in the file too.
+    fn run(self, cols: usize) -> usize {
         match self {
-            Self::Same | Self::Transposed => (0, cols, 0),
-            Self::Slice { at, .. } => (at * cols, cols, 0),
-            Self::Rows { begin, .. } => (begin, cols, 0),
-            Self::Heads { at, of, width } => (at * width, width, of * width),
+            Self::Heads { width, .. } => width,
+            Self::Pairs { .. } | Self::Buckets(_) => 1,
+            _ => cols,
         }
     }
 
     /// The outputs of the engine's tensor, which has so many, as they stand in the file's.
     pub(super) fn runs(self, cols: usize) -> impl Iterator<Item = OutputRun> {
-        let (first, width, step) = self.steps(cols);
-        let run = move |number| OutputRun { in_file: first + number * step, in_engine: number * width, count: width };
-        (0..cols / width.max(1)).map(run)
+        let count = self.run(cols).max(1);
+        (0..cols).step_by(count).map(move |at| OutputRun { in_file: self.output(at, cols), in_engine: at, count })
     }
 
     /// The output in the file of one in the engine.
     fn output(self, col: usize, cols: usize) -> usize {
-        let (first, width, step) = self.steps(cols);
-        first + col / width * step + col % width
+        match self {
+            Self::Same | Self::Transposed => col,
+            Self::Buckets(buckets) => buckets.bucket(col),
+            Self::Slice { at, .. } => at * cols + col,
+            Self::Rows { begin, .. } => begin + col,
+            Self::Heads { at, of, width } => (col / width * of + at) * width + col % width,
+            Self::Pairs { width, turned } => {
+                let (head, within, half) = (col / width, col % width, turned / 2);
+                let in_file = match within {
+                    _ if within >= turned => within,
+                    _ if within < half => 2 * within,
+                    _ => 2 * (within - half) + 1,
+                };
+                head * width + in_file
+            }
+        }
     }
 
     /// The shape in a file of a tensor of the engine.
     fn shape(self, (rows, cols): (usize, usize), is_vector: bool) -> Vec<usize> {
         let outputs = self.outputs(cols);
         match self {
+            Self::Buckets(_) => vec![DistanceBuckets::COUNT, rows],
             _ if is_vector => vec![outputs],
             _ if self.is_turned() => vec![outputs, rows],
             _ => vec![rows, outputs],
@@ -89,6 +136,7 @@ impl TensorLayout {
     fn index(self, (row, col): (usize, usize), cols: usize, is_vector: bool) -> Vec<usize> {
         let output = self.output(col, cols);
         match self {
+            Self::Buckets(_) => vec![output, row],
             _ if is_vector => vec![output],
             _ if self.is_turned() => vec![output, row],
             _ => vec![row, output],
@@ -124,6 +172,10 @@ enum Lies {
     Stacked,
     /// One of three, head by head.
     OfHeads(usize),
+    /// Turned rows in pairs of neighbours.
+    Pairs,
+    /// Numbers of distances in buckets.
+    Buckets,
 }
 
 /// The rows of queries, keys and values, each head with all three: GPT-NeoX.
@@ -183,17 +235,24 @@ pub struct FoundTensors<'a> {
     tensors: BTreeMap<String, (usize, &'a FileTensor)>,
     /// Other names for the same.
     again: Vec<&'a str>,
+    /// What a program put before all names.
+    wrapper: Option<String>,
 }
 
 impl<'a> FoundTensors<'a> {
     /// The tensors with the number of the file that each is in.
     ///
     /// # Errors
-    /// If two claim to be the same.
-    pub fn new(family: Family, tensors: impl IntoIterator<Item = (usize, &'a FileTensor)>) -> Result<Self, Refusal> {
-        let mut found = Self { family, tensors: BTreeMap::new(), again: Vec::new() };
+    /// If two claim to be the same, or the files have several models or an adapter.
+    pub fn new(
+        family: Family,
+        tensors: impl Iterator<Item = (usize, &'a FileTensor)> + Clone,
+    ) -> Result<Self, Refusal> {
+        let wrapper = wrapper::find(family, tensors.clone().map(|(_, tensor)| &*tensor.name))?;
+        let mut found = Self { family, tensors: BTreeMap::new(), again: Vec::new(), wrapper };
         for (file, tensor) in tensors {
-            let name = family.names().canonical(&tensor.name);
+            let own = found.wrapper.as_deref().and_then(|wrapper| tensor.name.strip_prefix(wrapper));
+            let name = family.names().canonical(own.unwrap_or(&tensor.name));
             let Some((_, other)) = found.tensors.get(&name) else {
                 found.tensors.insert(name, (file, tensor));
                 continue;
@@ -248,6 +307,15 @@ impl Config {
             Lies::OfHeads(at) => {
                 let width = block.map_or(1, |block| block.attention.key_width);
                 TensorLayout::Heads { at, of: OF_HEAD, width }
+            }
+            Lies::Pairs => {
+                let attention = block.map(|block| &block.attention);
+                let turned = attention.and_then(|it| it.rotary).map_or(0, |rotary| rotary.width);
+                TensorLayout::Pairs { width: attention.map_or(1, |it| it.key_width), turned }
+            }
+            Lies::Buckets => {
+                let tokens = block.and_then(|block| block.attention.distances).unwrap_or(1);
+                TensorLayout::Buckets(DistanceBuckets { tokens })
             }
             Lies::Stacked => {
                 let height = |row: &NamedTensors| Some(block?.shape(end.of(row)?)?.1);
@@ -329,6 +397,8 @@ pub struct Origins {
     pub of: BTreeMap<TensorId, Origin>,
     /// Tensors of the files that are not used, in the order of their names.
     pub skipped: Vec<String>,
+    /// What a program put before the names of the files, such as `_orig_mod.`.
+    pub wrapper: Option<String>,
 }
 
 impl Origins {
@@ -353,9 +423,11 @@ impl Origins {
                 None => missing.extend(found.family.written(id)),
             }
         }
-        missing.dedup();
+        // Several tensors of the engine may be in one of the files.
+        let mut known = BTreeSet::new();
+        missing.retain(|name: &String| known.insert(name.clone()));
         if !missing.is_empty() {
-            return Err(not_there(&missing, config));
+            return Err(not_there(&missing, found, config));
         }
         if let Some(name) = found.beyond(wanted, config) {
             let found = "a part of a layer that config.json does not mention";
@@ -366,6 +438,7 @@ impl Origins {
         let mut skipped: Vec<String> = others.chain(found.again.iter().copied()).map(str::to_owned).collect();
         skipped.sort();
         origins.skipped = skipped;
+        origins.wrapper.clone_from(&found.wrapper);
         Ok(origins)
     }
 }
@@ -396,14 +469,27 @@ fn is_vector(tensor: &FileTensor, layout: TensorLayout, rows: usize) -> bool {
 
 const MISMATCH: &str = "config.json and the weights belong to two models: download both again";
 
-fn not_there(missing: &[String], config: &Config) -> Refusal {
-    /// Names in a message.
-    const SHOWN: usize = 40;
-    let mut names: Vec<String> = missing.iter().take(SHOWN).map(|name| quoted(name)).collect();
-    if let Some(more) = missing.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-        names.push(format!("{more} more"));
-    }
-    let found = format!("no {}", names.join(", "));
+/// Names that are missing; where these are many, with some of those that are there.
+fn not_there(missing: &[String], found: &FoundTensors<'_>, config: &Config) -> Refusal {
+    const MISSING_SHOWN: usize = 8;
+    const FOUND_SHOWN: usize = 3;
+    let lacking = format!("no {}", some(missing.iter().map(String::as_str), MISSING_SHOWN));
+    let there = || some(found.tensors.values().map(|(_, tensor)| &*tensor.name), FOUND_SHOWN);
+    let found = if missing.len() > MISSING_SHOWN && !found.tensors.is_empty() {
+        format!("{lacking}, but {}", there())
+    } else {
+        lacking
+    };
     let expected = format!("all tensors of {config}");
     Refusal::new(found, expected, "download the model again; if it is of another kind, attune does not open it")
+}
+
+/// The first of some names, and how many more there are.
+fn some<'a>(mut names: impl Iterator<Item = &'a str>, count: usize) -> String {
+    let mut shown: Vec<String> = names.by_ref().take(count).map(quoted).collect();
+    let more = names.count();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(", ")
 }

@@ -105,7 +105,7 @@ fn asked() -> Arc<Lesson> {
 /// What the cell shows of the number: in its output, and in its texts.
 fn numbers(kernel: &Kernel) -> Vec<String> {
     let cell = found(kernel, "guess");
-    let outputs = cell.run.expect("it ran").outputs;
+    let outputs = cell.run.expect("it ran").outputs.clone();
     let values = cell.live.and_then(|live| live.values).expect("they are evaluated");
     let all = values.values.iter().map(|value| format!("{:?}", value.value.as_ref().map(|value| format!("{value:?}"))));
     std::iter::once(format!("{outputs:?}")).chain(all).collect()

@@ -37,8 +37,8 @@ pub enum Command {
     /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
     /// as a whole: edited weights, a replay and branches belong to the old model, and undo brings
     /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed edges as far as
-    /// the new model has the same layer with so many heads. Frozen heads become live and a patch ends. The notice names the
-    /// changes that end. Cells that read tensors are stale,
+    /// the new model has the same layer with so many heads, frozen ones become live, and a patch ends; the notice names
+    /// changes in layers that the new model does not have. Cells that read tensors are stale,
     /// as after a reset. A newer recipe takes the place of one under way at once. Successive changes of the same thing
     /// undo as one.
     Retrain(Box<Recipe>),

@@ -9,6 +9,7 @@
 //! Every space is turned towards that of the lesson itself, never towards the one before: so a recipe has
 //! one picture, however the learner came to it, and a saved one opens as it was left.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use attune_engine::numerics::attention::{Edge, HeadMode};
@@ -192,7 +193,7 @@ impl LessonModel {
         let (kept, ended) = kept(other.pass.interventions(), old, new);
         self.pass.set_interventions(Arc::new(kept));
         if !ended.is_empty() {
-            lost.push(format!("the new model does not have these changes: {}", ended.join(", ")));
+            lost.push(format!("these changes end, because the new model has no such layer: {}", ended.join(", ")));
         }
         let with = other.training.comparison().map(Comparison::reference);
         // A step of another training is none of this one.
@@ -203,40 +204,31 @@ impl LessonModel {
     }
 }
 
-/// The interventions of a model in another one, and names of those that end with the old one: weights that were frozen and
-/// a patch are its own, and a change of a head ends where the new model has no such head.
+/// The interventions of a model in another one: of each layer the heads that it still has. Weights that were frozen and a
+/// patch are of the old model alone. Changes in layers that the new model does not have are returned too, by name.
 fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> (Interventions<f32>, Vec<String>) {
     let mut now = interventions::none(new);
     (now.temperature, now.scale, now.mask) = (before.temperature, before.scale, before.mask.clone());
     let mut ended = Vec::new();
-    let heads = same_heads(old, new);
-    for (head, mode) in before.heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live) {
-        match (heads.get(head).copied().flatten(), mode) {
-            (Some(same), mode) if !mode.is_of_sentence() => now.heads[same] = mode.clone(),
-            _ => ended.push(format!("{} {}", old.head_name(head), mode.words().name)),
-        }
-    }
-    for edge in &before.edges {
-        match heads.get(edge.head).copied().flatten() {
-            Some(head) => now.edges.push(Edge { head, ..*edge }),
-            None => ended.push(format!("a removed edge of {}", old.head_name(edge.head))),
-        }
+    let blocks: BTreeMap<usize, usize> = same_blocks(old, new).into_iter().collect();
+    for (b, _) in old.numbered_blocks() {
+        let heads = old.heads_of(b);
+        let modes = heads.clone().map(|head| (head, before.heads.get(head).cloned().unwrap_or_default()));
+        let changed = modes.filter(|(_, mode)| *mode != HeadMode::Live && !mode.is_of_sentence());
+        let removed = before.edges.iter().filter(|edge| heads.contains(&edge.head));
+        let Some(&same) = blocks.get(&b) else {
+            ended.extend(changed.map(|(head, mode)| format!("{} {}", old.head_name(head), mode.words().name)));
+            ended.extend(removed.map(|edge| format!("a removed edge of {}", old.head_name(edge.head))));
+            continue;
+        };
+        let to = new.heads_of(same);
+        let place = |head: usize| to.clone().nth(head - heads.start);
+        changed.filter_map(|(head, mode)| Some((place(head)?, mode))).for_each(|(head, mode)| now.heads[head] = mode);
+        now.edges.extend(removed.filter_map(|edge| Some(Edge { head: place(edge.head)?, ..*edge })));
     }
     now.edges.sort_unstable();
     ended.dedup();
-    ended.extend(before.patch.is_some().then(|| "the patch".to_owned()));
     (now, ended)
-}
-
-/// For each head of a model the same head of another: that of its place in the same layer.
-fn same_heads(old: &Architecture, new: &Architecture) -> Vec<Option<usize>> {
-    let mut same = vec![None; old.heads()];
-    for (block, other) in same_blocks(old, new) {
-        for (head, other) in old.heads_of(block).zip(new.heads_of(other)) {
-            same[head] = Some(other);
-        }
-    }
-    same
 }
 
 /// The layers that two models have in common: those of the encoder, of self-attention and of cross-attention, each by its

@@ -187,11 +187,10 @@ impl Bench {
         texts
     }
 
-    /// The place of what a screen reader is told of, by the beginning of its name.
-    pub fn bounds(&self, name: &str) -> Option<Rect> {
+    /// The place of what a screen reader is told of, by its name.
+    pub fn bounds(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Rect> {
         let nodes = self.told.iter().flat_map(|told| &told.nodes);
-        let is_wanted = |text: Option<&str>| text.is_some_and(|text| text.starts_with(name));
-        let mut found = nodes.filter(|(_, node)| is_wanted(node.label().or(node.value())));
+        let mut found = nodes.filter(|(_, node)| node.label().or(node.value()).is_some_and(&is_wanted));
         let at = found.find_map(|(_, node)| node.bounds())?;
         Some(Rect::from_min_max(egui::pos2(at.x0 as f32, at.y0 as f32), egui::pos2(at.x1 as f32, at.y1 as f32)))
     }

@@ -10,10 +10,19 @@ use crate::keys::Bench;
 /// Inside the frame that shows the keyboard's focus.
 const FRAME: f32 = 2.0;
 
+/// The sentence over the stage, and not the field with the lesson's sentences.
+fn strip(bench: &Bench) -> Rect {
+    let is_strip = |name: &str| name.starts_with("Sentence: ") && !name.ends_with("the lesson's sentences");
+    bench.bounds(is_strip).expect("the sentence")
+}
+
+fn word(bench: &Bench, word: &str) -> Rect {
+    bench.bounds(|name| name.starts_with(&format!("Word {word}: "))).expect("a word of the sentence")
+}
+
 /// The numbers and letters under the words, from left to right.
 fn numbers(bench: &Bench) -> Vec<String> {
-    let strip = bench.bounds("Sentence: ").expect("the sentence");
-    let words = bench.bounds("Word seal: ").expect("a word of it");
+    let (strip, words) = (strip(bench), word(bench, "seal"));
     let under = Rect::from_x_y_ranges(strip.x_range(), words.bottom() - FRAME..=strip.bottom() + FRAME);
     let texts = bench.texts();
     let mut numbers: Vec<&(&str, Rect)> = texts.iter().filter(|(_, at)| under.contains(at.center())).collect();
@@ -51,12 +60,12 @@ fn the_numbers_under_the_words_are_those_of_the_step_wherever_the_pointer_is() {
             _ => assert!(!of_step.is_empty() && of_step.iter().all(|text| text.contains('%')), "{of_step:?}"),
         }
         for word in ["the", "seal", "duck", "swam"] {
-            let at = bench.bounds(&format!("Word {word}: ")).expect("a word").center();
+            let at = self::word(&bench, word).center();
             point_at(&mut bench, at);
             assert_eq!(numbers(&bench), of_step, "{step:?}, the pointer on “{word}”");
         }
         if step > Step::Embed {
-            let other = bench.bounds("Word duck: ").expect("a word").center();
+            let other = word(&bench, "duck").center();
             bench.click(other, egui::PointerButton::Primary);
             bench.rest();
             let clicked = numbers(&bench);
@@ -75,7 +84,7 @@ fn the_words_at_their_static_points_have_no_numbers_and_those_of_all_heads_sum_t
     bench.view().selection.choose_query(Some(1));
     bench.view().walk.set_time(0.0);
     bench.rest();
-    let at = bench.bounds("Word duck: ").expect("a word").center();
+    let at = word(&bench, "duck").center();
     for at in [Pos2::new(800.0, 2.0), at] {
         point_at(&mut bench, at);
         assert_eq!(numbers(&bench), [""; 0]);
@@ -101,8 +110,8 @@ fn the_list_of_a_sentence_that_is_written_covers_neither_the_sentence_nor_the_ga
             bench.frame(vec![Event::Text(letter.to_string())]);
         }
         bench.rest();
-        let sentence = bench.bounds("Sentence: ").expect("the sentence");
-        let chip = bench.bounds("Case and punctuation").expect("the list");
+        let sentence = strip(&bench);
+        let chip = bench.bounds(|name| name.starts_with("Case and punctuation")).expect("the list");
         let list = chip.expand2(Vec2::new(4.0, 60.0)).intersect(Rect::everything_below(30.0));
         assert!(!list.intersects(sentence), "{size}: {list} over {sentence}");
         assert!(chip.right() <= size.x && chip.bottom() <= size.y, "{size}: {chip}");

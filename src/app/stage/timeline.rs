@@ -108,21 +108,10 @@ pub fn timeline_ui(
     let places = [(left, middle.left_top(), 0.0), (right, middle.right_top(), 1.0)];
     for ((place, at, time), (words, hint)) in places.into_iter().zip(names) {
         let is_there = walk_now.place() == walk_now.end() * time;
-        let end = if has_signs {
-            let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));
-            let end = ui.interact(sign, ui.id().with(words), Sense::click());
-            end.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_there, words));
-            end
-        } else {
-            let label = |ui: &mut Ui| ui.horizontal_centered(|ui| ui.selectable_label(is_there, words)).inner;
-            ui.scope_builder(UiBuilder::new().max_rect(place), label).inner
-        };
-        if end.on_hover_text(hint).clicked() {
-            match view.walk.passed_layers() {
-                // The way back leads through the layers, as the way here did.
-                Some(_) if view.walk.layers() > 1 => view.walk.pass_to(if time > 0.0 { view.walk.layers() } else { 0 }),
-                _ => view.walk.glide_to(time),
-            }
+        let sign = Rect::from_min_size(at - vec2(SIGN.x / 2.0, 0.0), vec2(SIGN.x, SIGNS_HEIGHT));
+        let sign = has_signs.then_some(sign);
+        if end_ui(ui, place, sign, words, is_there).on_hover_text(hint).clicked() {
+            go_to_end(view.walk, time);
         }
     }
     ui.scope_builder(UiBuilder::new().max_rect(said), |ui| {
@@ -130,6 +119,26 @@ pub fn timeline_ui(
             view.walk.step_on();
         }
     });
+}
+
+/// An end of the way: its sign, or else its name in its place.
+fn end_ui(ui: &mut Ui, place: Rect, sign: Option<Rect>, words: &str, is_there: bool) -> Response {
+    let Some(sign) = sign else {
+        let label = |ui: &mut Ui| ui.horizontal_centered(|ui| ui.selectable_label(is_there, words)).inner;
+        return ui.scope_builder(UiBuilder::new().max_rect(place), label).inner;
+    };
+    let end = ui.interact(sign, ui.id().with(words), Sense::click());
+    end.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_there, words));
+    end
+}
+
+/// Moves the points to static or to contextual.
+fn go_to_end(walk: &mut Walk, time: f32) {
+    match walk.passed_layers() {
+        // The way back leads through the layers, as the way here did.
+        Some(_) if walk.layers() > 1 => walk.pass_to(if time > 0.0 { walk.layers() } else { 0 }),
+        _ => walk.glide_to(time),
+    }
 }
 
 /// The way between two places of each point, where no step of attention lies between them.

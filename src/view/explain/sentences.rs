@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use attune_core::kernel::snapshot::{Neighbour, Neighbours};
 use attune_core::lesson::schema::{GivenSource, StaticEmbedding};
-use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::params::{TensorId, TensorName};
@@ -434,10 +434,13 @@ impl EntryReader<'_> {
         }
         let parts = self.head(head)?;
         let takes_mask = !self.is_of_source(parts.block) && !parts.config.attends_to_source();
-        Some(match interventions.mask {
-            Some(_) if takes_mask => "your mask",
-            _ if parts.config.attention.mask.sees(query, key) => "the window",
-            _ => "the mask",
+        let attention = &parts.config.attention;
+        let by_itself = if attention.mask.sees(query, key) { "the window" } else { "the mask" };
+        Some(match interventions.mask.as_ref().filter(|_| takes_mask) {
+            Some(Mask::Custom(_)) if attention.sees(query, key) => "your mask",
+            Some(Mask::Custom(_)) | None => by_itself,
+            Some(mask) if mask.sees(query, key) => "the window",
+            Some(_) => "your mask",
         })
     }
 

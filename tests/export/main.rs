@@ -3,9 +3,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod code;
 mod files;
+mod folders;
 mod hostile;
 mod ipynb;
+mod live_texts;
 mod markup;
 mod numbers;
 mod pages;

@@ -17,7 +17,7 @@ use attune_view::export::{Pictures, live_page, trace};
 use serde_json::Value;
 
 use crate::common::chromium::ask;
-use crate::common::lessons::{APPLE, NOTEBOOK, form, lesson, of_file};
+use crate::common::lessons::{APPLE, NOTEBOOK, SMALL, edited, form, forms, lesson, of_file};
 use crate::common::top::at;
 use crate::hostile::CELLS;
 use crate::site::check_site;
@@ -32,7 +32,7 @@ const DEEP_TOLERANCE: f64 = 5e-4;
 pub const SIZE: (u32, u32) = (1280, 800);
 pub const TELEPHONE: (u32, u32) = (360, 740);
 /// The numbers of a page, which its address asks for.
-const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
+pub const NUMBERS: &str = "return JSON.parse(document.querySelector('#lab-numbers pre').textContent);";
 
 pub fn as_web(snapshot: &Snapshot) -> String {
     text(|to| {
@@ -69,7 +69,7 @@ fn sharpest(tensors: &serde_json::Map<String, Value>) -> f64 {
 /// The page has every tensor of the trace, and no other. The page counts in 64 bits, the program in 32: a softmax makes of
 /// the rounding of a score, which grows with the score, as large a share of a weight.
 #[track_caller]
-fn check(name: &str, page: &Value, snapshot: &Snapshot, tolerance: f64) {
+pub fn check(name: &str, page: &Value, snapshot: &Snapshot, tolerance: f64) {
     let trace: Value = serde_json::from_str(&trace::trace(snapshot).expect("a model")).expect("JSON");
     let tensors = |of: &Value| of["tensors"].as_object().cloned().unwrap_or_default();
     let (found, expected) = (tensors(page), tensors(&trace));
@@ -292,6 +292,45 @@ fn the_page_explains_a_weight_as_the_program_does() {
     }
 }
 
+/// What the page writes between the signs of equality is equal, with every term of a score.
+#[test]
+fn the_working_of_a_score_is_true() {
+    let model = |fields: &str| edited(SMALL, &[("model: Attention(", &format!("model: Attention({fields}, "))]);
+    let pages = [
+        ("bounded.html", as_web(&run(&model("score_cap: 0.5")).snapshot())),
+        ("near.html", as_web(&run(&model("score_cap: 0.5, positions: Distances, temperature: 2.0")).snapshot())),
+        ("gemma.html", as_web(&form("gemma").snapshot())),
+        ("pythia.html", as_web(&form("pythia").snapshot())),
+        ("decoder.html", as_web(&form("decoder").snapshot())),
+    ];
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(name, page)| (*name, &**page)).collect();
+    let ways = ["", "&temperature=0.4", "&temperature=3&scale=0"];
+    let addresses: Vec<String> =
+        pages.iter().flat_map(|(name, _)| ways.map(|way| format!("{name}#tab=number{way}"))).collect();
+    let questions = r"
+        const script = (text) => text.replaceAll('−', '-').replaceAll('·', '*').replaceAll('tanh', 'Math.tanh');
+        const value = (text) => new Function(`return ${script(text)}`)();
+        const all = [];
+        for (const word of document.querySelectorAll('#lab-sentence button')) {
+            word.click();
+            for (const { textContent } of document.querySelectorAll('#panel-number .worked code')) {
+                const [, formula, shown] = /^s = (.*) = (.*)$/.exec(textContent) || [];
+                if (formula) all.push({ text: textContent, found: value(formula), shown: value(shown) });
+            }
+        }
+        return all;
+    ";
+    let Some(answers) = ask(&pages, &addresses, questions, SIZE) else { return };
+    for (address, answer) in addresses.iter().zip(&answers) {
+        let scores = answer.as_array().unwrap_or_else(|| panic!("{address}: {answer}"));
+        assert!(!scores.is_empty(), "{address}");
+        for score in scores {
+            let [found, shown] = ["found", "shown"].map(|name| score[name].as_f64().unwrap_or(f64::NAN));
+            assert!((found - shown).abs() <= 0.01 * (1.0 + shown.abs()), "{address}: {score}");
+        }
+    }
+}
+
 /// What is no number, or would make too many, changes nothing and hangs nothing.
 #[test]
 fn the_page_bounds_what_it_is_given() {
@@ -327,24 +366,27 @@ fn no_address_hangs_the_page_or_puts_nan_on_it() {
         "W_Q%5B0,3%5D=3e38&W_K%5B0,3%5D=3e38&W_V%5B0,3%5D=3e38&scale=0".to_owned(),
         "W_Q%5B0,3%5D=NaN&W_Q%5B99999999999999999999,3%5D=1&temperature=Infinity&walk=1e400".to_owned(),
         "W_Q%5B0,3%5D=1.5".to_owned(),
+        format!("{}&W_Q%5B0,3%5D=1.5", (0..200_000).map(|i| format!("x{i}=1")).collect::<Vec<_>>().join("&")),
     ];
     addresses.iter_mut().for_each(|address| *address = format!("apple.html#numbers&tab=weights&{address}"));
     let questions = r"
         const text = document.querySelector('#lab').textContent;
-        const { tensors } = JSON.parse(document.querySelector('#lab-numbers pre').textContent);
+        const numbers = document.querySelector('#lab-numbers pre').textContent;
+        const nothing = { output: { rows: [] }, logits: { rows: [] } };
+        const { tensors } = numbers === '' ? { tensors: nothing } : JSON.parse(numbers);
         const fields = [...document.querySelectorAll('#lab input')].map((field) => field.value);
         return {
             isFinite: [...tensors.output.rows, ...tensors.logits.rows].flat().every(Number.isFinite),
             isShown: !/NaN|Infinity|∞/.test(text.replaceAll('−∞', '')) && !fields.includes('NaN'),
             isChanged: !document.querySelector('#lab-reset').disabled,
-            said: document.querySelector('#lab-said').textContent.includes('too large'),
+            said: document.querySelector('#lab-said').textContent.includes('too l'),
         };
     ";
     let begun = Instant::now();
     let Some(answers) = ask(&[("apple.html", &page)], &addresses, questions, SIZE) else { return };
     assert!(begun.elapsed() < Duration::from_secs(60), "the model runs once for each address");
-    let is_changed = [false, true, true, false, true, false, false, true, true];
-    let is_refused = [false, false, false, false, false, true, false, false, false];
+    let is_changed = [false, true, true, false, true, false, false, true, true, false];
+    let is_refused = [false, false, false, false, false, true, false, false, false, true];
     assert_eq!(answers.len(), addresses.len());
     for (i, answer) in answers.iter().enumerate() {
         let what = format!("{:.80}: {answer}", addresses[i]);
@@ -387,8 +429,7 @@ fn a_word_of_the_prose_is_lit_wherever_it_stands() {
 /// Norms before and behind, feed-forward layers, every readout and pooling, a mask of its own, no projections.
 #[test]
 fn the_pages_numbers_are_the_programs_in_every_form() {
-    let names = "custom_mask decoder encoder given_weights label next_word parameter_free reversal translation";
-    check_all(names.split(' ').map(|name| (name.to_owned(), form(name))).collect(), WIDE_TOLERANCE);
+    check_all(forms().collect(), WIDE_TOLERANCE);
 }
 
 #[test]

@@ -21,12 +21,12 @@ use crate::common::lessons::{SMALL, formed, forms, kernel, set_weight, small};
 use crate::common::top::at;
 
 /// A model that reads few words.
-fn odd(model: &str) -> String {
+pub fn odd(model: &str) -> String {
     formed(&format!("max_tokens: 6, {model}"))
 }
 
 /// Everything that a model can have: norms, feed-forward, layers, positions, no residual, no projections.
-const ODD: [&str; 11] = [
+pub const ODD: [&str; 11] = [
     "positions: Sinusoidal",
     "positions: Learned, layers: 2",
     "norm: Pre",
@@ -73,10 +73,9 @@ fn worked_out(worked: &Worked) -> Option<f64> {
             cap * (sum.iter().map(ProductTerm::value).sum::<f64>() / cap).tanh()
                 + added.as_ref().map_or(0.0, |added| added.value())
         }
-        Worked::Softmax { all, at } => {
-            let most = all.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = all.iter().map(|z| (value(z) - most).exp()).sum();
-            (value(&all[*at]) - most).exp() / sum
+        Worked::Softmax { own, largest, others: _, rest } => {
+            let most = value(&largest[0]);
+            (value(own) - most).exp() / (largest.iter().map(|z| (value(z) - most).exp()).sum::<f64>() + rest)
         }
     })
 }
@@ -221,7 +220,7 @@ fn and_so_it_does_in_the_families_of_real_models() {
     }
 }
 
-const FAMILIES: [&str; 16] = [
+pub const FAMILIES: [&str; 16] = [
     "bert-wild",
     "gpt2-wild",
     "llama-wild",

@@ -50,6 +50,10 @@ impl EntryReader<'_> {
             RowSum => "\\sum_l e^{s_{il} - \\max_k s_{ik}}",
             Weight => match self.head(number)?.mode {
                 HeadMode::Uniform => "\\alpha_{ij} = \\frac{1}{\\text{keys in sight}}",
+                HeadMode::Frozen(_) if self.has_removed_edge(number, i) => {
+                    "\\alpha_{ij} = \\frac{\\alpha'_{ij}}{\\sum_l \\alpha'_{il}}, \\quad \\alpha' = \\text{as it was when frozen, \
+                     without removed edges}"
+                }
                 HeadMode::Frozen(_) => "\\alpha_{ij} = \\text{as it was when frozen}",
                 HeadMode::Mean => "\\alpha_{ij} = \\text{mean over all queries}",
                 _ => "\\alpha_{ij} = \\frac{e^{s_{ij} - \\max_k s_{ik}}}{\\sum_l e^{s_{il} - \\max_k s_{ik}}}",
@@ -57,18 +61,25 @@ impl EntryReader<'_> {
             Mix if self.head(number)?.mode.gain() != 1.0 => "m_i = g \\sum_j \\alpha_{ij} \\, v_j",
             Mix => "m_i = \\sum_j \\alpha_{ij} \\, v_j",
             Gain => "\\text{set by hand}",
-            Term if !self.head(number)?.config.attention.output => "\\alpha_{ij} \\, v_j",
-            Term => "\\alpha_{ij} \\, v_j W_O = \\alpha_{ij} \\sum_c v_{jc} \\, W_{O\\,cd}",
+            Term => {
+                let (gain, added) = (self.gain_symbol(number), self.added_by_key(number)?);
+                let has_output = self.head(number)?.config.attention.output;
+                let by_entries = format!(" = {gain}\\alpha_{{ij}} \\sum_c v_{{jc}} \\, W_{{O\\,cd}}");
+                return Some(if has_output { added + &by_entries } else { added });
+            }
             Arrow => {
                 let held = self.held_norms(self.head(number)?.block, 0);
-                return Some([&*held, "t = \\alpha_{ij} \\, v_j W_O"].join(AND));
+                return Some([held, format!("t = {}", self.added_by_key(number)?)].join(AND));
             }
-            TermLength if self.head(number)?.is_normed_after() => "\\lVert L(\\alpha_{ij} \\, v_j W_O) \\rVert",
-            TermLength => "\\lVert \\alpha_{ij} \\, v_j W_O \\rVert",
-            WordLength if self.norms_after(number) > 0 => "\\lVert \\sum_h L(\\alpha_{ij}^h \\, v_j^h W_O^h) \\rVert",
-            WordLength => "\\lVert \\sum_h \\alpha_{ij}^h \\, v_j^h W_O^h \\rVert",
-            HeadLength => "\\lVert \\sum_j \\alpha_{ij} \\, v_j W_O \\rVert",
-            HeadArrowLength => "\\lVert \\sum_j L(\\alpha_{ij} \\, v_j W_O) \\rVert",
+            TermLength => {
+                return Some(length(&self.behind_norms(self.added_by_key(number)?, self.head(number)?.block)));
+            }
+            WordLength => return self.added_by_word(number).map(|added| length(&added)),
+            HeadLength => return Some(length(&format!("\\sum_j {}", self.added_by_key(number)?))),
+            HeadArrowLength => {
+                let arrow = self.behind_norms(self.added_by_key(number)?, self.head(number)?.block);
+                return Some(length(&format!("\\sum_j {arrow}")));
+            }
             Part => return self.part_formula(number, self.part(number, i)?),
             PartLength => match (self.part(number, i)?, self.norms_after(number)) {
                 (BlockPart::Bias, 0) => "\\lVert b_O \\rVert",
@@ -85,6 +96,9 @@ impl EntryReader<'_> {
             Joined | Output => return Some(by_heads()?.1),
             Logit => return Some(self.logit_formula()),
             Probability => "p_c = \\frac{e^{z_c}}{\\sum_b e^{z_b}}",
+            Coordinate if self.lens_of(owner.point()?).is_some() => {
+                "p = \\sum_d (\\operatorname{Norm}(x)_d - \\bar{x}_d) \\, u_d"
+            }
             Coordinate => "p = \\sum_d (x_d - \\bar{x}_d) \\, u_d",
             Cosine => "\\cos(a, b) = \\frac{a \\cdot b}{\\lVert a \\rVert \\, \\lVert b \\rVert}",
             Distance => "\\lVert a - b \\rVert = \\sqrt{\\textstyle\\sum_d (a_d - b_d)^2}",
@@ -134,27 +148,69 @@ impl EntryReader<'_> {
     }
 
     fn score_formula(&self, head: usize) -> Option<String> {
-        let scaled = divided("q_i \\cdot k_j", &self.divisors(head)?.symbols());
+        let (product, divisors) = ("q_i \\cdot k_j", self.divisors(head)?);
         let distance = self.distance_formula(head).map_or_else(String::new, |distance| format!(" + {distance}"));
         let scaled = match self.head(head)?.config.attention.score_cap {
-            Some(_) => format!("c \\tanh\\left(\\tfrac{{1}}{{c}} {scaled}\\right)"),
-            None => scaled,
+            // The bound holds before the temperature divides.
+            Some(_) => {
+                let [untempered, temperature] = divisors.at_the_bound();
+                let bound = divided("c", &temperature.symbols());
+                format!(
+                    "{bound} \\tanh\\left({}\\right)",
+                    divided(product, format!("c {}", untempered.symbols()).trim())
+                )
+            }
+            None => divided(product, &divisors.symbols()),
         };
         Some(format!("s_{{ij}} = {scaled}{distance} + m_{{ij}}"))
     }
 
+    /// The factor of a head's output in a formula, where the learner gave it one.
+    fn gain_symbol(&self, head: usize) -> &'static str {
+        let has_gain = self.head(head).is_some_and(|parts| parts.mode.gain() != 1.0);
+        if has_gain { "g \\, " } else { "" }
+    }
+
+    /// What a key adds to a query through a head.
+    fn added_by_key(&self, head: usize) -> Option<String> {
+        let output = if self.head(head)?.config.attention.output { " W_O" } else { "" };
+        Some(format!("{}\\alpha_{{ij}} \\, v_j{output}", self.gain_symbol(head)))
+    }
+
+    /// The same through all heads of a block, of which one is like another in a formula.
+    fn added_by_word(&self, block: usize) -> Option<String> {
+        let has_output = self.config(block)?.attention.output;
+        let of_head =
+            format!("{}\\alpha_{{ij}}^h \\, v_j^h{}", self.gains_symbol(block), if has_output { " W_O^h" } else { "" });
+        let all = if has_output { "\\sum_h " } else { "\\operatorname{Concat}_h " };
+        Some(match self.norms_after(block) {
+            0 => format!("{all}{of_head}"),
+            _ if has_output => format!("{all}L({of_head})"),
+            _ => format!("L({all}{of_head})"),
+        })
+    }
+
+    /// The gain of each head of a block, where the learner gave one to any.
+    fn gains_symbol(&self, block: usize) -> &'static str {
+        let has_gain = self.heads_of(block).any(|head| !self.gain_symbol(head).is_empty());
+        if has_gain { "g^h " } else { "" }
+    }
+
+    fn behind_norms(&self, vector: String, block: usize) -> String {
+        if self.norms_after(block) == 0 { vector } else { format!("L({vector})") }
+    }
+
     /// `Δ`, the sum of what the heads of a block add.
     pub fn added_formula(&self, block: usize) -> Option<String> {
-        if !self.config(block)?.attention.output {
-            return Some("\\Delta_i = \\operatorname{Concat}(m_i^1, \\dots, m_i^H)".to_owned());
-        }
+        let config = self.config(block)?;
+        let sum = match config.attention.output {
+            true => format!("\\sum_h \\sum_j {}\\alpha_{{ij}}^h v_j^h W_O^h", self.gains_symbol(block)),
+            false => "\\operatorname{Concat}(m_i^1, \\dots, m_i^H)".to_owned(),
+        };
         let has_bias = self.model.parameters.spec(TensorName::OutputBias.of_block(block)).is_some();
-        let bias = if has_bias { " + b_O" } else { "" };
-        let sum = format!("\\sum_h \\sum_j \\alpha_{{ij}}^h v_j^h W_O^h{bias}");
-        match self.config(block)?.output_norms {
-            true => Some(format!("\\Delta_i = \\operatorname{{Norm}}({sum})")),
-            false => Some(format!("\\Delta_i = {sum}")),
-        }
+        let sum = if has_bias { sum + " + b_O" } else { sum };
+        let sum = if config.output_norms { format!("\\operatorname{{Norm}}({sum})") } else { sum };
+        Some(format!("\\Delta_i = {sum}"))
     }
 
     /// The norms of a block as its arrows go through them, without the first `skip`.
@@ -178,13 +234,13 @@ impl EntryReader<'_> {
     }
 
     fn part_symbols(&self, block: usize, part: BlockPart) -> String {
-        let feeds = match self.config(block).is_some_and(|config| config.residual) {
-            true => "\\operatorname{FFN}(a_i)",
-            false => "\\operatorname{FFN}(a_i) - a_i",
-        };
+        let feeds = self.config(block).map_or_else(String::new, |config| match config.residual {
+            true => fed(config),
+            false => format!("{} - {}", fed(config), attended_letter(config)),
+        });
         let norms = self.norms_after(block);
         match (part, norms) {
-            (BlockPart::FeedForward, _) if norms <= self.norms_before(block, part) => feeds.to_owned(),
+            (BlockPart::FeedForward, _) if norms <= self.norms_before(block, part) => feeds,
             (BlockPart::Shift, _) if norms <= self.norms_before(block, part) => "\\beta".to_owned(),
             (BlockPart::Rescaled, _) => "L(x_i) - x_i".to_owned(),
             (BlockPart::Bias, 0) => "b_O".to_owned(),
@@ -221,20 +277,17 @@ impl EntryReader<'_> {
 pub fn after_heads(config: &BlockConfig) -> Vec<(Quantity, String)> {
     let is_kept = config.residual;
     let sum = if is_kept { "a_i = x_i + \\Delta_i" } else { "a_i = \\Delta_i" };
-    let read = if config.branches == Branches::Sequential { "a_i" } else { "x_i" };
-    let feeds = |is_normed: bool| {
-        let inside = if is_normed { format!("\\operatorname{{Norm}}({read})") } else { read.to_owned() };
-        let fed = format!("\\operatorname{{FFN}}({inside})");
-        let fed = if config.output_norms { format!("\\operatorname{{Norm}}({fed})") } else { fed };
-        if is_kept { format!("a_i + {fed}") } else { format!("{fed} = a_i + ({fed} - a_i)") }
+    let (from, fed) = (attended_letter(config), fed(config));
+    let joined = match (is_kept, config.norm) {
+        (true, _) => format!("{from} + {fed}"),
+        (false, Norm::Post) => fed,
+        (false, _) => format!("{fed} = {from} + ({fed} - {from})"),
     };
-    let joined = if is_kept { "b_i + \\operatorname{FFN}(b_i)" } else { "\\operatorname{FFN}(b_i)" };
     let output = match (config.norm, config.feed_forward.is_some()) {
-        (Norm::None | Norm::Pre, false) => "a_i".to_owned(),
-        (Norm::None, true) => feeds(false),
-        (Norm::Pre, true) => feeds(true),
-        (Norm::Post, false) => "\\operatorname{Norm}(a_i)".to_owned(),
-        (Norm::Post, true) => "\\operatorname{Norm}(c_i)".to_owned(),
+        (Norm::None | Norm::Pre, false) => "a_i",
+        (Norm::None | Norm::Pre, true) => joined.as_str(),
+        (Norm::Post, false) => "\\operatorname{Norm}(a_i)",
+        (Norm::Post, true) => "\\operatorname{Norm}(c_i)",
     };
     let mut formulas = vec![(Quantity::Summed, sum.to_owned())];
     if config.norm == Norm::Post && config.feed_forward.is_some() {
@@ -243,6 +296,23 @@ pub fn after_heads(config: &BlockConfig) -> Vec<(Quantity, String)> {
     }
     formulas.push((Quantity::Output, format!("y_i = {output}")));
     formulas
+}
+
+/// What the feed-forward layer adds to, by its letter in formulas.
+fn attended_letter(config: &BlockConfig) -> &'static str {
+    if config.norms_attended() { "b_i" } else { "a_i" }
+}
+
+/// What the feed-forward layer makes of a vector, behind the norm of its own where it has one.
+fn fed(config: &BlockConfig) -> String {
+    let read = if config.branches == Branches::Sequential { attended_letter(config) } else { "x_i" };
+    let inside = if config.norm == Norm::Pre { format!("\\operatorname{{Norm}}({read})") } else { read.to_owned() };
+    let fed = format!("\\operatorname{{FFN}}({inside})");
+    if config.output_norms { format!("\\operatorname{{Norm}}({fed})") } else { fed }
+}
+
+fn length(vector: &str) -> String {
+    format!("\\lVert {vector} \\rVert")
 }
 
 /// A fraction; the number itself where nothing divides it.
@@ -340,8 +410,12 @@ pub enum Worked {
     },
     /// `exp(z) / Σ exp(z)`
     Softmax {
-        all: Vec<Operand>,
-        at: usize,
+        own: Operand,
+        /// The largest of all, the largest first.
+        largest: Vec<Operand>,
+        /// The others, and the sum of their `exp(z − max z)`.
+        others: usize,
+        rest: f64,
     },
 }
 
@@ -406,18 +480,13 @@ impl Worked {
             }
             Self::Norm { row, at, .. } => row.get(*at)?.entry,
             Self::Bounded { sum, .. } => Self::Sum(sum.clone()).leads_to(),
-            Self::Softmax { all, at } => all.get(*at)?.entry,
+            Self::Softmax { own, .. } => own.entry,
         }
     }
 
     /// The formula with its numbers in: of its terms the `most` largest, the largest first.
     pub fn lines(&self, most: usize) -> Lines {
         let all = |lines: Vec<Line>| Lines { lines, more: 0, rest: None };
-        let listed = |heading: Vec<Line>, row: &[Operand], zero: f64| {
-            let size = |i: usize| f64::from(row[i].value) - zero;
-            let list = Lines::of(row.len(), most, size, |_, i| vec![number(&row[i])]);
-            Lines { lines: [heading, list.lines].concat(), ..list }
-        };
         match self {
             Self::Given(others) => all(others.iter().map(|other| vec![number(other)]).collect()),
             Self::Sum(terms) => sum_lines(terms, most),
@@ -456,7 +525,9 @@ impl Worked {
                 let mut formula: Line = from_one.into_iter().collect();
                 formula.extend([number(gain), text("· ("), number(&row[*at]), text(takes)]);
                 formula.extend(shift.iter().flat_map(|shift| [text("+"), number(shift)]));
-                listed(vec![formula, vec![text(&format!("{over} {}:", row.len()))]], row, 0.0)
+                let list = Lines::of(row.len(), most, |i| f64::from(row[i].value), |_, i| vec![number(&row[i])]);
+                let heading = vec![formula, vec![text(&format!("{over} {}:", row.len()))]];
+                Lines { lines: [heading, list.lines].concat(), ..list }
             }
             Self::Bounded { sum, cap, added } => {
                 let inner = sum_lines(sum, most);
@@ -465,10 +536,10 @@ impl Worked {
                 lines.extend(added.iter().flat_map(|added| sum_lines(std::slice::from_ref(added), most).lines));
                 Lines { lines, ..inner }
             }
-            Self::Softmax { all, at } => {
-                let formula = vec![text("exp("), number(&all[*at]), text(") / Σ exp over these:")];
-                let lowest = all.iter().map(|z| f64::from(z.value)).fold(f64::INFINITY, f64::min);
-                listed(vec![formula], all, lowest)
+            Self::Softmax { own, largest, others, rest: _ } => {
+                let mut lines = vec![vec![text("exp("), number(own), text(") / Σ exp over these:")]];
+                lines.extend(largest.iter().take(most).map(|z| vec![number(z)]));
+                Lines { lines, more: largest.len().saturating_sub(most) + others, rest: None }
             }
         }
     }

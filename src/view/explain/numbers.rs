@@ -13,6 +13,7 @@ use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
+use attune_engine::numerics::projection::Lens;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 
 use super::formulas::{Factor, Operand, ProductTerm, Worked, constant, sum};
@@ -33,6 +34,11 @@ impl Divisors {
     pub fn parts(self) -> (Option<usize>, Option<f64>, Option<f64>) {
         let unless_one = |x: f64| (x != 1.0).then_some(x);
         (self.key_width, unless_one(self.own), unless_one(self.temperature))
+    }
+
+    /// Those of a score before its bound, and those after it: the temperature divides what the bound holds.
+    pub fn at_the_bound(self) -> [Self; 2] {
+        [Self { temperature: 1.0, ..self }, Self { key_width: None, own: 1.0, ..self }]
     }
 
     /// With the numbers: `√3 · 0.5`.
@@ -113,10 +119,7 @@ impl EntryReader<'_> {
             Joined => Worked::Sum(self.joined(number, i, j)?),
             Output => sum(self.output(number, i, j)?),
             Logit => self.logit(i, j)?,
-            Probability => {
-                let classes = self.sentence.answers.logits.cols();
-                Worked::Softmax { all: self.operands(classes, |class| Logit.of_model([i, class]))?, at: j }
-            }
+            Probability => self.softmax(i, j)?,
             Coordinate => self.coordinate(owner.point()?, i)?,
             Cosine => Worked::Cosine(self.pairs(owner.point()?, i)?),
             Distance => Worked::Distance(self.pairs(owner.point()?, i)?),
@@ -315,6 +318,9 @@ impl EntryReader<'_> {
     }
 }
 
+/// Logits that the softmax of one of them names: more than any view lists.
+const LOGITS_NAMED: usize = 64;
+
 /// Whether a quantity is one that places turn.
 fn of_keys_or_queries(quantity: Quantity) -> bool {
     matches!(quantity, Quantity::Query | Quantity::Key)
@@ -349,24 +355,27 @@ impl EntryReader<'_> {
         }
     }
 
+    /// The norm that the vector behind a point is seen through, in the picture.
+    pub fn lens_of(&self, of: StagePoint) -> Option<Lens> {
+        let scale = self.space.scale()?;
+        match of {
+            StagePoint::Word(_) | StagePoint::Static(_) => Some(scale.lens.clone()),
+            StagePoint::After(..) => scale.lens_of_layers(&self.model.architecture, &self.model.parameters),
+            // It is behind the last norm already, unless the picture is without it.
+            StagePoint::Contextual(_) => None,
+        }
+    }
+
     /// A vector as the picture has it, before the axes: by its entries, or behind the norm that it is seen through.
     fn in_the_picture(&self, of: StagePoint) -> Option<Vec<Operand>> {
         let width = self.width();
-        let (scale, parameters) = (self.space.scale(), &self.model.parameters);
-        let of_layers = scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, parameters));
-        let lens = match of {
-            StagePoint::Word(_) | StagePoint::Static(_) => scale.map(|scale| scale.lens.clone()),
-            StagePoint::After(..) => of_layers,
-            // It is behind the last norm already, unless the picture is without it.
-            StagePoint::Contextual(token) => {
-                let last = |dim| Quantity::Output.of_block(self.last_block(), [token, dim]);
-                let is_raw = of_layers.is_none();
-                let entry = |dim| if is_raw { last(dim) } else { self.contextual(token, dim) };
-                return self.operands(width, entry);
-            }
-        };
+        if let StagePoint::Contextual(token) = of
+            && self.lens_of(StagePoint::After(token, self.last_block())).is_none()
+        {
+            return self.operands(width, |dim| Quantity::Output.of_block(self.last_block(), [token, dim]));
+        }
         let own = (0..width).map(|dim| self.vector_operand(of, dim)).collect::<Option<Vec<Operand>>>()?;
-        let Some(lens) = lens else { return Some(own) };
+        let Some(lens) = self.lens_of(of) else { return Some(own) };
         let seen = lens.see(&Matrix::from_row_major(1, width, own.iter().map(|operand| operand.value).collect()));
         Some(seen.row(0).iter().enumerate().map(|(dim, &x)| constant(&format!("norm(x)[{dim}]"), x)).collect())
     }
@@ -400,6 +409,23 @@ impl EntryReader<'_> {
         seen.into_iter().enumerate().map(|(dim, x)| Some((x, word(dim)?))).collect()
     }
 
+    /// Names the largest logits alone: a model may have as many classes as words.
+    fn softmax(&self, row: usize, class: usize) -> Option<Worked> {
+        let all = &self.sentence.answers.logits;
+        let logits = (row < all.rows()).then(|| all.row(row))?;
+        let operand = |class| self.operand(Quantity::Logit.of_model([row, class]));
+        let mut order: Vec<usize> = (0..logits.len()).collect();
+        if order.len() > LOGITS_NAMED {
+            order.select_nth_unstable_by(LOGITS_NAMED, |a, b| logits[*b].total_cmp(&logits[*a]));
+        }
+        let others = order.split_off(order.len().min(LOGITS_NAMED));
+        order.sort_by(|a, b| logits[*b].total_cmp(&logits[*a]));
+        let most = f64::from(*logits.get(*order.first()?)?);
+        let rest = others.iter().map(|&other| (f64::from(logits[other]) - most).exp()).sum();
+        let largest = order.into_iter().map(operand).collect::<Option<_>>()?;
+        Some(Worked::Softmax { own: operand(class)?, largest, others: others.len(), rest })
+    }
+
     fn logit(&self, row: usize, class: usize) -> Option<Worked> {
         let architecture = &self.model.architecture;
         if architecture.readout.activation().is_some() {
@@ -412,11 +438,12 @@ impl EntryReader<'_> {
             Pooling::Last => (tokens.checked_sub(1)?..tokens, None),
             Pooling::Mean => (0..tokens, Some(1.0 / tokens as f32)),
         };
+        let weights = self.readout_of(class)?;
         let mut terms = Vec::new();
         for token in read {
             for dim in 0..architecture.width {
                 let output = self.operand(self.contextual(token, dim))?;
-                let weight = self.operand(self.readout_entry(class, dim)?)?;
+                let weight = self.operand(weights(dim))?;
                 let share = share.map(|share| constant("1/T", share));
                 terms.push(ProductTerm::of([Some(output), Some(weight), share].into_iter().flatten()));
             }
@@ -430,18 +457,18 @@ impl EntryReader<'_> {
         })
     }
 
-    /// The weight by which a class reads a dimension of the outputs.
-    fn readout_entry(&self, class: usize, dim: usize) -> Option<Entry> {
-        if !self.model.architecture.readout.is_by_static_vectors() {
-            return Some(Entry::parameter(TensorName::LogitWeights.into(), dim, class));
-        }
-        // Pieces of a pretrained model may look alike, but all of them are classes.
-        let is_class = |word: &String| Some(word) == self.model.classes.get(class);
-        let word = match self.model.pretrained {
-            Some(_) => class,
-            None => self.space.vocabulary.iter().position(is_class)?,
+    /// The weights by which a class reads the dimensions of the outputs. Its word is looked up once.
+    fn readout_of(&self, class: usize) -> Option<impl Fn(usize) -> Entry> {
+        let word = match self.model.architecture.readout.is_by_static_vectors() {
+            false => None,
+            // Pieces of a pretrained model may look alike, but all of them are classes.
+            true if self.model.pretrained.is_some() => Some(class),
+            true => Some(self.space.row_of(self.model.classes.get(class)?)?),
         };
-        Some(self.static_entry(word, dim))
+        Some(move |dim| match word {
+            Some(word) => self.static_entry(word, dim),
+            None => Entry::parameter(TensorName::LogitWeights.into(), dim, class),
+        })
     }
 }
 

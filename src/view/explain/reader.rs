@@ -188,6 +188,11 @@ impl<'a> EntryReader<'a> {
         self.head(head).is_some_and(|parts| parts.mode.gain() == 0.0)
     }
 
+    /// Whether the learner took an edge of a query out of a head.
+    pub fn has_removed_edge(&self, head: usize, query: usize) -> bool {
+        self.model.interventions.edges.iter().any(|edge| (edge.head, edge.query) == (head, query))
+    }
+
     /// A term of a block's output that no head adds, by its place in the list of all; `None` where the block has none
     /// such.
     pub fn part(&self, block: usize, index: usize) -> Option<BlockPart> {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use attune_core::kernel::snapshot::{Neighbour, Neighbours};
 use attune_core::lesson::schema::{GivenSource, StaticEmbedding};
-use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::params::{TensorId, TensorName};
@@ -16,6 +16,7 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::formulas::by_size;
+use super::numbers::Divisors;
 use super::reader::{EntryReader, HeadParts};
 use super::walk::distance;
 use crate::view_model::answers::{Asked, keepers, said, told_answer};
@@ -89,6 +90,9 @@ sentences! {
     hidden(query, key, mask) = "{query} does not see {key}, which {mask} hides, so the weight is exactly 0.";
     removed(query, key) =
         "You removed this edge: {query} does not look at {key} in this head, so the weight is exactly 0.";
+    hidden_score(query, key, mask) = "{query} does not see {key}, which {mask} hides, so the score is −∞.";
+    removed_score(query, key) =
+        "You removed this edge: {query} does not look at {key} in this head, so the score is −∞.";
     sees_nothing(query) = "{query} sees no word at all, so all its weights are 0.";
 
     // Weights.
@@ -98,6 +102,9 @@ sentences! {
     looks_at(query, strongest) = "{query} looks at {strongest}";
     uniform(head) = "{head} is set to give every visible word the same weight, so its scores do not count.";
     frozen(head) = "{head} is frozen, so its weights stay as they were, whatever the scores are.";
+    frozen_without(head) =
+        "{head} is frozen: its weights stay as they were, whatever the scores are. The weights of the removed edges are \
+         shared out among the others, in proportion.";
     mean(head) =
         "{head} adds the same vector to every word, the mean of its outputs over the sentence. Each row of its \
          weights is therefore the mean of all rows.";
@@ -231,7 +238,10 @@ impl EntryReader<'_> {
             Position => vec![position()],
             Embedded => self.on_input(self.first_block(), i),
             Input => self.on_input(number, i),
-            Scale => [self.on_divisors(number)?, self.on_changed_scale(number)?].concat(),
+            Scale => {
+                let divided = on_divisors(self.divisors(number)?).unwrap_or_else(not_scaled);
+                [vec![divided], self.on_changed_scale(number)?].concat()
+            }
             DistanceBias => self.on_changed_temperature(number)?,
             Exponential => self.on_exponential(number, i, j)?,
             Term if !self.head(number)?.config.attention.output && self.value_column(number, k).is_none() => {
@@ -346,19 +356,18 @@ impl EntryReader<'_> {
         Some(Said { happens: vec![meets()], result: Some(result), ..Said::default() })
     }
 
-    fn on_divisors(&self, head: usize) -> Option<Vec<String>> {
-        let (key_width, own, temperature) = self.divisors(head)?.parts();
-        let divisors = [
-            key_width.map(by_root),
-            own.map(by_own),
-            temperature.map(|temperature| by_temperature(written(temperature as f32))),
-        ];
-        let divisors = divisors.into_iter().flatten().collect::<Vec<_>>().join(", and by ");
-        Some(vec![match key_width {
-            _ if divisors.is_empty() => not_scaled(),
-            Some(_) => divided_as_wide(divisors),
-            None => divided(divisors),
-        }])
+    /// What makes scores of the products, in its order: a bound holds before the temperature divides.
+    fn on_scaling(&self, head: usize) -> Option<Vec<String>> {
+        let divisors = self.divisors(head)?;
+        let steps = match self.head(head)?.config.attention.score_cap {
+            None => vec![on_divisors(divisors)],
+            Some(cap) => {
+                let [untempered, temperature] = divisors.at_the_bound();
+                vec![on_divisors(untempered), Some(held_below(cap)), on_divisors(temperature)]
+            }
+        };
+        let steps: Vec<String> = steps.into_iter().flatten().collect();
+        Some(if steps.is_empty() { vec![not_scaled()] } else { steps })
     }
 
     fn on_changed_temperature(&self, head: usize) -> Option<Vec<String>> {
@@ -376,8 +385,7 @@ impl EntryReader<'_> {
     fn on_score(&self, head: usize, query: usize, key: usize) -> Option<Said> {
         let parts = self.head(head)?;
         let scores = parts.activations.scores.row(query);
-        let mut happens = self.on_divisors(head)?;
-        happens.extend(parts.config.attention.score_cap.map(held_below));
+        let mut happens = self.on_scaling(head)?;
         let distances = parts.arithmetic.distances.as_ref();
         happens.extend(distances.map(|distances| {
             let (name, bias) = (format!("Head {}", parts.own + 1), distances.get(query, key));
@@ -392,19 +400,48 @@ impl EntryReader<'_> {
             1 => one_hidden(),
             count => some_hidden(count),
         }];
-        notes.extend(is_hidden.then(|| self.on_hidden(head, query, key)));
+        notes.extend(is_hidden.then(|| self.on_hidden_score(head, query, key)));
         notes.extend(self.on_changed_scale(head)?);
         Some(Said { happens, result, notes })
     }
 
-    /// Why a query does not see a key.
+    /// Why the weight of a key that a query does not see is 0.
     fn on_hidden(&self, head: usize, query: usize, key: usize) -> String {
-        let interventions = &self.model.interventions;
         let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));
-        if interventions.edges.contains(&Edge { head, query, key }) {
-            return removed(query_said, key_said);
+        match self.hidden_by(head, query, key) {
+            None => removed(query_said, key_said),
+            Some(mask) => hidden(query_said, key_said, mask),
         }
-        hidden(query_said, key_said, if interventions.mask.is_some() { "your mask" } else { "the mask" })
+    }
+
+    /// Why its score is −∞. In some modes of a head, the weight is another.
+    fn on_hidden_score(&self, head: usize, query: usize, key: usize) -> String {
+        if self.head(head).is_some_and(|parts| !matches!(parts.mode, HeadMode::Frozen(_) | HeadMode::Mean)) {
+            return self.on_hidden(head, query, key);
+        }
+        let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));
+        match self.hidden_by(head, query, key) {
+            None => removed_score(query_said, key_said),
+            Some(mask) => hidden_score(query_said, key_said, mask),
+        }
+    }
+
+    /// What hides a key from a query; `None` where the edge was removed.
+    fn hidden_by(&self, head: usize, query: usize, key: usize) -> Option<&'static str> {
+        let interventions = &self.model.interventions;
+        if interventions.edges.contains(&Edge { head, query, key }) {
+            return None;
+        }
+        let parts = self.head(head)?;
+        let takes_mask = !self.is_of_source(parts.block) && !parts.config.attends_to_source();
+        let attention = &parts.config.attention;
+        let by_itself = if attention.mask.sees(query, key) { "the window" } else { "the mask" };
+        Some(match interventions.mask.as_ref().filter(|_| takes_mask) {
+            Some(Mask::Custom(_)) if attention.sees(query, key) => "your mask",
+            Some(Mask::Custom(_)) | None => by_itself,
+            Some(mask) if mask.sees(query, key) => "the window",
+            Some(_) => "your mask",
+        })
     }
 
     fn on_exponential(&self, head: usize, query: usize, key: usize) -> Option<Vec<String>> {
@@ -426,10 +463,18 @@ impl EntryReader<'_> {
         let result = self.strongest(head, query, |key, weight| format!("{key} {weight:.3}"))?.join(", ");
         let result = Some(looks_at(self.query_said(head, query), result));
         let mut notes = Vec::new();
-        if self.is_hidden(head, query, key) && !matches!(parts.mode, HeadMode::Frozen(_) | HeadMode::Mean) {
-            notes.push(self.on_hidden(head, query, key));
+        let is_zero = match parts.mode {
+            HeadMode::Mean => false,
+            HeadMode::Frozen(_) => self.model.interventions.edges.contains(&Edge { head, query, key }),
+            _ => self.is_hidden(head, query, key),
+        };
+        notes.extend(is_zero.then(|| self.on_hidden(head, query, key)));
+        match parts.mode {
+            HeadMode::Frozen(_) if self.has_removed_edge(head, query) => {
+                notes.push(frozen_without(self.labels.title(head)));
+            }
+            _ => notes.extend(self.on_mode(head, Effect::Weights)),
         }
-        notes.extend(self.on_mode(head, Effect::Weights));
         Some(Said { happens, result, notes })
     }
 
@@ -642,6 +687,18 @@ impl EntryReader<'_> {
         let architecture = &self.model.architecture;
         let mut next = architecture.numbered_blocks().filter(|(number, _)| *number == block + 1);
         architecture.source_blocks.len() == block + 1 || next.any(|(_, block)| block.attends_to_source())
+    }
+}
+
+/// Names the divisors of scores; nothing where nothing divides.
+fn on_divisors(divisors: Divisors) -> Option<String> {
+    let (key_width, own, temperature) = divisors.parts();
+    let names = [key_width.map(by_root), own.map(by_own), temperature.map(by_temperature)];
+    let names = names.into_iter().flatten().collect::<Vec<_>>().join(", and by ");
+    match key_width {
+        _ if names.is_empty() => None,
+        Some(_) => Some(divided_as_wide(names)),
+        None => Some(divided(names)),
     }
 }
 

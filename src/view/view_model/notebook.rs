@@ -711,8 +711,8 @@ fn written(expression: &LiveExpression, value: &Value) -> String {
     }
 }
 
-/// An expression's value as the text shows it, where nothing can change it any more.
+/// An expression's value as the text shows it, where nothing can change it any more: in its place.
 pub fn shown_words(expression: &LiveExpression, live: Option<&LiveTextSnapshot>) -> String {
-    let values = live.and_then(|live| live.values.as_ref());
+    let values = live.and_then(LiveTextSnapshot::in_place);
     words(expression, values.and_then(|values| values.of(&expression.source)))
 }

@@ -83,6 +83,8 @@ impl LiveValues {
 pub struct LiveTextSnapshot {
     /// `None` before they were evaluated.
     pub values: Option<Arc<LiveValues>>,
+    /// The values that the model had when a cell below was about to write to it: `None` where no cell below wrote.
+    pub before_writes: Option<Arc<LiveValues>>,
     /// Something that they read has changed since.
     pub is_stale: bool,
     /// Cells that they read whose own results are stale.
@@ -92,8 +94,13 @@ pub struct LiveTextSnapshot {
 impl LiveTextSnapshot {
     /// Found without looking into the values.
     pub fn is_same(&self, other: &Self) -> bool {
-        (self.is_stale, &self.stale_cells) == (other.is_stale, &other.stale_cells)
-            && self.values.as_ref().map(Arc::as_ptr) == other.values.as_ref().map(Arc::as_ptr)
+        let values = |of: &Self| [&of.values, &of.before_writes].map(|values| values.as_ref().map(Arc::as_ptr));
+        (self.is_stale, &self.stale_cells) == (other.is_stale, &other.stale_cells) && values(self) == values(other)
+    }
+
+    /// The values where the text stands, for who reads from the top: the cells above have run, and those below have not.
+    pub fn in_place(&self) -> Option<&LiveValues> {
+        self.before_writes.as_deref().or(self.values.as_deref())
     }
 }
 
@@ -106,6 +113,8 @@ pub(super) struct CellTexts {
     /// All names that they read.
     pub reads: BTreeSet<String>,
     pub evaluated: Option<Evaluated>,
+    /// As in [`LiveTextSnapshot`].
+    before_writes: Option<Arc<LiveValues>>,
 }
 
 #[derive(Clone, Debug)]
@@ -131,7 +140,8 @@ impl CellTexts {
         let expressions: Vec<_> = sources.into_iter().map(|source| (source.clone(), names(&source))).collect();
         let reads =
             expressions.iter().flat_map(|(_, names)| names.iter().flat_map(|names| names.reads.iter().cloned()));
-        Some(Self { cell: cell.clone(), reads: reads.collect(), expressions, evaluated: None })
+        let reads = reads.collect();
+        Some(Self { cell: cell.clone(), reads, expressions, evaluated: None, before_writes: None })
     }
 
     /// The values, some of which may be of cells that are stale.
@@ -139,7 +149,7 @@ impl CellTexts {
         let values = self.evaluated.as_ref().map(|evaluated| evaluated.values.clone());
         let read = values.iter().flat_map(|values| &values.values).flat_map(|value| &value.cells);
         let stale_cells: BTreeSet<CellId> = read.filter(|cell| stale_cells.contains(cell)).cloned().collect();
-        LiveTextSnapshot { values, is_stale, stale_cells }
+        LiveTextSnapshot { values, before_writes: self.before_writes.clone(), is_stale, stale_cells }
     }
 
     pub fn is_of(&self, cell: &Arc<DocumentCell>) -> bool {
@@ -253,12 +263,41 @@ impl Notebook {
     /// Evaluates the expressions of the next cell that waits; those of a prediction with `untouched`, the lesson's own
     /// model, which is the one that the question and its explanation are about.
     pub fn evaluate_next(&mut self, model: &LessonModel, untouched: Option<&LessonModel>) {
-        let Some(id) = self.texts_waiting.pop_first() else { return };
+        if let Some(id) = self.texts_waiting.pop_first() {
+            self.evaluate(&id, model, untouched);
+        }
+    }
+
+    /// Keeps the values of the texts above a cell that is about to run, if it may write to the model. Those that wait are
+    /// evaluated first.
+    pub fn keep_texts_above(&mut self, id: &CellId, model: &LessonModel, untouched: Option<&LessonModel>) {
+        if !self.writes_model(id) {
+            return;
+        }
+        let above: Vec<CellId> = self.document.above(id).map(|cell| cell.id.clone()).collect();
+        for above in above.iter().filter(|above| self.texts.contains_key(*above)) {
+            if self.texts_waiting.remove(above) {
+                self.evaluate(above, model, untouched);
+            }
+            if let Some(texts) = self.texts.get_mut(above)
+                && texts.before_writes.is_none()
+            {
+                texts.before_writes = texts.evaluated.as_ref().map(|evaluated| evaluated.values.clone());
+            }
+        }
+    }
+
+    /// The model has changed otherwise than by the cells: what they found is of another model.
+    pub(super) fn forget_before_writes(&mut self) {
+        self.texts.values_mut().for_each(|texts| texts.before_writes = None);
+    }
+
+    fn evaluate(&mut self, id: &CellId, model: &LessonModel, untouched: Option<&LessonModel>) {
         self.view.take();
-        let Some((cell, texts)) = self.document.cell(&id).cloned().zip(self.texts.get(&id).cloned()) else { return };
+        let Some((cell, texts)) = self.document.cell(id).cloned().zip(self.texts.get(id).cloned()) else { return };
         let speaks_of = self.speaks_of(&cell);
         let untouched = untouched.filter(|_| matches!(*cell.kind, CellKind::Predict(_)));
-        let sources = self.sources_at(&id, texts.reads.iter(), false);
+        let sources = self.sources_at(id, texts.reads.iter(), false);
         let of_cells = sources.iter().filter(|(_, source)| matches!(source, NameSource::Run(..)));
         let text = SourcedTexts {
             cell: &cell,
@@ -272,7 +311,7 @@ impl Notebook {
         let found = self.find_values(&text, model);
         self.texts_time += found.spent;
         let values = LiveValues { values: self.live_values(&text, found, model), speaks_of: speaks_of.clone() };
-        if let Some(texts) = self.texts.get_mut(&id) {
+        if let Some(texts) = self.texts.get_mut(id) {
             // The same values stay the same, and nothing is laid out again.
             let before = texts.evaluated.take().map(|evaluated| evaluated.values);
             let values = before.filter(|before| **before == values).unwrap_or_else(|| Arc::new(values));

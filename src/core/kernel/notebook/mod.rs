@@ -64,7 +64,7 @@ pub enum LastCommand {
     /// Undo or redo: it answers no exercise.
     Step,
     /// Another sentence on the stage: no attempt at an exercise, though its check may find something else.
-    Sentence,
+    Sentence { is_of_lesson: bool },
     #[default]
     Other,
 }
@@ -199,6 +199,11 @@ impl Notebook {
     /// The model has changed and goes on changing: cells show that they are stale, and wait.
     pub fn see(&mut self, versions: Versions) {
         if versions != self.versions {
+            // Another sentence of the lesson is no other model, and the texts are about sentences of their own.
+            let is_other_model = Versions { forward: self.versions.forward, ..versions } != self.versions;
+            if is_other_model || self.last_command != (LastCommand::Sentence { is_of_lesson: true }) {
+                self.forget_before_writes();
+            }
             self.versions = versions;
             self.view.take();
         }
@@ -340,6 +345,12 @@ impl Notebook {
                 attempts.tried = 1;
             }
         }
+    }
+
+    /// Whether the code of a cell names a live tensor or number that it writes to.
+    fn writes_model(&self, id: &CellId) -> bool {
+        let names = self.analyses.get(id).and_then(|analysis| analysis.names.as_ref().ok());
+        names.is_some_and(|names| self.live.iter().any(|known| names.writes.contains(&known.name)))
     }
 
     fn reads_model(&self, id: &CellId) -> bool {

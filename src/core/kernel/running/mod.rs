@@ -13,7 +13,7 @@ use attune_engine::code::Fault;
 use attune_engine::numerics::attention::Mask;
 
 use self::undo::{History, Undoable};
-use crate::kernel::command::{Command, InterventionCommand, TrainingCommand, WeightCommand};
+use crate::kernel::command::{Command, InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
 use crate::kernel::model::live::{Trial, Watch, Watched};
 use crate::kernel::model::retraining::{EmbeddedCorpus, RetrainStep, Retraining};
 use crate::kernel::model::untouched::UntouchedModel;
@@ -342,6 +342,7 @@ impl Kernel {
 
     fn run_cell(&mut self, cell: &CellId) {
         let Phase::Ready(model) = &mut self.phase else { return };
+        self.notebook.keep_texts_above(cell, model, self.untouched.ready());
         let begun = (self.clock)();
         let names = self.notebook.live_names();
         let mut model = Watched { model, watch: &mut self.watch, names };
@@ -386,7 +387,9 @@ impl Kernel {
         self.revision += 1;
         self.notebook.begin(match command {
             _ if command.is_step() => LastCommand::Step,
-            Command::Sentence(_) => LastCommand::Sentence,
+            Command::Sentence(ref command) => {
+                LastCommand::Sentence { is_of_lesson: matches!(command, SentenceCommand::Select(_)) }
+            }
             _ => LastCommand::Other,
         });
         self.has_changed = false;

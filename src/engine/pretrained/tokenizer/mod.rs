@@ -366,14 +366,14 @@ pub struct WordPieces {
     longest: usize,
     /// Pieces that a text spells out, which are never cut.
     spelled: Vec<String>,
-    /// Pieces that the tokenizer adds before and after a text.
-    before: Vec<u32>,
-    after: Vec<u32>,
+    /// Texts, and the pieces that the tokenizer adds: to one text, and to a pair, where the model reads one.
+    single: Vec<TemplatePart>,
+    pair: Option<Vec<TemplatePart>>,
 }
 
 impl Tokenizer {
     /// The parts of a tokenizer that cuts as BERT does without capitals, and `None` of any other.
-    pub fn word_pieces(&self) -> Option<WordPieces> {
+    pub fn word_pieces(&self, reads_pairs: bool) -> Option<WordPieces> {
         let ModelWrapper::WordPiece(model) = &self.model else { return None };
         let added = self.added.get_added_tokens_decoder().values();
         let is_plain =
@@ -384,21 +384,9 @@ impl Tokenizer {
             && is_plain;
         let mut spelled: Vec<String> = added.map(|piece| piece.content.clone()).collect();
         spelled.sort();
-        let (before, after) = self.around().filter(|_| is_bert)?;
-        let (unknown, longest) = (self.id_of(&model.unk_token)?, model.max_input_chars_per_word);
-        Some(WordPieces { prefix: PREFIX, unknown, longest, spelled, before, after })
-    }
-
-    /// Pieces before and after a text, of a tokenizer that gives both the same token type as the text.
-    fn around(&self) -> Option<(Vec<u32>, Vec<u32>)> {
-        let (mut before, mut after, mut is_behind) = (Vec::new(), Vec::new(), false);
-        for part in &self.template.single {
-            match part {
-                TemplatePart::Text { segment: 0, .. } => is_behind = true,
-                TemplatePart::Added { ids, segment: 0 } => if is_behind { &mut after } else { &mut before }.extend(ids),
-                TemplatePart::Text { .. } | TemplatePart::Added { .. } => return None,
-            }
-        }
-        Some((before, after))
+        let unknown = self.id_of(&model.unk_token).filter(|_| is_bert)?;
+        let longest = model.max_input_chars_per_word;
+        let Template { single, pair } = self.template.clone();
+        Some(WordPieces { prefix: PREFIX, unknown, longest, spelled, single, pair: pair.filter(|_| reads_pairs) })
     }
 }

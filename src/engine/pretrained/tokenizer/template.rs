@@ -2,12 +2,14 @@
 //!
 //! The crate has this too, and loses with it where an added piece stands and which text it is of.
 
+use serde::Serialize;
+
 use super::json::{JsonEntries, SpecialJson, StepJson, TemplatePartJson};
 use super::read::{OTHER_KIND, Read, damaged, missing, refuse, unsupported};
 use crate::pretrained::refusal::quoted;
 
 /// A part of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum TemplatePart {
     /// Pieces that the tokenizer adds.
     Added { ids: Vec<u32>, segment: usize },

@@ -22,6 +22,7 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::TensorSpec;
 use attune_engine::numerics::projection::AXES;
+use attune_engine::pretrained::folder::PAIR;
 use attune_engine::pretrained::tokenizer::{HIDDEN, WordPieces};
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
@@ -206,8 +207,11 @@ struct Data<'a> {
     /// The scale of the picture, and from where to where it reaches, see `app::stage`.
     radius: f32,
     sentences: &'a [Vec<String>],
-    /// The sentence on the stage, as words of the vocabulary.
+    /// The sentence on the stage, as words of the vocabulary, and the segment of each in a pair.
     sentence: Vec<usize>,
+    segments: Vec<usize>,
+    /// Stands between the sentences of a pair.
+    pair_mark: &'static str,
     cells: Vec<CellData<'a>>,
 }
 
@@ -399,7 +403,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
     let pieces = match snapshot.lesson.static_embedding.pretrained() {
-        Some(model) => Some(model.tokenizer.as_ref()?.word_pieces()?),
+        Some(model) => Some(model.tokenizer.as_ref()?.word_pieces(model.reads_pairs())?),
         None => None,
     };
     if count > NUMBERS_MAX {
@@ -410,6 +414,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (architecture, labels) = (&model.architecture, HeadLabels::of(model));
     let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
     let (projection, shares) = (&space.projection, stage.shares.by_axis());
+    let words = || model.sentence.chosen().iter().filter(|token| token.word.is_some());
     let data = Data {
         lesson: &snapshot.lesson.id,
         seed: model.made_of.seed,
@@ -444,7 +449,9 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         },
         radius: stage.radius,
         sentences: &snapshot.lesson.sentences,
-        sentence: model.sentence.chosen().iter().filter_map(|token| token.word).collect(),
+        sentence: words().filter_map(|token| token.word).collect(),
+        segments: words().map(|token| token.piece.as_ref().map_or(0, |piece| piece.segment)).collect(),
+        pair_mark: PAIR,
         cells: cells(snapshot),
     };
     serde_json::to_string(&data).ok()

@@ -1,6 +1,7 @@
 // Checks of exercises that are done without code: a small part of the language of code cells, over the live tensors.
-// It reads what lessons' checks are made of, and says so of the rest: numbers, words, tensors and their entries, `let`,
-// `if`, `for`, comparisons, arithmetic with `@`, and the functions below.
+// It reads what lessons' checks are made of: numbers, words, tensors and their entries, `let`, `if`, `for`, comparisons,
+// arithmetic with `@`, and the functions below. Whatever it reads comes to what the program makes of it; the rest it
+// refuses in words.
 "use strict";
 
 const Code = (() => {
@@ -17,6 +18,26 @@ const Code = (() => {
   }
 
   const TOKEN = /\s+|\/\/[^\n]*|(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|("(?:[^"\\]|\\.)*"|`[^`]*`)|([A-Za-z_]\w*)|(\.\.=?|&&|\|\||[=!<>+\-*/]=|[-+*/%@=<>!()[\]{};,.])/gy;
+  const ESCAPES = { n: "\n", t: "\t", r: "\r", '"': '"', "\\": "\\" };
+  /** Words of the language that this part of it does not have. */
+  const UNREAD = ["fn", "return", "throw", "while", "loop", "do", "switch", "break", "continue", "const", "import", "try", "in", "and", "or", "not"];
+
+  /** The text between quotes. */
+  function quoted(text) {
+    if (text.startsWith("`")) {
+      if (text.includes("${")) throw new Error("texts with code in them are not read here");
+      return text.slice(1, -1);
+    }
+    return text.slice(1, -1).replace(/\\(.)/gs, (_, sign) => {
+      if (!(sign in ESCAPES)) throw new Error(`\\${sign} is not read here`);
+      return ESCAPES[sign];
+    });
+  }
+
+  /** A whole number, as a bigint, or one with a fraction. */
+  function numeral(text) {
+    return /^\d+$/.test(text) ? whole(BigInt(text)) : Number(text);
+  }
 
   function tokens(text) {
     const found = [];
@@ -26,16 +47,23 @@ const Code = (() => {
       const match = TOKEN.exec(text);
       if (!match) throw new Error(`unreadable at ${text.slice(at, at + 12)}`);
       const [, number, string, name, sign] = match;
-      if (number !== undefined) found.push({ kind: "number", value: Number(number) });
-      else if (string !== undefined) found.push({ kind: "text", value: string.slice(1, -1).replace(/\\(.)/g, "$1") });
-      else if (name !== undefined) found.push({ kind: "name", value: name });
+      if (number !== undefined) found.push({ kind: "number", value: numeral(number) });
+      else if (string !== undefined) found.push({ kind: "text", value: quoted(string) });
+      else if (name !== undefined) found.push({ kind: name === "in" || !UNREAD.includes(name) ? "name" : unread(name), value: name });
       else if (sign !== undefined) found.push({ kind: "sign", value: sign });
     }
     return found;
   }
 
+  function unread(name) {
+    throw new Error(`${name} is not read here`);
+  }
+
   /** How tightly operators bind. */
   const BINDS = { "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "..": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7, "@": 7 };
+
+  /** Statements after which no semicolon is needed. */
+  const ENDS_ITSELF = ["block", "if", "for"];
 
   /** A syntax tree as nested arrays: an operation, then its operands. */
   function parse(text) {
@@ -51,23 +79,34 @@ const Code = (() => {
       const statements = [];
       while (at < all.length && !peek("}")) {
         if (take(";")) continue;
-        statements.push(statement());
+        const next = statement();
+        statements.push(next);
         // Only what stands last, without a semicolon, is the block's value.
         if (peek(";")) statements.push(["nothing"]);
+        else if (!ENDS_ITSELF.includes(next[0]) && at < all.length && !peek("}")) throw new Error(`expected ; before ${all[at].value}`);
       }
       if (!isWhole) need("}");
+      else if (at < all.length) throw new Error(`unexpected ${all[at].value}`);
+      // A text that ends with a semicolon comes to its last value all the same.
       while (statements.length > 1 && isWhole && statements[statements.length - 1][0] === "nothing") statements.pop();
-      return ["block", statements];
+      return [isWhole ? "whole" : "block", statements];
+    }
+
+    /** The name that a statement gives. */
+    function given() {
+      const token = all[at++];
+      if (!token || token.kind !== "name") throw new Error("expected a name");
+      return token.value;
     }
 
     function statement() {
       if (take("let")) {
-        const name = all[at++].value;
+        const name = given();
         need("=");
         return ["let", name, expression(0)];
       }
       if (take("for")) {
-        const name = all[at++].value;
+        const name = given();
         need("in");
         const range = expression(0);
         need("{");
@@ -93,7 +132,10 @@ const Code = (() => {
     function unary() {
       if (take("-")) return ["negative", unary()];
       if (take("!")) return ["not", unary()];
-      if (take("..")) return ["..", null, peek("]") || peek(",") ? null : expression(BINDS[".."])];
+      if (take("..")) {
+        if (!peek("]") && !peek(",")) throw new Error("a range needs a beginning");
+        return ["all"];
+      }
       return postfix(primary());
     }
 
@@ -112,7 +154,7 @@ const Code = (() => {
         else if (left[0] === "name" && take("(")) left = ["call", left[1], list(")")];
         else if (peek(".") && all[at + 1] && all[at + 1].value === "T") {
           at += 2;
-          left = ["call", "transpose", [left]];
+          left = ["call", "T", [left]];
         } else return left;
       }
     }
@@ -145,32 +187,90 @@ const Code = (() => {
     return block(true);
   }
 
-  // A tensor: its shape, its numbers row by row, and the names of each axis's entries, or null.
+  // A value is a whole number, as a bigint; a number, a text, true or false, a list, a range, or a tensor: its shape, its
+  // numbers row by row, and the names of each axis's entries, or null.
   const tensor = (shape, data, names = shape.map(() => null)) => ({ shape, data, names });
   const isTensor = (x) => x !== null && typeof x === "object" && Array.isArray(x.shape);
   const size = (shape) => shape.reduce((a, b) => a * b, 1);
   const scalar = (x) => (x.shape.length === 0 ? x.data[0] : x);
 
-  /** Entry by entry; a number or a row goes with every row. */
+  const WHOLE_MAX = 2n ** 63n - 1n;
+  /** A whole number within the program's limits. */
+  function whole(x) {
+    if (x > WHOLE_MAX || x < -WHOLE_MAX - 1n) throw new Error("a whole number is too large");
+    return x;
+  }
+
+  /** The kind of a value by a letter, as the table of functions has it. */
+  function kindOf(x) {
+    if (isTensor(x)) return "T";
+    if (Array.isArray(x)) return "l";
+    return { bigint: "i", number: "f", string: "s", boolean: "b", undefined: "u" }[typeof x] || "r";
+  }
+  const KINDS = { T: "a tensor", l: "a list", i: "a whole number", f: "a number", s: "a text", b: "true or false", u: "nothing", r: "a range" };
+  const named = (...values) => values.map((x) => KINDS[kindOf(x)]).join(" and ");
+  const isNumber = (x) => typeof x === "bigint" || typeof x === "number";
+
+  /** The axes of two tensors that go entry by entry: a first axis that is missing, or one of length 1, is repeated. */
+  function commonAxes(a, b) {
+    const rank = Math.max(a.shape.length, b.shape.length);
+    const axis = (x, i) => {
+      const at = i + x.shape.length - rank;
+      return at < 0 ? { length: 1, names: null } : { length: x.shape[at], names: x.names[at] };
+    };
+    return Array.from({ length: rank }, (_, i) => {
+      const [left, right] = [axis(a, i), axis(b, i)];
+      if (left.length === right.length) return { length: left.length, names: commonNames(left.names, right.names) };
+      if (left.length === 1) return right;
+      if (right.length === 1) return left;
+      throw new Error("the shapes do not match");
+    });
+  }
+
+  const isSameList = (a, b) => a === b || (a !== null && b !== null && a.length === b.length && a.every((x, i) => x === b[i]));
+  const commonNames = (a, b) => (a === null ? b : b === null || isSameList(a, b) ? a : null);
+
+  /** Entry by entry. */
   function each(a, b, with_) {
-    if (!isTensor(a) && !isTensor(b)) return with_(a, b);
-    const shaped = !isTensor(b) || (isTensor(a) && a.data.length >= b.data.length) ? a : b;
-    const entry = (x, at) => (isTensor(x) ? x.data[at % x.data.length] : x);
-    for (const x of [a, b]) {
-      if (isTensor(x) && x.shape.some((n, i) => n !== shaped.shape[shaped.shape.length - x.shape.length + i])) throw new Error("the shapes do not match");
-    }
-    charge(shaped.data.length);
-    return tensor(shaped.shape, Array.from(shaped.data, (_, at) => with_(entry(a, at), entry(b, at))), shaped.names);
+    const of_ = (x) => (isTensor(x) ? x : tensor([], [Number(x)]));
+    const [left, right] = [of_(a), of_(b)];
+    const axes = commonAxes(left, right);
+    const shape = axes.map(({ length }) => length);
+    charge(size(shape));
+    const strides = (x) => {
+      let stride = 1;
+      const found = shape.map(() => 0);
+      for (let i = x.shape.length - 1; i >= 0; i--) {
+        found[i + shape.length - x.shape.length] = x.shape[i] === 1 ? 0 : stride;
+        stride *= x.shape[i];
+      }
+      return found;
+    };
+    const [ofLeft, ofRight] = [strides(left), strides(right)];
+    const data = Array.from({ length: size(shape) }, (_, flat) => {
+      let [rest, i, j] = [flat, 0, 0];
+      for (let axis = shape.length - 1; axis >= 0; axis--) {
+        const at = rest % shape[axis];
+        rest = Math.floor(rest / shape[axis]);
+        [i, j] = [i + at * ofLeft[axis], j + at * ofRight[axis]];
+      }
+      return with_(left.data[i], right.data[j]);
+    });
+    return tensor(shape, data, axes.map(({ names }) => names));
   }
 
-  const map = (x, f) => (isTensor(x) ? tensor(x.shape, Array.from(x.data, f), x.names) : f(x));
+  const map = (x, f) => tensor(x.shape, Array.from(x.data, f), x.names);
+  /** A function of a number, of each entry of a tensor. */
+  const entrywise = (f) => ({ T: (x) => map(x, f), n: (x) => f(Number(x)) });
 
-  /** Rows of the last axis, each to one number or to a row. */
-  function rows(x, f) {
+  /** Rows of the last axis. */
+  function rowsOf(x) {
     const width = x.shape[x.shape.length - 1];
-    const found = Array.from({ length: size(x.shape) / width }, (_, i) => f(x.data.slice(i * width, (i + 1) * width)));
-    return scalar(tensor(x.shape.slice(0, -1), found, x.names.slice(0, -1)));
+    return Array.from({ length: size(x.shape.slice(0, -1)) }, (_, i) => Array.from(x.data.slice(i * width, (i + 1) * width)));
   }
+
+  /** A number for each row. */
+  const reduced = (f) => ({ T: (x) => scalar(tensor(x.shape.slice(0, -1), rowsOf(x).map(f), x.names.slice(0, -1))) });
 
   /** a @ b, where vectors have one axis. */
   function product(a, b) {
@@ -191,34 +291,89 @@ const Code = (() => {
     return scalar(tensor(shape, data, names));
   }
 
-  /** Entries by place, name or range; of a single head, the head need not be said. */
-  function index(x, given) {
-    if (Array.isArray(x)) return x[given[0] < 0 ? x.length + given[0] : given[0]];
-    let picks = given;
-    if (x.shape.length === 3 && x.shape[0] === 1 && (given.length === 2 || typeof given[0] === "string")) picks = [0, ...given];
-    const all = { from: 0 };
-    picks = x.shape.map((n, axis) => {
-      const pick = axis < picks.length ? picks[axis] : all;
-      if (typeof pick === "object") {
-        const [from, to] = [pick.from === null || pick.from === undefined ? 0 : pick.from, pick.to === null || pick.to === undefined ? n : pick.to];
+  /** The place of a word on an axis. One that stands there several times is told apart by a number: apple1. */
+  function placeOf(names, word) {
+    const plain = (label) => label.replace(/[₀-₉]/g, (digit) => "₀₁₂₃₄₅₆₇₈₉".indexOf(digit));
+    const all = names || [];
+    const own = all.indexOf(word);
+    const place = own >= 0 ? own : all.findIndex((label) => /[₀-₉]$/.test(label) && plain(label) === word);
+    if (place < 0) throw new Error(`there is no ${word}`);
+    return place;
+  }
+
+  /** The place of a number on an axis, from its end where it is negative. */
+  function placeAt(length, at) {
+    const place = Number(at < 0n ? BigInt(length) + at : at);
+    if (!(place >= 0 && place < length)) throw new Error(`there is no ${at}`);
+    return place;
+  }
+
+  /** The places on an axis that an index names. */
+  function picked(length, names, pick) {
+    switch (kindOf(pick)) {
+      case "s":
+        return { places: [placeOf(names, pick)] };
+      case "i":
+        return { places: [placeAt(length, pick)] };
+      case "r": {
+        const [from, to] = [Number(pick.from), pick.to === null ? length : Number(pick.to)];
+        if (!(from >= 0 && from <= to && to <= length)) throw new Error(`there is no ${from}..${to}`);
         return { places: Array.from({ length: to - from }, (_, i) => from + i), isRange: true };
       }
-      const place = typeof pick === "string" ? (x.names[axis] || []).indexOf(pick) : pick < 0 ? n + pick : pick;
-      if (!(place >= 0 && place < n)) throw new Error(`there is no ${pick}`);
-      return { places: [place] };
-    });
+      default:
+        throw new Error(`${named(pick)} is not an index`);
+    }
+  }
+
+  const ALL = { from: 0n, to: null };
+
+  /** Entries by place, name or range; of a single head, the head need not be said. */
+  function index(x, given) {
+    if (Array.isArray(x) && given.length === 1 && kindOf(given[0]) === "i") return x[placeAt(x.length, given[0])];
+    if (!isTensor(x)) throw new Error(`${named(x)} has no such entries`);
+    const isOfHead = x.shape.length === 3 && x.shape[0] === 1 && (given.length === 2 || typeof given[0] === "string");
+    const picks = isOfHead ? [0n, ...given] : given;
+    if (picks.length > x.shape.length) throw new Error("there are more indices than axes");
+    const all = x.shape.map((length, axis) => picked(length, x.names[axis], axis < picks.length ? picks[axis] : ALL));
+    charge(all.reduce((count, { places }) => count * places.length, 1));
     let offsets = [0];
-    x.shape.forEach((n, axis) => (offsets = offsets.flatMap((before) => picks[axis].places.map((place) => before * n + place))));
-    const kept = picks.map((pick, axis) => ({ ...pick, axis })).filter((pick) => pick.isRange);
+    x.shape.forEach((n, axis) => (offsets = offsets.flatMap((before) => all[axis].places.map((place) => before * n + place))));
+    const kept = all.map((pick, axis) => ({ ...pick, axis })).filter((pick) => pick.isRange);
     const names = kept.map(({ places, axis }) => x.names[axis] && places.map((place) => x.names[axis][place]));
     return scalar(tensor(kept.map(({ places }) => places.length), offsets.map((at) => x.data[at]), names));
   }
 
   const norm = (row) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
-  const vector = (list) => tensor([list.length], list.slice());
+  /** Of two vectors; 0 where one is zero. */
+  function cosine(a, b) {
+    if (a.shape.length !== 1 || b.shape.length !== 1 || a.shape[0] !== b.shape[0]) throw new Error("cosine is of two vectors of one length");
+    const lengths = norm(a.data) * norm(b.data);
+    return lengths === 0 ? 0 : product(a, b) / lengths;
+  }
+
+  const count = (n) => {
+    if (n < 0n) throw new Error(`${n} is not a count`);
+    return Number(n);
+  };
   function filled(shape, f) {
-    charge(size(shape));
-    return tensor(shape, Array.from({ length: size(shape) }, (_, at) => f(at)));
+    const lengths = shape.map(count);
+    charge(size(lengths));
+    return tensor(lengths, Array.from({ length: size(lengths) }, (_, at) => f(at)));
+  }
+  const filledWith = (x) => ({ i: (n) => filled([n], () => x), ii: (n, m) => filled([n, m], () => x) });
+
+  /** The numbers of a list or a vector. */
+  function numbers(list) {
+    if (isTensor(list) && list.shape.length === 1) return Array.from(list.data);
+    if (!Array.isArray(list) || !list.every(isNumber)) throw new Error("expected a list of numbers");
+    return list.map(Number);
+  }
+
+  function matrix(list) {
+    const all = list.map(numbers);
+    const width = all.length === 0 ? 0 : all[0].length;
+    if (all.some((row) => row.length !== width)) throw new Error("the rows of a matrix have one length");
+    return tensor([all.length, width], all.flat());
   }
 
   /** From here on all numbers are whole. */
@@ -229,71 +384,193 @@ const Code = (() => {
     const scale = 10 ** Math.min(Math.abs(digits), 308);
     const scaled = digits < 0 ? x / scale : x * scale;
     if (!(Math.abs(scaled) < WHOLE)) return x;
-    const whole = Math.sign(scaled) * Math.round(Math.abs(scaled));
-    return digits < 0 ? whole * scale : whole / scale;
+    const nearest = Math.sign(scaled) * Math.round(Math.abs(scaled));
+    return digits < 0 ? nearest * scale : nearest / scale;
   }
 
+  /** NaN is largest: no number hides it. */
+  const larger = (a, b) => (Number.isNaN(a) || a > b ? a : b);
+  const smaller = (a, b) => -larger(-a, -b);
+  const extreme = (of, end, ofWhole) => ({
+    ...reduced((row) => row.reduce(of, end)),
+    ii: (a, b) => (ofWhole(a, b) ? a : b),
+    nn: (a, b) => of(Number(a), Number(b)),
+  });
+
+  function argmax(x) {
+    const names = x.names[x.names.length - 1];
+    const best = (row) => {
+      if (row.length === 0) throw new Error("argmax: there are no entries");
+      if (row.some(Number.isNaN)) throw new Error("argmax: an entry is NaN, so none is the largest");
+      const place = row.reduce((most, value, at) => (value > row[most] ? at : most), 0);
+      return names ? names[place] : BigInt(place);
+    };
+    const found = rowsOf(x).map(best);
+    return x.shape.length === 1 ? found[0] : found;
+  }
+
+  function transposed(x) {
+    if (x.shape.length < 2) return x;
+    if (x.shape.length > 2) throw new Error(".T of three axes is not read here");
+    const [n, m] = x.shape;
+    return tensor([m, n], Array.from({ length: n * m }, (_, at) => x.data[(at % n) * m + Math.floor(at / n)]), [x.names[1], x.names[0]]);
+  }
+
+  /**
+   * The functions by the kinds of what they take, as `kindOf` names them; `n` is any number.
+   */
   const FUNCTIONS = {
-    max: (x, y) => (y === undefined ? rows(x, (row) => Math.max(...row)) : Math.max(x, y)),
-    min: (x, y) => (y === undefined ? rows(x, (row) => Math.min(...row)) : Math.min(x, y)),
-    sum: (x) => rows(x, (row) => row.reduce((a, b) => a + b, 0)),
-    norm: (x) => rows(x, norm),
-    abs: (x) => map(x, Math.abs),
-    sqrt: (x) => map(x, Math.sqrt),
-    exp: (x) => map(x, Math.exp),
-    round: (x, digits = 0) => map(x, (entry) => rounded(entry, digits)),
-    cosine: (a, b) => product(a, b) / norm(a.data) / norm(b.data),
-    dot: product,
-    softmax: (x) => {
-      const width = x.shape[x.shape.length - 1];
-      const found = [];
-      for (let at = 0; at < x.data.length; at += width) found.push(...Engine.softmax(x.data.slice(at, at + width)));
-      return tensor(x.shape, found, x.names);
-    },
-    argmax: (x) => {
-      const names = x.names[x.names.length - 1];
-      const best = (row) => {
-        if (row.some(Number.isNaN)) throw new Error("argmax: an entry is NaN, so none is the largest");
-        return row.indexOf(Math.max(...row));
-      };
-      const found = rows(x, (row) => (names ? names[best(row)] : best(row)));
-      return isTensor(found) ? found.data : found;
-    },
-    shape: (x) => x.shape.slice(),
-    vector,
-    matrix: (list) => {
-      const all = list.map((row) => (isTensor(row) ? Array.from(row.data) : row));
-      return tensor([all.length, all[0].length], all.flat());
-    },
-    transpose: (x) => {
-      const [n, m] = x.shape;
-      return tensor([m, n], Array.from({ length: n * m }, (_, at) => x.data[(at % n) * m + Math.floor(at / n)]), [x.names[1], x.names[0]]);
-    },
-    eye: (n) => filled([n, n], (at) => (at % (n + 1) === 0 ? 1 : 0)),
-    zeros: (...shape) => filled(shape, () => 0),
-    ones: (...shape) => filled(shape, () => 1),
-    show: () => null,
-    print: () => null,
+    max: extreme(larger, -Infinity, (a, b) => a > b),
+    min: extreme(smaller, Infinity, (a, b) => a < b),
+    sum: reduced((row) => row.reduce((a, b) => a + b, 0)),
+    mean: reduced((row) => row.reduce((a, b) => a + b, 0) / row.length),
+    norm: reduced(norm),
+    abs: entrywise(Math.abs),
+    sqrt: entrywise(Math.sqrt),
+    exp: entrywise(Math.exp),
+    log: entrywise(Math.log),
+    tanh: entrywise(Math.tanh),
+    relu: entrywise((x) => (x < 0 ? 0 : x)),
+    round: { Ti: (x, digits) => map(x, (entry) => rounded(entry, Number(digits))), fi: (x, digits) => rounded(x, Number(digits)), f: (x) => rounded(x, 0) },
+    cosine: { TT: cosine },
+    dot: { TT: product },
+    T: { T: transposed },
+    softmax: { T: (x) => tensor(x.shape, rowsOf(x).flatMap((row) => Engine.softmax(row)), x.names) },
+    argmax: { T: argmax },
+    shape: { T: (x) => x.shape.map(BigInt) },
+    vector: { l: (list) => tensor([list.length], numbers(list)) },
+    matrix: { l: matrix },
+    eye: { i: (n) => filled([n, n], (at) => (at % (Number(n) + 1) === 0 ? 1 : 0)) },
+    zeros: filledWith(0),
+    ones: filledWith(1),
   };
+
+  function call(name, given) {
+    if (!Object.prototype.hasOwnProperty.call(FUNCTIONS, name)) throw new Error(`${name}(…) is not known here`);
+    const kinds = given.map(kindOf).join("");
+    const forms = FUNCTIONS[name];
+    const found = [kinds, kinds.replace(/[if]/g, "n")].find((form) => Object.prototype.hasOwnProperty.call(forms, form));
+    if (found === undefined) throw new Error(`${name}(…) does not take ${given.length === 0 ? "nothing" : named(...given)}`);
+    return forms[found](...given);
+  }
+
+  const ARITHMETIC = {
+    "+": { whole: (a, b) => a + b, real: (a, b) => a + b },
+    "-": { whole: (a, b) => a - b, real: (a, b) => a - b },
+    "*": { whole: (a, b) => a * b, real: (a, b) => a * b },
+    "/": { whole: (a, b) => a / b, real: (a, b) => a / b },
+    "%": { whole: (a, b) => a % b, real: (a, b) => a % b },
+  };
+
+  /** Whole numbers stay whole; tensors go entry by entry; texts can be joined. */
+  function computed(sign, a, b) {
+    const of_ = ARITHMETIC[sign];
+    const kinds = kindOf(a) + kindOf(b);
+    if (kinds === "ii") {
+      if ((sign === "/" || sign === "%") && b === 0n) throw new Error("a whole number cannot be divided by 0");
+      return whole(of_.whole(a, b));
+    }
+    if (isNumber(a) && isNumber(b)) return of_.real(Number(a), Number(b));
+    if (["TT", "Ti", "Tf", "iT", "fT"].includes(kinds)) return each(a, b, of_.real);
+    if (sign === "+" && (kinds === "ss" || kinds === "si")) return a + b;
+    throw new Error(`${sign} is not of ${named(a, b)}`);
+  }
+
+  /** How much larger the first number is, as a share of the larger one: numbers that rounding alone tells apart are equal. */
+  function excess(a, b) {
+    const [x, y] = [Number(a), Number(b)];
+    return (x - y) / (x * y === 0 ? 1 : Math.max(Math.abs(x), Math.abs(y)));
+  }
+
+  const isWhole = (a, b) => typeof a === "bigint" && typeof b === "bigint";
+
+  /** By value: tensors with their names, lists part by part; NaN is not itself. */
+  function isEqual(a, b) {
+    if (isNumber(a) && isNumber(b)) return isWhole(a, b) ? a === b : Math.abs(excess(a, b)) <= Number.EPSILON;
+    if (kindOf(a) !== kindOf(b)) return false;
+    switch (kindOf(a)) {
+      case "T":
+        return isSameList(a.shape, b.shape) && a.names.every((names, axis) => isSameList(names, b.names[axis])) && Array.from(a.data).every((x, i) => x === b.data[i]);
+      case "l":
+        return a.length === b.length && a.every((x, i) => isEqual(x, b[i]));
+      case "r":
+        throw new Error("ranges are not compared here");
+      default:
+        return a === b;
+    }
+  }
+
+  const ORDER = { "<": (a, b) => a < b, ">": (a, b) => a > b, "<=": (a, b) => a <= b, ">=": (a, b) => a >= b };
+  const REAL_ORDER = {
+    "<": (a, b) => excess(b, a) > Number.EPSILON,
+    ">": (a, b) => excess(a, b) > Number.EPSILON,
+    "<=": (a, b) => excess(b, a) > -Number.EPSILON,
+    ">=": (a, b) => excess(a, b) > -Number.EPSILON,
+    // Nothing can be said of NaN, neither this.
+    "!=": (a, b) => Math.abs(excess(a, b)) > Number.EPSILON,
+  };
+
+  function compared(sign, a, b) {
+    if (sign === "==") return isEqual(a, b);
+    if (isNumber(a) && isNumber(b) && !isWhole(a, b)) return REAL_ORDER[sign](a, b);
+    if (sign === "!=") return !isEqual(a, b);
+    if (isWhole(a, b) || (typeof a === "string" && typeof b === "string")) return ORDER[sign](a, b);
+    throw new Error(`${sign} is not of ${named(a, b)}`);
+  }
+
+  function isTrue(x) {
+    if (typeof x !== "boolean") throw new Error(`expected true or false, and found ${named(x)}`);
+    return x;
+  }
+
+  /** Names, block within block: what a block names is gone after it. */
+  class Scope {
+    constructor(names, outer = null) {
+      Object.assign(this, { names, outer });
+    }
+
+    holder(name) {
+      return this.names.has(name) ? this : this.outer && this.outer.holder(name);
+    }
+  }
 
   /** Runs a tree with these names; `live` finds a name that no `let` has given. */
   function run(tree, names, live) {
     let steps = 0;
     entries = 0;
-    const operators = {
-      "+": (a, b) => (typeof a === "string" || typeof b === "string" ? `${a}${b}` : each(a, b, (x, y) => x + y)),
-      "-": (a, b) => each(a, b, (x, y) => x - y),
-      "*": (a, b) => each(a, b, (x, y) => x * y),
-      "/": (a, b) => each(a, b, (x, y) => x / y),
-      "%": (a, b) => a % b,
-      "@": product,
-      "==": (a, b) => a === b,
-      "!=": (a, b) => a !== b,
-      "<": (a, b) => a < b,
-      ">": (a, b) => a > b,
-      "<=": (a, b) => a <= b,
-      ">=": (a, b) => a >= b,
-    };
+    let scope = new Scope(names);
+
+    /** Works something out in a block of its own. */
+    function within(inner, work) {
+      const outer = scope;
+      scope = new Scope(inner, outer);
+      try {
+        return work();
+      } finally {
+        scope = outer;
+      }
+    }
+
+    const block = (statements) => statements.reduce((_, statement) => value(statement), undefined);
+
+    function set(name, x) {
+      const holder = scope.holder(name);
+      if (!holder) throw new Error(live(name) === undefined ? `${name} is not known` : "it writes to a tensor");
+      holder.names.set(name, x);
+    }
+
+    function repeat(name, range, body) {
+      if (kindOf(range) !== "r" || range.to === null) throw new Error(`for goes through a range here, not ${named(range)}`);
+      for (let i = range.from; i < range.to; i++) within(new Map([[name, i]]), () => value(body));
+    }
+
+    /** The number of an end of a range. */
+    function end(node) {
+      const found = value(node);
+      if (typeof found !== "bigint") throw new Error(`a range goes to a whole number, not ${named(found)}`);
+      return found;
+    }
+
     function value(node) {
       if (++steps > STEPS_MAX) throw new Error("the check takes too long");
       const [kind, a, b, c] = node;
@@ -302,51 +579,53 @@ const Code = (() => {
           return undefined;
         case "value":
           return a;
+        case "all":
+          return ALL;
         case "list":
           return a.map(value);
+        case "whole":
+          return block(a);
         case "block":
-          return a.reduce((_, statement) => value(statement), undefined);
+          return within(new Map(), () => block(a));
         case "let":
-          names.set(a, value(b));
+          scope.names.set(a, value(b));
           return undefined;
         case "set":
           if (a[0] !== "name") throw new Error("it writes to a tensor");
-          names.set(a[1], value(b));
+          set(a[1], value(b));
           return undefined;
-        case "for": {
-          const { from, to } = value(b);
-          for (let i = from; i < to; i++) {
-            names.set(a, i);
-            value(c);
-          }
+        case "for":
+          repeat(a, value(b), c);
           return undefined;
-        }
         case "if":
-          return value(value(a) ? b : c);
+          return value(isTrue(value(a)) ? b : c);
         case "name": {
-          const found = names.has(a) ? names.get(a) : live(a);
-          if (found === undefined) throw new Error(`${a} is not known`);
+          const holder = scope.holder(a);
+          const found = holder ? holder.names.get(a) : live(a);
+          if (found === undefined && !holder) throw new Error(`${a} is not known`);
           return found;
         }
         case "..":
-          return { from: a && value(a), to: b && value(b) };
+          return { from: end(a), to: b && end(b) };
         case "&&":
-          return value(a) && value(b);
+          return isTrue(value(a)) && isTrue(value(b));
         case "||":
-          return value(a) || value(b);
+          return isTrue(value(a)) || isTrue(value(b));
         case "not":
-          return !value(a);
-        case "negative":
-          return map(value(a), (x) => -x);
+          return !isTrue(value(a));
+        case "negative": {
+          const x = value(a);
+          return isTensor(x) ? map(x, (entry) => -entry) : isNumber(x) ? (typeof x === "bigint" ? whole(-x) : -x) : computed("-", 0n, x);
+        }
         case "index":
           return index(value(a), b.map(value));
-        case "call": {
-          if (!Object.prototype.hasOwnProperty.call(FUNCTIONS, a)) throw new Error(`${a}(…) is not known`);
+        case "call":
           // What is only shown need not be computed.
-          return a === "show" || a === "print" ? undefined : FUNCTIONS[a](...b.map(value));
-        }
+          return a === "show" || a === "print" ? undefined : call(a, b.map(value));
+        case "@":
+          return call("dot", [value(a), value(b)]);
         default:
-          return operators[kind](value(a), value(b));
+          return kind in ARITHMETIC ? computed(kind, value(a), value(b)) : compared(kind, value(a), value(b));
       }
     }
     return value(tree);
@@ -357,9 +636,7 @@ const Code = (() => {
   /** The live tensors by their names in code: of the present pass. */
   function liveNames(state) {
     const { data, model } = state;
-    const plain = (labels) => labels.map((label) => label.replace(/[₀-₉]/g, (digit) => "₀₁₂₃₄₅₆₇₈₉".indexOf(digit)));
-    const tokens = plain(state.labels);
-    const sources = plain(state.sourceLabels);
+    const [tokens, sources] = [state.labels, state.sourceLabels];
     const heads = { Q: "query", K: "key", V: "value", S: "scores", A: "weights", M: "mix" };
     return (name) => {
       const { pass, changes } = state;
@@ -407,5 +684,8 @@ const Code = (() => {
     });
   }
 
-  return { tried, isTensor };
+  /** What a text comes to over the live tensors; a fault of what it is not, or of what is not read. */
+  const evaluate = (text, state) => run(parse(text), new Map(), liveNames(state));
+
+  return { tried, evaluate, isTensor };
 })();

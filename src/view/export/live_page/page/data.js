@@ -55,10 +55,18 @@ const Data = (() => {
     };
     const rowOf = new Map(data.vocabulary.map((word, index) => [word, index]));
     const rowOfWord = (word) => (rowOf.has(word) ? rowOf.get(word) : rowOf.get(word.toLowerCase()));
+    const pieces = data.pieces && Pieces.reader(data.pieces, data.pair_mark, rowOf);
+    /** The segments of the sentences that were read, by their rows. */
+    const segments = new WeakMap([[data.sentence, data.segments]]);
+    const segmentsOf = (words) => segments.get(words) || null;
     /** Rows of a text's words or pieces; undefined for a word that the model does not know. */
-    const rowsOf = data.pieces
-      ? Pieces.reader(data.pieces, rowOf)
-      : (text) => text.split(/\s+/).filter(Boolean).map(rowOfWord);
+    function rowsOf(text) {
+      if (!pieces) return text.split(/\s+/).filter(Boolean).map(rowOfWord);
+      const found = pieces(text);
+      segments.set(found.rows, found.segments);
+      return found.rows;
+    }
+    const isEmpty = (text) => (pieces ? pieces(text).isEmpty : text.trim() === "");
     const model = {
       ...config,
       norm_epsilon: config.norm_epsilon || USUAL_EPSILON,
@@ -76,7 +84,7 @@ const Data = (() => {
       mean: numbers(data.projection.mean),
       axes: matrixOf(data.projection.axes),
     };
-    return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf };
+    return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf, segmentsOf, isEmpty };
   }
 
   return { read };

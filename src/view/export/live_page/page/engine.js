@@ -3,7 +3,8 @@
 // The definitions and their names are those of src/engine/numerics/reference in attune's source; rows are tokens:
 //
 //   X = E[words] + P[positions]
-//   S = Q Kᵀ / (√d_k · τ) + B[j − i] / τ     scores: −∞ where query i does not see key j
+//   S = Q Kᵀ / (√d_k · τ) + B[j − i] / τ     scores: −∞ where query i does not see key j; a bound c holds the first term:
+//                                            (c / τ) tanh(Q Kᵀ / (c √d_k))
 //   A = softmax(S)                           weights, by rows
 //   M = A V                                  the mix of a head
 //   Y = X + Σ_h M_h W_O^h + b_O              a block's sum; norms and a feed-forward layer around it as the model has them
@@ -172,6 +173,15 @@ const Engine = (() => {
     return asked === seesByItself(firstOf(model), i, j) ? seesByItself(config, i, j) : asked;
   }
 
+  /** What hides a key from a query, as a sentence names it. */
+  function hiddenBy(config, isOfSource, changes, i, j) {
+    const { mask } = changes;
+    const isReaders = !isOfSource && config.attends_to !== "source" && mask != null;
+    if (isReaders && !Array.isArray(mask)) return sees(mask, i, j) ? "the window" : "your mask";
+    if (isReaders && seesByItself(config, i, j)) return "your mask";
+    return sees(config.mask === "custom" ? config.mask_visible : config.mask, i, j) ? "the window" : "the mask";
+  }
+
   /** c tanh(z / c), where there is a bound c. */
   const heldBelow = (cap, z) => (cap == null ? z : cap * Math.tanh(z / cap));
 
@@ -213,11 +223,10 @@ const Engine = (() => {
     const temperature = config.temperature;
     const own = config.score_divisor || 1;
     const divisor = config.scaled ? own * Math.sqrt(config.d_k) : own;
-    const score = (i, j) => {
-      if (!looks(i, j)) return -Infinity;
-      const near = favour ? favour[config.distances - 1 + j - i] : 0;
-      return (heldBelow(config.score_cap, dot(row(query, i), row(key, j)) / divisor) + near) / temperature;
-    };
+    /** The two terms of a score: of the product, and of the distance. */
+    const scaled = (i, j) => heldBelow(config.score_cap, dot(row(query, i), row(key, j)) / divisor) / temperature;
+    const near = (i, j) => (favour ? favour[config.distances - 1 + j - i] / temperature : 0);
+    const score = (i, j) => (looks(i, j) ? scaled(i, j) + near(i, j) : -Infinity);
     const scores = matrix(query.rows, key.rows, score);
     const weights = matrix(query.rows, key.rows);
     for (let i = 0; i < query.rows; i++) {
@@ -237,7 +246,7 @@ const Engine = (() => {
     const mix = product(weights, value);
     const gain = gainOf(mode);
     for (let i = 0; i < mix.data.length; i++) mix.data[i] *= gain;
-    return { query, key, value, scores, weights, mix, gain, temperature, divisor };
+    return { query, key, value, scores, scaled, near, weights, mix, gain, temperature, divisor };
   }
 
   const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || "Live";
@@ -287,6 +296,7 @@ const Engine = (() => {
     const v = affine(model, "W_V", "b_V", number, keys);
     const favour = tensor(model, "B", number);
     step.sees = (i, j) => seesIn(model, config, isOfSource, changes, i, j);
+    step.hides = (i, j) => hiddenBy(config, isOfSource, changes, i, j);
     const group = config.heads / (config.key_value_heads || config.heads);
     step.heads = [];
     let added = matrix(x.rows, model.width);
@@ -372,13 +382,16 @@ const Engine = (() => {
   /** E: trained with the model, or as word2vec left it. */
   const embedding = (model) => tensor(model, "E") || model.statics;
 
-  /** X of a sentence; a word of null, which is hidden or not written yet, has zeros for its vector. */
-  function embedded(model, words) {
+  /**
+   * X of a sentence; a word of null, which is hidden or not written yet, has zeros for its vector. `of` is the segment of each
+   * word; without it, all are of the first.
+   */
+  function embedded(model, words, of = null) {
     const table = embedding(model);
     const segments = tensor(model, "E_S");
     const vector = (word, j) => (word === null ? 0 : (model.embedding_scale || 1) * get(table, word, j));
     const x = matrix(words.length, model.width, (t, j) => {
-      return vector(words[t], j) + position(model, t, j) + (segments ? get(segments, 0, j) : 0);
+      return vector(words[t], j) + position(model, t, j) + (segments ? get(segments, of ? of[t] : 0, j) : 0);
     });
     const gain = tensor(model, "γ_E");
     return gain ? { summed: x, x: norm(model, gain, tensor(model, "β_E"), x).y } : { x };
@@ -426,10 +439,10 @@ const Engine = (() => {
     return { tokens: [null, ...target.slice(0, -1)], source: words };
   }
 
-  /** One sentence through the model: `words` are rows of the vocabulary. */
-  function forward(model, words, changes = {}) {
+  /** One sentence through the model: `words` are rows of the vocabulary, `segments` as in `embedded`. */
+  function forward(model, words, changes = {}, segments = null) {
     const { tokens, source } = sequences(model, words);
-    const start = embedded(model, tokens);
+    const start = embedded(model, tokens, segments);
     const pass = { tokens, source, embedded: start.summed, input: start.x, blocks: [] };
     let z = source ? (pass.sourceInput = embedded(model, source).x) : null;
     let y = start.x;

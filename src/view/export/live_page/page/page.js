@@ -25,7 +25,7 @@
 
   /** Tabs by click, and by arrow keys as their pattern has it. */
   function tabs(opened) {
-    const all = [...document.querySelectorAll("#lab [role=tab]")];
+    const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
     const open = (tab) => {
       all.forEach((other) => {
         const isOpen = other === tab;
@@ -195,6 +195,9 @@
     };
   }
 
+  /** Characters of an address that are read: thousands of weights. More would take seconds. */
+  const ADDRESS_MAX = 2 ** 19;
+
   /**
    * A state in the page's address, so that a link can lead to it:
    * `#sentence=an+apple&temperature=0.5&off=1,2&mask=causal&W_Q[0,3]=1.5&time=0&theme=dark&tab=weights&numbers`
@@ -202,7 +205,8 @@
   function fromAddress(state, parts) {
     const { actions, data } = state;
     const [least, most] = data.temperature_range;
-    const given = new URLSearchParams(location.hash.slice(1));
+    const isTooLong = location.hash.length > ADDRESS_MAX;
+    const given = new URLSearchParams(isTooLong ? "" : location.hash.slice(1));
     // An address may have thousands of parts: all are read, the last of a kind counts, and the model runs once.
     const [changes, entries, off] = [{}, [], new Set()];
     let [view, theme, tab] = [null, null, null];
@@ -215,7 +219,7 @@
       if (name === "time" && Number(value) >= 0 && Number(value) <= 1) view = () => actions.look({ isWalked: false, time: Number(value) });
       if (name === "walk" && Number(value) >= 0) view = () => actions.walkTo(Number(value));
       if (name === "theme" && ["dark", "light"].includes(value)) theme = value;
-      if (name === "tab" && $(`tab-${value}`)) tab = value;
+      if (name === "tab" && $(`tab-${value}`) && !$(`tab-${value}`).hidden) tab = value;
       if (weight) {
         const [, code, row, col] = weight;
         const found = data.parameters.find((tensor) => tensor.code === code);
@@ -227,7 +231,8 @@
     if (given.has("sentence")) parts.own(given.getAll("sentence").pop());
     if (off.size > 0) changes.heads = actions.modes(off, false);
     const isChanged = Object.keys(changes).length + entries.length > 0;
-    const wrong = isChanged && !actions.change(changes, entries) ? "This link has numbers too large to compute with; the model is unchanged." : "";
+    const isTooLarge = isChanged && !actions.change(changes, entries);
+    const wrong = isTooLarge ? "This link has numbers too large to compute with; the model is unchanged." : isTooLong ? "This link is too long to be read; the model is unchanged." : "";
     if (view) view();
     if (theme) parts.theme.choose(theme);
     if (tab) parts.open(tab);
@@ -250,6 +255,7 @@
     const provenance = Provenance.create($("panel-number"), state);
     Provenance.tell($("lab-result"), state);
     const weights = Weights.create($("panel-weights"), state);
+    $("tab-weights").hidden = state.data.parameters.length === 0;
     const showAnswers = answers(state);
     timeline(state, stage);
     const ribbons = Ribbons.create($("lab-ribbons"), state);

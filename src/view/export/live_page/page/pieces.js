@@ -28,15 +28,28 @@ const Pieces = (() => {
     return found;
   }
 
-  /** A function that cuts a text into rows of the vocabulary. */
-  function reader(form, rowOf) {
+  /** A function that cuts a text, or a pair of texts with the mark between them, into rows of the vocabulary. */
+  function reader(form, mark, rowOf) {
     const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
     // Of two that begin at one place, the longer is meant.
     const spelled = [...form.spelled].sort((a, b) => b.length - a.length).map(literal).join("|");
     const parts = (text) => (spelled === "" ? [text] : text.split(new RegExp(`(${spelled})`)));
     const rows = (part, i) =>
       i % 2 === 1 ? [rowOf.get(part)] : (plain(part).match(WORD) || []).flatMap((word) => cut(word, form, rowOf));
-    return (text) => [...form.before, ...parts(text).flatMap(rows), ...form.after];
+    return (text) => {
+      const at = form.pair ? text.indexOf(mark) : -1;
+      const texts = at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
+      const template = (at < 0 ? form.single : form.pair).map(({ Added: added, Text: own }) => ({
+        rows: added ? added.ids : parts(texts[own.text]).flatMap(rows),
+        segment: (added || own).segment,
+        isOwn: !added,
+      }));
+      return {
+        rows: template.flatMap((part) => part.rows),
+        segments: template.flatMap((part) => part.rows.map(() => part.segment)),
+        isEmpty: template.every((part) => !part.isOwn || part.rows.length === 0),
+      };
+    };
   }
 
   return { reader };

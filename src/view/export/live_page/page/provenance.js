@@ -14,6 +14,9 @@ const Provenance = (() => {
     return text.replace("-", "−");
   };
 
+  /** A number of the model's own, with all its digits. */
+  const plain = (x) => String(x).replace("-", "−");
+
   /** The steps of a weight as `[title, formula, sentence]`. */
   function steps(state, head, i, j) {
     const { actions, data } = state;
@@ -30,39 +33,21 @@ const Provenance = (() => {
     const first = terms.slice(0, TERMS_MAX).map(({ x, y }) => `${written(x)} · ${y < 0 ? `(${written(y)})` : written(y)}`).join(" + ").replace(/\+ −/g, "− ");
     const more = terms.length > TERMS_MAX ? ` + … (${terms.length} products, the largest first)` : "";
     const all = [[SCORES, `q · k = ${first}${more} = ${written(product)}`, say("meets")]];
-    if (scores[j] === -Infinity) {
-      const why = Engine.isRemoved(state.changes, head, i, j) ? "removed" : "hidden";
-      return [...all, [SCALE, "s = −∞", say(why, { query, key, mask: "the mask" })]];
-    }
-
-    const divisor = found.divisor * found.temperature;
-    const divisors = [
-      config.scaled && ["by_root", { width: config.d_k }],
-      config.score_divisor && ["by_own", { divisor: config.score_divisor }],
-      found.temperature !== 1 && ["by_temperature", { temperature: written(found.temperature) }],
-    ].filter(Boolean);
-    const divided = config.scaled ? "divided_as_wide" : "divided";
-    const sentences = [
-      divisors.length === 0
-        ? say("not_scaled")
-        : say(divided, { divisors: divisors.map(([name, parts]) => say(name, parts)).join(", and by ") }),
-    ];
-    let distance = "";
-    if (config.distances != null) {
-      const near = scores[j] - product / divisor;
-      const bias = written(Math.abs(near));
-      distance = ` ${near < 0 ? "−" : "+"} ${bias}`;
-      const places = Math.abs(j - i);
-      const side = `a word ${places === 1 ? "1 position" : `${places} positions`} to the ${j < i ? "left" : "right"}`;
-      const at = places === 0 ? "the word itself" : side;
-      sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: title, bias, at }));
-    }
-    sentences.push(`${say("comes_to", { query, key, score: written(scores[j]) })}.`);
-    const scaled = `${written(product)} / ${written(divisor)}${distance}`;
-    all.push([SCALE, `s = ${scaled} = ${written(scores[j])}`, sentences.join(" ")]);
-
     const mode = Engine.modeOf(state.changes, head);
-    const byHand = mode.Frozen ? "frozen" : found.isSoftmax ? null : mode.toLowerCase();
+    const isHidden = scores[j] === -Infinity;
+    if (isHidden) {
+      // The weights of such a head are not those of its scores.
+      const isOther = mode === "Mean" || mode.Frozen;
+      const isRemoved = Engine.isRemoved(state.changes, head, i, j);
+      const why = (isRemoved ? "removed" : "hidden") + (isOther ? "_score" : "");
+      all.push([SCALE, "s = −∞", say(why, { query, key, mask: found.step.hides(i, j) })]);
+      if (!isOther) return all;
+    } else {
+      all.push([SCALE, ...scaling(state, head, i, j, product)]);
+    }
+
+    const hasRemoved = keys.some((_, at) => Engine.isRemoved(state.changes, head, i, at));
+    const byHand = mode.Frozen ? (hasRemoved ? "frozen_without" : "frozen") : found.isSoftmax ? null : mode.toLowerCase();
     if (byHand) {
       all.push([SOFTMAX, `α = ${written(weights[j])}`, say(byHand, { head: title })]);
     } else {
@@ -78,9 +63,54 @@ const Provenance = (() => {
 
     const added = Engine.contribution(found, i, j);
     const length = Math.sqrt(Engine.dot(added, added));
-    const why = found.gain === 0 ? say("off", { head: title }) : say("adds", { key });
-    all.push([OUTPUT, `‖α · v W_O‖ = ${written(length)}`, why]);
+    const why = found.gain === 0 ? say("off", { head: title }) : config.output ? say("adds", { key }) : "";
+    const gained = found.gain === 0 || found.gain === 1 ? "" : `${written(found.gain)} · `;
+    all.push([OUTPUT, `‖${gained}α · v${config.output ? " W_O" : ""}‖ = ${written(length)}`, why]);
     return all;
+  }
+
+  /** The formula and the sentences of a score. */
+  function scaling(state, head, i, j, product) {
+    const [say, found] = [sayings(state.data), state.pass.heads[head]];
+    const { config } = found.step;
+    const score = written(Engine.get(found.scores, i, j));
+    const sentences = scalingSaid(config, found, say);
+    let distance = "";
+    if (config.distances != null) {
+      const near = found.near(i, j);
+      const bias = written(Math.abs(near));
+      distance = ` ${near < 0 ? "−" : "+"} ${bias}`;
+      const places = Math.abs(j - i);
+      const side = `a word ${places === 1 ? "1 position" : `${places} positions`} to the ${j < i ? "left" : "right"}`;
+      const at = places === 0 ? "the word itself" : side;
+      sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: `Head ${found.own + 1}`, bias, at }));
+    }
+    const [query, key] = [state.actions.queriesOf(head)[i], state.actions.keysOf(head)[j]].map(quoted);
+    sentences.push(`${say("comes_to", { query, key, score })}.`);
+    return [`s = ${scaledFormula(config, found, written(product))}${distance} = ${score}`, sentences.join(" ")];
+  }
+
+  /** The first term of a score with its numbers in. A bound holds the product before the temperature divides. */
+  function scaledFormula({ score_cap: cap }, { divisor, temperature }, product) {
+    if (cap == null) return `${product} / ${written(divisor * temperature)}`;
+    const bound = temperature === 1 ? written(cap) : `${written(cap)} / ${written(temperature)}`;
+    return `${bound} · tanh(${product} / ${written(divisor * cap)})`;
+  }
+
+  /** What makes scores of the products, in its order. */
+  function scalingSaid(config, { temperature }, say) {
+    const [root, own, heat] = [
+      config.scaled && say("by_root", { width: config.d_k }),
+      config.score_divisor && say("by_own", { divisor: config.score_divisor }),
+      temperature !== 1 && say("by_temperature", { temperature: plain(temperature) }),
+    ];
+    const divided = (...by) => {
+      const divisors = by.filter(Boolean).join(", and by ");
+      return divisors === "" ? [] : [say(by[0] && by[0] === root ? "divided_as_wide" : "divided", { divisors })];
+    };
+    const { score_cap: cap } = config;
+    const all = cap == null ? divided(root, own, heat) : [...divided(root, own), say("held_below", { cap: plain(cap) }), ...divided(heat)];
+    return all.length === 0 ? [say("not_scaled")] : all;
   }
 
   /** A sentence of the program with its parts filled in. */

@@ -50,9 +50,9 @@ const Ribbons = (() => {
         return [[ofQuery(false), ofKey(false), sum], `${terms.length} products, and their sum`];
       },
       () => {
-        const scaled = products.map((x) => x / (head.divisor * head.temperature));
-        const near = scores.map((score, key) => score - scaled[key]);
-        const biased = head.step.config.distances == null ? [] : [["scaled", scaled], ["+ distance", near]];
+        const { distances, score_cap: cap } = head.step.config;
+        const terms = [head.scaled, head.near].map((term) => keys.map((_, key) => term(i, key)));
+        const biased = distances == null && cap == null ? [] : [["scaled", terms[0]], ...(distances == null ? [] : [["+ distance", terms[1]]])];
         const rows = [["q · k", products], ...biased, ["score", scores]];
         const lines = rows.map(([letter, values]) => bars(letter, values, keys, largest(products), values[j]));
         return [lines, `One bar for each word; on the right, the number for “${keys[j]}”`];

@@ -152,7 +152,7 @@ const Sentence = (() => {
   /** A sentence of the reader's own: rows of the vocabulary, or what is wrong with it, in words. */
   function read(text, data) {
     const rows = data.rowsOf(text);
-    if (rows.length === data.rowsOf("").length) return { wrong: "Write at least one word." };
+    if (data.isEmpty(text)) return { wrong: "Write at least one word." };
     if (rows.length > data.model.max_tokens) {
       const what = data.pieces ? "pieces" : "words";
       return { wrong: `This model reads at most ${data.model.max_tokens} ${what}, but the sentence has ${rows.length}.` };

@@ -69,13 +69,14 @@ const State = (() => {
       Object.keys(model.parameters).some((symbol) => model.parameters[symbol] !== trained.parameters[symbol]) ||
       Object.values(state.changes).some((change) => change !== null);
 
-    const forward = () => Engine.forward(model, state.words, state.changes);
+    const segments = () => data.segmentsOf(state.words);
+    const forward = () => Engine.forward(model, state.words, state.changes, segments());
 
     /** Shows a pass of the model. A word or head that is no longer there is let go of. */
     function run(pass = forward()) {
       state.pass = pass;
       state.isChanged = isChanged();
-      state.trainedPass = state.isChanged ? Engine.forward(trained, state.words) : state.pass;
+      state.trainedPass = state.isChanged ? Engine.forward(trained, state.words, {}, segments()) : state.pass;
       const text = (word) => (word === null ? "[start]" : data.vocabulary[word]);
       state.labels = labels(state.pass.tokens.map(text));
       state.sourceLabels = state.pass.source ? labels(state.pass.source.map(text)) : [];

@@ -10,6 +10,8 @@ const Weights = (() => {
 
   function create(root, state) {
     const { data, actions } = state;
+    // A model may have learned nothing.
+    if (data.parameters.length === 0) return { show() {} };
     const at = { symbol: data.parameters[0].symbol, row: 0, col: 0 };
     const find = (name) => root.querySelector(`[data-part="${name}"]`);
     const [choice, rowField, colField, slider, number, canvas, about, reset] = [

@@ -59,9 +59,16 @@ fn ask_for(bench: &mut Bench, field: Id) {
     bench.rest();
 }
 
+/// Brings the keyboard to the field of this name; the field, and its text.
+fn called(bench: &mut Bench, name: &str, call: Call) -> (NodeId, String) {
+    call(bench);
+    bench.until(name, |bench| bench.ctx.text_edit_focused());
+    bench.rest();
+    written(bench)
+}
+
 /// The field that has the keyboard, and its text.
 fn written(bench: &Bench) -> (NodeId, String) {
-    assert!(bench.ctx.text_edit_focused());
     let field = bench.focused().expect("a field").accesskit_id();
     (field, value(bench, field).unwrap_or_default())
 }
@@ -94,12 +101,11 @@ fn has_press(bench: &Bench) -> bool {
 fn a_letter_with_alt_is_typed_into_no_field_and_its_action_happens() {
     for (name, call) in FIELDS {
         let mut bench = Bench::open("fields-alt");
-        call(&mut bench);
+        let (field, before) = called(&mut bench, name, call);
         let (mut of_window, others): (Vec<Key>, Vec<Key>) = letters().partition(|key| is_of_window(&bench, *key));
         // It may close the panel with the field.
         of_window.sort_by_key(|key| *key == Key::W);
         assert!(of_window.len() >= 8, "{name}: {of_window:?}");
-        let (field, before) = written(&bench);
         for key in others {
             bench.frame(with_modifiers(key, Modifiers::ALT));
         }
@@ -107,8 +113,7 @@ fn a_letter_with_alt_is_typed_into_no_field_and_its_action_happens() {
         assert_eq!(value(&bench, field).as_ref(), Some(&before), "{name}");
         for key in of_window {
             bench.close_all();
-            call(&mut bench);
-            let (field, before) = written(&bench);
+            let (field, before) = called(&mut bench, name, call);
             let is_dialog = bench.state().is_dialog_open();
             bench.frame(with_modifiers(key, Modifiers::ALT));
             assert!(is_dialog || !has_press(&bench), "{name}: nothing is done with {key:?}");
@@ -138,8 +143,7 @@ fn a_letter_with_control_is_typed_into_no_field() {
     const EDITING: &str = "ACHKUVWXYZEONPBFD";
     for (name, call) in FIELDS {
         let mut bench = Bench::open("fields-control");
-        call(&mut bench);
-        let (field, before) = written(&bench);
+        let (field, before) = called(&mut bench, name, call);
         let control = Modifiers::CTRL | Modifiers::COMMAND;
         for key in letters().filter(|key| !EDITING.contains(key.name())) {
             bench.frame(with_modifiers(key, control));

@@ -20,8 +20,8 @@ use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint, crowd_of};
 use bevy::math::{Vec2, Vec4};
 use egui::{
-    CursorIcon, EventFilter, Id, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId,
-    Ui, WidgetInfo,
+    CursorIcon, EventFilter, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId, Ui,
+    WidgetInfo,
 };
 
 use super::camera::CameraRig;

@@ -17,7 +17,7 @@ use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, Align2, Color32, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
+    Align, Align2, Color32, Context, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
     UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 

@@ -124,7 +124,7 @@ const NAMED: &[(Shortcut, Meaning, &[&str])] = &[
     (
         key(Key::Space),
         Window(InWindow::StepOn),
-        &["a few times", "arrows", "cross-attention", "step", "layers", "last English word"],
+        &["a few times", "zoom", "cross-attention", "step", "layers", "last English word"],
     ),
     (key(Key::Space), Window(InWindow::NextSlide), &["goes forward"]),
     (shift(Key::Space), Window(InWindow::StepBack), &["step back"]),

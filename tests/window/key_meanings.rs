@@ -183,7 +183,11 @@ const NAMED: &[(Shortcut, Meaning, &[&str])] = &[
     (key(Key::Enter), Notebook(InNotebook::Write), &["to write", "cell"]),
     (shift(Key::Enter), Notebook(InNotebook::RunAndGoOn), &["goes to the next cell", "run", "the arrows"]),
     (key(Key::F2), Notebook(InNotebook::EditText), &["edit"]),
-    (key(Key::Enter), Field, &["opens a head", "last sentence", "search field", "sentence below"]),
+    (
+        key(Key::Enter),
+        Field,
+        &["takes the sentence", "opens a head", "last sentence", "search field", "sentence below"],
+    ),
     (key(Key::A), Field, &["a to h"]),
     (ctrl(Key::C), Field, &["spreadsheet"]),
     (ctrl(Key::G), Field, &["sense", "letter"]),

@@ -99,24 +99,20 @@ fn has_press(bench: &Bench) -> bool {
 
 #[test]
 fn a_letter_with_alt_is_typed_into_no_field_and_its_action_happens() {
+    let mut bench = Bench::open("fields-alt");
     for (name, call) in FIELDS {
-        let mut bench = Bench::open("fields-alt");
-        let (field, before) = called(&mut bench, name, call);
+        bench.close_all();
+        called(&mut bench, name, call);
         let (mut of_window, others): (Vec<Key>, Vec<Key>) = letters().partition(|key| is_of_window(&bench, *key));
-        // It may close the panel with the field.
-        of_window.sort_by_key(|key| *key == Key::W);
         assert!(of_window.len() >= 8, "{name}: {of_window:?}");
-        for key in others {
-            bench.frame(with_modifiers(key, Modifiers::ALT));
-        }
-        bench.rest();
-        assert_eq!(value(&bench, field).as_ref(), Some(&before), "{name}");
-        for key in of_window {
-            bench.close_all();
-            let (field, before) = called(&mut bench, name, call);
+        // It closes a panel, perhaps the one with the field.
+        of_window.retain(|key| *key != Key::W);
+        for key in others.iter().chain(&of_window) {
+            // An action may bring the keyboard to another field.
+            let Some((field, before)) = bench.ctx.text_edit_focused().then(|| written(&bench)) else { break };
             let is_dialog = bench.state().is_dialog_open();
-            bench.frame(with_modifiers(key, Modifiers::ALT));
-            assert!(is_dialog || !has_press(&bench), "{name}: nothing is done with {key:?}");
+            bench.frame(with_modifiers(*key, Modifiers::ALT));
+            assert!(others.contains(key) || is_dialog || !has_press(&bench), "{name}: nothing is done with {key:?}");
             bench.rest();
             assert!(value(&bench, field).is_none_or(|after| after == before), "{name}: {key:?} is typed");
         }
@@ -141,8 +137,9 @@ fn the_second_sentence_is_called_from_within_the_sentence() {
 fn a_letter_with_control_is_typed_into_no_field() {
     // Those that egui's fields edit with, or that the window has.
     const EDITING: &str = "ACHKUVWXYZEONPBFD";
+    let mut bench = Bench::open("fields-control");
     for (name, call) in FIELDS {
-        let mut bench = Bench::open("fields-control");
+        bench.close_all();
         let (field, before) = called(&mut bench, name, call);
         let control = Modifiers::CTRL | Modifiers::COMMAND;
         for key in letters().filter(|key| !EDITING.contains(key.name())) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attune::app::actions::WindowAction;
+use attune::app::actions::focus::Opened;
 use attune::app::panels::attention::AttentionPanel;
 use attune::app::panels::{Panel, PanelContext};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
@@ -151,7 +152,8 @@ struct Traced(AttentionPanel);
 
 impl Panel for Traced {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let pressed = lesson_keys(ui.ctx(), &LessonKeys { trail: Some(cx.view.trail), ..LessonKeys::default() });
+        Opened { trail_depth: cx.view.trail.depth(), ..Opened::default() }.announce(ui.ctx());
+        let pressed = lesson_keys(ui.ctx(), &LessonKeys::default());
         if pressed.iter().any(|pressed| pressed.action == WindowAction::CloseOrigin) {
             cx.view.trail.close();
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use attune::app::actions::focus::Opened;
 use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
@@ -57,7 +58,8 @@ fn bench(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harne
     prose.set_glossary(glossary);
     let mut state = GlossaryUiState::default();
     let harness = dressed(SIZE, move |ui| {
-        let keys = LessonKeys { has_notebook: true, is_glossary_open: state.is_open, ..LessonKeys::default() };
+        Opened { is_glossary_open: state.is_open, ..Opened::default() }.announce(ui.ctx());
+        let keys = LessonKeys { has_notebook: true, ..LessonKeys::default() };
         for pressed in lesson_keys(ui.ctx(), &keys) {
             match pressed.action {
                 WindowAction::Glossary if state.toggle() => keys::ask(ui.ctx(), keys::glossary_search()),

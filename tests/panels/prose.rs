@@ -171,6 +171,20 @@ fn a_table_is_set_in_smaller_letters_before_it_scrolls() {
 }
 
 #[test]
+fn a_narrow_column_has_room_for_code_and_the_mark_behind_it() {
+    let words = "Many words that go on to a second line, and to a third one ".repeat(4);
+    for cell in ["`attention_weights`,", "`attention`/`weights`", "(`attention_weights`)"] {
+        let layout = set(&format!("| a | b |\n|---|---|\n| {words} | {cell} |"));
+        for placed in &layout.placed {
+            if let ItemKind::Text { text, width, .. } = &placed.what {
+                let end = placed.at.x + width;
+                assert!(end <= WIDTH + 0.1, "{cell}: {text:?} ends at {end} of {WIDTH}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_wide_formula_among_words_is_shrunk_and_then_scrolls() {
     let sum = |terms: usize| (1..terms).map(|i| format!("x_{{{i}}}")).collect::<Vec<_>>().join("+");
     let layout = set(&format!("so ${}$, and", sum(40)));

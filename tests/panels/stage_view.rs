@@ -389,7 +389,7 @@ fn a_lasso_selects_the_points_inside_and_isolate_shows_them() {
     drop(inside);
     click(&mut harness, ON_STAGE);
     press(&mut harness, Modifiers::NONE, Key::Escape);
-    press(&mut harness, Modifiers::NONE, Key::L);
+    press(&mut harness, Modifiers::NONE, Key::C);
     assert!(highlight().draws_lasso);
     draw(&mut harness, Modifiers::NONE, &corners(Rect::from_center_size(at, vec2(40.0, 40.0))));
     assert!(*highlight().enclosed == [Hit::Word(1)] && !highlight().draws_lasso, "{:?}", highlight().enclosed);

@@ -14,6 +14,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::kittest::Queryable;
 
+use crate::common::commands::temperature;
 use crate::common::lessons::{after, changed, kernel, small, with_switches};
 use crate::live::PanelHarness;
 use crate::pointer::{click, drag};
@@ -220,4 +221,22 @@ fn a_switch_trains_the_lesson_again_with_other_fields_of_its_model() {
     click(&mut panel, "Keep places");
     click(&mut panel, "Two layers");
     assert_eq!(panel.commands(), [switched(&["Two layers", "Keep places"]), switched(&["Keep places"])]);
+}
+
+#[test]
+fn the_sliders_say_which_step_and_which_changes_are_shown() {
+    let told =
+        |commands: &[Command]| PanelHarness::new(after(commands), SIZE, again()).model::<RetrainModel>().told.clone();
+    assert_eq!(told(&[]), "Shown: the lesson as it is.");
+    let steps = after(&[]).snapshot().model.expect("a model").training.progress.of;
+    assert_eq!(
+        told(&[training(TrainingCommand::Scrub(3))]),
+        format!("Shown: the lesson's defaults. Training is at step 3 of {steps}.")
+    );
+    let hot = temperature(2.0);
+    assert_eq!(told(&[hot]), "Shown: the lesson's defaults. Attention has been changed in Intervene.");
+    let seed = Command::Retrain(Box::new(Recipe { seed: Some(9), ..Recipe::default() }));
+    let looked_back = told(&[seed, training(TrainingCommand::Scrub(3))]);
+    assert!(looked_back.starts_with("Shown: seed 9."), "{looked_back}");
+    assert!(looked_back.ends_with(&format!("Training is at step 3 of {steps}.")), "{looked_back}");
 }

@@ -37,7 +37,7 @@ use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext};
-use egui::accesskit::TreeUpdate;
+use egui::accesskit::{Node, NodeId, TreeUpdate};
 use egui::epaint::ClippedShape;
 use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, Rect, Shape, TextureId};
 
@@ -203,10 +203,14 @@ impl Bench {
         Some((slider.label()?.to_owned(), slider.numeric_value()?))
     }
 
+    /// All that a screen reader is told.
+    pub fn told(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.told.iter().flat_map(|told| &told.nodes).map(|(id, node)| (*id, node))
+    }
+
     /// Names and places of what a screen reader is told.
     pub fn named(&self) -> impl Iterator<Item = (&str, Pos2)> {
-        let nodes = self.told.iter().flat_map(|told| &told.nodes);
-        nodes.filter_map(|(_, node)| {
+        self.told().filter_map(|(_, node)| {
             let at = node.bounds()?;
             let name = node.label().or(node.value()).unwrap_or_default();
             Some((name, egui::pos2((at.x0 + at.x1) as f32 / 2.0, (at.y0 + at.y1) as f32 / 2.0)))
@@ -226,13 +230,13 @@ impl Bench {
         });
     }
 
-    fn point_at(&mut self, at: Pos2) {
+    pub fn point_at(&mut self, at: Pos2) {
         self.frame(vec![Event::PointerMoved(at)]);
         self.rest();
     }
 
     /// Clicks with the left button, which gives the keyboard to what is there.
-    fn click_at(&mut self, at: Pos2) {
+    pub fn click_at(&mut self, at: Pos2) {
         self.point_at(at);
         for pressed in [true, false] {
             let (button, modifiers) = (egui::PointerButton::Primary, Modifiers::NONE);
@@ -288,7 +292,7 @@ impl Bench {
         self.world.resource::<StageTab>().controls.rig.pose
     }
 
-    fn focused(&self) -> Option<Id> {
+    pub fn focused(&self) -> Option<Id> {
         self.ctx.memory(|memory| memory.focused())
     }
 
@@ -298,7 +302,7 @@ impl Bench {
         assert_eq!(self.focused(), None);
     }
 
-    fn is_visible(&self, window: &str) -> bool {
+    pub fn is_visible(&self, window: &str) -> bool {
         // The name of a window is a text that may be missing.
         let layer = LayerId::new(Order::Middle, Id::new(Some(window)));
         self.ctx.memory(|memory| memory.areas().is_visible(&layer))
@@ -349,7 +353,7 @@ impl Bench {
     }
 
     /// Letters are commands of a cell that was come to by keys.
-    fn select_by_keys(&mut self, id: &str) {
+    pub fn select_by_keys(&mut self, id: &str) {
         self.select(id);
         self.press(NotebookAction::Leave.row().keys[0]);
     }

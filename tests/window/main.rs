@@ -5,9 +5,13 @@
 mod common;
 
 mod closing;
+mod comparing;
 mod controls;
 mod course;
+mod escape;
 mod exporting;
+mod fields;
+mod key_meanings;
 mod keys;
 mod motions;
 mod over_stage;

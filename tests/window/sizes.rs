@@ -4,6 +4,7 @@ use std::path::Path;
 
 use attune::app::actions::{Action, ActionTable, NotebookAction, Pressed, WindowAction};
 use attune::app::panels::{PanelId, ids};
+use attune::app::shell::dialogs::parts;
 use attune::app::stage::state::StageState;
 use attune::app::ui_state::ViewState;
 use attune::app::ui_state::walk::STEPS;
@@ -50,7 +51,7 @@ impl Bench {
     }
 
     /// Closes every dialogue, menu and page.
-    fn close_all(&mut self) {
+    pub fn close_all(&mut self) {
         *self.state() = Default::default();
         self.world.resource_mut::<WorkspaceState>().0.checkpoints = None;
         self.ask(Action::Back);
@@ -65,6 +66,26 @@ impl Bench {
             world.resource_mut::<WorkspaceState>().0.restore(&saved, &mut view);
         });
         self.frame(Vec::new());
+    }
+}
+
+#[test]
+fn the_key_sheet_is_as_wide_as_the_window_allows() {
+    let mut bench = Bench::open("sizes-keys");
+    bench.state().is_key_sheet_open = true;
+    let meanings: Vec<&str> = parts().into_iter().flat_map(|(_, lines)| lines).map(|line| line.meaning).collect();
+    for size in [(640.0, 400.0), (900.0, 600.0), (1024.0, 768.0), (1280.0, 720.0), (1920.0, 1080.0), (2560.0, 1440.0)] {
+        bench.size = size.into();
+        bench.rest();
+        let lines: Vec<_> = bench
+            .told()
+            .filter(|(_, node)| node.label().or(node.value()).is_some_and(|words| meanings.contains(&words)))
+            .filter_map(|(_, node)| node.bounds())
+            .collect();
+        assert!(lines.len() >= meanings.len(), "{size:?}: {} lines of {}", lines.len(), meanings.len());
+        for line in lines {
+            assert!(line.x0 >= 0.0 && line.x1 <= f64::from(bench.size.x), "{size:?}: {line:?}");
+        }
     }
 }
 

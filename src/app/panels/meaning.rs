@@ -69,6 +69,7 @@ impl Panel for MeaningPanel {
         let (beside, spaces) = (cx.models.beside.clone(), cx.models.spaces.clone());
         let has_models = beside.is_some() || spaces.is_some();
         self.follow_comparisons(sentences.second.is_some(), senses.is_on, has_models);
+        self.view = cx.view.asked.meaning.take().unwrap_or(self.view);
         let views = [
             (MeaningView::Neighbours, "Neighbours", "The words near one word, before and after attention"),
             (

@@ -3,6 +3,7 @@
 
 use attune_core::kernel::command::{AxisCommand, Command, SenseCommand};
 use attune_core::kernel::sentence_pass::senses::{CHARS_MAX, SENSES, SenseList};
+use attune_ui::actions::focus::keep_letters;
 use attune_ui::actions::{Action, ActionTable, FilePurpose, WindowAction, keys};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::Walk;
@@ -291,6 +292,7 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
     let mut chosen = (button.clicked() || turns).then(|| model.next_sense(index));
     if button.has_focus() {
+        keep_letters(ui.ctx(), button.id);
         let keys = EventFilter::default();
         ui.memory_mut(|memory| memory.set_focus_lock_filter(button.id, keys));
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));

@@ -16,6 +16,7 @@ use attune_ui::ui_state::Highlight;
 use attune_ui::widgets::controls::{checkbox_ui, hint, switch_ui};
 use attune_ui::widgets::plot::{cursor, curve_plot, name_axes, tick_text};
 use attune_view::view_model::Model;
+use attune_view::view_model::notebook::Differences;
 use attune_view::view_model::stage::picture_of_retrained;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use egui::{
@@ -568,16 +569,20 @@ impl RetrainModel {
             None => offers(&snapshot.lesson, recipe).into_iter().map(|offer| slider(&snapshot.lesson, offer)).collect(),
         };
         let is_new_space = !model.recipe.has_space_of(&Recipe::default());
-        let told = if model.recipe.is_default() {
-            "Shown: the lesson as it is.".to_owned()
-        } else {
+        let differences = Differences::of_model(snapshot);
+        let shown = if !model.recipe.is_default() {
             let picture = snapshot.space.as_deref().filter(|_| is_new_space).map(picture_of_retrained);
             let space = picture.map_or_else(
                 || "The vectors are in the lesson's own space".to_owned(),
                 |at| format!("The vectors are in a retrained space, {at}"),
             );
             format!("Shown: {}. {space}.", model.recipe.words(&snapshot.lesson))
+        } else if differences.is_empty() {
+            "Shown: the lesson as it is.".to_owned()
+        } else {
+            "Shown: the lesson's defaults.".to_owned()
         };
+        let told = std::iter::once(shown).chain(differences).collect::<Vec<_>>().join(" ");
         Some(Self {
             sliders,
             told,

@@ -9,7 +9,7 @@ use attune_engine::pretrained::cache::is_named_as_part;
 use attune_view::export::Format;
 use attune_view::export::work_file::{self, NAME_CHARS_MAX, SENSES_EXTENSION, is_shared};
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
-use egui::{Align2, Context, DragValue, Grid, Key, RichText, ScrollArea, TextEdit, Ui, Vec2};
+use egui::{Align2, Context, DragValue, Key, Label, RichText, ScrollArea, TextEdit, Ui, Vec2};
 use egui_file_dialog::{DialogState, FileDialog, FileDialogLabels, Filter, OpeningMode};
 
 use crate::app::actions::table::{self, PictureChoice, SENTENCE_MOUSE, STAGE_MOUSE, WorkChoice};
@@ -18,6 +18,7 @@ use crate::app::actions::{
 };
 use crate::app::theme::{self, Palette, size};
 use crate::app::widgets::controls::checkbox_ui;
+use crate::app::widgets::heat::width_of;
 use crate::app::widgets::popup::tool_window;
 
 /// More than anybody works on a lesson: a hundred hours.
@@ -182,50 +183,63 @@ pub fn parts() -> [(&'static str, Vec<KeyLine>); 4] {
     ]
 }
 
-/// The sheet of keys, and the switch for reduced motion.
+/// The sheet of keys, and the switch for reduced motion: in two columns where there is room.
 pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool) {
+    /// The least and the greatest width of a column: narrower, few words are on a line; wider, keys and words are far apart.
+    const COLUMN: (f32, f32) = (320.0, 640.0);
     if !*is_open {
         return;
     }
     let [stage, sentence, notebook, window] = parts();
     let room = (ctx.content_rect().size() - AROUND).max(egui::Vec2::ZERO);
+    let half = (room.x - size::GAP_WIDE) / 2.0;
+    let columns = if half < COLUMN.0 {
+        vec![vec![stage, sentence, notebook, window]]
+    } else {
+        vec![vec![stage, sentence, notebook], vec![window]]
+    };
+    let width = if columns.len() == 1 { room.x } else { half }.min(COLUMN.1);
     tool_window("Keys and mouse").open(is_open).anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO).auto_sized().show(
         ctx,
         |ui| {
-            ScrollArea::both().max_width(room.x).max_height(room.y).show(ui, |ui| {
+            ScrollArea::vertical().max_height(room.y).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
-                    ui.vertical(|ui| {
-                        sheet_ui(ui, &stage);
-                        ui.add_space(size::GAP_TIGHT);
-                        sheet_ui(ui, &notebook);
-                    });
-                    ui.add_space(size::GAP_WIDE);
-                    ui.vertical(|ui| {
-                        sheet_ui(ui, &window);
-                        ui.add_space(size::GAP_TIGHT);
-                        sheet_ui(ui, &sentence);
-                        ui.add_space(size::GAP_WIDE);
-                        checkbox_ui(ui, reduced_motion, "Reduced motion: jump instead of gliding");
-                    });
-                })
+                    ui.spacing_mut().item_spacing.x = size::GAP_WIDE;
+                    for parts in &columns {
+                        ui.vertical(|ui| {
+                            ui.set_width(width);
+                            parts.iter().for_each(|part| sheet_ui(ui, part));
+                        });
+                    }
+                });
+                checkbox_ui(ui, reduced_motion, "Reduced motion: jump instead of gliding");
             });
         },
     );
 }
 
+/// A part of the sheet, as wide as there is room: the keys, and beside them their meaning, each on as many lines as it needs.
 fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
+    /// The share of the width that keys may take.
+    const KEYS: f32 = 0.4;
     let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing = egui::vec2(size::GAP_WIDE, size::HAIRLINE);
+    // Lines of text, not controls.
+    ui.spacing_mut().interact_size.y = 0.0;
     ui.label(RichText::new(*title).font(theme::strong(size::BODY)));
-    /// Lines of text, not controls.
-    const ROW: f32 = 16.0;
-    let spacing = [size::GAP_WIDE, size::HAIRLINE];
-    Grid::new(*title).num_columns(2).spacing(spacing).min_row_height(ROW).show(ui, |ui| {
-        for KeyLine { keys, meaning } in lines {
-            ui.label(RichText::new(keys).font(theme::mono(size::MONO)).color(palette.accent));
-            ui.label(*meaning);
-            ui.end_row();
-        }
-    });
+    let font = theme::mono(size::MONO);
+    let widest = lines.iter().map(|line| width_of(ui, &line.keys, font.clone())).fold(0.0, f32::max);
+    let width = widest.min(ui.available_width() * KEYS);
+    for KeyLine { keys, meaning } in lines {
+        ui.horizontal_top(|ui| {
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                ui.add(Label::new(RichText::new(keys).font(font.clone()).color(palette.accent)).wrap());
+            });
+            ui.add(Label::new(*meaning).wrap());
+        });
+    }
+    ui.add_space(size::GAP);
 }
 
 /// The dialog; none while it is closed.

@@ -26,7 +26,6 @@ pub fn give_modifiers(
             continue;
         }
         input.events = as_typed(std::mem::take(&mut input.events), &typed);
-        drop_text_of_shortcuts(&mut input.events);
         add_clipboard(&mut input.events, || clipboard.get_text());
     }
 }
@@ -55,17 +54,6 @@ fn as_typed(events: Vec<Event>, typed: &[Typed]) -> Vec<Event> {
         all.push(event);
     }
     all
-}
-
-/// Removes the text of shortcuts. The text of a key precedes its event; a shortcut types nothing, even when its
-/// modifiers were up again at the end of the frame. Ctrl with Alt is AltGr.
-fn drop_text_of_shortcuts(events: &mut Vec<Event>) {
-    let is_shortcut = |event: Option<&Event>| matches!(event, Some(Event::Key { pressed: true, modifiers, .. }) if modifiers.command && !modifiers.alt);
-    let kept = (0..events.len())
-        .filter(|&i| !(matches!(events[i], Event::Text(_)) && is_shortcut(events.get(i + 1))))
-        .map(|i| events[i].clone())
-        .collect();
-    *events = kept;
 }
 
 /// Adds the copy, cut or paste of a shortcut that was over before the frame's end: bevy_egui then has its key alone.
@@ -133,19 +121,6 @@ mod tests {
             repeat: false,
             window: Entity::PLACEHOLDER,
         }
-    }
-
-    #[test]
-    fn a_shortcut_types_nothing() {
-        let key = |key, modifiers| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers };
-        let text = |text: &str| Event::Text(text.to_owned());
-        let (space, seven) = (egui::Key::Space, egui::Key::Num7);
-        let alt_gr = Modifiers::COMMAND | Modifiers::ALT;
-        let mut events = vec![text(" "), key(space, Modifiers::COMMAND), text(" "), key(space, Modifiers::NONE)];
-        events.extend([text("{"), key(seven, alt_gr), key(egui::Key::V, Modifiers::COMMAND), text("pasted")]);
-        let expected = events[1..].to_vec();
-        drop_text_of_shortcuts(&mut events);
-        assert_eq!(events, expected);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use attune_core::lesson::vector_files::{BESIDE_VECTORS, in_folder, is_file_of_ve
 use attune_core::lesson::{Lesson, course as lessons};
 use attune_core::store::Home;
 use attune_view::export::work_file::{SharedWork, is_shared};
-use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentence;
 use attune_view::view_model::spaces::TwoSpaces;
 use bevy::prelude::*;
@@ -24,10 +24,10 @@ use bevy::window::PrimaryWindow;
 
 use super::course::{self, CoursePage};
 use super::jobs::{self, Jobs};
+use super::perform::show_meaning;
 use super::presentation;
 use super::ui::WindowState;
 use crate::app::link::{LatestModels, Link, Outbox, send_now};
-use crate::app::panels::meaning::MeaningPanel;
 use crate::app::panels::{PanelId, PanelName};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::state::StageState;
@@ -214,7 +214,7 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
 pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
     let other = OtherModel::open(lesson, &world.resource::<Setup>().waker);
     world.insert_resource(other);
-    world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
+    show_meaning(world, MeaningView::Models);
 }
 
 /// Whether a file of vectors would be the second: one is open.
@@ -255,7 +255,7 @@ fn open_space(world: &mut World, path: PathBuf) {
     });
     world.resource_mut::<Jobs>().spaces = Some(job);
     world.resource_mut::<WindowState>().export = ExportModel::Opening;
-    world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
+    show_meaning(world, MeaningView::Models);
 }
 
 /// Shows the model, or the file of vectors, that is open alone again.

@@ -7,6 +7,7 @@ use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};
 use attune_engine::quantity::Quantity;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::meaning::{SensesModel, written_at};
+use attune_view::view_model::saved_view::MeaningView;
 use attune_view::view_model::sentences::SentencesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::*;
@@ -214,7 +215,8 @@ fn compare(world: &mut World) {
     let Some(sentences) = world.resource::<LatestModels>().get::<SentencesModel>() else { return };
     world.resource_mut::<Outbox>().commands.push(toggle(&sentences));
     if sentences.second.is_none() {
-        show_meaning(world, SECOND_SENTENCE);
+        show_meaning(world, MeaningView::Sentences);
+        ask_for_keyboard(world, keys::sentence_field(SECOND_SENTENCE));
     }
 }
 
@@ -226,14 +228,15 @@ fn compare_senses(world: &mut World) {
         toggle_senses(&senses, world.resource::<LatestModels>().snapshot().and_then(|of| written_at(of, query)));
     world.resource_mut::<Outbox>().commands.extend(commands);
     if !senses.is_on {
-        show_meaning(world, SENSE_WORD);
+        show_meaning(world, MeaningView::Senses);
+        ask_for_keyboard(world, keys::sentence_field(SENSE_WORD));
     }
 }
 
-/// Brings the panel of comparisons to the front, with the keyboard for one of its fields.
-fn show_meaning(world: &mut World, field: &str) {
+/// Brings the panel of comparisons to the front, with one of them.
+pub fn show_meaning(world: &mut World, view: MeaningView) {
     world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
-    ask_for_keyboard(world, keys::sentence_field(field));
+    world.resource_mut::<ViewState>().asked.meaning = Some(view);
 }
 
 fn toggle_glossary(world: &mut World) {

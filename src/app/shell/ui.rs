@@ -16,17 +16,17 @@ use super::course::{CoursePage, drop_ui, home_ui};
 use super::dialogs::{FilesUiState, HandInUiState, files_ui, hand_in_ui, key_sheet_ui, picture_choice_ui, share_ui};
 use super::jobs::{StillState, still_ui};
 use super::presentation::{Presentation, presentation_ui, zoom};
+use crate::app::actions::focus::{Focus, Opened, Page};
 use crate::app::actions::keys::follow_typing;
 use crate::app::actions::table::PictureChoice;
 use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, pressed};
 use crate::app::link::{LatestModels, Outbox};
 use crate::app::stage::bar::keys;
-use crate::app::stage::canvas::stage_id;
 use crate::app::stage::frame::StageTab;
-use crate::app::stage::sentence::{StripOptions, keys as sentence_keys, strip_id};
+use crate::app::stage::sentence::{StripOptions, keys as sentence_keys};
 use crate::app::stage::state::StageState;
 use crate::app::text::cards::live_card_ui;
-use crate::app::ui_state::{Trail, ViewState};
+use crate::app::ui_state::ViewState;
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
 use crate::app::workspace::notices::{ExportModel, checkpoints_ui, exported_ui, saving_strip_ui};
@@ -111,6 +111,22 @@ impl Screen<'_> {
             ctx.request_repaint();
         }
         follow_typing(ctx);
+        self.opened().announce(ctx);
+    }
+
+    /// The page and what lies over it, which decide what the keys are for.
+    fn opened(&self) -> Opened {
+        let page = match &self.state.presentation {
+            _ if self.page.is_open => Page::Course,
+            Some(_) => Page::Talk,
+            None => Page::Lesson,
+        };
+        Opened {
+            page,
+            is_key_sheet_open: self.state.is_key_sheet_open,
+            trail_depth: self.view.trail.depth(),
+            is_glossary_open: self.workspace.0.glossary.is_open,
+        }
     }
 
     /// Overlays above the lesson: the page of the course, dialogs, files that are held over the window.
@@ -130,7 +146,7 @@ impl Screen<'_> {
         state
             .asked
             .extend(chosen.into_iter().chain(dropped(&ctx).map(|path| Action::UseFile(FilePurpose::Dropped, path))));
-        let keys = window_keys(&ctx, state.is_key_sheet_open, state.presentation.is_some());
+        let keys = pressed(&ctx, is_of_every_page);
         state.asked.extend(keys.into_iter().map(Action::Row));
         // Under a dialog it would lie over its buttons.
         if !state.is_dialog_open() && exported_ui(&ctx, &state.export) {
@@ -155,7 +171,7 @@ impl Screen<'_> {
     }
 
     fn take_talk_keys(&mut self, ctx: &Context) {
-        let keys = talk_keys(ctx, &self.view.trail);
+        let keys = talk_keys(ctx);
         if !keys.is_empty() {
             // After a key press in a talk, the pointer is ignored until it moves.
             ctx.input_mut(|input| input.pointer = PointerState::default());
@@ -209,7 +225,7 @@ impl Screen<'_> {
         state.asked.extend(requests.actions);
     }
 
-    fn lesson_keys(&self) -> LessonKeys<'_> {
+    fn lesson_keys(&self) -> LessonKeys {
         let (snapshot, stage) = (self.models.snapshot(), &self.on_stage);
         LessonKeys {
             has_notebook: snapshot.is_some(),
@@ -219,8 +235,6 @@ impl Screen<'_> {
             has_pieces: stage.has_pieces(),
             has_scale: snapshot.and_then(|snapshot| snapshot.space.as_ref()).is_some_and(|space| space.scale.is_some()),
             training: snapshot.map(|snapshot| TrainingStage::of(snapshot)),
-            trail: Some(&self.view.trail).filter(|_| !self.state.is_key_sheet_open),
-            is_glossary_open: self.workspace.0.glossary.is_open,
         }
     }
 }
@@ -236,43 +250,19 @@ fn is_of_every_page(action: WindowAction) -> bool {
     matches!(action, KeySheet | CloseKeySheet | Larger | Smaller | UsualSize | Theme | Course | Browse | Panel)
 }
 
-/// The actions whose keys are the same on every page. A talk leads to no other page, and has a size of its own.
-fn window_keys(ctx: &Context, is_key_sheet_open: bool, is_presenting: bool) -> Vec<Pressed<WindowAction>> {
-    use WindowAction::{CloseKeySheet, KeySheet, Theme};
-    pressed(ctx, |action| match action {
-        CloseKeySheet => is_key_sheet_open,
-        KeySheet | Theme => true,
-        _ => is_of_every_page(action) && !is_presenting,
-    })
-}
-
-/// The actions of a talk. A card that says where a number comes from is closed first, and so is an editor.
-fn talk_keys(ctx: &Context, trail: &Trail) -> Vec<Pressed<WindowAction>> {
-    use WindowAction::{CloseOrigin, EndPresentation, NextSlide, OriginBefore, Present, PreviousSlide};
-    let is_writing = ctx.text_edit_focused();
+/// The actions of a talk.
+fn talk_keys(ctx: &Context) -> Vec<Pressed<WindowAction>> {
+    use WindowAction::{NextSlide, PreviousSlide};
     // A control that has the keyboard keeps Space and the arrows; the keys of a presenter are always the talk's.
     let is_presenters =
         ctx.input(|input| input.key_pressed(egui::Key::PageDown) || input.key_pressed(egui::Key::PageUp));
-    let turns = is_presenters || is_free(ctx);
-    pressed(ctx, |action| match action {
-        Present => true,
-        NextSlide | PreviousSlide => turns,
-        CloseOrigin => trail.depth() > 0,
-        OriginBefore => trail.depth() > 1,
-        EndPresentation => trail.depth() == 0 && !is_writing,
-        _ => false,
-    })
-}
-
-/// Whether the keyboard is on no control, which Space would press; the stage and the sentence are none.
-fn is_free(ctx: &Context) -> bool {
-    let is_no_control = |focused| focused == stage_id() || focused == strip_id();
-    ctx.memory(|memory| memory.focused()).is_none_or(is_no_control)
+    let turns = is_presenters || Focus::of(ctx) != Focus::Control;
+    pressed(ctx, |action| turns || !matches!(action, NextSlide | PreviousSlide))
 }
 
 /// Parts of a lesson that its keys can act on.
 #[derive(Clone, Copy, Default)]
-pub struct LessonKeys<'a> {
+pub struct LessonKeys {
     pub has_notebook: bool,
     pub has_sentences: bool,
     pub has_walk: bool,
@@ -282,39 +272,23 @@ pub struct LessonKeys<'a> {
     /// The picture can be seen through a norm of the model.
     pub has_scale: bool,
     pub training: Option<TrainingStage>,
-    /// The provenance that is shown; none under the key sheet.
-    pub trail: Option<&'a Trail>,
-    pub is_glossary_open: bool,
 }
 
 /// The actions whose keys are a lesson's.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
-        Beside, BrowseTraining, BrowseTrainingFar, CloseGlossary, CloseOrigin, Compare, EndPresentation, Glossary,
-        HandIn, HideSinks, LayerBefore, NextLayer, NextSlide, Origin, OriginBefore, Pieces, PreviousSlide, RawStates,
-        ReadAdded, Share, StepBack, StepOn, TrainStep, WriteSentence,
+        Beside, BrowseTraining, BrowseTrainingFar, Compare, Glossary, HandIn, HideSinks, LayerBefore, NextLayer,
+        Origin, Pieces, RawStates, ReadAdded, Share, TrainStep, WriteSentence,
     };
-    let is_writing = ctx.text_edit_focused();
-    let is_free = is_free(ctx);
     pressed(ctx, |action| match action {
-        CloseOrigin => lesson.trail.is_some_and(|trail| trail.depth() > 0),
-        OriginBefore => lesson.trail.is_some_and(|trail| trail.depth() > 1),
-        WriteSentence => lesson.has_sentences,
-        HandIn | Share => lesson.has_notebook,
-        // Of a talk: see `talk_keys`.
-        NextSlide | PreviousSlide | EndPresentation => false,
-        _ if is_writing || is_of_every_page(action) => false,
-        StepOn | StepBack => is_free,
+        WriteSentence | Compare | Beside => lesson.has_sentences,
+        HandIn | Share | Glossary | ReadAdded | HideSinks => lesson.has_notebook,
         TrainStep => matches!(lesson.training, Some(TrainingStage::Paused | TrainingStage::Stopped)),
         BrowseTraining | BrowseTrainingFar => lesson.training.is_some(),
         Origin => lesson.has_walk,
-        ReadAdded | HideSinks => lesson.has_notebook,
         NextLayer | LayerBefore => lesson.has_layers,
         Pieces => lesson.has_pieces,
         RawStates => lesson.has_scale,
-        Compare | Beside => lesson.has_sentences,
-        Glossary => lesson.has_notebook,
-        CloseGlossary => lesson.is_glossary_open,
         _ => true,
     })
 }

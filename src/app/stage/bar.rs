@@ -17,9 +17,8 @@ use egui::{
 };
 
 use super::camera::CameraRig;
-use super::canvas::{StageControls, stage_id};
+use super::canvas::StageControls;
 use super::projection::place;
-use super::sentence::strip_id;
 
 /// Longest search, in letters.
 const TEXT_MAX: usize = 200;
@@ -179,8 +178,8 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
         look_at_next(model, emphasis, if back { -1 } else { 1 }, rig, view.walk, view.highlight);
         field.request_focus();
     } else if lost(Key::Escape) {
-        view.clear();
-        ui.memory_mut(|memory| memory.request_focus(stage_id()));
+        view.highlight.widen();
+        ui.memory_mut(|memory| memory.request_focus(keys::stage_id()));
     }
     pattern_ui(ui, view.highlight);
     let count = emphasis.found.as_ref().map(|found| count(found, view.highlight.looked_at));
@@ -188,7 +187,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
     if view.highlight.is_narrowed() {
         let clear = ui.add(egui::Button::new("×").frame_when_inactive(false));
         if named(clear, "Clear").on_hover_text(StageAction::Clear.row().hint()).clicked() {
-            view.clear();
+            view.highlight.widen();
         }
     }
     if let Some(count) = count.filter(|_| with_count) {
@@ -284,18 +283,7 @@ pub fn keys(
     controls: &mut StageControls,
     view: &mut PanelView,
 ) {
-    let is_own = model.is_some() && keys::is_at(ctx, stage_id());
-    // The sentence has arrows and Esc of its own.
-    let is_shared = is_own || model.is_some() && keys::is_at(ctx, strip_id());
-    let is_writing = ctx.text_edit_focused();
-    let pressed = pressed(ctx, |action| match action {
-        // Wherever the keyboard is.
-        StageAction::Home => !is_writing,
-        // A card that says where a number comes from goes first.
-        StageAction::Clear => is_own && view.trail.entry().is_none(),
-        StageAction::Orbit | StageAction::Pan => is_own,
-        _ => is_shared,
-    });
+    let pressed = pressed(ctx, |action| action == StageAction::Home || model.is_some());
     for pressed in &pressed {
         perform(ctx, pressed, model, emphasis, controls, view);
     }
@@ -343,9 +331,18 @@ fn perform(
         StageAction::Isolate => view.highlight.isolated = !view.highlight.isolated,
         StageAction::NextQuery => step(view, count as isize),
         StageAction::QueryBefore => step(view, -(count as isize)),
-        StageAction::Clear if view.highlight.is_narrowed() || view.selection.query.is_some() => view.clear(),
-        StageAction::Clear => ctx.memory_mut(|memory| memory.surrender_focus(stage_id())),
+        StageAction::Clear => clear(ctx, view),
         StageAction::Home => controls.rig.home(),
+    }
+}
+
+/// Shows all points again, then ends the walk, then clears the choice, then gives the keyboard back: one of these with each press
+/// of Esc.
+fn clear(ctx: &Context, view: &mut PanelView) {
+    if view.highlight.is_narrowed() {
+        view.highlight.widen();
+    } else if !view.end_walk() && !view.clear_choice() {
+        ctx.memory_mut(|memory| memory.surrender_focus(keys::stage_id()));
     }
 }
 
@@ -353,7 +350,9 @@ fn perform(
 pub fn leave(ctx: &Context, area: Rect) {
     let pressed = ctx.input(|input| input.pointer.any_pressed().then(|| input.pointer.interact_pos()).flatten());
     if pressed.is_some_and(|at| !area.contains(at)) {
-        ctx.memory_mut(|memory| [stage_id(), strip_id()].into_iter().for_each(|part| memory.surrender_focus(part)));
+        ctx.memory_mut(|memory| {
+            [keys::stage_id(), keys::strip_id()].into_iter().for_each(|part| memory.surrender_focus(part))
+        });
     }
 }
 

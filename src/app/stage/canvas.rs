@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
+pub use attune_ui::actions::keys::stage_id;
 use attune_ui::theme::{self, Palette, size};
 pub use attune_ui::ui_state::search::Hit;
 use attune_ui::ui_state::search::{Emphasis, Visibility};
@@ -19,8 +20,8 @@ use attune_view::view_model::sentence_arcs::WordAt;
 use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint, crowd_of};
 use bevy::math::{Vec2, Vec4};
 use egui::{
-    CursorIcon, EventFilter, Id, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId,
-    Ui, WidgetInfo,
+    CursorIcon, EventFilter, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId, Ui,
+    WidgetInfo,
 };
 
 use super::camera::CameraRig;
@@ -72,11 +73,6 @@ impl StageControls {
         let kept = self.point_index.take().filter(|point_index| point_index.is_of(model, emphasis));
         self.point_index.insert(kept.unwrap_or_else(|| Arc::new(PointIndex::of(model, emphasis)))).clone()
     }
-}
-
-/// Id of the stage for the keyboard's focus.
-pub fn stage_id() -> Id {
-    Id::new("stage picture")
 }
 
 /// The picture with its labels, under what floats over it.

@@ -528,6 +528,12 @@ impl Differences {
         }
     }
 
+    /// In what the model that is shown is not the trained one of its recipe, in sentences; empty where it is.
+    pub fn of_model(snapshot: &Snapshot) -> Vec<String> {
+        let all = Self::of(snapshot, &Arc::default(), "");
+        all.weights.into_iter().chain(all.forward).map(|difference| difference.sentence).collect()
+    }
+
     /// Differences in all that a value was computed from; empty where the value is the one that the text is about.
     fn of_value(&self, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let mut all = Vec::new();

@@ -518,6 +518,8 @@ fn content(case: &ComparedCase) -> ComparedContent {
             numbers(yours.to_string(), expected.to_string(), difference.to_owned())
         }
         (Output::Number(_), Output::Table { tensor, .. }) => apart(format!("one number, expected {}", tensor.shape())),
+        (Output::Text(_), Output::Table { tensor, .. }) => apart(format!("no tensor, expected {}", tensor.shape())),
+        (Output::Text(_), Output::Number(_)) => apart("no number".to_owned()),
         (Output::Table { tensor, .. }, Output::Number(_)) => {
             apart(format!("shape {}, expected one number", tensor.shape()))
         }

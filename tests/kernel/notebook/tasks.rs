@@ -11,6 +11,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::issue::Spot;
 use attune_engine::code::Output;
 use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::output::ComparedModel;
 
 use super::{apply, cell, found, kernel, notice, run, shown, status, write};
 use crate::common::commands::{RUN_ALL, select, temperature};
@@ -102,6 +103,34 @@ fn an_answer_stands_beside_what_is_expected_in_every_case() {
     let mut kernel = comparing(true);
     run(&mut kernel, "middle");
     assert!(compared(&kernel).iter().all(|case| case.expected == Output::Number(2.5)));
+}
+
+#[test]
+fn an_answer_without_a_value_says_why_beside_what_is_expected_whatever_the_lesson_says_of_it() {
+    let text =
+        NOTEBOOK.replacen(r#"value: "norm(middle(a, b))""#, r#"value: "middle(a, b)", expected: "(a + b) / 2""#, 1);
+    let mut kernel = lessons::kernel(&text.replacen(r#"when: "norm(middle(a, b) - a) == 0""#, r#"when: "true""#, 1));
+    for (answer, why) in [
+        ("fn middle(x, y) { x + zeros(3) }", "(3)"),
+        ("fn middle(x, y) { let half = x / 2; }", "returns the value of its last line"),
+        ("fn centre(x, y) { x }", "middle"),
+    ] {
+        write(&mut kernel, "middle", answer);
+        run(&mut kernel, "middle");
+        let Verdict::Exercise { is_right: false, compared, .. } = verdict(&kernel, "middle") else {
+            panic!("{answer} is not right")
+        };
+        assert_eq!(compared.len(), 2, "{answer}: in both cases");
+        for case in &compared {
+            assert!(
+                matches!(&case.yours, Output::Text(yours) if yours.starts_with("no value: ") && yours.contains(why)),
+                "{case:?}"
+            );
+            assert!(matches!(case.expected, Output::Table { .. }), "{case:?}");
+        }
+        let shown = ComparedModel::all(&compared);
+        assert!(shown.iter().all(|case| case.summary().starts_with("no tensor, expected (")), "{}", shown[0].summary());
+    }
 }
 
 #[test]

@@ -238,6 +238,9 @@ pub fn compared_ui(ui: &mut Ui, cases: &[ComparedModel], failed: Option<usize>) 
         return grid_ui(ui, &numbers);
     }
     if let [case] = cases {
+        if let ComparedContent::Apart { why, .. } = &case.content {
+            ui.label(RichText::new(why).size(size::SMALL));
+        }
         return content_ui(ui, case);
     }
     let open = failed.unwrap_or(0);

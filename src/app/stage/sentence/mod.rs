@@ -3,7 +3,8 @@
 
 mod arcs;
 
-use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, keys, pressed};
+pub use attune_ui::actions::keys::strip_id;
+use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, pressed};
 use attune_ui::theme::{self, Palette, Role, motion, size};
 use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
 use attune_ui::widgets::controls::{paint_sink, reading_ui};
@@ -16,7 +17,7 @@ use attune_view::view_model::heads::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, Align2, Color32, Context, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
+    Align, Align2, Color32, Context, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
     UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 
@@ -58,11 +59,6 @@ pub struct StripOptions {
     /// The lesson has come to attention: arcs are there before anybody points at a word.
     pub is_open: bool,
     pub reduced_motion: bool,
-}
-
-/// Id of the strip for the keyboard's focus.
-pub fn strip_id() -> Id {
-    Id::new("sentence strip")
 }
 
 /// The strip with everything in its place.
@@ -629,13 +625,10 @@ impl Fade {
 
 /// Acts on the keys of the sentence, before any panel sees them.
 pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState, view: &mut PanelView) {
-    let Some(model) = model.filter(|_| keys::is_at(ctx, strip_id())) else { return };
-    let is_chosen = view.selection.query.is_some() || state.source.is_some();
+    let Some(model) = model else { return };
     let has_arcs = !model.layers.is_empty();
     let pressed = pressed(ctx, |action| match action {
-        // A card that says where a number comes from goes first.
-        SentenceAction::LetGo => view.trail.entry().is_none(),
-        SentenceAction::WordBefore | SentenceAction::WordAfter => true,
+        SentenceAction::LetGo | SentenceAction::WordBefore | SentenceAction::WordAfter => true,
         SentenceAction::HeadBefore | SentenceAction::HeadAfter | SentenceAction::Turn => has_arcs,
     });
     for Pressed { action, count, .. } in &pressed {
@@ -646,15 +639,22 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
             SentenceAction::HeadBefore => step_head(model, view.selection, view.walk, -steps),
             SentenceAction::HeadAfter => step_head(model, view.selection, view.walk, steps),
             SentenceAction::Turn => state.direction = state.direction.other(),
-            SentenceAction::LetGo if !is_chosen => ctx.memory_mut(|memory| memory.surrender_focus(strip_id())),
-            SentenceAction::LetGo => {
-                state.source = None;
-                view.selection.choose_query(None);
-            }
+            SentenceAction::LetGo => let_go(ctx, state, view),
         }
     }
     if !pressed.is_empty() {
         drop_text(ctx);
+    }
+}
+
+/// Ends the walk, then clears the choice, then gives the keyboard back: one of these with each press of Esc.
+fn let_go(ctx: &Context, state: &mut StripState, view: &mut PanelView) {
+    if view.end_walk() {
+        return;
+    }
+    let clears = view.clear_choice() | state.source.take().is_some();
+    if !clears {
+        ctx.memory_mut(|memory| memory.surrender_focus(strip_id()));
     }
 }
 

@@ -4,9 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use egui::{Context, Event, Id, Key, Modifiers, Popup};
+use egui::{Context, Event, Id, Key, Modifiers};
 
-use super::ActionTable;
+use super::focus::Focus;
+use super::{ActionTable, Keyboard};
 
 /// A key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +55,18 @@ impl Shortcut {
         Shortcut { without_shift: true, ..self }
     }
 
-    /// Whether it is this that was pressed. More modifiers than its own count for nothing, for many keyboards need
-    /// Shift or Alt for a character: shortcuts with more modifiers are therefore asked first.
+    /// Whether it is this that was pressed. More modifiers than its own count for nothing, for many keyboards need Shift or Alt for
+    /// a sign and Shift for a digit; but a letter, an arrow, Space or Home with another modifier is another key.
     pub fn matches(&self, key: Key, modifiers: Modifiers) -> bool {
-        key == self.key && modifiers.matches_logically(self.modifiers) && !(self.without_shift && modifiers.shift)
+        let more_shift = modifiers.shift && !self.modifiers.shift;
+        let more_alt = modifiers.alt && !self.modifiers.alt;
+        let is_exact = is_letter_key(key) || is_arrow(key) || matches!(key, Key::Space | Key::Home);
+        let takes_shift = !is_exact && !self.without_shift;
+        let takes_alt = !is_exact && !is_digit_key(key);
+        key == self.key
+            && modifiers.matches_logically(self.modifiers)
+            && (takes_shift || !more_shift)
+            && (takes_alt || !more_alt)
     }
 
     /// Whether the key writes something where text is edited.
@@ -65,7 +74,7 @@ impl Shortcut {
         !(self.modifiers.command || self.modifiers.alt || matches!(self.key, Key::F1 | Key::F5 | Key::Escape))
     }
 
-    fn modifier_count(&self) -> usize {
+    pub fn modifier_count(&self) -> usize {
         let Modifiers { alt, shift, command, .. } = self.modifiers;
         [alt, shift, command].into_iter().filter(|is_down| *is_down).count()
     }
@@ -99,6 +108,18 @@ impl Shortcut {
     }
 }
 
+fn is_letter_key(key: Key) -> bool {
+    matches!(key.name().as_bytes(), [letter] if letter.is_ascii_alphabetic())
+}
+
+fn is_digit_key(key: Key) -> bool {
+    matches!(key.name().as_bytes(), [digit] if digit.is_ascii_digit())
+}
+
+fn is_arrow(key: Key) -> bool {
+    matches!(key, Key::ArrowUp | Key::ArrowDown | Key::ArrowLeft | Key::ArrowRight)
+}
+
 /// An action whose key was pressed in this frame, or whose button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pressed<A> {
@@ -115,25 +136,42 @@ impl<A> Pressed<A> {
     }
 }
 
+/// A key of a table, with what it is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LiveKey<A> {
+    pub action: A,
+    /// The place of the action in its table, and of the key among those of its row.
+    pub place: usize,
+    pub which: usize,
+    pub shortcut: Shortcut,
+}
+
+/// The keys of a table that are looked for. While letters are for a text, a key that writes something is the text's.
+pub fn live_keys<A: ActionTable>(at: &Keyboard) -> Vec<LiveKey<A>> {
+    let live = A::ROWS.iter().enumerate().filter(|(_, (action, _))| action.is_live(at));
+    let keys = live.flat_map(|(place, (action, row))| {
+        [row.keys, row.or, row.aliases].into_iter().flat_map(move |keys| {
+            keys.iter().enumerate().map(move |(which, key)| LiveKey { action: *action, place, which, shortcut: *key })
+        })
+    });
+    keys.filter(|key| !(at.focus.takes_letters() && key.shortcut.is_typed())).collect()
+}
+
 /// The actions whose keys were pressed in this frame, in the order of their table; consumes those keys.
 ///
-/// `is_on` says which are looked for. While text is edited, a key that writes something is the text's.
+/// `is_on` says which of those that are live are looked for.
 pub fn pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Vec<Pressed<A>> {
     if !ctx.input(|input| input.events.iter().any(|event| matches!(event, Event::Key { pressed: true, .. }))) {
         return Vec::new();
     }
-    let is_writing = ctx.text_edit_focused();
-    let mut wanted = Vec::new();
-    for (place, (action, row)) in A::ROWS.iter().enumerate().filter(|(_, (action, _))| is_on(*action)) {
-        for keys in [row.keys, row.or, row.aliases] {
-            let keys = keys.iter().enumerate().filter(|(_, shortcut)| !(is_writing && shortcut.is_typed()));
-            wanted.extend(keys.map(|(which, shortcut)| (place, *action, which, *shortcut)));
-        }
-    }
-    wanted.sort_by_key(|(.., shortcut)| std::cmp::Reverse(shortcut.modifier_count()));
+    let mut wanted = live_keys::<A>(&Keyboard::of(ctx));
+    wanted.retain(|key| is_on(key.action));
+    wanted.sort_by_key(|key| std::cmp::Reverse(key.shortcut.modifier_count()));
     let mut found: Vec<_> = wanted
         .into_iter()
-        .map(|(place, action, which, shortcut)| (place, Pressed { action, which, count: consume(ctx, &shortcut) }))
+        .map(|LiveKey { action, place, which, shortcut }| {
+            (place, Pressed { action, which, count: consume(ctx, &shortcut) })
+        })
         .filter(|(_, pressed)| pressed.count > 0)
         .collect();
     found.sort_by_key(|(place, _)| *place);
@@ -142,6 +180,8 @@ pub fn pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Vec<
 
 /// The action whose key was pressed first in this frame; keys that follow it are left to who comes next.
 pub fn first_pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Option<A> {
+    let at = Keyboard::of(ctx);
+    let is_on = |action: A| action.is_live(&at) && is_on(action);
     ctx.input_mut(|input| {
         let found = input.events.iter().enumerate().find_map(|(place, event)| match event {
             Event::Key { key, pressed: true, modifiers, .. } => Some((place, action_of(*key, *modifiers, &is_on)?)),
@@ -168,6 +208,25 @@ pub fn drop_text(ctx: &Context) {
     ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
 }
 
+/// Removes what keys with Ctrl or with Alt have written: they are commands, in every field. With both modifiers the key is AltGr's,
+/// which writes; so does Option on a Mac, unless an action takes the key. `now` are the modifiers of a text that came without a key.
+fn drop_text_of_commands(events: &mut Vec<Event>, now: Modifiers) {
+    let of_press = |event: Option<&Event>| match event {
+        Some(Event::Key { pressed: true, modifiers, .. }) => Some(*modifiers),
+        _ => None,
+    };
+    let is_alt = |modifiers: Modifiers| modifiers.alt && !modifiers.command && !cfg!(target_os = "macos");
+    let is_command = |modifiers: Modifiers| modifiers.command && !modifiers.alt || is_alt(modifiers);
+    let is_dropped = |at: usize| {
+        // The text of a key precedes its press. Behind Ctrl+V comes what is pasted.
+        let key = of_press(events.get(at + 1)).map(is_command);
+        let before = at.checked_sub(1).and_then(|before| of_press(events.get(before)));
+        matches!(events[at], Event::Text(_)) && key.unwrap_or_else(|| is_alt(before.unwrap_or(now)))
+    };
+    let kept = (0..events.len()).filter(|at| !is_dropped(*at)).map(|at| events[at].clone()).collect();
+    *events = kept;
+}
+
 /// Takes the presses of a shortcut out of the frame's events, with the text that each has written, and counts them.
 fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
     let is_press = |event: &Event| match event {
@@ -189,6 +248,16 @@ fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
         input.events = kept;
         count
     })
+}
+
+/// The stage, while it has the keyboard.
+pub fn stage_id() -> Id {
+    Id::new("stage picture")
+}
+
+/// The sentence over the stage, while it has the keyboard.
+pub fn strip_id() -> Id {
+    Id::new("sentence strip")
 }
 
 /// The field that searches the words of the stage.
@@ -227,11 +296,6 @@ pub fn take(ctx: &Context, id: Id) {
 /// The keyboard was asked for, and its widget was not shown since.
 pub fn is_asked(ctx: &Context, id: Id) -> bool {
     ctx.data(|data| data.get_temp::<Id>(asked())) == Some(id)
-}
-
-/// A part of the window has the keyboard, and no menu lies over it.
-pub fn is_at(ctx: &Context, part: Id) -> bool {
-    !Popup::is_any_open(ctx) && ctx.memory(|memory| memory.focused()) == Some(part)
 }
 
 fn asked() -> Id {
@@ -311,8 +375,9 @@ pub fn is_free_escape(ctx: &Context) -> bool {
 /// by itself or by a click are taken out of the frame, until there is a pause; and so are those of a word that is typed
 /// into no field, after its first letter.
 pub fn follow_typing(ctx: &Context) {
+    ctx.input_mut(|input| drop_text_of_commands(&mut input.events, input.modifiers));
     let mut typing = ctx.data(|data| data.get_temp::<Typing>(typing_id())).unwrap_or_default();
-    let is_writing = ctx.text_edit_focused();
+    let is_writing = Focus::of(ctx).takes_letters();
     // Esc takes the keyboard away before the frame begins.
     let before = std::mem::replace(&mut typing.is_writing, is_writing);
     typing.was_writing = is_writing || before;
@@ -392,8 +457,67 @@ fn is_letter(event: &Event) -> bool {
         Event::Key { key, modifiers, pressed: true, .. } => {
             let is_command = modifiers.command || modifiers.ctrl || modifiers.alt;
             let is_sign = *key == Key::Space || key.symbol_or_name().chars().count() == 1;
-            is_sign && !is_command && !matches!(key, Key::ArrowUp | Key::ArrowDown | Key::ArrowLeft | Key::ArrowRight)
+            is_sign && !is_command && !is_arrow(*key)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(key: Key, modifiers: Modifiers) -> Event {
+        Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }
+    }
+
+    fn text(text: &str) -> Event {
+        Event::Text(text.to_owned())
+    }
+
+    fn left(mut events: Vec<Event>, now: Modifiers) -> Vec<Event> {
+        drop_text_of_commands(&mut events, now);
+        events
+    }
+
+    #[test]
+    fn a_command_types_nothing() {
+        let alt_gr = Modifiers::COMMAND | Modifiers::ALT;
+        let events = vec![
+            text(" "),
+            press(Key::Space, Modifiers::COMMAND),
+            text(" "),
+            press(Key::Space, Modifiers::NONE),
+            text("{"),
+            press(Key::Num7, alt_gr),
+            press(Key::V, Modifiers::COMMAND),
+            text("pasted"),
+        ];
+        assert_eq!(left(events.clone(), Modifiers::NONE), events[1..]);
+    }
+
+    #[test]
+    #[cfg(not(target_os = "macos"))]
+    fn a_letter_with_alt_types_nothing_wherever_its_text_stands() {
+        let (alt, none) = (Modifiers::ALT, Modifiers::NONE);
+        let of_key = press(Key::C, alt);
+        assert_eq!(left(vec![text("c"), of_key.clone()], none), [of_key.clone()]);
+        assert_eq!(left(vec![of_key.clone(), text("c")], none), [of_key]);
+        assert_eq!(left(vec![text("ö")], alt), []);
+        let typed = vec![text("c"), press(Key::C, none), press(Key::S, alt)];
+        assert_eq!(left(typed.clone(), alt), typed, "what was typed before stays");
+    }
+
+    #[test]
+    fn a_letter_with_another_modifier_is_another_key_and_a_sign_is_not() {
+        assert!(key(Key::L).matches(Key::L, Modifiers::NONE));
+        for modifiers in [Modifiers::SHIFT, Modifiers::ALT, Modifiers::COMMAND] {
+            assert!(!key(Key::L).matches(Key::L, modifiers) && !key(Key::ArrowLeft).matches(Key::ArrowLeft, modifiers));
+        }
+        assert!(key(Key::Questionmark).matches(Key::Questionmark, Modifiers::SHIFT));
+        assert!(key(Key::OpenBracket).matches(Key::OpenBracket, Modifiers::ALT));
+        assert!(
+            key(Key::Num2).matches(Key::Num2, Modifiers::SHIFT) && !key(Key::Num2).matches(Key::Num2, Modifiers::ALT)
+        );
     }
 }

@@ -9,11 +9,14 @@
 //! | [`table`] | of the window and the lesson | `shell/perform.rs` |
 //! | | of the stage, and of the sentence over it | `stage/bar.rs`, `stage/sentence` |
 //! | | of the selected cell, and of the cell that is being written | `panels/notebook` |
+//! | [`focus`] | which actions are live, by what has the keyboard | |
 //! | [`keys`] | how keys are matched, counted and consumed; the keyboard asked for | |
 
+pub mod focus;
 pub mod keys;
 pub mod table;
 
+pub use self::focus::Keyboard;
 pub use self::keys::{Pressed, Shortcut, drop_text, first_pressed, pressed};
 pub use self::table::{Action, FilePurpose, NotebookAction, ReachedCell, SentenceAction, StageAction, WindowAction};
 
@@ -62,6 +65,9 @@ pub trait ActionTable: Copy + Eq + std::fmt::Debug + 'static {
     const ROWS: &'static [(Self, ActionRow)];
 
     fn row(self) -> &'static ActionRow;
+
+    /// Whether its keys are looked for, by what has the keyboard and what is open.
+    fn is_live(self, at: &Keyboard) -> bool;
 }
 
 /// Declares the actions and their table in one: each variant with the fields of its [`ActionRow`] that are not empty.
@@ -79,6 +85,10 @@ macro_rules! action_table {
 
             fn row(self) -> &'static $crate::actions::ActionRow {
                 &Self::ROWS[self as usize].1
+            }
+
+            fn is_live(self, at: &$crate::actions::Keyboard) -> bool {
+                self.is_live_at(at)
             }
         }
     };

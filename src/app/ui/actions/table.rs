@@ -394,7 +394,7 @@ action_table! {
         Lasso {
             text: "Lasso",
             tooltip: "Your next drag draws a line around points and selects them, as a drag with Shift does",
-            keys: &[key(Key::L)],
+            keys: &[key(Key::C)],
             line: New("draw a lasso; isolating and exporting then apply to the points inside"),
         }
         NextQuery {
@@ -405,7 +405,7 @@ action_table! {
         Clear {
             tooltip: "Shows all points again",
             keys: &[key(Key::Escape)],
-            line: New("show all points again; clear the choice; leave the stage"),
+            line: New("show all points again; end the walk; clear the choice; leave the stage"),
         }
         Home {
             text: "Home",
@@ -431,7 +431,7 @@ action_table! {
             keys: &[key(Key::R)],
             line: New("the words that this word looks at, or the words that look at it"),
         }
-        LetGo { keys: &[key(Key::Escape)], line: New("clear the choice; leave the sentence") }
+        LetGo { keys: &[key(Key::Escape)], line: New("end the walk; clear the choice; leave the sentence") }
     }
 }
 

@@ -13,7 +13,7 @@ use attune_engine::quantity::Entry;
 use attune_view::explain::path::ArrowParts;
 use attune_view::view_model::attention::Reading;
 use attune_view::view_model::features::Feature;
-use attune_view::view_model::saved_view::SavedView;
+use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
@@ -92,13 +92,23 @@ pub struct PanelView<'a> {
 }
 
 impl PanelView<'_> {
-    /// Shows all points again; a second time, no word is chosen any more.
-    pub fn clear(&mut self) {
-        if self.highlight.is_narrowed() {
-            self.highlight.widen();
-        } else {
-            self.selection.choose_query(None);
+    /// Ends the walk, with the word that it chose by itself: the words are at their contextual points. False where none is on.
+    pub fn end_walk(&mut self) -> bool {
+        let is_on = self.walk.is_walking();
+        if is_on {
+            self.walk.glide_to(1.0);
+            if self.selection.chosen_query().is_none() {
+                self.selection.choose_query(None);
+            }
         }
+        is_on
+    }
+
+    /// Chooses no word. False where the learner has chosen none.
+    pub fn clear_choice(&mut self) -> bool {
+        let is_chosen = self.selection.chosen_query().is_some();
+        self.selection.choose_query(None);
+        is_chosen
     }
 }
 
@@ -447,6 +457,8 @@ pub struct FocusRequest {
     pub weight: Option<(TensorId, usize, usize)>,
     /// A cell of the notebook.
     pub cell: Option<String>,
+    /// A comparison: the meaning panel shows it, also where it has begun before or is still being read.
+    pub meaning: Option<MeaningView>,
 }
 
 #[cfg(test)]

@@ -331,11 +331,14 @@ impl Notebook {
             let tensors = self.tensors(&live);
             let check = self.clean(&exercise.check, tensors, &scope, seed, of_case);
             let is_right = check.fault.is_none() && check.is_true;
-            let mut value = self.clean(&exercise.value, tensors, &scope, seed, of_case).outputs;
+            let Run { outputs: mut value, fault, .. } = self.clean(&exercise.value, tensors, &scope, seed, of_case);
             let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
             let expected = self.clean(expected, tensors, &scope, seed, of_case).outputs.pop();
-            if let (Some(expected), Some(yours)) = (expected, value.last().cloned()) {
-                value.pop();
+            if let Some(expected) = expected.filter(|_| !exercise.value.is_empty()) {
+                let yours = match fault.filter(|_| !is_right) {
+                    Some(why) => no_value(Some(why)),
+                    None => value.pop().unwrap_or_else(|| no_value(None)),
+                };
                 allowance = allowance.less(yours.size() + expected.size());
                 compared.push(ComparedCase { yours, expected, is_right });
             }
@@ -446,6 +449,16 @@ fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
     let asked_for = names(&exercise.solution).map(|names| names.defines).unwrap_or_default();
     lessons.retain(|name| !asked_for.contains(name));
     lessons
+}
+
+/// Stands for an answer that has no value, beside what is expected, and says why there is none.
+fn no_value(why: Option<Fault>) -> Output {
+    let why = match why {
+        // The place is one in the lesson's own code.
+        Some(why) => Fault { place: None, ..why }.to_string(),
+        None => "a function returns the value of its last line; a loop or a `let` has no value".to_owned(),
+    };
+    Output::Text(format!("no value: {why}").into())
 }
 
 /// The fault of a cell that would have run by itself.

@@ -197,7 +197,7 @@ pub fn widths(inlines: &[Inline], fonts: &mut FontsView) -> (f32, f32) {
     let pieces = pieces(inlines, f32::INFINITY, fonts);
     let (mut word, mut widest_word, mut line, mut widest_line) = (0.0f32, 0.0f32, 0.0f32, 0.0f32);
     for piece in &pieces {
-        word = if piece.breakable { piece.width } else { word + piece.width };
+        word = if piece.breakable { piece.width } else { word + piece.space + piece.width };
         line = if piece.forced { piece.width } else { line + piece.space + piece.width };
         (widest_word, widest_line) = (widest_word.max(word), widest_line.max(line));
     }

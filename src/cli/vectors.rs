@@ -10,7 +10,7 @@ use attune_engine::numerics::vectors::{cosine, norm};
 use attune_engine::pretrained::cache::{Environment, ModelPath, find, given, has_part_of_a_model};
 use attune_engine::vectors::answers::{Measure, Neighbour, neighbours};
 use attune_engine::vectors::expression::Expression;
-use attune_engine::vectors::space::{compare, shared};
+use attune_engine::vectors::space::{compare, shared_words};
 use attune_engine::vectors::{Vectors, read, unknown};
 use attune_view::export::vectors::TableRows;
 use indicatif::ProgressBar;
@@ -91,8 +91,12 @@ pub fn print_neighbours(request: &NeighboursArgs, common: &Common) -> Result<(),
 /// Prints the words that moved most and least between two files.
 pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliFault> {
     let (from, to) = (opened(&request.file, common)?, opened(&request.other, common)?);
-    let words = from.words.iter().map(|word| &**word);
-    let shared = shared(words, |word| from.row_of(word), |word| to.row_of(word));
+    for (path, vectors) in [(&request.file, &from), (&request.other, &to)] {
+        if let Some(why) = vectors.why_no_words() {
+            return Err(CliFault::Lesson(format!("{}: {}\n", shown(path), printable(&why))));
+        }
+    }
+    let shared = shared_words(&from, &to);
     let of_both = |why| CliFault::Lesson(format!("{} and {}: {why}\n", shown(&request.file), shown(&request.other)));
     let compared = compare((&from.rows).into(), (&to.rows).into(), &shared).map_err(of_both)?;
     let (moved, mean) = (&compared.moved, compared.mean_cosine());

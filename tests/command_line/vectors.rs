@@ -76,7 +76,7 @@ fn two_files_are_turned_onto_each_other() {
     let cosine = |list: &str| answer[list][0]["cosine"].as_f64().expect("a number");
     assert!(cosine("moved_most") < answer["mean_cosine"].as_f64().expect("a number"), "{text}");
     assert!(cosine("moved_least") > 0.9, "{text}");
-    ended(said(&["compare", &path, &fixture("plain.npy")]), 1, "no word is in both");
+    ended(said(&["compare", &path, &fixture("plain.npy")]), 1, "plain.npy: the rows have no words");
 }
 
 /// Wrong names are told before anything is drawn.
@@ -198,4 +198,42 @@ fn vectors_of_lessons_and_models_are_written_by_kind() {
     let model = at("tests/fixtures/pretrained/bert-wild").display().to_string();
     let table = export(&model, &["--to", "npy", "--vectors", "static"], "model.npy");
     assert!(table.contains("numbers (NumPy, .npy, <f4)"), "{table}");
+}
+
+/// The number of a row is no word: rows of two arrays are not paired by it.
+#[test]
+fn rows_without_words_are_not_compared() {
+    let folder = Folder::new("decades");
+    for name in ["1900-w.npy", "1990-w.npy"] {
+        fs::copy(fixture("plain.npy"), folder.join(name)).expect("copied");
+    }
+    let compared = |first: &str, second: &str| said(&["compare", &folder.file(first), &folder.file(second), "--quiet"]);
+    ended(compared("1900-w.npy", "1990-w.npy"), 1, "NAME_metadata.tsv");
+    fs::write(folder.join("1900-vocab.pkl"), b"\x80\x04]\x94.").expect("written");
+    ended(compared("1900-w.npy", "1990-w.npy"), 1, "`1900-vocab.pkl`, a Python pickle");
+    let words: Vec<String> = (0..12).map(|i| format!("w{i}\n")).collect();
+    fs::write(folder.join("1900-vocab.txt"), words.concat()).expect("written");
+    ended(compared("1900-w.npy", "1990-w.npy"), 1, "1990-w.npy: the rows have no words");
+    let turned: String = words.iter().rev().map(String::as_str).collect();
+    fs::write(folder.join("1990-vocab.txt"), turned).expect("written");
+    ended(compared("1900-w.npy", "1990-w.npy"), 0, "12 words are in both files");
+}
+
+/// A path that leads to no lesson says what is there before anything of a lesson's form.
+#[test]
+fn foreign_files_are_named_whatever_they_are_opened_as() {
+    let folder = Folder::new("foreign");
+    let files: [(&str, &[u8], &str); 4] = [
+        ("a.vec", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n", "git lfs pull"),
+        ("a.txt", b"<!DOCTYPE html>\n<html><head><title>404</title></head></html>\n", "a web page"),
+        ("a.gguf", b"GGUF\x03\0\0\0", "a GGUF model"),
+        ("a.pkl", b"\x80\x04\x95\xaf", "a pickled Python object"),
+    ];
+    for (name, bytes, words) in files {
+        fs::write(folder.join(name), bytes).expect("written");
+        ended(said(&["check", &folder.file(name)]), 1, words);
+        ended(said(&["neighbours", &folder.file(name), "king"]), 1, words);
+    }
+    fs::write(folder.join("a.csv"), "king,0.5,1\nqueen,0.25,2\n").expect("written");
+    ended(said(&["check", &folder.file("a.csv")]), 0, "ok, 2 vectors of 2 numbers (CSV, text, text)");
 }

@@ -6,6 +6,7 @@ mod folder;
 
 mod formats;
 mod hostile;
+mod other_forms;
 mod written;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,8 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use attune_engine::numerics::Matrix;
-use attune_engine::vectors::text::{write_config, write_metadata};
+use attune_engine::vectors::projector::write_config;
+use attune_engine::vectors::text::write_metadata;
 use attune_engine::vectors::{Column, Format, Table, Vectors, write};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -89,10 +90,25 @@ fn words_that_a_format_cannot_have_are_joined_and_counted() {
             _ => ["New York", "1", "tab word", "{"],
         };
         assert_eq!(found, expected, "{format}");
-        assert_eq!(odd.joined_words(format), if format.has_words_only() { 2 } else { 0 });
     }
+    assert_eq!(odd.spellings().joined, 2);
     // A row whose word is a bracket does not begin a config.
     assert_eq!(*again(&table(&["{", "}"], 2, &[1.0; 4], Vec::new()), Format::Glove).words[0], *"{");
+}
+
+/// Readers keep one row of equal words.
+#[test]
+fn no_two_words_of_a_file_are_spelled_the_same() {
+    let words = ["new york", "new_york", "1", "", "new york_", "new york", "king", "king"];
+    let same = table(&words, 1, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], Vec::new());
+    let spellings = ["new_york_", "new_york", "1", "3", "new_york__", "new_york___", "king", "king_"];
+    for format in Format::ALL.into_iter().filter(|format| format.has_words_only()) {
+        let found = again(&same, format);
+        assert_eq!(found.words.iter().map(|word| &**word).collect::<Vec<_>>(), spellings, "{format}");
+        assert_eq!(found.report.duplicates.count, 0, "{format}");
+    }
+    let distinct: Vec<usize> = same.spellings().distinct.into_iter().map(|(row, _)| row).collect();
+    assert_eq!(distinct, [0, 4, 5, 7]);
 }
 
 #[test]

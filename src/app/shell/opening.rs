@@ -11,6 +11,7 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::course::is_lesson;
 use attune_core::lesson::issue::shown;
 use attune_core::lesson::links::{TextLink, token_named};
+use attune_core::lesson::load::foreign;
 use attune_core::lesson::schema::CellKind;
 use attune_core::lesson::vector_files::{BESIDE_VECTORS, in_folder, is_file_of_vectors, read_with_progress};
 use attune_core::lesson::{Lesson, course as lessons};
@@ -173,6 +174,9 @@ pub fn open(world: &mut World, path: PathBuf) {
         show(world, || Opening::of(&path, &setup));
     } else {
         let file = shown(&path);
+        if let Some(kind) = foreign(&path) {
+            return course::say(world, format!("{file} is {}; {}", kind.what, kind.advice));
+        }
         course::say(world, format!("{file} is neither a lesson, whose name ends in .ron, nor a file of word vectors"));
     }
 }

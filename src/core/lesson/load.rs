@@ -10,6 +10,7 @@ use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
 use attune_engine::files;
+use attune_engine::foreign::{Foreign, recognise};
 use attune_engine::messages::nearest;
 use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, ModelPath};
@@ -37,7 +38,7 @@ use super::read_vectors::{check_given, is_file, is_pretrained, of_used, read_emb
 use super::recipe::{Switches, read_switches};
 use super::schema::{Claim, Corpus, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
 use super::tree;
-use super::vector_files::{is_file_of_vectors, lesson_of};
+use super::vector_files::{head, is_file_of_vectors, lesson_of};
 
 /// The advice where a path leads to something that is not a lesson.
 const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
@@ -356,8 +357,17 @@ pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
             _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
         })
     };
+    if let Some(kind) = foreign(path) {
+        let (what, expected) = (format!("this is {}", kind.what), format!("{A_LESSON}; {}", kind.advice));
+        return Err(Box::new(LessonIssue::of_file(file, what, expected)));
+    }
     let bytes = files::read(path, LESSON_BYTES_MAX).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
+}
+
+/// What a file is that is neither a lesson nor one of vectors, if its first bytes say so.
+pub fn foreign(path: &Path) -> Option<&'static Foreign> {
+    recognise(&head(path))
 }
 
 fn not_utf8(file: &str, error: &FromUtf8Error) -> LessonIssue {

@@ -18,8 +18,8 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::pretrained::cache::{is_named_as_part, static_table};
 use attune_engine::pretrained::load::LoadStopped;
-use attune_engine::vectors::text::label;
-use attune_engine::vectors::{Column, Progress, Vectors, read, tensors};
+use attune_engine::vectors::metadata::label;
+use attune_engine::vectors::{Column, HEAD_BYTES, Progress, Vectors, begins_as_vectors, read};
 
 use super::cells::{Cell, CellKind};
 use super::course::is_named_as_lesson;
@@ -29,32 +29,26 @@ use super::pictures::within;
 use super::schema::{GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
 use super::starter::{ABOUT, file_id, plain};
 
-/// Bytes of a file that tell whether it has vectors.
-const HEAD_BYTES: u64 = 1 << 12;
-/// First bytes of files that are not text: NumPy's two formats, gzip, and pickles, which are refused by name.
-const MAGIC: [&[u8]; 4] = [b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x80"];
-/// The entry of the projector's config that names its tables.
-const CONFIG: &[u8] = b"\"embeddings\"";
+/// The entry of a projector's config that names the file of a table.
+const TENSOR_PATH: &[u8] = b"\"tensorPath\"";
 
 /// A model's files, and the name of its type where it is a table alone.
 const CONFIG_OF_MODEL: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
 const STATIC_MODEL: &[u8] = b"\"model2vec\"";
 
-/// Whether a file, or a folder of model2vec's, has vectors and is no lesson, by its first bytes: a line of text is a word and numbers. The vectors may be
-/// damaged.
+/// Whether a file, or a folder of model2vec's, has vectors and is no lesson, by its first bytes. The vectors may be damaged.
 pub fn is_file_of_vectors(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(WEIGHTS).is_file() && is_static(&path.join(CONFIG_OF_MODEL)) || static_table(path).is_some();
     }
-    let config = path.with_file_name(CONFIG_OF_MODEL);
-    let is_of_model = is_named_as_part(path) && config.is_file() && !is_static(&config);
-    if is_named_as_lesson(path) || is_of_model || !path.is_file() {
+    if is_named_as_lesson(path) || !path.is_file() {
         return false;
     }
-    let head = head(path);
-    let is_config = head.starts_with(b"{") && head.windows(CONFIG.len()).any(|part| part == CONFIG);
-    is_config || is_row(&head) || tensors::is_header(&head) || MAGIC.iter().any(|magic| head.starts_with(magic))
+    let (head, config) = (head(path), path.with_file_name(CONFIG_OF_MODEL));
+    let is_projector = head.windows(TENSOR_PATH.len()).any(|part| part == TENSOR_PATH);
+    let is_of_model = is_named_as_part(path) && !is_projector && config.is_file() && !is_static(&config);
+    !is_of_model && begins_as_vectors(&head)
 }
 
 /// Whether the config is of a table alone, as model2vec writes it: words with their vectors, and no layers.
@@ -63,8 +57,8 @@ fn is_static(config: &Path) -> bool {
 }
 
 /// The first bytes of a file; none of one that cannot be read.
-fn head(path: &Path) -> Vec<u8> {
-    files::head(path, HEAD_BYTES).unwrap_or_default()
+pub(super) fn head(path: &Path) -> Vec<u8> {
+    files::head(path, HEAD_BYTES as u64).unwrap_or_default()
 }
 
 /// What to do where a file of vectors and a model are to be compared.
@@ -78,16 +72,6 @@ pub const BESIDE_VECTORS: &str = "a file of vectors is compared with another fil
 pub fn in_folder(folder: Option<&Path>, name: &str) -> Result<PathBuf, String> {
     let path = within(folder, name).map_err(|why| format!("there is no file {name:?} beside the lesson: {why}"))?;
     is_file_of_vectors(&path).then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors"))
-}
-
-/// Whether the first line has a number after its word, which may have blanks in it. The end of a long line is not there.
-fn is_row(head: &[u8]) -> bool {
-    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let is_cut = line.len() == head.len();
-    let fields: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).skip(1).collect();
-    let is_number = |field: &&[u8]| str::from_utf8(field).is_ok_and(|field| field.parse::<f32>().is_ok());
-    let last = fields.len().saturating_sub(1 + usize::from(is_cut && fields.len() > 1));
-    fields.first().is_some_and(is_number) || fields.get(last).is_some_and(is_number)
 }
 
 /// Bytes of the file that is being read, and of all of it; 0 while none is.

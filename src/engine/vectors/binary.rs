@@ -6,8 +6,9 @@
 
 use std::io::{self, Write};
 
+use super::layout::BASE64;
 use super::source::Source;
-use super::{Builder, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
+use super::{Builder, Format, Place, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch};
 use crate::messages::counted;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::Refusal;
@@ -45,7 +46,13 @@ pub fn header(head: &[u8]) -> Option<Header> {
         _ => false,
     };
     let is_first_of_many = width != 1 && std::str::from_utf8(second).is_ok_and(is_row);
-    (numbers.next().is_none() && width > 0 && !is_first_of_many).then_some(Header { rows, width, bytes: end + 1 })
+    // deeplearning4j has a third number, of its documents, and writes words in Base64.
+    let has_more = numbers.next().is_some_and(|third| !second.starts_with(BASE64) || third.parse::<u64>().is_err());
+    (!has_more && numbers.next().is_none() && width > 0 && !is_first_of_many).then_some(Header {
+        rows,
+        width,
+        bytes: end + 1,
+    })
 }
 
 /// Reads a file in the binary form.
@@ -62,6 +69,7 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
     }
     source.peek(bytes)?;
     source.pass(bytes);
+    check_rows(source.peek(SNIFFED_BYTES.max(2 * (WORD_BYTES_MAX + width * NUMBER_BYTES)))?, header)?;
     let mut builder = Builder::new(width, &source, watch);
     builder.reserve_promised(rows, width * NUMBER_BYTES + 2, &source)?;
     while builder.seen() < rows {
@@ -89,7 +97,8 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
 /// Writes a file as gensim does: without an end of line after a row.
 pub(super) fn write(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to, "{} {}", table.rows.rows(), table.rows.cols())?;
-    table.joined().try_for_each(|(word, row)| {
+    let spellings = table.spellings();
+    table.spelled(&spellings).try_for_each(|(word, row)| {
         write!(to, "{word} ")?;
         write_numbers(row, to)
     })
@@ -111,10 +120,41 @@ struct Row {
     end: usize,
 }
 
+/// Refuses bytes after a header that are no rows: most numbers of the first rows are such as nobody trained, and the rows do
+/// not end where the file does. Without this, another text or other kinds of numbers would be read as something.
+fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
+    const LOOKED_AT: u64 = 100;
+    let (mut rest, mut rows, mut plausible, mut turned) = (head, 0, 0, 0);
+    while rows < header.rows.min(LOOKED_AT)
+        && let Some(row) = row_in(rest, header.width)
+    {
+        let numbers = &rest[row.word_end + 1..row.end];
+        plausible += u64::from(are_trained(numbers));
+        turned += u64::from(are_trained(&with_bytes_turned(numbers)));
+        rest = &rest[row.end..];
+        rows += 1;
+    }
+    let is_end = rows == header.rows && rest.trim_ascii().is_empty();
+    // A file of the right length may have any numbers, but not such as are sound in the other order of bytes.
+    let is_turned = 2 * turned > rows;
+    if rows == 0 || is_end && !is_turned || 2 * plausible > rows {
+        return Ok(());
+    }
+    let found =
+        format!("a header of word2vec's, and after it neither lines of {} numbers nor their bytes", header.width);
+    let expected = "a word, a blank and numbers of 4 bytes, the lowest byte first";
+    Err(Refusal::new(found, expected, "the file is damaged, or has numbers of another kind: save it as text"))
+}
+
 /// The next row; none where the bytes are too few for one.
 fn next(source: &mut Source, width: usize) -> Result<Option<Row>, Refusal> {
+    let head = source.peek(2 * (WORD_BYTES_MAX + width * NUMBER_BYTES))?;
+    Ok(row_in(head, width))
+}
+
+/// The row that bytes begin with.
+fn row_in(head: &[u8], width: usize) -> Option<Row> {
     let size = width * NUMBER_BYTES;
-    let head = source.peek(2 * (WORD_BYTES_MAX + size))?;
     let from = usize::from(head.first() == Some(&b'\n'));
     let mut shortest = None;
     let spaces = head.iter().enumerate().skip(from).take(WORD_BYTES_MAX).filter(|(_, byte)| **byte == b' ');
@@ -128,13 +168,18 @@ fn next(source: &mut Source, width: usize) -> Result<Option<Row>, Refusal> {
             && are_trained(&head[word_end + 1..row.end])
             && is_word_next(&head[row.end..]);
         if fits {
-            return Ok(Some(row));
+            return Some(row);
         }
         if is_first {
             shortest = Some(row);
         }
     }
-    Ok(shortest)
+    shortest
+}
+
+/// Numbers whose highest byte comes first, in the order of the format.
+fn with_bytes_turned(bytes: &[u8]) -> Vec<u8> {
+    bytes.as_chunks::<NUMBER_BYTES>().0.iter().flat_map(|four| four.iter().rev().copied()).collect()
 }
 
 fn are_trained(bytes: &[u8]) -> bool {

@@ -4,7 +4,10 @@
 //! | module | job |
 //! |---|---|
 //! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each, its reader and its writer: word2vec's and GloVe's text and the projector's TSV; word2vec's binary form; `.npy` and `.npz`; safetensors and model folders |
-//! | [`source`] | a window on a file's bytes, unpacked from gzip where it is packed |
+//! | [`fast_text`], [`projector`] | fastText's own binary form; the projector's config, which names a table and its words |
+//! | [`metadata`] | the words of rows in a table beside the file |
+//! | `layout`, `numbers`, `decimal` | how the lines of a text are cut; kinds of numbers; decimal numbers |
+//! | [`source`], `zip` | a window on a file's bytes, unpacked from gzip where it is packed; archives |
 //! | `budget` | the memory that vectors may take, in proportion to their file, counted before it is taken |
 //! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and two spaces compared |
 //!
@@ -16,14 +19,20 @@ pub mod binary;
 mod budget;
 mod decimal;
 pub mod expression;
+pub mod fast_text;
+mod layout;
+pub mod metadata;
+mod numbers;
 pub mod numpy;
+pub mod projector;
 pub mod source;
 pub mod space;
 pub mod tensors;
 pub mod text;
+mod zip;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
@@ -31,6 +40,7 @@ use std::path::Path;
 
 use self::budget::Budget;
 use self::source::{Archive, Source};
+use crate::foreign;
 use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::cache::static_table;
@@ -59,6 +69,10 @@ pub enum Format {
     Word2VecText,
     /// Text without a header.
     Glove,
+    /// Text with commas or semicolons between the fields.
+    Csv,
+    /// fastText's own binary form, of which the words alone are read.
+    FastText,
     /// The Embedding Projector's table of numbers.
     Tsv,
     Npy,
@@ -67,6 +81,7 @@ pub enum Format {
 }
 
 impl Format {
+    /// Those that are written too.
     pub const ALL: [Self; 7] =
         [Self::Word2VecBinary, Self::Word2VecText, Self::Glove, Self::Npy, Self::Npz, Self::Safetensors, Self::Tsv];
 
@@ -87,6 +102,8 @@ impl fmt::Display for Format {
             Self::Word2VecBinary => "word2vec, binary",
             Self::Word2VecText => "word2vec or fastText, text",
             Self::Glove => "GloVe, text",
+            Self::Csv => "CSV, text",
+            Self::FastText => "fastText, binary",
             Self::Tsv => "projector, TSV",
             Self::Npy => "NumPy, .npy",
             Self::Npz => "NumPy, .npz",
@@ -227,7 +244,7 @@ pub struct Table<'a> {
 impl Table<'_> {
     /// The column of the words, which has a name if the metadata has it, then the other columns.
     fn columns(&self, name: &str) -> (Column, impl Iterator<Item = &Column>) {
-        let label = text::label(&self.metadata).filter(|label| {
+        let label = metadata::label(&self.metadata).filter(|label| {
             let mut rows = label.entries.iter().zip(&*self.words);
             rows.all(|(entry, word)| entry.is_empty() || **entry == **word)
         });
@@ -237,20 +254,53 @@ impl Table<'_> {
         (Column { name: label.unwrap_or(name).to_owned(), entries: words }, others)
     }
 
-    /// Words with their vectors, for a format in which a blank ends a word: blanks and control characters become `_`, as in
-    /// word2vec's own phrases, and a row without a word is named by its number.
-    fn joined(&self) -> impl Iterator<Item = (String, &[f32])> {
-        let joined = |word: &str, row: usize| match word {
-            "" => row.to_string(),
-            word => word.replace(ends_word, "_"),
-        };
-        self.words.iter().enumerate().map(move |(row, word)| (joined(word, row), self.rows.row(row)))
+    /// The spellings of the words in a format in which a blank ends a word: blanks and control characters become `_`, as in
+    /// word2vec's own phrases, a row without a word is named by its number, and a spelling that another word has gets more
+    /// `_` at its end, because readers keep one row of equal words.
+    pub fn spellings(&self) -> Spellings<'_> {
+        let is_plain = |word: &str| !word.is_empty() && !word.contains(ends_word);
+        let mut words: Vec<Option<Cow<'_, str>>> = vec![None; self.words.len()];
+        let mut taken: HashSet<Cow<'_, str>> = HashSet::new();
+        for (spelling, word) in words.iter_mut().zip(&*self.words).filter(|(_, word)| is_plain(word)) {
+            if taken.insert(Cow::Borrowed(&**word)) {
+                *spelling = Some(Cow::Borrowed(&**word));
+            }
+        }
+        let (mut joined, mut distinct) = (0, Vec::new());
+        let mut found = Vec::with_capacity(words.len());
+        for (row, (spelling, word)) in words.into_iter().zip(&*self.words).enumerate() {
+            if let Some(spelling) = spelling {
+                found.push(spelling);
+                continue;
+            }
+            joined += usize::from(word.contains(ends_word));
+            let mut spelling = if word.is_empty() { row.to_string() } else { word.replace(ends_word, "_") };
+            if taken.contains(&*spelling) {
+                while taken.contains(&*spelling) {
+                    spelling.push('_');
+                }
+                distinct.push((row, spelling.clone()));
+            }
+            taken.insert(Cow::Owned(spelling.clone()));
+            found.push(Cow::Owned(spelling));
+        }
+        Spellings { words: found, joined, distinct }
     }
 
-    /// The number of words that [`write`] has to join for a format.
-    pub fn joined_words(&self, format: Format) -> usize {
-        self.words.iter().filter(|word| format.has_words_only() && word.contains(ends_word)).count()
+    /// Spellings with their vectors.
+    fn spelled<'t>(&'t self, spellings: &'t Spellings<'_>) -> impl Iterator<Item = (&'t str, &'t [f32])> {
+        spellings.words.iter().enumerate().map(|(row, word)| (&**word, self.rows.row(row)))
     }
+}
+
+/// Words as a format without blanks in words has them; no two are equal.
+#[derive(Debug)]
+pub struct Spellings<'a> {
+    pub words: Vec<Cow<'a, str>>,
+    /// Words whose blanks became `_`.
+    pub joined: usize,
+    /// Rows whose spelling another word had, each with that which it got.
+    pub distinct: Vec<(usize, String)>,
 }
 
 fn ends_word(c: char) -> bool {
@@ -271,11 +321,29 @@ pub fn write(table: &Table<'_>, format: Format, to: &mut dyn Write) -> io::Resul
         Format::Word2VecBinary => binary::write(table, to),
         Format::Word2VecText => text::write(table, true, to),
         Format::Glove => text::write(table, false, to),
+        Format::Csv | Format::FastText => {
+            Err(io::Error::other(format!("attune reads this format ({format}), and does not write it")))
+        }
         Format::Tsv => text::write_tsv(table, to),
         Format::Npy => numpy::write_npy(&table.rows, to),
         Format::Npz => numpy::write_npz(table, to),
         Format::Safetensors => tensors::write(&table.rows, to),
     }
+}
+
+/// The refusal of a comparison of rows that have no words, with the note on why, or what to do.
+pub fn no_words(note: Option<&str>) -> String {
+    let advice = note.unwrap_or("write the words into NAME_metadata.tsv beside the file NAME.npy, a word in each line");
+    format!("the rows have no words, and their numbers do not say which rows of two files belong together; {advice}")
+}
+
+/// Whether words are the numbers of their rows, of which some may be left out.
+pub fn are_row_numbers<'w>(words: impl ExactSizeIterator<Item = &'w str>) -> bool {
+    let (count, mut next) = (words.len(), 0);
+    let mut words = words.map(|word| word.parse::<usize>().ok().filter(|row| row.to_string() == *word));
+    count > 0
+        && words.all(|row| row.is_some_and(|row| row >= std::mem::replace(&mut next, row + 1)))
+        && next <= 2 * count
 }
 
 /// Words and their vectors.
@@ -304,6 +372,20 @@ impl Vectors {
 
     pub fn width(&self) -> usize {
         self.rows.cols()
+    }
+
+    /// Whether a row has a word: its number is none.
+    pub fn has_word(&self, row: usize) -> bool {
+        self.report.unnamed.count == 0 || !self.words[row].bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// Why rows of this file cannot be found in another by their words: none has one.
+    pub fn why_no_words(&self) -> Option<String> {
+        if (0..self.len()).any(|row| self.has_word(row)) {
+            return None;
+        }
+        let is_of_words = |note: &&String| note.contains(metadata::ROWS_ARE_NUMBERS) || note.contains("pickle");
+        Some(no_words(self.report.notes.iter().find(is_of_words).map(String::as_str)))
     }
 
     /// The same for writers.
@@ -565,7 +647,7 @@ impl<'a> Builder<'a> {
             }
             column.entries.resize(self.words.len(), String::new());
         }
-        if let Some(label) = text::label(&columns) {
+        if let Some(label) = metadata::label(&columns) {
             self.report.unnamed = Found::default();
             for (row, (word, name)) in self.words.iter_mut().zip(&label.entries).enumerate() {
                 match &**name {
@@ -588,8 +670,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, the projector's TSV, .npy, .npz and safetensors, each \
-    also compressed with gzip";
+const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, CSV, the projector's TSV and config, .npy, .npz and \
+    safetensors, each also in gzip, and a zip of one of them";
 
 /// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
 ///
@@ -606,28 +688,76 @@ pub fn read(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
 fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let mut source = Source::open(path)?;
     let (packed, is_packed) = (source.length(), source.is_packed());
+    source.pass_mark()?;
     let head = source.peek(SNIFFED_BYTES)?;
     if head.is_empty() {
         return Err(Refusal::new("an empty file", "vectors", NOT_VECTORS).into());
     }
-    if head.starts_with(numpy::MAGIC) {
-        return numpy::read_npy(source, path, watch);
-    }
-    let is_zip = head.starts_with(numpy::ZIP);
-    if text::is_object(head) && !is_packed {
-        return text::read_config(path, watch);
+    check_foreign(head)?;
+    let is_zip = head.starts_with(zip::MAGIC);
+    if projector::is_config(head) && !is_packed {
+        return projector::read_config(path, watch);
     }
     if is_zip || tensors::is_header(head) {
         let archive = Archive::of(path, source, watch)?;
         return match is_zip {
-            true => numpy::read_npz(path, &archive, is_packed.then_some(packed), watch),
+            true => read_zip(path, &archive, is_packed.then_some(packed), watch),
             false => tensors::read_file(path, &archive, watch),
         };
     }
-    if head.starts_with(PICKLE) {
-        let found = "a pickled Python object, which can run any program when it is loaded";
-        let advice = "save the vectors in gensim with save_word2vec_format(\"NAME.bin\", binary=True)";
-        return Err(Refusal::new(found, "only numbers", advice).into());
+    read_source(source, path, watch)
+}
+
+/// Reads a zip: NumPy's arrays, or the one file that is in it.
+fn read_zip(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+    const NAMED: usize = 6;
+    let entries = zip::directory(archive)?;
+    let files: Vec<&zip::Entry> = entries.iter().filter(|entry| entry.is_file()).collect();
+    if files.is_empty() || files.iter().any(|file| file.name.ends_with(numpy::NPY)) {
+        return numpy::read_npz(path, (archive, &entries), packed, watch);
+    }
+    let [file] = files[..] else {
+        let names: Vec<String> = files.iter().take(NAMED).map(|file| quoted(&file.name)).collect();
+        let more = if files.len() > NAMED { ", …" } else { "" };
+        let found = format!("a zip of {} files: {}{more}", files.len(), names.join(", "));
+        return Err(
+            Refusal::new(found, "a zip of one file", "unpack it, and open the file that has the vectors").into()
+        );
+    };
+    let name = file.name.rsplit('/').next().unwrap_or_default();
+    let mut source = zip::open(archive, file, packed)?;
+    source.pass_mark()?;
+    let head = source.peek(SNIFFED_BYTES)?;
+    let is_of_several = head.starts_with(zip::MAGIC) || head.starts_with(source::GZIP) || tensors::is_header(head);
+    if is_of_several || projector::is_config(head) {
+        let found = format!("a zip with {}", quoted(&file.name));
+        return Err(Refusal::new(
+            found,
+            "a zip of a text, of a binary file or of arrays",
+            "unpack it, and open what is in it",
+        )
+        .into());
+    }
+    check_foreign(head).map_err(|refusal| refusal.in_file(&file.name))?;
+    read_source(source, &path.with_file_name(name), watch)
+}
+
+/// Refuses a file of a kind that has no vectors.
+fn check_foreign(head: &[u8]) -> Result<(), Refusal> {
+    match foreign::recognise(head).filter(|kind| !kind.may_have_vectors) {
+        Some(kind) => Err(kind.refusal("vectors")),
+        None => Ok(()),
+    }
+}
+
+/// Reads what comes row by row, by its first bytes. Beside `path` may be the words.
+fn read_source(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
+    let head = source.peek(SNIFFED_BYTES)?;
+    if head.starts_with(numpy::MAGIC) {
+        return numpy::read_npy(source, path, watch);
+    }
+    if foreign::is_fast_text(head) {
+        return fast_text::read(source, watch);
     }
     match binary::header(head) {
         Some(header) if !text::is_text(&head[header.bytes..], header.width) => binary::read(source, header, watch),
@@ -635,10 +765,24 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     }
 }
 
-/// Pickle's first byte and its usual versions are not text: 0x80 and 2 to 5.
-const PICKLE: &[u8] = &[0x80];
 /// The beginning of a file that tells its format.
 const SNIFFED_BYTES: usize = 1 << 18;
+
+/// Bytes of a file that tell whether it has vectors: a line of names and one of numbers.
+pub const HEAD_BYTES: usize = 1 << 16;
+
+/// Whether a file that begins so is one of vectors, whole or damaged: by its magic number, as a projector's config, or as a
+/// text of which most lines are rows.
+pub fn begins_as_vectors(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    match foreign::recognise(text) {
+        Some(kind) => kind.may_have_vectors,
+        None => {
+            let is_table = tensors::is_header(head) || projector::names_tables(text);
+            is_table || binary::header(text).is_some() || layout::has_rows(text, head.len() < HEAD_BYTES)
+        }
+    }
+}
 
 /// The words of an unknown word: where it was looked for, and the nearest that are there.
 pub fn unknown(word: &str, vectors: &Vectors) -> String {

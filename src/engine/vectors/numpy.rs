@@ -1,15 +1,13 @@
 //! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs whatever
 //! program is in it.
 
-use std::io::{self, Read, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use flate2::Crc;
-use flate2::read::DeflateDecoder;
-use half::f16;
-
-use super::source::{Archive, ReadSeek, Source};
-use super::text::metadata_beside;
+use super::metadata::metadata_beside;
+use super::numbers::Numbers;
+use super::source::{Archive, Source};
+use super::zip::{self, Entry, NewZip};
 use super::{Builder, Column, Format, Place, Table, Vectors, WIDTH_MAX, Watch};
 use crate::messages::counted;
 use crate::numerics::Matrix;
@@ -18,13 +16,16 @@ use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
 use crate::pretrained::safetensors::{each, write_numbers};
 
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-pub const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Bytes of an array's header; NumPy's own limit is 10,000.
 const HEADER_BYTES_MAX: usize = 1 << 16;
 /// Bytes of an array of words that is read.
 const WORDS_BYTES_MAX: u64 = 1 << 30;
-const KINDS: &str = "f2, f4 or f8 in either byte order";
+const KINDS: &str = "f2, f4, f8 or whole numbers, in either byte order";
+pub(super) const NPY: &str = ".npy";
+/// The array of the words.
+const WORDS: &str = "words";
+const VERSION: [u8; 2] = [1, 0];
 
 /// The header of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,20 +76,12 @@ impl Header {
         Some(Self { kind, is_fortran, shape })
     }
 
-    fn numbers(&self) -> Option<Numbers> {
-        let (order, kind) = self.kind.split_at_checked(1)?;
-        let is_big = match order {
-            "<" | "=" | "|" => false,
-            ">" => true,
-            _ => return None,
-        };
-        let size = match kind {
-            "f2" => 2,
-            "f4" => 4,
-            "f8" => 8,
-            _ => return None,
-        };
-        Some(Numbers { size, is_big })
+    fn is_table(&self) -> bool {
+        self.table().is_ok()
+    }
+
+    fn has_whole_numbers(&self) -> bool {
+        Numbers::of_numpy(&self.kind).is_some_and(Numbers::are_whole)
     }
 
     /// Rows, width and numbers of a table of vectors.
@@ -99,7 +92,7 @@ impl Header {
             return Err(Refusal::new(found, KINDS, advice));
         }
         let advice = "save the array in NumPy with astype(\"float32\") and a row for each word";
-        let numbers = self.numbers();
+        let numbers = Numbers::of_numpy(&self.kind);
         let numbers =
             numbers.ok_or_else(|| Refusal::new(format!("numbers of kind {}", quoted(&self.kind)), KINDS, advice))?;
         match *self.shape {
@@ -108,27 +101,6 @@ impl Header {
                 let expected = format!("two dimensions: rows, and 1 to {WIDTH_MAX} numbers each");
                 Err(Refusal::new(format!("an array of the shape {}", shape(&self.shape)), expected, advice))
             }
-        }
-    }
-}
-
-/// How numbers lie in the file.
-#[derive(Clone, Copy, Debug)]
-struct Numbers {
-    size: usize,
-    is_big: bool,
-}
-
-impl Numbers {
-    /// Appends the numbers, each the nearest `f32`.
-    fn widen(self, bytes: &[u8], into: &mut Vec<f32>) {
-        match (self.size, self.is_big) {
-            (2, false) => into.extend(each(bytes).map(|two| f16::from_le_bytes(two).to_f32())),
-            (2, true) => into.extend(each(bytes).map(|two| f16::from_be_bytes(two).to_f32())),
-            (4, false) => into.extend(each(bytes).map(f32::from_le_bytes)),
-            (4, true) => into.extend(each(bytes).map(f32::from_be_bytes)),
-            (_, false) => into.extend(each(bytes).map(|eight| f64::from_le_bytes(eight) as f32)),
-            (_, true) => into.extend(each(bytes).map(|eight| f64::from_be_bytes(eight) as f32)),
         }
     }
 }
@@ -147,6 +119,7 @@ pub fn read_npy(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vec
 fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Result<Builder<'a>, LoadStopped> {
     let (rows, width, numbers) = header.table()?;
     let mut builder = Builder::new(width, source, watch);
+    numbers.note(&header.kind).into_iter().for_each(|note| builder.note(note));
     let row_bytes = width * numbers.size;
     builder.reserve_promised(rows, row_bytes, source)?;
     if header.is_fortran {
@@ -204,100 +177,26 @@ fn columns(
     Ok(())
 }
 
-const NPY: &str = ".npy";
-/// The array of the words.
-const WORDS: &str = "words";
-const VERSION: [u8; 2] = [1, 0];
-
-/// A zip in the making. Its entries are stored as they are, as `np.savez` does.
-struct Zip<'a> {
-    to: &'a mut dyn Write,
-    /// Bytes that are written.
-    at: u64,
-    directory: Vec<u8>,
-    entries: u16,
-}
-
-impl Zip<'_> {
-    /// Writes an entry, whose bytes are asked for twice: they are counted and summed before they are written.
-    fn entry(&mut self, name: &str, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let mut sum = Sum { crc: Crc::new(), bytes: 0 };
-        write(&mut sum)?;
-        let name = format!("{}{NPY}", name.replace(['/', '\\', '\0'], "_"));
-        let (crc, size, at) = (sum.crc.sum(), small(sum.bytes)?, small(self.at)?);
-        // Version 2.0, the name in UTF-8, stored, no time but the first of the format; twice the size; no extra field.
-        let mut about = [20_u16, 1 << 11, 0, 0, 0x21].map(u16::to_le_bytes).concat();
-        about.extend([crc, size, size].map(u32::to_le_bytes).concat());
-        about.extend([name.len() as u16, 0].map(u16::to_le_bytes).concat());
-        let head = [ZIP, &about, name.as_bytes()].concat();
-        self.to.write_all(&head)?;
-        write(self.to)?;
-        self.at += head.len() as u64 + u64::from(size);
-        // The directory's entry has the version of the writer before, and a comment, disk and attributes behind.
-        let attributes = [0; 10];
-        self.directory
-            .extend([ENTRY, &20_u16.to_le_bytes(), &about, &attributes, &at.to_le_bytes(), name.as_bytes()].concat());
-        self.entries += 1;
-        Ok(())
-    }
-
-    fn end(self) -> io::Result<()> {
-        let (size, at) = (small(self.directory.len() as u64)?, small(self.at)?);
-        self.to.write_all(&self.directory)?;
-        self.to.write_all(END)?;
-        self.to.write_all(&[0, 0, self.entries, self.entries].map(u16::to_le_bytes).concat())?;
-        self.to.write_all(&[size, at].map(u32::to_le_bytes).concat())?;
-        self.to.write_all(&0_u16.to_le_bytes())
-    }
-}
-
-/// A place in a zip, whose numbers have 32 bits.
-fn small(at: u64) -> io::Result<u32> {
-    let most = "a .npz has at most 4 GB; write .npy, safetensors or word2vec";
-    u32::try_from(at).ok().filter(|at| *at != ELSEWHERE).ok_or_else(|| io::Error::other(most))
-}
-
-/// The number of bytes that are written, and their checksum.
-struct Sum {
-    crc: Crc,
-    bytes: u64,
-}
-
-impl Write for Sum {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.crc.update(bytes);
-        self.bytes += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A file within a zip.
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    is_deflated: bool,
-    packed: u64,
-    size: u64,
-    /// Where its own header is.
-    at: u64,
-}
-
 /// Reads the first array of two dimensions of an archive, with the words of an array of texts as long. Its entries may grow
 /// as much as those of a file of `packed` bytes, where the archive was packed again.
 ///
 /// # Errors
 /// If there is no such array, or reading was stopped.
-pub fn read_npz(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
-    let entries = directory(archive)?;
-    let (mut table, mut texts, mut others) = (None, Vec::new(), Vec::new());
-    for entry in &entries {
+pub(super) fn read_npz(
+    path: &Path,
+    (archive, entries): (&Archive, &[Entry]),
+    packed: Option<u64>,
+    watch: Watch<'_>,
+) -> Result<Vectors, LoadStopped> {
+    // Whole numbers are read where there are no fractions.
+    let (mut table, mut has_vectors, mut texts, mut others) = (None::<&Entry>, false, Vec::new(), Vec::new());
+    for entry in entries {
         // Opened again when it is read: each source has a window of its own.
-        match Header::read(&mut open(archive, entry, packed)?) {
-            Ok(header) if table.is_none() && header.table().is_ok() => table = Some(entry),
+        match Header::read(&mut zip::open(archive, entry, packed)?) {
+            Ok(header) if header.is_table() && !has_vectors && (table.is_none() || !header.has_whole_numbers()) => {
+                has_vectors = !header.has_whole_numbers();
+                others.extend(table.replace(entry).map(|other| quoted(&other.name)));
+            }
             Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push(entry),
             Ok(header) if header.kind.contains('O') => others.push(format!("{} (pickled)", quoted(&entry.name))),
             _ => others.push(quoted(&entry.name)),
@@ -308,14 +207,14 @@ pub fn read_npz(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watc
         let advice = "save it in NumPy with np.savez(\"NAME.npz\", vectors=array, words=words)";
         return Err(Refusal::new(found, format!("an array of rows of {KINDS}"), advice).into());
     };
-    let mut source = open(archive, table, packed)?;
+    let mut source = zip::open(archive, table, packed)?;
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
     builder.take(archive.bytes_in_memory(), &source)?;
     let rows = builder.seen();
     let mut columns = Vec::new();
     for entry in texts {
-        let mut source = open(archive, entry, packed)?;
+        let mut source = zip::open(archive, entry, packed)?;
         let header = Header::read(&mut source)?;
         if header.shape[..] != [usize::try_from(rows).unwrap_or(usize::MAX)] {
             others.push(quoted(&entry.name));
@@ -360,7 +259,13 @@ fn texts_of(mut source: Source, header: &Header, builder: &mut Builder<'_>) -> R
         builder.take_entries(1, text.len(), &source)?;
         texts.push(text);
     }
-    Ok(texts)
+    source.peek(1)?;
+    match source.broken() {
+        None => Ok(texts),
+        Some(broken) => {
+            Err(Refusal::new(format!("an array of words that is damaged: {broken}"), "the words", FETCH_AGAIN).into())
+        }
+    }
 }
 
 /// Writes the header of an array, filled up with blanks so that the numbers are aligned.
@@ -394,97 +299,12 @@ fn write_texts(texts: &[String], to: &mut dyn Write) -> io::Result<()> {
 
 /// Writes an archive of the array `vectors`, the array `words`, and an array for each other column.
 pub(super) fn write_npz(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
-    let mut zip = Zip { to, at: 0, directory: Vec::new(), entries: 0 };
-    zip.entry("vectors", &|to| write_npy(&table.rows, to))?;
+    let mut zip = NewZip::new(to);
+    let named = |name: &str| format!("{name}{NPY}");
+    zip.entry(&named("vectors"), &|to| write_npy(&table.rows, to))?;
     let (words, others) = table.columns(WORDS);
-    zip.entry(WORDS, &|to| write_texts(&words.entries, to))?;
+    zip.entry(&named(WORDS), &|to| write_texts(&words.entries, to))?;
     let mut others = others.filter(|column| !["vectors", WORDS].contains(&&*column.name));
-    others.try_for_each(|column| zip.entry(&column.name, &|to| write_texts(&column.entries, to)))?;
+    others.try_for_each(|column| zip.entry(&named(&column.name), &|to| write_texts(&column.entries, to)))?;
     zip.end()
-}
-
-/// Entries of an archive that are looked at.
-const ENTRIES_MAX: usize = 256;
-/// The end of a zip: its fixed part, and the longest comment.
-const END_BYTES: usize = 22;
-const COMMENT_MAX: usize = 0xffff;
-const END: &[u8] = b"PK\x05\x06";
-const ENTRY: &[u8] = b"PK\x01\x02";
-const ENTRY_BYTES: usize = 46;
-const LOCAL_BYTES: usize = 30;
-/// Stands in place of what is too large for 32 bits.
-const ELSEWHERE: u32 = u32::MAX;
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
-    Some(usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
-}
-
-/// The files of a zip, by the directory at its end.
-fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
-    let (mut file, length) = archive.open()?;
-    let tail = length.min((END_BYTES + COMMENT_MAX) as u64);
-    let end = part(&mut file, length - tail, tail)?;
-    let damaged = || Refusal::new("no directory of a zip that can be read", "the .npz as NumPy wrote it", FETCH_AGAIN);
-    let at = end.windows(END.len()).rposition(|four| four == END).ok_or_else(damaged)?;
-    let (size, from) = u32_at(&end, at + 12).zip(u32_at(&end, at + 16)).ok_or_else(damaged)?;
-    let count = u16_at(&end, at + 10).ok_or_else(damaged)?;
-    if from == ELSEWHERE || size == ELSEWHERE {
-        let advice = "save its arrays as .npy";
-        return Err(Refusal::new("a zip of more than 4 GB", "a smaller one", advice));
-    }
-    if u64::from(from) + u64::from(size) > length || count > ENTRIES_MAX {
-        return Err(damaged());
-    }
-    let bytes = part(&mut file, from.into(), size.into())?;
-    let mut entries = Vec::new();
-    let mut rest = &*bytes;
-    for _ in 0..count {
-        let (entry, after) = entry(rest).ok_or_else(damaged)?;
-        entries.push(entry.ok_or_else(|| {
-            let found =
-                "an entry of the zip that is encrypted, of more than 4 GB, or packed by a method other than deflate";
-            Refusal::new(found, "a zip as np.savez writes it", "save its arrays as .npy")
-        })?);
-        rest = after;
-    }
-    Ok(entries)
-}
-
-fn part(file: &mut impl ReadSeek, from: u64, count: u64) -> Result<Vec<u8>, Refusal> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(from)).map_err(|error| Refusal::unreadable(&error))?;
-    Read::by_ref(file).take(count).read_to_end(&mut bytes).map_err(|error| Refusal::unreadable(&error))?;
-    Ok(bytes)
-}
-
-/// The first entry of a directory and the rest; within, none if the entry is of a kind that is not read.
-fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
-    let (flags, method) = (u16_at(bytes, 8)?, u16_at(bytes, 10)?);
-    let (packed, size, at) = (u32_at(bytes, 20)?, u32_at(bytes, 24)?, u32_at(bytes, 42)?);
-    let name_end = ENTRY_BYTES + u16_at(bytes, 28)?;
-    let name = String::from_utf8_lossy(bytes.get(ENTRY_BYTES..name_end)?).into_owned();
-    let rest = bytes.get(name_end + u16_at(bytes, 30)? + u16_at(bytes, 32)?..).filter(|_| bytes.starts_with(ENTRY))?;
-    let is_read = flags & 1 == 0 && [packed, size, at].iter().all(|x| *x != ELSEWHERE) && [0, 8].contains(&method);
-    let is_deflated = method == 8;
-    let (packed, size, at) = (packed.into(), size.into(), at.into());
-    Some((is_read.then_some(Entry { name, is_deflated, packed, size, at }), rest))
-}
-
-/// The bytes of an entry.
-fn open(archive: &Archive, entry: &Entry, packed: Option<u64>) -> Result<Source, Refusal> {
-    let (mut file, _) = archive.open()?;
-    let head = part(&mut file, entry.at, LOCAL_BYTES as u64)?;
-    let damaged = || Refusal::new(format!("no entry {} in the zip", quoted(&entry.name)), "its array", FETCH_AGAIN);
-    let skipped = u16_at(&head, 26).zip(u16_at(&head, 28)).filter(|_| head.starts_with(ZIP)).ok_or_else(damaged)?;
-    let from = entry.at + (LOCAL_BYTES + skipped.0 + skipped.1) as u64;
-    file.seek(SeekFrom::Start(from)).map_err(|error| Refusal::unreadable(&error))?;
-    let bytes = file.take(entry.packed);
-    Ok(match entry.is_deflated {
-        true => Source::packed(DeflateDecoder::new(bytes), packed.map_or(entry.packed, |all| all.min(entry.packed))),
-        false => Source::of(bytes, entry.size.min(entry.packed)),
-    })
 }

@@ -17,7 +17,9 @@ use crate::pretrained::refusal::{FETCH_AGAIN, Refusal};
 const WINDOW: usize = 4 << 20;
 /// The longest line, and the longest stretch that a reader may look ahead.
 pub const AHEAD_MAX: usize = 16 << 20;
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// U+FEFF in UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+pub const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Vectors shrink to a third or a tenth. A file that grows more than this is made to fill the memory ...
 const GROWTH_MAX: u64 = 200;
 /// ... unless it is small anyway.
@@ -73,7 +75,7 @@ impl Source {
 
     /// The source, or one that unpacks the file if it begins as gzip does.
     fn unpacked(mut self, again: impl Fn() -> Result<File, Refusal>) -> Result<Self, Refusal> {
-        if !self.peek(GZIP.len())?.starts_with(&GZIP) {
+        if !self.peek(GZIP.len())?.starts_with(GZIP) {
             return Ok(self);
         }
         Ok(Self::new(Box::new(MultiGzDecoder::new(again()?)), self.length, true))
@@ -119,6 +121,17 @@ impl Source {
         debug_assert!(count <= self.end - self.at, "only bytes that were seen are passed");
         self.at += count;
         self.passed += count as u64;
+    }
+
+    /// Moves on past a byte order mark, which some programs put before text.
+    ///
+    /// # Errors
+    /// As for [`Self::peek`].
+    pub fn pass_mark(&mut self) -> Result<(), Refusal> {
+        if self.peek(MARK.len())?.starts_with(MARK) {
+            self.pass(MARK.len());
+        }
+        Ok(())
     }
 
     /// The next line with its end; empty at the end of the file.

@@ -133,6 +133,12 @@ pub fn shared<'w>(
     firsts.filter_map(|(row, word)| Some((row, other_row_of(word)?))).collect()
 }
 
+/// The [`shared`] words of two files, of which numbers of rows are none.
+pub fn shared_words(from: &Vectors, to: &Vectors) -> Vec<(usize, usize)> {
+    let row_of = |vectors: &Vectors, word: &str| vectors.row_of(word).filter(|row| vectors.has_word(*row));
+    shared(from.words.iter().map(|word| &**word), |word| row_of(from, word), |word| row_of(to, word))
+}
+
 /// Turns one space onto another by the [`shared`] words.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use attune_core::lesson::glossary::{self, Glossary};
 use attune_core::lesson::issue::shown;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::messages::{counted, counted_as};
+use attune_engine::pretrained::refusal::quoted;
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
 use super::checkpoint::Unfit;
@@ -60,6 +61,9 @@ impl Format {
             Self::Vectors(VectorFormat::Npy) => ["Vectors, NumPy's array", "npy", "npy"],
             Self::Vectors(VectorFormat::Npz) => ["Vectors and words, NumPy's archive", "npz", "npz"],
             Self::Vectors(VectorFormat::Safetensors) => ["Vectors, safetensors", "safetensors", "safetensors"],
+            // These two are only read.
+            Self::Vectors(VectorFormat::Csv) => ["Vectors, CSV", "csv", "csv"],
+            Self::Vectors(VectorFormat::FastText) => ["Vectors, fastText", "fasttext", "bin"],
         }
     }
 
@@ -183,15 +187,19 @@ impl ExportTarget {
         let beside = self.beside_vectors().map(|(file, part)| {
             let write: Writer<'_> = match part {
                 Part::Metadata => Box::new(|to| formats::text::write_metadata(table, to)),
-                Part::Config => Box::new(|to| formats::text::write_config(table, &own, &metadata, to)),
+                Part::Config => Box::new(|to| formats::projector::write_config(table, &own, &metadata, to)),
             };
             (file, write)
         });
         let beside: Vec<(PathBuf, Writer<'_>)> = beside.collect();
         let files: Vec<PathBuf> = beside.iter().map(|(file, _)| file.clone()).collect();
         self.put(beside, Box::new(|file| formats::write(table, to, file)))?;
-        let (count, width, joined) = (table.rows.rows(), table.rows.cols(), table.joined_words(to));
-        Ok(self.written(What::Vectors { count, width, joined, beside: files }))
+        let (count, width) = (table.rows.rows(), table.rows.cols());
+        let spellings = to.has_words_only().then(|| table.spellings());
+        let joined = spellings.as_ref().map_or(0, |spellings| spellings.joined);
+        let distinct = spellings.map_or_else(Vec::new, |spellings| spellings.distinct);
+        let distinct = distinct.into_iter().map(|(row, spelling)| [table.words[row].to_string(), spelling]).collect();
+        Ok(self.written(What::Vectors { count, width, joined, distinct, beside: files }))
     }
 
     /// The files beside one of vectors.
@@ -347,8 +355,23 @@ enum What {
         width: usize,
         /// Words that had blanks, which end a word in the format.
         joined: usize,
+        /// Words whose spelling another word has, with those that they are written with.
+        distinct: Vec<[String; 2]>,
         beside: Vec<PathBuf>,
     },
+}
+
+/// Says which words got a spelling of their own, because another word has theirs.
+fn write_distinct(f: &mut fmt::Formatter<'_>, distinct: &[[String; 2]]) -> fmt::Result {
+    const NAMED: usize = 3;
+    if distinct.is_empty() {
+        return Ok(());
+    }
+    let named = distinct.iter().take(NAMED).map(|[word, spelling]| format!("{} as {}", quoted(word), quoted(spelling)));
+    let named: Vec<String> = named.collect();
+    let more = if distinct.len() > NAMED { ", …" } else { "" };
+    let words = counted_as(distinct.len(), "word has", "words have");
+    write!(f, "; {words} the spelling of another word and got _ at the end: {}{more}", named.join(", "))
 }
 
 impl fmt::Display for WrittenFiles {
@@ -371,7 +394,7 @@ impl fmt::Display for WrittenFiles {
                     pictures => write!(f, "; {} in {}", counted(*pictures, "picture"), shown(folder)),
                 }
             }
-            What::Vectors { count, width, joined, beside } => {
+            What::Vectors { count, width, joined, distinct, beside } => {
                 write!(f, "{file}: {} of {}", counted(*count, "vector"), counted(*width, "number"))?;
                 if *joined > 0 {
                     let words = counted_as(*joined, "word is", "words are");
@@ -381,6 +404,7 @@ impl fmt::Display for WrittenFiles {
                          format"
                     )?;
                 }
+                write_distinct(f, distinct)?;
                 for (beside, does) in beside.iter().zip(["names each row", "opens both together"]) {
                     write!(f, "; {} {does}", shown(beside))?;
                 }

@@ -7,8 +7,8 @@ use attune_core::kernel::snapshot::StaticSpace;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::table::{Table, TableRef};
 use attune_engine::numerics::vectors::norm;
-use attune_engine::vectors::Vectors;
 use attune_engine::vectors::space::{Turn, compare, shared};
+use attune_engine::vectors::{Vectors, are_row_numbers, no_words};
 
 use super::stage::{SecondKind, StageModel, TokenPoint};
 
@@ -53,8 +53,15 @@ impl TwoSpaces {
     /// # Errors
     /// In words for the learner, if they cannot be turned onto each other.
     pub fn of(space: &StaticSpace, names: [String; 2], other: Vectors) -> Result<Self, String> {
+        if let Some(why) = other.why_no_words() {
+            return Err(format!("{}: {why}", names[1]));
+        }
+        if are_row_numbers(space.vocabulary.iter().map(String::as_str)) {
+            return Err(format!("{}: {}", names[0], no_words(None)));
+        }
         let words = other.words.iter().map(|word| &**word);
-        let shared = shared(words, |word| other.row_of(word), |word| space.row_of(word));
+        let row_of = |word: &str| other.row_of(word).filter(|row| other.has_word(*row));
+        let shared = shared(words, row_of, |word| space.row_of(word));
         let compared = compare((&other.rows).into(), space.vectors.view(), &shared)?;
         let word = |&(there, here, cosine): &(usize, usize, f64)| MovedWord {
             word: space.vocabulary[here].clone(),

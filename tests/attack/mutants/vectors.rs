@@ -6,7 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use attune_engine::vectors::text::{write_config, write_metadata};
+use attune_engine::vectors::projector::write_config;
+use attune_engine::vectors::text::write_metadata;
 use attune_engine::vectors::{Format, Vectors, read, write};
 use proptest::collection::vec;
 use proptest::prelude::*;

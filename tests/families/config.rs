@@ -136,16 +136,84 @@ fn bert_with_act(name: &str) -> String {
 #[test]
 fn families_that_are_not_known_are_refused_by_name() {
     refused(
-        r#"{"model_type":"rwkv"}"#,
-        &["the model_type `rwkv`", "bert, gpt2, distilbert", "only models of these families"],
+        r#"{"model_type":"strange"}"#,
+        &["the model_type `strange`", "bert, gpt2, distilbert", "only models of these families"],
     );
     refused(r#"{"model_type":"gpt_oss"}"#, &["the model_type `gpt_oss`", "attention sinks", "experts"]);
     refused(r#"{"model_type":"qwen3_next"}"#, &["linear attention"]);
     refused(r#"{"model_type":7}"#, &["a model_type that is not text"]);
-    refused("{}", &["no model_type"]);
+    refused(r#"{"model_type":"deberta-v2"}"#, &["words and positions separately (disentangled attention)"]);
+    refused(r#"{"model_type":"bloom"}"#, &["fixed slopes (ALiBi)"]);
+    refused(r#"{"model_type":"albert"}"#, &["narrower than the layers"]);
+    refused(r#"{"model_type":"electra"}"#, &["128 as embedding_size", "256 wide", "narrower than the layers"]);
     refused("[]", &["invalid type: sequence, expected a map at line 1 column 2"]);
     refused("{", &["EOF", "a config in JSON"]);
     refused(&format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)), &["invalid type: sequence, expected a map"]);
+}
+
+#[test]
+fn a_config_without_a_type_is_read_by_its_class() {
+    for (class, family) in [
+        ("GPT2LMHeadModel", Family::Gpt2),
+        ("BertModel", Family::Bert),
+        ("DistilBertForMaskedLM", Family::DistilBert),
+        ("XLMRobertaForSequenceClassification", Family::XlmRoberta),
+        ("GPTNeoForCausalLM", Family::GptNeo),
+        ("GPTNeoXForCausalLM", Family::GptNeoX),
+        ("Gemma3ForCausalLM", Family::Gemma3),
+        ("ModernBertDecoderForCausalLM", Family::ModernBertDecoder),
+        ("OpenAIGPTDoubleHeadsModel", Family::OpenAiGpt),
+        ("Data2VecTextModel", Family::Data2Vec),
+        ("OPTForCausalLM", Family::Opt),
+    ] {
+        let text = format!(
+            r#"{{"architectures":["{class}"],"hidden_size":24,"num_hidden_layers":1,
+            "num_attention_heads":2,"num_key_value_heads":1,"intermediate_size":8,"num_layers":1,"num_heads":2,
+            "vocab_size":9,"rotary_pct":1,"attention_types":[[["global"],1]]}}"#
+        );
+        let config = Config::parse(&text).unwrap_or_else(|said| panic!("{class}: {said}"));
+        assert_eq!(config.family, family, "{class}");
+    }
+    let pictures = r#"{"architectures":["Gemma3ForConditionalGeneration"],"text_config":{"num_hidden_layers":1,
+        "hidden_size":24,"vocab_size":9}}"#;
+    assert_eq!(Config::parse(pictures).map(|config| config.family), Ok(Family::Gemma3Pictures));
+    refused(
+        r#"{"architectures":["DebertaV2ForMaskedLM"]}"#,
+        &["no model_type, and the class `DebertaV2", "disentangled"],
+    );
+    refused(r#"{"architectures":["MyModel"]}"#, &["the class `MyModel`", "only models of these families"]);
+    refused("{}", &["no model_type and no architectures", r#"such as "model_type": "bert""#]);
+    refused(r#"{"n_embd":8,"architectures":[]}"#, &[r#"such as "model_type": "gpt2""#]);
+}
+
+/// As in transformers, where the config has both.
+#[test]
+fn sizes_are_read_by_the_names_that_all_models_have() {
+    let text = r#"{"model_type":"gpt2","n_embd":30,"hidden_size":24,"num_hidden_layers":2,"num_attention_heads":3,
+        "max_position_embeddings":40}"#;
+    let config = Config::parse(text).expect("a config");
+    assert_eq!((config.width(), config.layers(), config.heads(), config.positions()), (24, 2, 3, 40));
+    let nomic =
+        r#"{"model_type":"nomic_bert","n_embd":24,"n_layer":2,"n_head":3,"n_inner":20,"activation_function":"swiglu"}"#;
+    let config = Config::parse(nomic).expect("a config of the hub");
+    assert_eq!((config.width(), config.layers(), config.heads()), (24, 2, 3));
+}
+
+#[test]
+fn a_window_that_does_not_count_is_said_to_be_one() {
+    for model_type in ["qwen2", "qwen3"] {
+        let text = format!(
+            r#"{{"model_type":"{model_type}","hidden_size":24,"num_hidden_layers":2,
+            "num_attention_heads":2,"num_key_value_heads":2,"head_dim":12,"sliding_window":4,
+            "layer_types":["sliding_attention","full_attention"]}}"#
+        );
+        refused(&text, &["layers with a window (layer_types)", "use_sliding_window is not true"]);
+        let counts = text.replace("\"sliding_window\"", "\"use_sliding_window\":true,\"sliding_window\"");
+        let windows: Vec<_> = Config::parse(&counts).expect("it counts").architecture.blocks;
+        assert_eq!(windows.iter().map(|block| block.attention.window.before).collect::<Vec<_>>(), [Some(3), None]);
+        let none = counts.replace("\"sliding_window\":4", "\"sliding_window\":null");
+        refused(&none, &["and no sliding_window"]);
+    }
 }
 
 #[test]

@@ -1,8 +1,11 @@
-//! Other values of config keys than the fixtures have, against NumPy in double precision: `oracle/make_variants.py`.
+//! Other values of config keys than the fixtures have, and families that have no fixture, against other programs in double
+//! precision: `oracle/make_variants.py` and `oracle/make_transformers.py`.
 
 use std::collections::BTreeMap;
 
+use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Sequences;
+use attune_engine::numerics::model::activations::HeadActivations;
 use attune_engine::pretrained::load;
 use serde::Deserialize;
 use serde_json::Value;
@@ -55,20 +58,36 @@ impl Variant {
 fn other_values_of_keys_are_those_of_another_program() {
     let variants: Vec<Variant> = serde_json::from_str(include_str!("oracle/variants.json")).expect("variants");
     assert_eq!(variants.len(), 19);
-    for variant in variants {
-        let name = &variant.name;
-        let folder = variant.folder();
+    variants.iter().for_each(Variant::compare);
+}
+
+/// Families that only transformers computes, and what its classes of configs rewrite without a word.
+#[test]
+fn families_and_configs_are_as_transformers_has_them() {
+    let models: Vec<Variant> = serde_json::from_str(include_str!("oracle/transformers.json")).expect("models");
+    assert_eq!(models.len(), 23);
+    models.iter().for_each(Variant::compare);
+}
+
+impl Variant {
+    fn compare(&self) {
+        let name = &self.name;
+        let folder = self.folder();
         let model = load(&folder.0, &mut |_| true).unwrap_or_else(|said| panic!("{name}: {said}"));
         assert_eq!((model.has_head, &*model.origins.skipped), (true, &[][..]), "{name}");
-        let run = pass(&model, &Sequences::one(&variant.ids));
+        let run = pass(&model, &Sequences::one(&self.ids));
         let logits = model.model().logits_of(&model.parameters, &run.output);
         let last = run.blocks.last().expect("a layer");
-        let scores: Vec<f32> = last.heads.iter().flat_map(|head| head.scores.flat()).copied().collect();
-        for (key, expected) in &variant.expected {
+        let of_heads = |pick: fn(&HeadActivations<f32>) -> &Matrix<f32>| {
+            last.heads.iter().flat_map(|head| pick(head).flat()).copied().collect::<Vec<f32>>()
+        };
+        for (key, expected) in &self.expected {
             let found = match key.split('.').next() {
-                Some("logits") => logits.flat(),
-                Some("hidden") => last.output.flat(),
-                _ => &scores,
+                Some("logits") => logits.flat().to_vec(),
+                Some("hidden") => last.output.flat().to_vec(),
+                Some("input") => run.blocks[run.blocks.len() - 2].output.flat().to_vec(),
+                Some("weights") => of_heads(|head| &head.weights),
+                _ => of_heads(|head| &head.scores),
             };
             assert_eq!(found.len(), expected.len(), "{name}: {key}");
             for (place, (&found, &expected)) in found.iter().zip(expected).enumerate() {

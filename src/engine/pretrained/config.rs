@@ -42,7 +42,7 @@ impl Config {
     /// that do not fit.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let fields = Fields::read(text)?;
-        let family = Family::of(fields.get(&["model_type"])?)?;
+        let family = Family::of(fields)?;
         let (sizes, architecture) = family.read(fields)?;
         let config = Self { family, vocabulary: sizes.vocabulary, architecture };
         config.check()?;
@@ -200,23 +200,66 @@ impl fmt::Display for Config {
 }
 
 impl Family {
-    /// The family that a config says.
-    fn of(model_type: Option<Value>) -> Result<Self, Refusal> {
-        let (found, why) = match model_type {
+    /// The family that a config says: its type, or the class of its model where it has none.
+    fn of(fields: Fields<'_>) -> Result<Self, Refusal> {
+        let found = match fields.get::<Value>(&[TYPE])? {
             Some(Value::String(name)) => match Self::ALL.iter().find(|family| family.model_type() == name) {
                 Some(family) => return Ok(*family),
-                None => {
-                    let why = OTHERS.iter().find(|(other, _)| *other == name).map(|(_, why)| *why);
-                    (format!("the model_type {}", quoted(&name)), why)
-                }
+                None => return Err(other(format!("the {TYPE} {}", quoted(&name)), Some(&name))),
             },
-            Some(_) => ("a model_type that is not text".to_owned(), None),
-            None => ("no model_type".to_owned(), None),
+            Some(_) => return Err(other(format!("a {TYPE} that is not text"), None)),
+            None => format!("no {TYPE}"),
         };
-        let known: Vec<&str> = Self::ALL.iter().map(|family| family.model_type()).collect();
-        let advice = why.map_or("attune opens only models of these families".to_owned(), |why| {
-            format!("attune does not compute this model, because {why}")
-        });
-        Err(Refusal::new(found, format!("one of {}", known.join(", ")), advice))
+        let classes: Vec<String> = fields.or("architectures", Vec::new())?;
+        let has_texts_within = fields.has(&[TEXTS])?;
+        if let Some(family) = classes.iter().find_map(|class| Self::of_class(class, has_texts_within)) {
+            return Ok(family);
+        }
+        if let Some(class) = classes.first() {
+            let named = OTHERS.iter().find(|(name, _)| is_of_type(class, name));
+            return Err(other(format!("{found}, and the class {}", quoted(class)), named.map(|(name, _)| *name)));
+        }
+        let family = if fields.has(&["n_embd"])? { Self::Gpt2 } else { Self::Bert };
+        let advice =
+            format!("write the model's family in config.json, such as \"{TYPE}\": \"{}\"", family.model_type());
+        Err(Refusal::new(format!("{found} and no architectures"), one_of(), advice))
+    }
+
+    /// The family of a class of transformers, such as `GPT2LMHeadModel`.
+    fn of_class(class: &str, has_texts_within: bool) -> Option<Self> {
+        let is_of = |family: &&Self| {
+            let model_type = family.model_type();
+            let (own, is_text) = model_type.strip_suffix("_text").map_or((model_type, false), |own| (own, true));
+            is_of_type(class, own)
+                && (family.within().is_some() == has_texts_within || !is_text && family.within().is_none())
+        };
+        Self::ALL.iter().find(is_of).copied()
+    }
+}
+
+const TYPE: &str = "model_type";
+/// The config of texts in that of a model that reads pictures too.
+const TEXTS: &str = "text_config";
+
+/// Whether a class is named after a type: `XLMRobertaForMaskedLM` after `xlm-roberta`.
+fn is_of_type(class: &str, model_type: &str) -> bool {
+    /// What follows the name of a type.
+    const TASKS: [&str; 5] = ["for", "model", "lmhead", "doubleheads", "pretrained"];
+    let plain = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let class = plain(class);
+    class.strip_prefix(&plain(model_type)).is_some_and(|task| TASKS.iter().any(|known| task.starts_with(known)))
+}
+
+fn one_of() -> String {
+    let known: Vec<&str> = Family::ALL.iter().map(|family| family.model_type()).collect();
+    format!("one of {}", known.join(", "))
+}
+
+/// A family that attune does not have, with the reason if it is known.
+fn other(found: String, name: Option<&str>) -> Refusal {
+    let why = name.and_then(|name| OTHERS.iter().find(|(other, _)| *other == name));
+    match why {
+        Some((_, why)) => Refusal::new(found, one_of(), format!("attune does not compute this model, because {why}")),
+        None => Refusal::new(found, one_of(), "attune opens only models of these families"),
     }
 }

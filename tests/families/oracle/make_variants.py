@@ -43,7 +43,7 @@ def all_variants():
     qkvo = ('q_proj', 'k_proj', 'v_proj', 'o_proj')
     c, s = base('llama-wild', attention_bias=True, mlp_bias=True)
     yield 'llama with biases', c, biases(s, qkvo + ('gate_proj', 'up_proj', 'down_proj'))
-    yield 'llama, part of a head, scaled', *base('llama-wild', partial_rotary_factor=.5, rope_scaling=dict(type='linear', factor=3))
+    yield 'llama, scaled', *base('llama-wild', rope_scaling=dict(type='linear', factor=3))
     yield 'llama, sizes by default', *base('llama-wild', head_dim='gone', rope_theta='gone', rms_norm_eps='gone')
     yield 'qwen2 with a window', *base('qwen2-wild', use_sliding_window=True)
     c, s = base('qwen3-wild', attention_bias=True); yield 'qwen3 with biases', c, biases(s, qkvo)
@@ -72,11 +72,12 @@ def all_variants():
     yield 'phi3, part of a head', *base('phi3-wild', partial_rotary_factor=.67)
     yield 'olmo2 without shared keys', *[(c, {n: [36] if 'k_norm' in n else [36, 36] if '.k_proj.' in n or '.v_proj.' in n else x for n, x in s.items()}) for c, s in [base('olmo2-wild', num_key_value_heads=None)]][0]
 
-out = []
-for name, c, shapes in all_variants():
-    unit, ids = c['model_type'].startswith('gemma'), [0, 5, 41, 5, 99, 7, 12, 1, 80]
-    run = ref.forward(c, tensors(shapes, unit), ids); last = max(int(k.split('.')[1]) for k in run if k.startswith('hidden.'))
-    keep = [f'hidden.{last}', 'logits', f'scores.{last - 1}']
-    short = lambda x: [None if not np.isfinite(v) else float(f'{v:.7g}') for v in x.ravel()]
-    out.append(dict(name=name, config=c, shapes=shapes, ids=ids, expected={k: short(run[k]) for k in keep}))
-print('[\n' + ',\n'.join(json.dumps(v, separators=(',', ':')) for v in out) + '\n]')
+if __name__ == '__main__':
+    out = []
+    for name, c, shapes in all_variants():
+        unit, ids = c['model_type'].startswith('gemma'), [0, 5, 41, 5, 99, 7, 12, 1, 80]
+        run = ref.forward(c, tensors(shapes, unit), ids); last = max(int(k.split('.')[1]) for k in run if k.startswith('hidden.'))
+        keep = [f'hidden.{last}', 'logits', f'scores.{last - 1}']
+        short = lambda x: [None if not np.isfinite(v) else float(f'{v:.7g}') for v in x.ravel()]
+        out.append(dict(name=name, config=c, shapes=shapes, ids=ids, expected={k: short(run[k]) for k in keep}))
+    print('[\n' + ',\n'.join(json.dumps(v, separators=(',', ':')) for v in out) + '\n]')

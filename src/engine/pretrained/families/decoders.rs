@@ -4,8 +4,10 @@ use super::super::config::{HEADS_MAX, HIDDEN_MAX};
 use super::super::fields::{CHECK, Fields};
 use super::super::refusal::Refusal;
 use super::Sizes;
-use super::values::{FULL, SLIDING, activation, epsilon, layers_between, linear, window, windowed};
-use super::values::{RotaryKeys, TURN};
+use super::values::{
+    FRACTION, FULL, NONE, OFF, RotaryKeys, SLIDING, TURN, activation, activation_named, epsilon, layers_between,
+    linear, window, windowed,
+};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, QueryKeyNorm, Window};
 use crate::numerics::block::{BlockConfig, Norm};
@@ -24,8 +26,10 @@ struct Decoder {
     norm: Norm,
     output_norms: bool,
     query_key_norm: Option<PerHead>,
-    /// Gemma's: gains from 1, a scaled table, GELU, and a readout that is the table.
-    is_gemma: bool,
+    /// Gemma's: gains from 1, a scaled table, and GELU by this key.
+    gemma: Option<&'static str>,
+    /// The table of words is the readout where the config does not say it.
+    is_tied: bool,
     turn: RotaryKeys,
 }
 
@@ -35,8 +39,8 @@ type PerHead = bool;
 /// Where the projections of attention have biases.
 enum Biases {
     None,
-    /// Queries, keys, values and outputs have them where `attention_bias` says so.
-    AsSaid,
+    /// Queries, keys, values and outputs have them where a key says so.
+    AsSaid(&'static str),
     /// Queries, keys and values have them.
     QueriesKeysValues,
 }
@@ -48,20 +52,23 @@ const LLAMA: Decoder = Decoder {
     epsilon: 1e-6,
     head_width: None,
     key_value_heads: None,
-    biases: Biases::AsSaid,
+    biases: Biases::AsSaid("attention_bias"),
     norm: Norm::Pre,
     output_norms: false,
     query_key_norm: None,
-    is_gemma: false,
+    gemma: None,
+    is_tied: false,
     turn: TURN,
 };
 
-const GEMMA: Decoder = Decoder { head_width: Some(256), is_gemma: true, ..LLAMA };
+const GEMMA: Decoder = Decoder { head_width: Some(256), gemma: Some("hidden_activation"), is_tied: true, ..LLAMA };
 
 impl Decoder {
     fn model(&self, fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-        let norm_form =
-            NormForm { gain_from_one: self.is_gemma, ..NormForm::rms(epsilon(fields, "rms_norm_eps", self.epsilon)?) };
+        let norm_form = NormForm {
+            gain_from_one: self.gemma.is_some(),
+            ..NormForm::rms(epsilon(fields, "rms_norm_eps", self.epsilon)?)
+        };
         let mut attention = self.attention(fields, sizes)?;
         attention.query_key_norm = self.query_key_norm.map(|each_head| QueryKeyNorm { each_head, form: norm_form });
         attention.rotary = Some(self.turn.read(fields, attention.key_width)?);
@@ -77,17 +84,23 @@ impl Decoder {
         };
         Ok(Architecture {
             final_norm: true,
-            embedding_scale: self.is_gemma.then(|| (sizes.width as f64).sqrt()),
-            readout: linear(fields, self.is_gemma)?,
+            embedding_scale: self.gemma.map(|_| (sizes.width as f64).sqrt()),
+            readout: linear(fields, self.is_tied)?,
             ..sizes.model(block)
         })
     }
 
+    /// Gemma's first configs name the exact GELU and mean the other, which its models were trained with.
     fn activation(&self, fields: Fields<'_>) -> Result<Activation, Refusal> {
-        let default = if self.is_gemma { Activation::GeluTanh } else { Activation::Silu };
-        const OF_GEMMA: &str = "hidden_activation";
-        let has_own = self.is_gemma && fields.get::<String>(&[OF_GEMMA])?.is_some();
-        activation(fields, if has_own { OF_GEMMA } else { "hidden_act" }, default)
+        const ACTIVATION: &str = "hidden_act";
+        match self.gemma {
+            None => activation(fields, ACTIVATION, Activation::Silu),
+            Some(ACTIVATION) => {
+                const MEANT: [(&str, Activation); 1] = [("gelu", Activation::GeluTanh)];
+                activation_named(fields, ACTIVATION, Activation::GeluTanh, &MEANT)
+            }
+            Some(key) => activation(fields, key, Activation::GeluTanh),
+        }
     }
 
     /// Heads of a width of their own, which share heads of keys and values.
@@ -101,7 +114,7 @@ impl Decoder {
         let shared = self.key_value_heads.filter(|_| !has_shared).unwrap_or(heads);
         let (bias, output_bias) = match self.biases {
             Biases::None => (false, false),
-            Biases::AsSaid => [fields.or("attention_bias", false)?; 2].into(),
+            Biases::AsSaid(key) => [fields.or(key, false)?; 2].into(),
             Biases::QueriesKeysValues => (true, false),
         };
         Ok(AttentionConfig {
@@ -141,7 +154,7 @@ pub(super) fn llama(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
 pub(super) fn mistral(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let form = Decoder { key_value_heads: Some(8), biases: Biases::None, ..LLAMA };
     let window = window(fields, Some(WINDOW))?;
-    windowed(fields, sizes, form.model(fields, sizes)?, window, |_| window.is_some())
+    windowed(fields, sizes, form.model(fields, sizes)?, window.ok_or(NONE), |_| window.is_some())
 }
 
 pub(super) fn qwen2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
@@ -157,14 +170,14 @@ pub(super) fn qwen3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
 /// A window counts only where a flag says so, and from a layer on.
 fn qwen(fields: Fields<'_>, sizes: &Sizes, model: Architecture) -> Result<Architecture, Refusal> {
     const FIRST: usize = 28;
-    let counts = fields.or("use_sliding_window", false)?;
-    let window = window(fields, Some(WINDOW))?.filter(|_| counts);
+    const FLAG: &str = "use_sliding_window";
+    let window = if fields.or(FLAG, false)? { window(fields, Some(WINDOW))?.ok_or(NONE) } else { Err(OFF) };
     let first = fields.or("max_window_layers", FIRST)?;
-    windowed(fields, sizes, model, window, |layer| window.is_some() && layer >= first)
+    windowed(fields, sizes, model, window, |layer| window.is_ok() && layer >= first)
 }
 
 pub(super) fn gemma(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    Decoder { key_value_heads: Some(16), ..GEMMA }.model(fields, sizes)
+    Decoder { key_value_heads: Some(16), gemma: Some("hidden_act"), ..GEMMA }.model(fields, sizes)
 }
 
 pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
@@ -174,7 +187,7 @@ pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     scores_over(fields, &mut model)?;
     model.blocks.iter_mut().for_each(|block| block.attention.score_cap = cap);
     model.logit_cap = self::cap(fields, "final_logit_softcapping", Some(30.0))?;
-    windowed(fields, sizes, model, window(fields, Some(WINDOW))?, |layer| layer % 2 == 0)
+    windowed(fields, sizes, model, window(fields, Some(WINDOW))?.ok_or(NONE), |layer| layer % 2 == 0)
 }
 
 /// Gemma 2 without a bound of scores, even where the config has the key; local layers turn by another `θ`, and are not scaled.
@@ -188,7 +201,8 @@ pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     scores_over(fields, &mut model)?;
     model.logit_cap = cap(fields, "final_logit_softcapping", None)?;
     let pattern = layers_between(fields, "sliding_window_pattern", PATTERN)?;
-    let mut model = windowed(fields, sizes, model, window(fields, Some(WINDOW))?, |layer| (layer + 1) % pattern != 0)?;
+    let mut model =
+        windowed(fields, sizes, model, window(fields, Some(WINDOW))?.ok_or(NONE), |layer| (layer + 1) % pattern != 0)?;
     for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
         if attention.window != Window::ALL {
             attention.rotary = Some(local.read(fields, attention.key_width)?);
@@ -198,15 +212,69 @@ pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
 }
 
 pub(super) fn phi3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    let form = Decoder { epsilon: 1e-5, biases: Biases::None, ..LLAMA };
+    let turn = RotaryKeys { fraction_key: Some(FRACTION), ..TURN };
+    let form = Decoder { epsilon: 1e-5, biases: Biases::None, turn, ..LLAMA };
     let window = window(fields, None)?;
-    windowed(fields, sizes, form.model(fields, sizes)?, window, |_| window.is_some())
+    windowed(fields, sizes, form.model(fields, sizes)?, window.ok_or(NONE), |_| window.is_some())
 }
 
 /// Norms of what each branch adds, and of all queries and all keys together.
 pub(super) fn olmo2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let form = Decoder { epsilon: 1e-5, norm: Norm::None, output_norms: true, query_key_norm: Some(false), ..LLAMA };
     form.model(fields, sizes)
+}
+
+/// Llama's form with layers that do not turn queries and keys: each fourth, or as a list says.
+pub(super) fn smollm3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const KEY: &str = "no_rope_layers";
+    const EVERY: usize = 4;
+    let turn = RotaryKeys { theta: 2e6, ..TURN };
+    let form = Decoder { key_value_heads: Some(4), is_tied: true, turn, ..LLAMA };
+    let mut model = form.model(fields, sizes)?;
+    let every = layers_between(fields, "no_rope_layer_interval", EVERY)?;
+    // 1 stands for a layer that turns them, in spite of the name.
+    let turns = match fields.get::<Vec<u8>>(&[KEY])? {
+        Some(list) if list.len() == sizes.layers => list.iter().map(|&turns| turns != 0).collect(),
+        Some(list) => {
+            let found = format!("{KEY} of {} layers", list.len());
+            return Err(Refusal::new(found, format!("one for each of {}", sizes.layers), CHECK));
+        }
+        None => (1..=sizes.layers).map(|layer| layer % every != 0).collect::<Vec<bool>>(),
+    };
+    let bias = fields.or("mlp_bias", false)?;
+    for (block, turns) in model.blocks.iter_mut().zip(&turns) {
+        block.forward_bias = bias;
+        block.attention.rotary = block.attention.rotary.filter(|_| *turns);
+    }
+    let slides = fields.or("use_sliding_window", false)?;
+    let window = window(fields, None)?;
+    windowed(fields, sizes, model, window.ok_or(NONE), |layer| slides && window.is_some() && !turns[layer])
+}
+
+/// Llama's form with queries and keys turned by pairs of neighbouring columns, and biases everywhere or nowhere.
+pub(super) fn ernie4_5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const BIAS: &str = "use_bias";
+    let form = Decoder {
+        epsilon: 1e-5,
+        head_width: Some(128),
+        key_value_heads: Some(2),
+        biases: Biases::AsSaid(BIAS),
+        is_tied: true,
+        turn: RotaryKeys { theta: 5e5, ..TURN },
+        ..LLAMA
+    };
+    let bias = fields.or(BIAS, false)?;
+    let mut model = form.model(fields, sizes)?;
+    model.blocks.iter_mut().for_each(|block| block.forward_bias = bias);
+    Ok(model)
+}
+
+/// Llama's form, whose words see all others.
+pub(super) fn eurobert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    fields.must_be("mlp_bias", false, "biases of feed-forward layers and readout")?;
+    let mut model = Decoder { epsilon: 1e-5, ..LLAMA }.model(fields, sizes)?;
+    model.blocks.iter_mut().for_each(|block| block.attention.mask = Mask::None);
+    Ok(model)
 }
 
 /// Scores are divided by the root of a number that is not the width of a head.

@@ -8,8 +8,11 @@ mod decoders;
 mod plain;
 mod values;
 
-use decoders::{gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3};
-use plain::{bert, distilbert, gpt_neo, gpt_neox, gpt2, modernbert, opt, phi, roberta};
+use decoders::{ernie4_5, eurobert, gemma, gemma2, gemma3, llama, mistral, olmo2, phi3, qwen2, qwen3, smollm3};
+use plain::{
+    bert, biogpt, distilbert, electra, ernie, gpt_bigcode, gpt_neo, gpt_neox, gpt2, gptj, modernbert,
+    modernbert_decoder, mpnet, nomic_bert, openai_gpt, opt, phi, roberta, roberta_pre_norm, stablelm,
+};
 
 use super::config::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, POSITIONS_MAX, VOCABULARY_MAX, WIDTH_MAX};
 use super::fields::{CHECK, Fields};
@@ -46,6 +49,23 @@ pub enum Family {
     Phi,
     ModernBert,
     Opt,
+    CamemBert,
+    Data2Vec,
+    RobertaPreNorm,
+    Ernie,
+    Electra,
+    MpNet,
+    NomicBert,
+    EuroBert,
+    ModernBertDecoder,
+    OpenAiGpt,
+    GptBigCode,
+    BioGpt,
+    GptJ,
+    SmolLm3,
+    Ministral,
+    Ernie45,
+    StableLm,
 }
 
 /// The facts of a family.
@@ -87,6 +107,8 @@ pub(super) struct Keys {
     pub heads: &'static str,
     pub hidden: &'static str,
     pub positions: &'static str,
+    /// Other names of these keys, which count where both are there.
+    others: &'static [(&'static str, &'static str)],
     /// Each position has a vector of its own; else any sentence can be read, and its longest is as long as attune reads.
     has_table: bool,
 }
@@ -97,6 +119,7 @@ const BERT_KEYS: Keys = Keys {
     heads: "num_attention_heads",
     hidden: "intermediate_size",
     positions: "max_position_embeddings",
+    others: &[],
     has_table: true,
 };
 const ROTARY_KEYS: Keys = Keys { has_table: false, ..BERT_KEYS };
@@ -106,11 +129,40 @@ const GPT2_KEYS: Keys = Keys {
     heads: "n_head",
     hidden: "n_inner",
     positions: "n_positions",
+    others: &[
+        ("n_embd", "hidden_size"),
+        ("n_layer", "num_hidden_layers"),
+        ("n_head", "num_attention_heads"),
+        ("n_positions", "max_position_embeddings"),
+    ],
     has_table: true,
 };
-const DISTILBERT_KEYS: Keys =
-    Keys { width: "dim", layers: "n_layers", heads: "n_heads", hidden: "hidden_dim", ..BERT_KEYS };
-const NEO_KEYS: Keys = Keys { layers: "num_layers", heads: "num_heads", ..BERT_KEYS };
+const GPTJ_KEYS: Keys = Keys { has_table: false, ..GPT2_KEYS };
+const DISTILBERT_KEYS: Keys = Keys {
+    width: "dim",
+    layers: "n_layers",
+    heads: "n_heads",
+    hidden: "hidden_dim",
+    others: &[("dim", "hidden_size"), ("n_layers", "num_hidden_layers"), ("n_heads", "num_attention_heads")],
+    ..BERT_KEYS
+};
+const NEO_KEYS: Keys = Keys {
+    layers: "num_layers",
+    heads: "num_heads",
+    others: &[("num_layers", "num_hidden_layers"), ("num_heads", "num_attention_heads")],
+    ..BERT_KEYS
+};
+/// The keys of the hub's configs; those of transformers count before them.
+const NOMIC_KEYS: Keys = Keys {
+    others: &[
+        ("n_embd", "hidden_size"),
+        ("n_layer", "num_hidden_layers"),
+        ("n_head", "num_attention_heads"),
+        ("n_inner", "intermediate_size"),
+        ("n_positions", "max_position_embeddings"),
+    ],
+    ..GPTJ_KEYS
+};
 const OPT_KEYS: Keys = Keys { hidden: "ffn_dim", ..BERT_KEYS };
 
 /// Width, layers, heads, hidden units, positions and vocabulary.
@@ -159,6 +211,25 @@ families! {
     Phi = "phi", "Phi", ROTARY_KEYS, [2048, 24, 32, 8192, 2048, 51_200], phi, PHI;
     ModernBert = "modernbert", "ModernBERT", ROTARY_KEYS, [768, 22, 12, 1152, 8192, 50_368], modernbert, MODERNBERT;
     Opt = "opt", "OPT", OPT_KEYS, [768, 12, 12, 3072, 2048, 50_272], opt, OPT;
+    CamemBert = "camembert", "CamemBERT", BERT_KEYS, [768, 12, 12, 3072, 512, 30_522], roberta, ROBERTA;
+    Data2Vec = "data2vec-text", "data2vec", BERT_KEYS, [768, 12, 12, 3072, 512, 30_522], roberta, ROBERTA;
+    RobertaPreNorm = "roberta-prelayernorm", "RoBERTa with norms first", BERT_KEYS, [768, 12, 12, 3072, 512, 50_265],
+        roberta_pre_norm, ROBERTA_PRE_NORM;
+    Ernie = "ernie", "ERNIE", BERT_KEYS, [768, 12, 12, 3072, 512, 30_522], ernie, BERT;
+    Electra = "electra", "ELECTRA", BERT_KEYS, [256, 12, 4, 1024, 512, 30_522], electra, ELECTRA;
+    MpNet = "mpnet", "MPNet", BERT_KEYS, [768, 12, 12, 3072, 512, 30_527], mpnet, MPNET;
+    NomicBert = "nomic_bert", "Nomic BERT", NOMIC_KEYS, [768, 12, 12, 3072, 2048, 30_528], nomic_bert, NOMIC_BERT;
+    EuroBert = "eurobert", "EuroBERT", ROTARY_KEYS, [768, 12, 12, 3072, 8192, 128_256], eurobert, LLAMA;
+    ModernBertDecoder = "modernbert-decoder", "ModernBERT decoder", ROTARY_KEYS, [768, 22, 12, 1152, 8192, 50_368],
+        modernbert_decoder, MODERNBERT_DECODER;
+    OpenAiGpt = "openai-gpt", "GPT", GPT2_KEYS, [768, 12, 12, 0, 512, 40_478], openai_gpt, OPENAI_GPT;
+    GptBigCode = "gpt_bigcode", "GPT BigCode", GPT2_KEYS, [768, 12, 12, 0, 1024, 50_257], gpt_bigcode, GPT_BIGCODE;
+    BioGpt = "biogpt", "BioGPT", BERT_KEYS, [1024, 24, 16, 4096, 1024, 42_384], biogpt, BIOGPT;
+    GptJ = "gptj", "GPT-J", GPTJ_KEYS, [4096, 28, 16, 0, 2048, 50_400], gptj, GPT_J;
+    SmolLm3 = "smollm3", "SmolLM3", ROTARY_KEYS, [2048, 36, 16, 11_008, 32_768, 128_256], smollm3, LLAMA;
+    Ministral = "ministral", "Ministral", ROTARY_KEYS, [4096, 32, 32, 14_336, 131_072, 32_000], mistral, LLAMA;
+    Ernie45 = "ernie4_5", "ERNIE 4.5", ROTARY_KEYS, [1024, 18, 16, 3072, 131_072, 103_424], ernie4_5, LLAMA_IN_PAIRS;
+    StableLm = "stablelm", "StableLM", ROTARY_KEYS, [2560, 32, 32, 6912, 4096, 50_304], stablelm, STABLELM;
 }
 
 const _: () = {
@@ -182,6 +253,11 @@ impl Family {
     /// The name that people know.
     pub fn name(self) -> &'static str {
         self.entry().name
+    }
+
+    /// The field with the config of the texts' model, where there is another of pictures.
+    pub(super) fn within(self) -> Option<&'static str> {
+        self.entry().within
     }
 
     pub(super) fn keys(self) -> &'static Keys {
@@ -220,41 +296,126 @@ const REFUSED_COUNTS: [(&str, &str); 3] =
 
 /// The map to the layers' width cannot be multiplied into the table: the norm before it divides by a deviation that depends
 /// on word, position and segment together.
-const NORM_BETWEEN: &str =
+pub(super) const NORM_BETWEEN: &str =
     "in its family, the table of words can be narrower than the layers, with a norm before the projection";
+const EXPERTS: &str = "its feed-forward layers are chosen among experts";
+const TWO_MODELS: &str = "it consists of two models, and the second reads the output of the first";
+const NO_ATTENTION: &str = "it has no attention";
+const PARTLY_RECURRENT: &str = "some of its layers have a state or a convolution in place of attention";
+const MULTIPLIED: &str = "it multiplies what each branch adds by a number";
+const BY_SLOPES: &str = "its scores fall with the distance by fixed slopes (ALiBi)";
+const NOT_TEXTS: &str = "it does not read texts alone";
 
 /// Types of models that people have and attune does not compute, and why.
-pub(super) const OTHERS: [(&str, &str); 14] = [
-    ("mixtral", "its feed-forward layers are chosen among experts"),
-    ("qwen2_moe", "its feed-forward layers are chosen among experts"),
-    ("qwen3_moe", "its feed-forward layers are chosen among experts"),
-    ("olmoe", "its feed-forward layers are chosen among experts"),
-    ("deepseek_v3", "its feed-forward layers are chosen among experts"),
+pub(super) const OTHERS: &[(&str, &str)] = &[
+    ("mixtral", EXPERTS),
+    ("qwen2_moe", EXPERTS),
+    ("qwen3_moe", EXPERTS),
+    ("olmoe", EXPERTS),
+    ("phimoe", EXPERTS),
+    ("dbrx", EXPERTS),
+    ("deepseek_v2", EXPERTS),
+    ("deepseek_v3", EXPERTS),
+    ("granitemoe", EXPERTS),
+    ("llama4", EXPERTS),
+    ("switch_transformers", EXPERTS),
     ("gpt_oss", "its softmax has attention sinks, and its feed-forward layers are chosen among experts"),
     ("qwen3_next", "it has layers of linear attention"),
-    ("mamba", "it has no attention"),
-    ("electra", NORM_BETWEEN),
+    ("qwen3_5", "it has layers of linear attention"),
+    ("mamba", NO_ATTENTION),
+    ("mamba2", NO_ATTENTION),
+    ("falcon_mamba", NO_ATTENTION),
+    ("rwkv", NO_ATTENTION),
+    ("fnet", NO_ATTENTION),
+    ("xlstm", NO_ATTENTION),
+    ("jamba", PARTLY_RECURRENT),
+    ("bamba", PARTLY_RECURRENT),
+    ("zamba2", PARTLY_RECURRENT),
+    ("lfm2", PARTLY_RECURRENT),
+    ("recurrent_gemma", PARTLY_RECURRENT),
+    ("granitemoehybrid", PARTLY_RECURRENT),
     ("albert", NORM_BETWEEN),
-    ("t5", "it consists of two models, and the second reads the output of the first"),
-    ("bart", "it consists of two models, and the second reads the output of the first"),
-    ("marian", "it consists of two models, and the second reads the output of the first"),
-    ("deberta-v2", "its scores have position terms that attune does not compute"),
+    ("convbert", "some of its heads are convolutions"),
+    ("squeezebert", "its linear layers are grouped convolutions"),
+    ("mobilebert", "its blocks narrow the vectors, and have several feed-forward layers"),
+    ("funnel", "its layers pool the words"),
+    ("t5", TWO_MODELS),
+    ("mt5", TWO_MODELS),
+    ("umt5", TWO_MODELS),
+    ("longt5", TWO_MODELS),
+    ("bart", TWO_MODELS),
+    ("mbart", TWO_MODELS),
+    ("marian", TWO_MODELS),
+    ("pegasus", TWO_MODELS),
+    ("m2m_100", TWO_MODELS),
+    ("blenderbot", TWO_MODELS),
+    ("encoder-decoder", TWO_MODELS),
+    ("t5gemma", TWO_MODELS),
+    ("whisper", "it consists of two models, and the first hears sound"),
+    ("deberta", DISENTANGLED),
+    ("deberta-v2", DISENTANGLED),
+    ("xlnet", "its scores have terms of relative positions with vectors of their own (Transformer-XL)"),
+    ("transfo-xl", "its scores have terms of relative positions with vectors of their own (Transformer-XL)"),
+    ("big_bird", "its attention is sparse by blocks, some of them at random"),
+    ("longformer", "some of its words have a second set of queries, keys and values for global attention"),
+    ("reformer", "it chooses by hashes which words see each other"),
+    ("bloom", BY_SLOPES),
+    ("mpt", BY_SLOPES),
+    (
+        "falcon",
+        "it stacks queries, keys and values by groups, and some of its models have scores that fall by fixed slopes",
+    ),
+    ("codegen", "it stacks queries, keys and values in four parts, one for each processor that trained it"),
+    ("granite", MULTIPLIED),
+    ("minicpm", MULTIPLIED),
+    ("cohere", "it multiplies its logits by a number"),
+    ("cohere2", "it multiplies its logits by a number"),
+    ("olmo", "its norms have nothing to learn"),
+    ("olmo3", "its layers with windows and those without differ in how positions are scaled"),
+    ("glm", "it turns queries and keys by pairs of neighbouring columns, in a part of each head"),
+    ("glm4", "it turns queries and keys by pairs of neighbouring columns, in a part of each head"),
+    ("gemma3n", "its layers have vectors of each word of their own, and several streams"),
+    ("xglm", "its positions are waves, sines before cosines"),
+    ("ctrl", "its positions are waves, sines before cosines"),
+    ("esm", "its vectors are rescaled by the share of masked letters"),
+    ("bitnet", "its weights have three values"),
+    ("clip", NOT_TEXTS),
+    ("siglip", NOT_TEXTS),
+    ("vit", NOT_TEXTS),
+    ("llava", NOT_TEXTS),
+    ("qwen2_vl", NOT_TEXTS),
+    ("qwen2_5_vl", NOT_TEXTS),
+    ("qwen3_vl", NOT_TEXTS),
+    ("wav2vec2", NOT_TEXTS),
 ];
+
+/// Deberta's scores.
+const DISENTANGLED: &str = "its scores compare words and positions separately (disentangled attention)";
 
 impl Keys {
     fn read(self, fields: Fields<'_>, defaults: Sizes) -> Result<Sizes, Refusal> {
-        let width = fields.size(self.width, defaults.width, "the width", WIDTH_MAX)?;
+        let key = |own| self.key(fields, own);
+        let width = fields.size(key(self.width)?, defaults.width, "the width", WIDTH_MAX)?;
         let hidden = if defaults.hidden == 0 { 4 * width } else { defaults.hidden };
         let positions_most = if self.has_table { POSITIONS_MAX } else { usize::MAX };
-        let positions = fields.size(self.positions, defaults.positions, "the number of positions", positions_most)?;
+        let positions =
+            fields.size(key(self.positions)?, defaults.positions, "the number of positions", positions_most)?;
         Ok(Sizes {
             width,
-            layers: fields.size(self.layers, defaults.layers, "the number of layers", LAYERS_MAX)?,
-            heads: fields.size(self.heads, defaults.heads, "the number of heads", HEADS_MAX)?,
-            hidden: fields.size(self.hidden, hidden, "the number of hidden units", HIDDEN_MAX)?,
+            layers: fields.size(key(self.layers)?, defaults.layers, "the number of layers", LAYERS_MAX)?,
+            heads: fields.size(key(self.heads)?, defaults.heads, "the number of heads", HEADS_MAX)?,
+            hidden: fields.size(key(self.hidden)?, hidden, "the number of hidden units", HIDDEN_MAX)?,
             positions: positions.min(POSITIONS_MAX),
             vocabulary: fields.size("vocab_size", defaults.vocabulary, "the vocabulary", VOCABULARY_MAX)?,
         })
+    }
+
+    /// The key under which a config has a size.
+    fn key(self, fields: Fields<'_>, own: &'static str) -> Result<&'static str, Refusal> {
+        match self.others.iter().find(|(key, _)| *key == own) {
+            Some((_, other)) if fields.has(&[other])? => Ok(other),
+            _ => Ok(own),
+        }
     }
 }
 

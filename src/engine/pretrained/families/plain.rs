@@ -3,19 +3,20 @@
 
 use super::super::config::WIDTH_MAX;
 use super::super::fields::{CHECK, Fields};
+use super::super::names::DistanceBuckets;
 use super::super::refusal::Refusal;
 use super::decoders::key_value_heads;
 use super::values::{
-    FULL, RotaryKeys, SLIDING, TURN, absolute_positions, activation, epsilon, kinds, kinds_of, layers_between, linear,
-    set_biases, transformed, window_of,
+    FRACTION, FULL, RotaryKeys, SLIDING, TURN, absolute_positions, activation, activation_named, epsilon, kinds,
+    kinds_of, layers_between, linear, set_biases, transformed, window_of,
 };
-use super::{FORM, Sizes};
+use super::{FORM, NORM_BETWEEN, Sizes};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, Window};
 use crate::numerics::block::{BlockConfig, Branches, Norm};
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::norm::NormForm;
-use crate::numerics::positions::{PositionRows, Positions};
+use crate::numerics::positions::{PositionRows, Positions, Rotary, RotaryScaling};
 
 /// A model of BERT's or GPT-2's form: learned positions, layer norms, and biases everywhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,91 @@ pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     Ok(Architecture { position_rows, readout, ..bert(fields, &sizes)? })
 }
 
+/// The same with norms before each branch and after all layers.
+pub(super) fn roberta_pre_norm(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let mut model = roberta(fields, sizes)?;
+    model.blocks.iter_mut().for_each(|block| block.norm = Norm::Pre);
+    Ok(Architecture { final_norm: true, ..model })
+}
+
+/// BERT, some of whose models add a vector for the task.
+pub(super) fn ernie(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    fields.must_be("use_task_id", false, "a vector for the task, added to each word's")?;
+    bert(fields, sizes)
+}
+
+/// BERT with another head, where the table of words is as wide as the layers.
+pub(super) fn electra(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// The width of the table where the config has none.
+    const TABLE: usize = 128;
+    let width = fields.or("embedding_size", TABLE)?;
+    if width != sizes.width {
+        let found = format!("{width} as embedding_size, where the layers are {} wide", sizes.width);
+        let advice = format!("attune does not compute this model, because {NORM_BETWEEN}");
+        return Err(Refusal::new(found, "a table as wide as the layers", advice));
+    }
+    Ok(Architecture { readout: transformed(fields, Activation::Gelu)?, ..bert(fields, sizes)? })
+}
+
+/// RoBERTa without kinds of sentences, whose scores have a number for each distance; the filler is always the same.
+pub(super) fn mpnet(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const PAD: usize = 1;
+    const BUCKETS: usize = DistanceBuckets::COUNT;
+    let buckets = fields.or("relative_attention_num_buckets", BUCKETS)?;
+    if buckets != BUCKETS {
+        let found = format!("{buckets} as relative_attention_num_buckets");
+        return Err(Refusal::new(found, format!("{BUCKETS}"), FORM));
+    }
+    let position_rows = PositionRows { first: PAD + 1, filler: Some(PAD) };
+    if sizes.positions <= position_rows.first {
+        let found = format!("{} positions", sizes.positions);
+        return Err(Refusal::new(found, format!("more than {}", position_rows.first), CHECK));
+    }
+    let sizes = Sizes { positions: sizes.positions - position_rows.first, ..*sizes };
+    let activation = activation(fields, "hidden_act", Activation::Gelu)?;
+    let epsilon = epsilon(fields, "layer_norm_eps", 1e-12)?;
+    let readout = transformed(fields, Activation::Gelu)?;
+    let mut model = Plain::of(&sizes, Norm::Post, epsilon, activation, readout)?.architecture();
+    model.blocks.iter_mut().for_each(|block| block.attention.distances = Some(sizes.positions));
+    Ok(Architecture { position_rows, ..model })
+}
+
+/// BERT with rotary positions, gates, and no biases within its layers.
+pub(super) fn nomic_bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    const FLAGS: [(&str, &str); 8] = [
+        ("qkv_proj_bias", "biases of queries, keys and values"),
+        ("mlp_fc1_bias", "biases of feed-forward layers"),
+        ("mlp_fc2_bias", "biases of feed-forward layers"),
+        ("prenorm", "norms before the branches"),
+        ("parallel_block", "parallel branches"),
+        ("causal", "words that see only earlier words"),
+        ("rotary_emb_interleaved", "pairs of neighbouring columns"),
+        ("use_rms_norm", "norms without a mean"),
+    ];
+    // The hub's configs say what those of transformers do not; transformers reads none of it.
+    FLAGS.iter().try_for_each(|(key, found)| fields.must_be(key, false, found))?;
+    let turn =
+        RotaryKeys { theta_key: "rotary_emb_base", theta: 1e3, fraction_key: Some("rotary_emb_fraction"), ..TURN };
+    let attention = sizes.attention()?;
+    let key = if fields.has(&["hidden_act"])? { "hidden_act" } else { "activation_function" };
+    let activation = activation_named(fields, key, Activation::Silu, &[("swiglu", Activation::Silu)])?;
+    let types = fields.or("type_vocab_size", 2)?;
+    let norm =
+        epsilon(fields, if fields.has(&["layer_norm_eps"])? { "layer_norm_eps" } else { "layer_norm_epsilon" }, 1e-12)?;
+    let mut block = BlockConfig {
+        norm: Norm::Post,
+        norm_form: NormForm::layer(norm),
+        feed_forward: Some(sizes.hidden),
+        activation,
+        gated: true,
+        ..BlockConfig::plain(AttentionConfig { rotary: Some(turn.read(fields, attention.key_width)?), ..attention })
+    };
+    set_biases(&mut block, [false; 3]);
+    let readout = transformed(fields, activation)?;
+    let segments = (types > 0).then_some(types);
+    Ok(Architecture { embedding_norm: true, segments, readout, readout_bias: true, ..sizes.model(block) })
+}
+
 pub(super) fn distilbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// The epsilon of every norm; DistilBERT has no field for it.
     const EPSILON: f64 = 1e-12;
@@ -136,6 +222,25 @@ fn decoder_with_positions(fields: Fields<'_>, sizes: &Sizes) -> Result<Architect
     let epsilon = epsilon(fields, "layer_norm_epsilon", 1e-5)?;
     let activation = activation(fields, "activation_function", Activation::GeluTanh)?;
     Ok(Plain::of(sizes, Norm::Pre, epsilon, activation, linear(fields, true)?)?.architecture())
+}
+
+/// The first GPT: norms behind each sum, and none before or after the layers.
+pub(super) fn openai_gpt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// In this family `gelu` is the approximation.
+    const MEANT: [(&str, Activation); 1] = [("gelu", Activation::GeluTanh)];
+    let epsilon = epsilon(fields, "layer_norm_epsilon", 1e-5)?;
+    let activation = activation_named(fields, "afn", Activation::GeluTanh, &MEANT)?;
+    let plain = Plain::of(sizes, Norm::Post, epsilon, activation, linear(fields, true)?)?;
+    let model = Plain { mask: Mask::Causal, ..plain }.architecture();
+    Ok(Architecture { embedding_norm: false, readout_bias: false, ..model })
+}
+
+/// GPT-2, all of whose heads share one head of keys and values.
+pub(super) fn gpt_bigcode(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    fields.must_be("multi_query", true, "a head of keys and values for each head")?;
+    let mut model = gpt2(fields, sizes)?;
+    model.blocks.iter_mut().for_each(|block| block.attention.group_size = sizes.heads);
+    Ok(model)
 }
 
 /// GPT-2 without biases of queries, keys and values, whose scores are not scaled; some layers see a window.
@@ -166,11 +271,13 @@ fn neo_layers(fields: Fields<'_>, sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
     kinds_of(&kinds, "attention_layers", ["global", "local"], sizes)
 }
 
+/// The row of the first position in OPT's tables.
+const OPT_FIRST: usize = 2;
+
 /// Pre-norm blocks after positions of which the first two rows are not used.
 pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// The epsilon of every norm; OPT has no field for it.
     const EPSILON: f64 = 1e-5;
-    const FIRST: usize = 2;
     let is_first = fields.or("do_layer_norm_before", true)?;
     fields.must_be("layer_norm_elementwise_affine", true, "norms with nothing to learn")?;
     let norm = if is_first { Norm::Pre } else { Norm::Post };
@@ -180,13 +287,25 @@ pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Ref
     let bias = fields.or("enable_bias", true)?;
     model.blocks.iter_mut().for_each(|block| set_biases(block, [bias; 3]));
     let final_norm = is_first && !fields.or("_remove_final_layer_norm", false)?;
-    let position_rows = PositionRows { first: FIRST, filler: None };
+    let position_rows = PositionRows { first: OPT_FIRST, filler: None };
     let width = fields.size("word_embed_proj_dim", sizes.width, "the width of the table", WIDTH_MAX)?;
     if width != sizes.width {
         let found = format!("{width} as word_embed_proj_dim, where the model is {} wide", sizes.width);
         return Err(Refusal::new(found, "a table as wide as the model", FORM));
     }
     Ok(Architecture { embedding_norm: false, final_norm, position_rows, readout_bias: false, ..model })
+}
+
+/// OPT's form with a scaled table and GELU.
+pub(super) fn biogpt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// The epsilon of every norm: `layer_norm_eps` is not read.
+    const EPSILON: f64 = 1e-5;
+    let activation = activation(fields, "hidden_act", Activation::Gelu)?;
+    let model = Plain::of(sizes, Norm::Pre, EPSILON, activation, linear(fields, true)?)?.architecture();
+    let is_scaled = fields.or("scale_embedding", true)?;
+    let embedding_scale = is_scaled.then(|| (sizes.width as f64).sqrt());
+    let position_rows = PositionRows { first: OPT_FIRST, filler: None };
+    Ok(Architecture { embedding_scale, position_rows, readout_bias: false, ..model })
 }
 
 /// Attention to earlier words, in heads that are turned.
@@ -216,7 +335,7 @@ fn pre_norm(
 
 /// Both branches read the block's input, each after a norm of its own; a part of each head is turned.
 pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    let turn = RotaryKeys { theta_key: "rotary_emb_base", fraction_key: "rotary_pct", fraction: 0.25, ..TURN };
+    let turn = RotaryKeys { theta_key: "rotary_emb_base", fraction_key: Some("rotary_pct"), fraction: 0.25, ..TURN };
     let attention = turned(fields, sizes, turn)?;
     let is_parallel = fields.or("use_parallel_residual", true)?;
     let branches = if is_parallel { Branches::Parallel } else { Branches::Sequential };
@@ -229,12 +348,63 @@ pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
 /// The same with one norm for both branches, and a readout with a bias.
 pub(super) fn phi(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
-    let turned = turned(fields, sizes, RotaryKeys { fraction: 0.5, ..TURN })?;
+    let turned = turned(fields, sizes, RotaryKeys { fraction_key: Some(FRACTION), fraction: 0.5, ..TURN })?;
     let group_size = sizes.heads / key_value_heads(fields, sizes.heads, sizes.heads)?;
     let attention = AttentionConfig { group_size, ..turned };
     let block = pre_norm(fields, sizes, attention, Branches::ParallelOneNorm, Activation::GeluTanh)?;
     let readout = linear(fields, false)?;
     Ok(Architecture { final_norm: true, readout, readout_bias: true, ..sizes.model(block) })
+}
+
+/// Layer norms with gated feed-forward layers; a part of each head is turned.
+pub(super) fn stablelm(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// The heads of keys and values where the config does not say it.
+    const SHARED: usize = 32;
+    fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
+    let turned = turned(fields, sizes, RotaryKeys { fraction_key: Some(FRACTION), fraction: 0.25, ..TURN })?;
+    let group_size = sizes.heads / key_value_heads(fields, sizes.heads, SHARED)?;
+    let is_parallel = fields.or("use_parallel_residual", false)?;
+    let branches = if is_parallel { Branches::ParallelOneNorm } else { Branches::Sequential };
+    let block = pre_norm(fields, sizes, AttentionConfig { group_size, ..turned }, branches, Activation::Silu)?;
+    let mut block = BlockConfig { gated: true, ..block };
+    set_biases(&mut block, [fields.or("use_qkv_bias", false)?, false, false]);
+    Ok(Architecture { final_norm: true, readout: linear(fields, false)?, ..sizes.model(block) })
+}
+
+/// Phi's block, whose queries and keys are turned by pairs of neighbouring columns, without biases of attention.
+pub(super) fn gptj(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    /// Turned columns of a head where the config does not say it.
+    const TURNED: usize = 64;
+    let attention = sizes.attention()?;
+    let most = attention.key_width;
+    let default = if fields.has(&["rotary_dim"])? { most } else { TURNED };
+    let width = fields.size("rotary_dim", default, "the number of turned columns", most)?;
+    if !width.is_multiple_of(2) {
+        return Err(Refusal::new(format!("{width} as rotary_dim"), "an even number, in pairs", CHECK));
+    }
+    let rotary = Some(Rotary { theta: TURN.theta, width, scaling: RotaryScaling::None });
+    let mut block = BlockConfig {
+        norm: Norm::Pre,
+        norm_form: NormForm::layer(epsilon(fields, "layer_norm_epsilon", 1e-5)?),
+        branches: Branches::ParallelOneNorm,
+        feed_forward: Some(sizes.hidden),
+        activation: activation(fields, "activation_function", Activation::GeluTanh)?,
+        ..BlockConfig::plain(AttentionConfig { mask: Mask::Causal, rotary, ..attention })
+    };
+    set_biases(&mut block, [false, false, true]);
+    let readout = linear(fields, false)?;
+    Ok(Architecture { final_norm: true, readout, readout_bias: true, ..sizes.model(block) })
+}
+
+/// The same as a decoder: a word sees those before it, in layers with a window half as many as the config says.
+pub(super) fn modernbert_decoder(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
+    let mut model = modernbert(fields, sizes)?;
+    for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
+        attention.mask = Mask::Causal;
+        let words = attention.window.before;
+        attention.window = Window { before: words.map(|words| words.saturating_sub(1)), after: None };
+    }
+    Ok(model)
 }
 
 /// An encoder in today's forms: gates, rotary positions, windows to both sides; layer 0 has no norm before its attention.

@@ -23,8 +23,18 @@ pub(in crate::pretrained) const ACTIVATIONS: [(&str, Activation); 8] = [
 ];
 
 pub(super) fn activation(fields: Fields<'_>, key: &str, default: Activation) -> Result<Activation, Refusal> {
+    activation_named(fields, key, default, &[])
+}
+
+/// The same in a family in which some of the names have another meaning.
+pub(super) fn activation_named(
+    fields: Fields<'_>,
+    key: &str,
+    default: Activation,
+    meant: &[(&str, Activation)],
+) -> Result<Activation, Refusal> {
     let Some(name) = fields.get::<String>(&[key])? else { return Ok(default) };
-    let found = ACTIVATIONS.iter().find(|(known, _)| *known == name);
+    let found = meant.iter().chain(&ACTIVATIONS).find(|(known, _)| *known == name);
     found.map(|(_, activation)| *activation).ok_or_else(|| {
         let names = ACTIVATIONS.map(|(name, _)| name);
         let refusal = no_such(&name, key, format!("one of {}", names.join(", ")));
@@ -112,20 +122,26 @@ pub(super) fn window(fields: Fields<'_>, default: Option<usize>) -> Result<Optio
     }
 }
 
+/// Why there is no window: the config has none, or a flag says that its window does not count.
+pub(super) type NoWindow = &'static str;
+pub(super) const NONE: NoWindow = "no sliding_window";
+pub(super) const OFF: NoWindow = "a sliding_window that does not count, because use_sliding_window is not true";
+
 /// The model with windows on some of its layers.
 pub(super) fn windowed(
     fields: Fields<'_>,
     sizes: &Sizes,
     mut model: Architecture,
-    window: Option<usize>,
+    window: Result<usize, NoWindow>,
     slides: impl Fn(usize) -> bool,
 ) -> Result<Architecture, Refusal> {
     for (block, slides) in model.blocks.iter_mut().zip(kinds(fields, sizes, slides)?) {
         if slides {
-            let none = || {
-                Refusal::new("layers with a window, and no sliding_window", "the number of words in a window", CHECK)
-            };
-            block.attention.window = Window { before: Some(window.ok_or_else(none)? - 1), after: None };
+            let words = window.map_err(|why| {
+                let found = format!("layers with a window (layer_types), and {why}");
+                Refusal::new(found, "the number of words in a window, or no such layers", CHECK)
+            })?;
+            block.attention.window = Window { before: Some(words - 1), after: None };
         }
     }
     Ok(model)
@@ -143,24 +159,23 @@ pub(super) struct RotaryKeys {
     pub kind: &'static str,
     pub theta_key: &'static str,
     pub theta: f64,
-    pub fraction_key: &'static str,
+    /// The share of a head that is turned, in families of which part of a head can be; others have no use for the key.
+    pub fraction_key: Option<&'static str>,
     pub fraction: f64,
     /// Whether `rope_scaling` is of these layers.
     pub is_scaled: bool,
 }
 
-pub(super) const TURN: RotaryKeys = RotaryKeys {
-    kind: FULL,
-    theta_key: "rope_theta",
-    theta: 1e4,
-    fraction_key: "partial_rotary_factor",
-    fraction: 1.0,
-    is_scaled: true,
-};
+pub(super) const TURN: RotaryKeys =
+    RotaryKeys { kind: FULL, theta_key: "rope_theta", theta: 1e4, fraction_key: None, fraction: 1.0, is_scaled: true };
 
 /// The keys of today's configs.
 const PARAMETERS: &str = "rope_parameters";
 const THETA: &str = "rope_theta";
+const SCALING: &str = "rope_scaling";
+/// The older name of the type.
+const OLD_TYPE: &str = "type";
+pub(super) const FRACTION: &str = "partial_rotary_factor";
 const TYPE: &str = "rope_type";
 
 impl RotaryKeys {
@@ -173,19 +188,24 @@ impl RotaryKeys {
             false => fields.number(&[old], default, bounds),
         };
         let theta = number(THETA, self.theta_key, self.theta, THETA_BOUNDS)?;
-        let fraction = number("partial_rotary_factor", self.fraction_key, self.fraction, [0.0, 1.0])?;
+        let fraction = match self.fraction_key {
+            Some(key) => number(FRACTION, key, self.fraction, [0.0, 1.0])?,
+            None => self.fraction,
+        };
         let width = (head_width as f64 * fraction) as usize;
         if width == 0 || !width.is_multiple_of(2) {
-            let found = format!("{width} rotated columns of {head_width} in a head ({})", self.fraction_key);
+            let found = format!(
+                "{width} rotated columns of {head_width} in a head ({})",
+                self.fraction_key.unwrap_or("head_dim")
+            );
             return Err(Refusal::new(found, "an even number, in pairs", CHECK));
         }
-        let old: &[&str] = if self.is_scaled { &["rope_scaling"] } else { &[] };
-        let scaling = scaling(fields, if new.is_empty() { old } else { new })?;
-        Ok(Rotary { theta, width, scaling })
+        Ok(Rotary { theta, width, scaling: scaling(fields, new)? })
     }
 
     /// The path of these layers' parameters; empty where the config has the older keys.
     fn parameters(&self, fields: Fields<'_>) -> Result<&'static [&'static str], Refusal> {
+        const OLDER: &[&str] = &[SCALING];
         // Of a kind's own, or of all layers.
         let paths: [&'static [&'static str]; 2] = if self.kind == FULL {
             [&[PARAMETERS, FULL], &[PARAMETERS]]
@@ -195,8 +215,15 @@ impl RotaryKeys {
         if fields.has(paths[0])? {
             return Ok(paths[0]);
         }
-        let is_of_all = fields.has(&[PARAMETERS, THETA])? || fields.has(&[PARAMETERS, TYPE])?;
-        Ok(if is_of_all { paths[1] } else { &[] })
+        // The older key takes the place of the newer one, with all that stands in that.
+        for path in [OLDER, paths[1]].into_iter().skip(usize::from(!self.is_scaled)) {
+            for key in [THETA, TYPE, OLD_TYPE] {
+                if fields.has(&[path[0], key])? {
+                    return Ok(path);
+                }
+            }
+        }
+        Ok(&[])
     }
 }
 
@@ -210,7 +237,7 @@ fn scaling(fields: Fields<'_>, path: &[&str]) -> Result<RotaryScaling, Refusal> 
     let under = |key| [path, &[key]].concat();
     let kind = match fields.get::<String>(&under(TYPE))? {
         Some(kind) => Some(kind),
-        None => fields.get::<String>(&under("type"))?,
+        None => fields.get::<String>(&under(OLD_TYPE))?,
     };
     let needed = |key, bounds| {
         if fields.get::<f64>(&under(key))?.is_none() {

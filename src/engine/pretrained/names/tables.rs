@@ -55,18 +55,98 @@ pub(in crate::pretrained) const BERT: TensorNames = {
     ];
     // The bias under the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
-    TensorNames { prefixes: &["bert."], rows: &[BERT_LAYERS, HEAD], aliases }
+    TensorNames { prefixes: &["bert.", "ernie."], rows: &[BERT_LAYERS, HEAD], aliases }
 };
 
-pub(in crate::pretrained) const ROBERTA: TensorNames = {
-    const HEAD: &[NamedTensors] = &[
-        linear(TransformWeights, TransformBias, "lm_head.dense"),
-        same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
-        weights(LogitWeights, "lm_head.decoder"),
-        bias(LogitBias, "lm_head"),
+/// The head of RoBERTa and those that keep its names.
+const ROBERTA_HEAD: &[NamedTensors] = &[
+    linear(TransformWeights, TransformBias, "lm_head.dense"),
+    same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
+    weights(LogitWeights, "lm_head.decoder"),
+    bias(LogitBias, "lm_head"),
+];
+const ROBERTA_ALIASES: &[(&str, &str)] = &[("lm_head.decoder.bias", "lm_head.bias")];
+
+pub(in crate::pretrained) const ROBERTA: TensorNames = TensorNames {
+    prefixes: &["roberta.", "data2vec_text."],
+    rows: &[BERT_LAYERS, ROBERTA_HEAD],
+    aliases: ROBERTA_ALIASES,
+};
+
+pub(in crate::pretrained) const ROBERTA_PRE_NORM: TensorNames = {
+    const LAYERS: &[NamedTensors] = &[
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Positions, "embeddings.position_embeddings"),
+        alone(Segments, "embeddings.token_type_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+        same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.LayerNorm"),
+        linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.self.query"),
+        linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
+        linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
+        linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
+        same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.intermediate.LayerNorm"),
+        linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
+        linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
+        same(FinalNormGain, FinalNormBias, "LayerNorm"),
     ];
-    let aliases = &[("lm_head.decoder.bias", "lm_head.bias")];
-    TensorNames { prefixes: &["roberta."], rows: &[BERT_LAYERS, HEAD], aliases }
+    TensorNames { prefixes: &["roberta_prelayernorm."], rows: &[LAYERS, ROBERTA_HEAD], aliases: ROBERTA_ALIASES }
+};
+
+pub(in crate::pretrained) const ELECTRA: TensorNames = {
+    const HEAD: &[NamedTensors] = &[
+        linear(TransformWeights, TransformBias, "generator_predictions.dense"),
+        same(TransformNormGain, TransformNormBias, "generator_predictions.LayerNorm"),
+        linear(LogitWeights, LogitBias, "generator_lm_head"),
+    ];
+    TensorNames { prefixes: &["electra."], rows: &[BERT_LAYERS, HEAD], aliases: &[] }
+};
+
+pub(in crate::pretrained) const MPNET: TensorNames = {
+    const LAYERS: &[NamedTensors] = &[
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Positions, "embeddings.position_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+        linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.attn.q"),
+        linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.attn.k"),
+        linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.attn.v"),
+        // One table for all layers.
+        NamedTensors {
+            weight: Some(DistanceBias),
+            bias: None,
+            name: "encoder.relative_attention_bias",
+            lies: Lies::Buckets,
+        },
+        linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.attn.o"),
+        same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.LayerNorm"),
+        linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
+        linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
+        same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.output.LayerNorm"),
+    ];
+    TensorNames { prefixes: &["mpnet."], rows: &[LAYERS, ROBERTA_HEAD], aliases: ROBERTA_ALIASES }
+};
+
+pub(in crate::pretrained) const NOMIC_BERT: TensorNames = {
+    const LAYERS: &[NamedTensors] = &[
+        alone(Embedding, "embeddings.word_embeddings"),
+        alone(Segments, "embeddings.token_type_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "emb_ln"),
+        row(QueryWeights, QueryBias, "encoder.layers.{}.attn.Wqkv", Lies::Stacked),
+        row(KeyWeights, KeyBias, "encoder.layers.{}.attn.Wqkv", Lies::Stacked),
+        row(ValueWeights, ValueBias, "encoder.layers.{}.attn.Wqkv", Lies::Stacked),
+        linear(OutputWeights, OutputBias, "encoder.layers.{}.attn.out_proj"),
+        same(AttentionNormGain, AttentionNormBias, "encoder.layers.{}.norm1"),
+        linear(HiddenWeights, HiddenBias, "encoder.layers.{}.mlp.fc11"),
+        linear(GateWeights, GateBias, "encoder.layers.{}.mlp.fc12"),
+        linear(ForwardWeights, ForwardBias, "encoder.layers.{}.mlp.fc2"),
+        same(ForwardNormGain, ForwardNormBias, "encoder.layers.{}.norm2"),
+        linear(TransformWeights, TransformBias, "cls.predictions.transform.dense"),
+        same(TransformNormGain, TransformNormBias, "cls.predictions.transform.layer_norm"),
+        weights(LogitWeights, "cls.predictions.decoder"),
+        bias(LogitBias, "cls.predictions"),
+    ];
+    // The bias under the name of the layer that adds it.
+    let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
+    TensorNames { prefixes: &["nomic_bert.", "bert."], rows: &[LAYERS], aliases }
 };
 
 pub(in crate::pretrained) const DISTILBERT: TensorNames = {
@@ -103,6 +183,57 @@ pub(in crate::pretrained) const GPT2: TensorNames = {
         same(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
         same(FinalNormGain, FinalNormBias, "ln_f"),
         weights(LogitWeights, "lm_head"),
+    ];
+    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const OPENAI_GPT: TensorNames = {
+    const ROWS: &[NamedTensors] = &[
+        alone(Embedding, "tokens_embed"),
+        alone(Positions, "positions_embed"),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Third(0)),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Third(1)),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Third(2)),
+        same(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        same(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
+        same(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
+        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const GPT_BIGCODE: TensorNames = {
+    const ROWS: &[NamedTensors] = &[
+        alone(Embedding, "wte"),
+        alone(Positions, "wpe"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Stacked),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Stacked),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Stacked),
+        linear(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
+        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+        linear(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
+        linear(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
+        same(FinalNormGain, FinalNormBias, "ln_f"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const GPT_J: TensorNames = {
+    const ROWS: &[NamedTensors] = &[
+        alone(Embedding, "wte"),
+        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+        row(QueryWeights, QueryBias, "h.{}.attn.q_proj", Lies::Pairs),
+        row(KeyWeights, KeyBias, "h.{}.attn.k_proj", Lies::Pairs),
+        linear(ValueWeights, ValueBias, "h.{}.attn.v_proj"),
+        linear(OutputWeights, OutputBias, "h.{}.attn.out_proj"),
+        linear(HiddenWeights, HiddenBias, "h.{}.mlp.fc_in"),
+        linear(ForwardWeights, ForwardBias, "h.{}.mlp.fc_out"),
+        same(FinalNormGain, FinalNormBias, "ln_f"),
+        linear(LogitWeights, LogitBias, "lm_head"),
     ];
     TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
 };
@@ -153,6 +284,31 @@ const BEFORE: &[NamedTensors] = &[
 
 pub(in crate::pretrained) const LLAMA: TensorNames =
     TensorNames { prefixes: &["model."], rows: &[DECODER, SINGLE, BEFORE], aliases: &[] };
+
+pub(in crate::pretrained) const STABLELM: TensorNames = {
+    const ROWS: &[NamedTensors] = &[
+        alone(Embedding, "embed_tokens"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.post_attention_layernorm"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.down_proj"),
+        same(FinalNormGain, FinalNormBias, "norm"),
+        weights(LogitWeights, "lm_head"),
+    ];
+    TensorNames { prefixes: &["model."], rows: &[ROWS, SINGLE], aliases: &[] }
+};
+
+/// Llama's names, where queries and keys are turned by pairs of neighbouring columns.
+pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
+    const IN_PAIRS: &[NamedTensors] = &[
+        row(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj", Lies::Pairs),
+        row(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj", Lies::Pairs),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        linear(GateWeights, GateBias, "layers.{}.mlp.gate_proj"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.mlp.up_proj"),
+    ];
+    TensorNames { prefixes: &["model."], rows: &[DECODER, IN_PAIRS, BEFORE], aliases: &[] }
+};
 
 /// Norms before both branches, and of what they add.
 pub(in crate::pretrained) const GEMMA2: TensorNames = {
@@ -242,6 +398,45 @@ pub(in crate::pretrained) const MODERNBERT: TensorNames = {
         linear(LogitWeights, LogitBias, "decoder"),
     ];
     TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const MODERNBERT_DECODER: TensorNames = {
+    const ROWS: &[NamedTensors] = &[
+        alone(Embedding, "embeddings.tok_embeddings"),
+        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
+        linear(QueryWeights, QueryBias, "layers.{}.attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.attn.v_proj"),
+        linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
+        row(GateWeights, GateBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
+        same(FinalNormGain, FinalNormBias, "final_norm"),
+        linear(TransformWeights, TransformBias, "lm_head.dense"),
+        same(TransformNormGain, TransformNormBias, "lm_head.norm"),
+        linear(LogitWeights, LogitBias, "decoder"),
+    ];
+    TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+};
+
+pub(in crate::pretrained) const BIOGPT: TensorNames = {
+    const ROWS: &[NamedTensors] = &[
+        alone(Embedding, "embed_tokens"),
+        alone(Positions, "embed_positions"),
+        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+        linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
+        same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
+        linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
+        linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
+        same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
+        same(FinalNormGain, FinalNormBias, "layer_norm"),
+        weights(LogitWeights, "output_projection"),
+    ];
+    TensorNames { prefixes: &["biogpt."], rows: &[ROWS], aliases: &[] }
 };
 
 pub(in crate::pretrained) const OPT: TensorNames = {

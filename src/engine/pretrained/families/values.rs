@@ -205,6 +205,7 @@ impl RotaryKeys {
 
     /// The path of these layers' parameters; empty where the config has the older keys.
     fn parameters(&self, fields: Fields<'_>) -> Result<&'static [&'static str], Refusal> {
+        const OLDER: &[&str] = &[SCALING];
         // Of a kind's own, or of all layers.
         let paths: [&'static [&'static str]; 2] = if self.kind == FULL {
             [&[PARAMETERS, FULL], &[PARAMETERS]]
@@ -215,7 +216,7 @@ impl RotaryKeys {
             return Ok(paths[0]);
         }
         // The older key takes the place of the newer one, with all that stands in that.
-        for path in [&[SCALING][..], paths[1]].into_iter().skip(usize::from(!self.is_scaled)) {
+        for path in [OLDER, paths[1]].into_iter().skip(usize::from(!self.is_scaled)) {
             for key in [THETA, TYPE, OLD_TYPE] {
                 if fields.has(&[path[0], key])? {
                     return Ok(path);

@@ -25,4 +25,5 @@ mod senses;
 mod tour;
 mod two_models;
 mod values;
+mod words_or_ids;
 mod written;

@@ -123,16 +123,15 @@ fn byte_pairs(fields: Value, own: &[&str], letter: impl Fn(char, bool, bool) -> 
     model
 }
 
-/// A character of GPT-2's for a byte of ASCII: those that cannot be seen have their own.
-fn of_bytes(sign: char) -> String {
-    let spelled = |byte: u8| match byte {
-        b'!'..=b'~' => char::from(byte),
-        0..=b' ' => char::from_u32(0x100 + u32::from(byte)).expect("a character"),
-        0x7f..=0xa0 => char::from_u32(0x121 + u32::from(byte - 0x7f)).expect("a character"),
-        0xad => '\u{143}',
+/// The character of GPT-2's for a byte: those that cannot be seen have their own.
+fn of_byte(byte: u8) -> char {
+    let unseen = |before: u32| char::from_u32(0x100 + before).expect("a character");
+    match byte {
+        0..=b' ' => unseen(byte.into()),
+        0x7f..=0xa0 => unseen(u32::from(byte) - 0x7f + 33),
+        0xad => unseen(67),
         _ => char::from(byte),
-    };
-    sign.to_string().bytes().map(spelled).collect()
+    }
 }
 
 fn models() -> Vec<(&'static str, Value)> {
@@ -141,9 +140,9 @@ fn models() -> Vec<(&'static str, Value)> {
     let ended = |sign: char, _: bool, last: bool| if last { format!("{sign}</w>") } else { sign.to_string() };
     let bytes: Vec<String> = (0..=u8::MAX).map(|byte| format!("<0x{byte:02X}>")).collect();
     let own: Vec<&str> = ["[UNK]"].into_iter().chain(bytes.iter().map(String::as_str)).collect();
-    let all_bytes: Vec<String> = (0..=u8::MAX).map(|byte| of_bytes(char::from(byte))).collect();
+    let all_bytes: Vec<String> = (0..=u8::MAX).map(|byte| of_byte(byte).to_string()).collect();
     let spelled: Vec<&str> = ["[UNK]"].into_iter().chain(all_bytes.iter().map(String::as_str)).collect();
-    let by_bytes = |sign: char, _: bool, _: bool| of_bytes(sign);
+    let by_bytes = |sign: char, _: bool, _: bool| sign.to_string().bytes().map(of_byte).collect::<String>();
     let unk = ["[UNK]"];
     let words = || WORDS.iter().flat_map(|word| [(*word).to_owned(), format!("##{word}"), format!("▁{word}")]);
     let letters = || LETTERS.chars().flat_map(|sign| [sign.to_string(), format!("##{sign}")]);
@@ -209,7 +208,7 @@ fn normalisers() -> Vec<Value> {
         text("", "_"),
         regex(r"\s+", " "),
         regex(r"(?<=\d)(?=\d)", "-"),
-        regex(r"[\p{P}--[-]]", " "),
+        regex(r"[.,!?](?!\d)", " "),
         list(&[plain("NFD"), plain("Lowercase"), plain("StripAccents")]),
         list(&[regex(r"\s+", " "), list(&[strip(true, true), prepend]), text(" ", "▁")]),
         list(&[]),

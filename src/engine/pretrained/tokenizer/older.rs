@@ -276,12 +276,13 @@ impl Config {
 
     /// The tokenizer of these pieces.
     fn tokenizer(self, ids: Vec<Entry>, merges: Option<Vec<Pair>>) -> Read<Tokenizer> {
-        let added = self.added_tokens(&ids)?;
+        let listed = self.listed_tokens()?;
         // Of a piece that comes again, the last.
         let mut id_of: HashMap<&str, u32> =
-            added.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
+            listed.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
         id_of.extend(ids.iter().map(|(piece, id)| (piece.as_str(), *id)));
         let post_processor = self.post_processor(&id_of)?;
+        let added = self.with_named(listed, &ids);
         let unknown = self.name(SpecialToken::Unknown);
         let (normalizer, pre_tokenizer) = (self.class.steps)(&self.json);
         let model = (self.class.model)();
@@ -334,27 +335,32 @@ impl Config {
         }
     }
 
-    /// The tokens that the files add, each with its id. Those that are only named have the next ids after all others.
-    fn added_tokens(&self, ids: &[Entry]) -> Read<Vec<AddedTokenJson>> {
-        let mut added = Vec::new();
+    /// The tokens that the files list with their ids.
+    fn listed_tokens(&self) -> Read<Vec<AddedTokenJson>> {
+        let mut listed = Vec::new();
         for (id, token) in self.json.added_tokens_decoder.iter().flat_map(|JsonEntries(entries)| entries) {
             let unfit = || Refusal::new(quoted(id), "an id at `added_tokens_decoder`", FETCH_AGAIN);
             let read = id.parse().map_err(|_| unfit()).and_then(|id| check_piece(&token.content, id).map(|()| id));
             let id = read.map_err(|refusal| refusal.in_file(TOKENIZER_CONFIG))?;
-            added.push(AddedTokenJson { id: Some(id), ..token.clone() });
+            listed.push(AddedTokenJson { id: Some(id), ..token.clone() });
         }
         let named = self.special_tokens();
         for (content, id) in &self.added {
             check_piece(content, *id).map_err(|refusal| refusal.in_file(ADDED))?;
             // What is not special is found in the text as the normalizer leaves it.
             let normalized = named.iter().all(|token| token.content != *content);
-            added.push(AddedTokenJson { id: Some(*id), content: content.clone(), normalized, ..Default::default() });
+            listed.push(AddedTokenJson { id: Some(*id), content: content.clone(), normalized, ..Default::default() });
         }
+        Ok(listed)
+    }
+
+    /// The same with the tokens that the files only name: those that are no pieces have the next ids after all others.
+    fn with_named(&self, mut added: Vec<AddedTokenJson>, ids: &[Entry]) -> Vec<AddedTokenJson> {
         let last = ids.iter().map(|(_, id)| *id).chain(added.iter().filter_map(|token| token.id)).max();
         let mut next = last.map_or(0, |last| last.saturating_add(1));
         let in_vocabulary: HashMap<&str, u32> = ids.iter().map(|(piece, id)| (piece.as_str(), *id)).collect();
         let mut contents: HashSet<String> = added.iter().map(|token| token.content.clone()).collect();
-        for token in named.into_iter().filter(|token| !token.content.is_empty()) {
+        for token in self.special_tokens().into_iter().filter(|token| !token.content.is_empty()) {
             if !contents.insert(token.content.clone()) {
                 continue;
             }
@@ -362,7 +368,7 @@ impl Config {
             added.push(AddedTokenJson { id: own.or(Some(next)), ..token });
             next = next.saturating_add(own.is_none().into());
         }
-        Ok(added)
+        added
     }
 
     /// The tokens that the files name by their roles, and those without one.

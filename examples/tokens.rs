@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = BufWriter::new(io::stdout().lock());
     for line in io::stdin().lines() {
         let text: String = serde_json::from_str(&line?)?;
-        let pieces = tokenizer.encode(&text).pieces;
+        let pieces = tokenizer.encode(&text)?.pieces;
         let rows: Vec<_> = pieces.iter().map(|p| (p.id, p.bytes.start, p.bytes.end, p.word)).collect();
         writeln!(out, "{}", serde_json::to_string(&rows)?)?;
     }

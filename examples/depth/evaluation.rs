@@ -127,7 +127,7 @@ impl Asked<'_> {
 
     /// The pieces of a sentence, and the first one of the word that is asked about.
     pub fn pieces(&self, sentence: &Sentence) -> (Vec<usize>, usize) {
-        let pieces = self.tokenizer.encode(&sentence.text()).pieces;
+        let pieces = self.tokenizer.encode(&sentence.text()).expect("it knows all letters").pieces;
         let word = sentence.question.as_ref().map(|question| question.at);
         let at = pieces.iter().position(|piece| piece.word == word).unwrap_or(0);
         (pieces.iter().map(|piece| piece.id as usize).collect(), at)

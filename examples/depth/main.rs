@@ -81,7 +81,7 @@ fn print(count: &str, draw: impl Fn(&mut Generator) -> String) -> Done {
 fn evaluate(folder: &Path) -> Done {
     let open = ModelFolder::open(folder)?;
     let read = load(folder, &mut |_| true).map_err(|stopped| stopped.to_string())?;
-    let tokenizer = open.tokenizer.as_ref().ok_or("the folder has no tokenizer")?;
+    let tokenizer = open.tokenizer.as_ref().map_err(ToString::to_string)?;
     let asked = Asked { model: &read.model(), parameters: &read.parameters, tokenizer };
     if read.config.is_causal() {
         evaluate_writer(&asked)

@@ -63,7 +63,13 @@ pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -
         if text.is_kept_from_training {
             return;
         }
-        let mut ids: Vec<usize> = tokenizer.encode(&text.text()).pieces.iter().map(|piece| piece.id as usize).collect();
+        let mut ids: Vec<usize> = tokenizer
+            .encode(&text.text())
+            .expect("it knows all letters")
+            .pieces
+            .iter()
+            .map(|piece| piece.id as usize)
+            .collect();
         ids.truncate(config.positions());
         let start = batch.input.words.len();
         batch.targets.extend(ids.iter().skip(1).enumerate().map(|(row, &next)| (start + row, next)));
@@ -136,7 +142,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     /// Adds a sentence with questions about some of its words.
     fn push(&self, sentence: &Sentence, batch: &mut Batch, rng: &mut Generator) {
-        let pieces = self.tokenizer.encode(&sentence.text()).pieces;
+        let pieces = self.tokenizer.encode(&sentence.text()).expect("it knows all letters").pieces;
         let count = sentence.words.len();
         let decided = sentence.question.as_ref().map(|question| question.at);
         let decided = decided.filter(|_| rng.random_bool(DECIDED_ASKED));

@@ -139,7 +139,7 @@ impl Asked<'_> {
 
     /// The pieces of a text and their ids; `None` where it is too long for the model.
     fn fitting(&self, text: &Text) -> Option<(Vec<ModelPiece>, Vec<usize>)> {
-        let pieces = self.tokenizer.encode(&text.text()).pieces;
+        let pieces = self.tokenizer.encode(&text.text()).expect("it knows all letters").pieces;
         let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
         (ids.len() <= self.model.architecture.max_tokens).then_some((pieces, ids))
     }

@@ -118,7 +118,7 @@ fn whatever_a_keyboard_writes_is_pieces() {
         let texts = std::iter::repeat_with(|| stories::text(rng).text()).take(SENTENCES);
         for text in [keys, "It's 7 o'clock: \"who's there?\" - nobody; not a soul!".to_owned()].into_iter().chain(texts)
         {
-            let pieces = tokenizer.encode(&text).pieces;
+            let pieces = tokenizer.encode(&text).expect("words of the vocabulary").pieces;
             assert!(pieces.iter().all(|piece| piece.id != unknown), "{folder}: {text}: {pieces:?}");
         }
     }
@@ -131,7 +131,14 @@ fn the_writer_has_the_pieces_logits_and_weights_of_transformers() {
     let asked = shipped.asked();
     for text in list(&parse(include_str!("oracle/writer.json"))) {
         let written = text["text"].as_str().expect("a text");
-        let ids: Vec<usize> = asked.tokenizer.encode(written).pieces.iter().map(|piece| piece.id as usize).collect();
+        let ids: Vec<usize> = asked
+            .tokenizer
+            .encode(written)
+            .expect("words of the vocabulary")
+            .pieces
+            .iter()
+            .map(|piece| piece.id as usize)
+            .collect();
         assert_eq!(ids, sizes(&text["ids"]), "{written}");
         let pass = asked.pass(&ids);
         let logits = shipped.model.logits_of(asked.parameters, &pass.output);

@@ -28,4 +28,5 @@ mod two_models;
 mod values;
 mod windows;
 mod wrapped;
+mod words_or_ids;
 mod written;

@@ -1,13 +1,14 @@
 //! Tokenizers: ids, bytes and words as `tokenizers` of Hugging Face has them, older files, and files that are wrong.
 
 mod agreement;
+mod every_kind;
 mod hostile;
 mod older;
 mod places;
 mod refusals;
 mod today;
 
-use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Encoding, Tokenizer, TokenizerFiles};
 use serde_json::Value;
 
 const BERT: &str = include_str!("../fixtures/pretrained/bert_tokenizer.json");
@@ -16,6 +17,11 @@ const GPT2: &str = include_str!("../fixtures/pretrained/gpt2_tokenizer.json");
 #[track_caller]
 fn tokenizer(json: &str) -> Tokenizer {
     Tokenizer::read(TokenizerFiles::Json(json)).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+#[track_caller]
+fn encode(tokenizer: &Tokenizer, written: &str) -> Encoding {
+    tokenizer.encode(written).unwrap_or_else(|why| panic!("{written:?}: {why}"))
 }
 
 /// A file with other values at JSON pointers.

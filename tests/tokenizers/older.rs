@@ -1,9 +1,10 @@
 //! The files of older models: the same ids from `vocab.txt`, and from `vocab.json` with `merges.txt`.
 
-use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
+use attune_engine::pretrained::tokenizer::{Encoding, OlderFiles, Tokenizer, TokenizerFiles};
 use serde_json::{Value, json};
 
-use crate::{BERT, GPT2, changed, list, oracle, text, tokenizer};
+use crate::places::check_places;
+use crate::{BERT, GPT2, changed, encode, list, oracle, text, tokenizer};
 
 /// Pieces in the order of their ids, a line each.
 fn vocab_txt() -> String {
@@ -34,12 +35,14 @@ fn same(left: &Tokenizer, right: &Tokenizer) {
 
 #[track_caller]
 fn word_piece(vocab: &str, config: Option<&str>) -> Tokenizer {
-    Tokenizer::read(TokenizerFiles::WordPiece { vocab, config }).unwrap_or_else(|refusal| panic!("{refusal}"))
+    Tokenizer::read(TokenizerFiles::WordPiece { vocab, beside: OlderFiles { config, ..OlderFiles::default() } })
+        .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
 #[track_caller]
 fn byte_pair(vocab: &str, merges: &str, config: Option<&str>) -> Tokenizer {
-    Tokenizer::read(TokenizerFiles::BytePair { vocab, merges, config }).unwrap_or_else(|refusal| panic!("{refusal}"))
+    Tokenizer::read(TokenizerFiles::BytePair { vocab, merges, beside: OlderFiles { config, ..OlderFiles::default() } })
+        .unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
 #[test]
@@ -80,7 +83,58 @@ fn the_configuration_adds_tokens_and_a_start() {
         "added_tokens_decoder": {"600": {"content": "<pad>", "special": true}}}"#;
     let gpt2 = byte_pair(&vocab, &merges, Some(config));
     let pieces =
-        |text: &str| -> Vec<String> { gpt2.encode(text).pieces.iter().map(|piece| gpt2.shown(piece.id)).collect() };
+        |text: &str| -> Vec<String> { encode(&gpt2, text).pieces.iter().map(|piece| gpt2.shown(piece.id)).collect() };
     assert_eq!(pieces("the<pad>"), ["<|endoftext|>", " the", "<pad>"]);
     assert_eq!(gpt2.len(), 601);
+}
+
+/// The files of a folder as `make_older.py` wrote them.
+fn of_files(files: &Value) -> Tokenizer {
+    let file = |name: &str| files.get(name).map(text);
+    let beside = OlderFiles {
+        config: file("tokenizer_config.json"),
+        special: file("special_tokens_map.json"),
+        added: file("added_tokens.json"),
+        ..OlderFiles::default()
+    };
+    let files = match file("vocab.txt") {
+        Some(vocab) => TokenizerFiles::WordPiece { vocab, beside },
+        None => {
+            let [vocab, merges] = ["vocab.json", "merges.txt"].map(|name| file(name).expect("a vocabulary"));
+            TokenizerFiles::BytePair { vocab, merges, beside }
+        }
+    };
+    Tokenizer::read(files).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+#[test]
+fn added_and_special_tokens_are_those_of_transformers() {
+    let cases: Value = serde_json::from_str(include_str!("older.json")).expect("JSON");
+    for case in list(&cases) {
+        let tokenizer = of_files(&case["files"]);
+        let ids = |encoding: Encoding| encoding.pieces.iter().map(|piece| piece.id).collect::<Vec<_>>();
+        for row in list(&case["texts"]) {
+            let written = text(&row["text"]);
+            let encoding = encode(&tokenizer, written);
+            check_places(&encoding, &[written]);
+            assert_eq!(json!(ids(encoding)), row["ids"], "{}: {written:?}", case["name"]);
+        }
+        let pair = tokenizer.encode_pair("the bank", "river").ok().map(ids);
+        assert_eq!(json!(pair), case["pair"], "{}", case["name"]);
+    }
+}
+
+/// A folder may leave the class to the model's `config.json`, or to the model's type.
+#[test]
+fn the_model_names_the_class_where_the_tokenizer_does_not() {
+    let cases: Value = serde_json::from_str(include_str!("older.json")).expect("JSON");
+    let roberta = list(&cases).iter().find(|case| case["name"] == "roberta").expect("a case");
+    let [vocab, merges] = ["vocab.json", "merges.txt"].map(|name| text(&roberta["files"][name]));
+    let none = OlderFiles::default();
+    for beside in
+        [OlderFiles { class: Some("RobertaTokenizerFast"), ..none }, OlderFiles { model_type: Some("roberta"), ..none }]
+    {
+        let tokenizer = Tokenizer::read(TokenizerFiles::BytePair { vocab, merges, beside }).expect("a tokenizer");
+        same(&tokenizer, &of_files(&roberta["files"]));
+    }
 }

@@ -9,7 +9,7 @@ use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::word2vec::{Word2VecConfig, WordPrediction};
 use attune_engine::pretrained::cache::{Environment, ModelName, find};
-use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
 use attune_engine::pretrained::tokenizer::write::MASK;
 use attune_engine::vectors::Vectors;
 
@@ -235,8 +235,12 @@ fn cannot_learn(model: &ModelFolder) -> Option<String> {
     if !model.has_head {
         return Some(format!("{name} has no readout that names words"));
     }
-    let Some(tokenizer) = &model.tokenizer else { return Some(format!("{name} has no tokenizer")) };
-    let hides = !model.config.is_causal() && tokenizer.hidden().is_none();
+    match &model.tokenizer {
+        Err(NoTokenizer::Missing) => return Some(format!("{name} has no tokenizer")),
+        Err(why) => return Some(format!("{name} has no words, because {why}")),
+        Ok(_) => {}
+    }
+    let hides = !model.config.is_causal() && model.hidden().is_none();
     hides.then(|| format!("the tokenizer of {name} has no piece {MASK} to hide a word with"))
 }
 

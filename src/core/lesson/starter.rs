@@ -9,7 +9,7 @@ use std::sync::Arc;
 use attune_engine::messages::counted;
 use attune_engine::pretrained::Config;
 use attune_engine::pretrained::cache::Absent;
-use attune_engine::pretrained::folder::ModelFolder;
+use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
 use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 
@@ -166,8 +166,8 @@ impl Lesson {
 
     /// Why the first sentence is a list of token ids despite a tokenizer; `None` where a sentence can be read.
     pub fn why_no_sentence(&self) -> Option<String> {
-        let model = self.static_embedding.pretrained().filter(|_| self.sentences.is_empty())?;
-        Some(why_no_sentence(model))
+        let model = self.static_embedding.pretrained()?;
+        why_no_sentence(model, !self.sentences.is_empty())
     }
 
     /// The objective that a model of this shape was trained to.
@@ -206,7 +206,7 @@ pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> 
 fn sentences(model: &ModelFolder) -> Vec<String> {
     let vocabulary = model.config.vocabulary;
     let most = pieces_max(&model.architecture, vocabulary);
-    let Some(tokenizer) = &model.tokenizer else {
+    let Ok(tokenizer) = &model.tokenizer else {
         let ids: Vec<String> = first_ids(vocabulary, most).map(|id| id.to_string()).collect();
         return vec![ids.join(" ")];
     };
@@ -233,7 +233,7 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         return read;
     }
     let is_word = |(id, word): &(u32, String)| {
-        let mut own = tokenizer.encode(word).pieces.into_iter().filter(|piece| piece.origin == Origin::Text);
+        let mut own = model.pieces(word).unwrap_or_default().into_iter().filter(|piece| piece.origin == Origin::Text);
         own.next().is_some_and(|piece| piece.id == *id) && own.next().is_none()
     };
     let words = (0..vocabulary as u32).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
@@ -242,7 +242,14 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
     longest.into_iter().collect()
 }
 
-fn why_no_sentence(model: &ModelFolder) -> String {
+/// `has_sentence`: the tokenizer reads one.
+fn why_no_sentence(model: &ModelFolder, has_sentence: bool) -> Option<String> {
+    match &model.tokenizer {
+        Err(NoTokenizer::Missing) => return None,
+        Err(why) => return Some(format!("{why}; therefore sentences are lists of token ids")),
+        Ok(_) if has_sentence => return None,
+        Ok(_) => {}
+    }
     let added = model.pieces("").map_or(0, |pieces| pieces.len());
     let most = pieces_max(&model.architecture, model.config.vocabulary);
     let why = if added >= most {
@@ -250,11 +257,11 @@ fn why_no_sentence(model: &ModelFolder) -> String {
     } else {
         "it can read neither common English words nor those of its own vocabulary".to_owned()
     };
-    format!(
+    Some(format!(
         "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the first \
          sentence is a list of token ids",
         model.name
-    )
+    ))
 }
 
 /// A text from a file, without signs that mean something in Markdown.
@@ -262,12 +269,10 @@ pub(super) fn plain(text: &str) -> String {
     text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ")
 }
 
-/// `has_sentence`: the tokenizer reads one.
 fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
-    let first = if has_sentence {
-        "Type a sentence above the stage, and every word moves".to_owned()
-    } else {
-        format!("Note that {}. Every token moves", plain(&why_no_sentence(model)))
+    let first = match why_no_sentence(model, has_sentence) {
+        None => "Type a sentence above the stage, and every word moves".to_owned(),
+        Some(why) => format!("Note that {}. Every token moves", plain(&why)),
     };
     let markdown = format!(
         "# {}\n\n{}.\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \

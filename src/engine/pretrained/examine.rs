@@ -2,7 +2,7 @@
 //! the engine, and published numbers where it is a model that others have computed with: a file of the same bytes must
 //! give the same numbers here.
 
-use super::folder::ModelFolder;
+use super::folder::{ModelFolder, NoTokenizer};
 use super::load::Pretrained;
 use super::refusal::quoted;
 use crate::messages::counted;
@@ -33,7 +33,7 @@ impl ModelFindings {
 pub fn examine(folder: &ModelFolder, read: &Pretrained) -> ModelFindings {
     let mut findings = ModelFindings::default();
     findings.good.extend(read.files.iter().map(ToString::to_string));
-    match folder.tokenizer_files() {
+    match folder.tokenizer.as_ref().map_or_else(|_| Ok(Vec::new()), |_| folder.tokenizer_files()) {
         Ok(files) => findings.good.extend(files.iter().map(ToString::to_string)),
         Err(refusal) => findings.faults.push(refusal.to_string()),
     }
@@ -65,10 +65,16 @@ fn tensors(read: &Pretrained) -> String {
 /// The tokenizer's pieces against the rows of the table.
 fn tokenizer(folder: &ModelFolder) -> String {
     let rows = folder.config.vocabulary;
-    let Some(tokenizer) = &folder.tokenizer else { return "no tokenizer: sentences are token ids".to_owned() };
+    let tokenizer = match &folder.tokenizer {
+        Ok(tokenizer) => tokenizer,
+        Err(NoTokenizer::Missing) => return "no tokenizer: sentences are token ids".to_owned(),
+        Err(why) => return format!("sentences are token ids: {why}"),
+    };
+    let beyond = (rows..tokenizer.len()).filter(|id| tokenizer.piece(*id as u32).is_some()).count();
+    let beyond = if beyond == 0 { String::new() } else { format!("; {} without a row", counted(beyond, "piece")) };
     let nameless = (0..rows as u32).filter(|id| tokenizer.piece(*id).is_none()).count();
     let without = if nameless == 0 { String::new() } else { format!("; {} without a piece", counted(nameless, "row")) };
-    format!("{} of the tokenizer for {rows} rows of the table{without}", counted(tokenizer.len(), "piece"))
+    format!("{} of the tokenizer for {rows} rows of the table{without}{beyond}", counted(tokenizer.len(), "piece"))
 }
 
 /// A pass over words from all of the table: rows of weights sum to 1, no word sees what it must not, all numbers are

@@ -4,6 +4,7 @@
 //! have.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ use crate::pretrained::contents::without_config;
 use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors;
+use crate::pretrained::tokenizer::read::SAVE_AGAIN;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
-use crate::pretrained::tokenizer::{Encoding, ModelPiece, Origin, Tokenizer, TokenizerFiles};
+use crate::pretrained::tokenizer::{Encoding, ModelPiece, OlderFiles, Origin, Tokenizer, TokenizerFiles};
 
 /// Bytes of each file of a tokenizer.
 const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
@@ -32,6 +34,11 @@ pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 pub const PIECES: &str = "vocab.txt";
 pub(super) const IDS: &str = "vocab.json";
 pub(super) const MERGES: &str = "merges.txt";
+pub(super) const SPECIAL: &str = "special_tokens_map.json";
+pub(super) const ADDED: &str = "added_tokens.json";
+/// Files of tokenizers that are not read.
+const OTHER_TOKENIZERS: [&str; 6] =
+    ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "bpe.codes", "tekken.json"];
 
 /// Stands between the sentences of a pair.
 pub const PAIR: &str = "|||";
@@ -46,10 +53,28 @@ pub struct ModelFolder {
     pub architecture: Architecture,
     /// Whether the guesses are the model's own: without a head, a word is likely where the output is like its vector.
     pub has_head: bool,
-    /// None where the folder has no tokenizer: then token ids stand for words.
-    pub tokenizer: Option<Tokenizer>,
+    /// Without one, token ids stand for words.
+    pub tokenizer: Result<Tokenizer, NoTokenizer>,
     /// A model that is not on this computer: only its shape is known.
     pub absent: Option<Absent>,
+}
+
+/// Why token ids stand for words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoTokenizer {
+    /// The folder has none.
+    Missing,
+    /// It is damaged, or of a kind that is not read.
+    Unusable(Refusal),
+}
+
+impl fmt::Display for NoTokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(f, "the folder has no tokenizer"),
+            Self::Unusable(why) => write!(f, "the tokenizer cannot be used ({why})"),
+        }
+    }
 }
 
 impl PartialEq for ModelFolder {
@@ -66,18 +91,7 @@ impl ModelFolder {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| without_config(path))?;
         let config = Config::parse(&text).map_err(|refusal| refusal.in_file(CONFIG))?;
-        let tokenizer = tokenizer(path)?;
-        if let Some(tokenizer) = tokenizer.as_ref().filter(|tokenizer| tokenizer.len() > config.vocabulary) {
-            let found = format!("a tokenizer of {}", counted(tokenizer.len(), "piece"));
-            let expected = format!("at most {}, the number of rows in the model's embedding table", config.vocabulary);
-            return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
-        }
-        let segments = tokenizer.as_ref().map_or(1, |tokenizer| tokenizer.segments(config.types() > 1));
-        if config.types() > 0 && segments > config.types() {
-            let found = format!("a tokenizer with {segments} token types");
-            let expected = format!("at most {}, the number that the model has", config.types());
-            return Err(Refusal::new(found, expected, "download the tokenizer that belongs to this model"));
-        }
+        let tokenizer = tokenizer(path, &text);
         let (architecture, has_head) = shape(path, &config)?;
         let (name, path, absent) = (name(path), path.to_owned(), None);
         Ok(Self { name, path, config, architecture, has_head, tokenizer, absent })
@@ -92,41 +106,87 @@ impl ModelFolder {
             architecture: architecture(&config, Readout::Tied),
             config,
             has_head: true,
-            tokenizer: None,
+            tokenizer: Err(NoTokenizer::Missing),
             absent: Some(absent),
         })
     }
 
     /// Whether two sentences can be read as a pair.
     pub fn reads_pairs(&self) -> bool {
-        self.config.types() > 1 && self.tokenizer.as_ref().is_some_and(Tokenizer::has_pairs)
+        self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
+    }
+
+    /// The piece that stands for a hidden word, and its id; `None` where the model hides none.
+    pub fn hidden(&self) -> Option<(&'static str, u32)> {
+        let hidden = self.tokenizer.as_ref().ok()?.hidden();
+        hidden.filter(|(_, id)| (*id as usize) < self.config.vocabulary)
     }
 
     /// The pieces of a learner's text, with places in it: as the tokenizer cuts it, or token ids with spaces or commas
     /// between them where there is none.
     ///
     /// # Errors
-    /// In words for the learner, if a word is no token id.
+    /// In words for the learner, if a word is no token id, the tokenizer cannot cut the text, or the model has no row for
+    /// a piece of it.
     pub fn pieces(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
-        let Some(tokenizer) = &self.tokenizer else { return self.ids(text) };
-        let pair = text.split_once(PAIR).filter(|_| self.reads_pairs());
-        let encoding = pair.and_then(|(first, second)| tokenizer.encode_pair(first, second));
-        let Encoding { mut pieces, .. } = encoding.unwrap_or_else(|| tokenizer.encode(text));
-        let second_begins = pair.map_or(0, |(first, _)| first.len() + PAIR.len());
-        for piece in pieces.iter_mut().filter(|piece| piece.text == 1) {
-            piece.bytes = piece.bytes.start + second_begins..piece.bytes.end + second_begins;
+        let tokenizer = match &self.tokenizer {
+            Ok(tokenizer) => tokenizer,
+            Err(why) => return self.ids(text, why),
+        };
+        let parts: Vec<&str> = text.split(PAIR).collect();
+        let encoding = match parts[..] {
+            [_] => tokenizer.encode(text),
+            [first, second] => tokenizer.encode_pair(first, second),
+            _ => {
+                let count = parts.len();
+                Err(format!("{count} sentences with {PAIR} between them; a pair has two, such as `a {PAIR} b`"))
+            }
+        };
+        let Encoding { mut pieces, .. } = encoding?;
+        let second_begins = if parts.len() > 1 { parts[0].len() + PAIR.len() } else { 0 };
+        for piece in &mut pieces {
+            self.check(piece, tokenizer)?;
+            // Models of one kind of sentence give it to all, whatever their tokenizer says.
+            piece.segment = if self.config.types() > 1 { piece.segment } else { 0 };
+            if piece.text == 1 {
+                piece.bytes = piece.bytes.start + second_begins..piece.bytes.end + second_begins;
+            }
         }
         Ok(pieces)
     }
 
-    fn ids(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
+    /// Refuses a piece for which the model has no numbers: tokens may be added to a tokenizer alone.
+    fn check(&self, piece: &ModelPiece, tokenizer: &Tokenizer) -> Result<(), String> {
+        let (rows, types) = (self.config.vocabulary, self.config.types());
+        let (id, name) = (piece.id, quoted(tokenizer.piece(piece.id).unwrap_or_default()));
+        if id as usize >= rows {
+            let cause = match piece.origin {
+                Origin::Added => "the tokenizer adds it to every text, so write token ids",
+                Origin::Text | Origin::Spelled => "leave it out",
+            };
+            let last = rows - 1;
+            return Err(format!(
+                "{name} is token {id} of the tokenizer, but the model's embedding table has rows 0 to {last}; {cause}"
+            ));
+        }
+        if types > 1 && piece.segment >= types {
+            let (segment, last) = (piece.segment, types - 1);
+            return Err(format!(
+                "the tokenizer gives {name} the token type {segment}, but the model has types 0 to {last}; write one \
+                 sentence, or token ids"
+            ));
+        }
+        Ok(())
+    }
+
+    fn ids(&self, text: &str, why: &NoTokenizer) -> Result<Vec<ModelPiece>, String> {
         let last = self.config.vocabulary - 1;
         let begin = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
         let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
         let piece = |(number, word): (usize, &str)| {
             let id = word.parse().ok().filter(|id| *id as usize <= last).ok_or_else(|| {
                 let shown = quoted(word);
-                format!("{shown} is not a token; the folder has no tokenizer, so write ids from 0 to {last}")
+                format!("{shown} is not a token id; {why}, so write ids from 0 to {last}")
             })?;
             let bytes = begin(word)..begin(word) + word.len();
             Ok(ModelPiece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
@@ -148,7 +208,7 @@ impl ModelFolder {
     /// # Errors
     /// If one cannot be read.
     pub fn tokenizer_texts(&self) -> Result<Vec<(&'static str, String)>, Refusal> {
-        let all = [TOKENIZER, TOKENIZER_CONFIG, PIECES, IDS, MERGES];
+        let all = [TOKENIZER, TOKENIZER_CONFIG, PIECES, IDS, MERGES, SPECIAL, ADDED];
         let texts = all.map(|name| Ok(text_if_there(&self.path, name, TOKENIZER_BYTES_MAX)?.map(|text| (name, text))));
         texts.into_iter().filter_map(Result::transpose).collect()
     }
@@ -174,7 +234,7 @@ impl ModelFolder {
 
     /// A piece as a person reads it.
     pub fn shown(&self, id: u32) -> String {
-        self.tokenizer.as_ref().map_or_else(|| id.to_string(), |tokenizer| shown(tokenizer, id))
+        self.tokenizer.as_ref().map_or_else(|_| id.to_string(), |tokenizer| shown(tokenizer, id))
     }
 }
 
@@ -198,20 +258,50 @@ fn name(path: &Path) -> String {
     in_cache.map_or_else(|| own().into_owned(), |name| name.replace("--", "/"))
 }
 
-fn tokenizer(folder: &Path) -> Result<Option<Tokenizer>, Refusal> {
+/// Reads the tokenizer of a folder, whose `config.json` has this text.
+fn tokenizer(folder: &Path, config: &str) -> Result<Tokenizer, NoTokenizer> {
+    match read_tokenizer(folder, config) {
+        Ok(Some(tokenizer)) => Ok(tokenizer),
+        Ok(None) => Err(NoTokenizer::Missing),
+        Err(why) => Err(NoTokenizer::Unusable(why)),
+    }
+}
+
+fn read_tokenizer(folder: &Path, config: &str) -> Result<Option<Tokenizer>, Refusal> {
     let read = |name| text_if_there(folder, name, TOKENIZER_BYTES_MAX);
     if let Some(json) = read(TOKENIZER)? {
         return Tokenizer::read(TokenizerFiles::Json(&json)).map(Some);
     }
-    let config = read(TOKENIZER_CONFIG)?;
-    let config = config.as_deref();
-    if let Some(vocab) = read(PIECES)? {
-        return Tokenizer::read(TokenizerFiles::WordPiece { vocab: &vocab, config }).map(Some);
+    let [own, special, added] = [read(TOKENIZER_CONFIG)?, read(SPECIAL)?, read(ADDED)?];
+    let [class, model_type] = ["tokenizer_class", "model_type"].map(|field| text_of(config, field));
+    let beside = OlderFiles {
+        config: own.as_deref(),
+        special: special.as_deref(),
+        added: added.as_deref(),
+        class: class.as_deref(),
+        model_type: model_type.as_deref(),
+    };
+    let [vocab, ids, merges] = [read(PIECES)?, read(IDS)?, read(MERGES)?];
+    if let Some(vocab) = vocab {
+        return Tokenizer::read(TokenizerFiles::WordPiece { vocab: &vocab, beside }).map(Some);
     }
-    if let (Some(vocab), Some(merges)) = (read(IDS)?, read(MERGES)?) {
-        return Tokenizer::read(TokenizerFiles::BytePair { vocab: &vocab, merges: &merges, config }).map(Some);
+    if let (Some(vocab), Some(merges)) = (&ids, &merges) {
+        return Tokenizer::read(TokenizerFiles::BytePair { vocab, merges, beside }).map(Some);
     }
-    Ok(None)
+    let others = OTHER_TOKENIZERS.iter().copied().filter(|name| folder.join(name).exists());
+    let halves = [(IDS, &ids), (MERGES, &merges)].into_iter().filter_map(|(name, text)| text.as_ref().map(|_| name));
+    let found: Vec<&str> = halves.chain(others).collect();
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let expected = format!("{TOKENIZER}, {PIECES}, or {IDS} with {MERGES}");
+    Err(Refusal::new(found.join(" and "), expected, SAVE_AGAIN))
+}
+
+/// The text of a field of `config.json`.
+fn text_of(config: &str, field: &str) -> Option<String> {
+    let config: serde_json::Value = serde_json::from_str(config).ok()?;
+    config.get(field)?.as_str().map(str::to_owned)
 }
 
 /// A plain file and its length.

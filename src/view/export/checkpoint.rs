@@ -291,8 +291,8 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
 fn cut_word(words: &[String], family: Family) -> Option<&String> {
     let tokenizer = Tokenizer::read(TokenizerFiles::Json(&of_words(words, family).to_json()));
     let whole = |id: usize, word: &str| {
-        let pieces = tokenizer.as_ref().map(|tokenizer| tokenizer.encode(word).pieces);
-        pieces.is_ok_and(|pieces| pieces.len() == 1 && pieces[0].id as usize == id)
+        let pieces = tokenizer.as_ref().ok().and_then(|tokenizer| Some(tokenizer.encode(word).ok()?.pieces));
+        pieces.is_some_and(|pieces| pieces.len() == 1 && pieces[0].id as usize == id)
     };
     words.iter().enumerate().find(|(id, word)| !whole(*id, word)).map(|(_, word)| word)
 }

@@ -208,7 +208,7 @@ fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
     match &lesson.static_embedding {
         StaticEmbedding::Pretrained(model) if lesson.model.objective != Objective::NextWord => match model.absent {
             Some(_) => Some(HIDDEN[0]),
-            None => model.tokenizer.as_ref()?.hidden().map(|(piece, _)| piece),
+            None => model.hidden().map(|(piece, _)| piece),
         },
         _ => None,
     }
@@ -241,7 +241,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
     if let Err(why) = check_generates(objective) {
         return AnswersWriting::Cannot(why);
     }
-    let tokenizer = model.made_of.static_embedding.pretrained().and_then(|folder| folder.tokenizer.as_ref());
+    let tokenizer = model.made_of.static_embedding.pretrained().and_then(|folder| folder.tokenizer.as_ref().ok());
     let in_text = |token: &Token| match tokenizer.zip(token.word) {
         Some((tokenizer, id)) => tokenizer.shown_behind_others(id as u32),
         None => format!(" {}", token.text),

@@ -431,6 +431,24 @@ struct NestedTokenizer {
     text: (&'static str, usize),
 }
 
+/// Regular expressions that take long, that are large, and that are usual.
+const PATTERNS: [&str; 14] = [
+    "",
+    ".",
+    r"\s+(?!\S)|\s+",
+    r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}",
+    "(a+)+$",
+    ".*[^a-z]|[a-z]",
+    r"(a|aa)+\1b",
+    r"(?:(?=a)(a|aa))+$b",
+    "(?:(?!.*y).)++z|.",
+    "(?=.*y)z|.",
+    "(?<=a{1,900})b",
+    "(?:a{1000}){1000}",
+    r"\p{L}{500}",
+    r"(?R)|(a(?1)?b)",
+];
+
 fn steps(of: Vec<Value>) -> impl Strategy<Value = Vec<Step>> {
     let one = select(of).prop_map(Step::One);
     // Few of each: a pipeline has at most 16 steps, those of all its lists together.
@@ -453,12 +471,19 @@ impl Attack for NestedTokenizer {
         let byte_level = |regex: bool| json!({ "type": "ByteLevel", "use_regex": regex });
         let replace = |from: &str, to: &str, times: usize| json!({ "type": "Replace", "pattern": { "String": from }, "content": to.repeat(times) });
         let plain = |kind: &str| json!({ "type": kind });
-        let kinds = ["NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "Strip", "StripAccents"].map(plain);
-        let longer = [replace("a", "a", 64), replace("a", "ﷺ", 3), json!({ "type": "Prepend", "prepend": "▁▁" })];
-        let normalisers = [vec![bert(true), bert(false)], kinds.to_vec(), longer.to_vec()].concat();
+        let kinds = ["NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "Strip", "StripAccents", "ByteLevel"].map(plain);
+        let longer = [replace("a", "a", 64), replace("a", "ﷺ", 3), replace("", "a", 40), replace("a", "a", 5000)];
+        let regexes =
+            PATTERNS.map(|pattern| json!({ "type": "Replace", "pattern": { "Regex": pattern }, "content": "aa" }));
+        let prepend = json!({ "type": "Prepend", "prepend": "▁▁" });
+        let normalisers =
+            [vec![bert(true), bert(false), prepend], kinds.to_vec(), longer.to_vec(), regexes.to_vec()].concat();
         let bytes = vec![plain("BertPreTokenizer"), byte_level(true), byte_level(false)];
-        let kinds = ["Digits", "Metaspace", "Punctuation", "Whitespace", "WhitespaceSplit"].map(plain);
-        let splitters = [bytes, kinds.to_vec()].concat();
+        let kinds =
+            ["Digits", "Metaspace", "Punctuation", "UnicodeScripts", "Whitespace", "WhitespaceSplit"].map(plain);
+        let split = |pattern: &str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated" });
+        let lengths = [0, 1, 5].map(|length| json!({ "type": "FixedLength", "length": length }));
+        let splitters = [bytes, kinds.to_vec(), lengths.to_vec(), PATTERNS.map(split).to_vec()].concat();
         let texts = select(vec!["a", "é", "你", "a ", "👩‍👩‍👧‍👦", "\u{301}", " ", "a.", "ﷺ"]);
         let lengths = select(vec![0, 1, 100, 20_000]);
         let all = (steps(normalisers), steps(splitters), 0..70_usize, (texts, lengths));
@@ -484,7 +509,10 @@ impl Attack for NestedTokenizer {
         match Tokenizer::read(TokenizerFiles::Json(&json.to_string())) {
             Ok(tokenizer) => {
                 let text = self.text.0.repeat(self.text.1);
-                let pieces = tokenizer.encode(&text).pieces;
+                let pieces = match tokenizer.encode(&text) {
+                    Ok(encoding) => encoding.pieces,
+                    Err(why) => return refused(&why, 1200),
+                };
                 let is_within = pieces.iter().all(|piece| text.get(piece.bytes.clone()).is_some());
                 if is_within { Ok("read") } else { Err("a piece is no part of the text".to_owned()) }
             }

@@ -265,14 +265,14 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     let Some(first) = first else { return Vec::new() };
     let mut texts = Vec::new();
     let mut add = |text: String, shows| texts.push(TourText { text: text.into(), shows });
-    let Some(tokenizer) = &model.tokenizer else {
+    if model.tokenizer.is_err() {
         let twice = twice(&first);
         add(first, TextPurpose::Words);
         if reads(model, &twice) {
             add(twice, TextPurpose::Heads);
         }
         return texts;
-    };
+    }
     add(first, TextPurpose::Words);
     if let Some(twice) = SAID_TWICE.map(twice).into_iter().find(|text| reads(model, text)) {
         add(twice, TextPurpose::Heads);
@@ -285,7 +285,7 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     }
     // Without a head of its own, what a model seems to answer is no answer.
     if model.has_head {
-        let (place, texts) = match (&lesson.model.objective, tokenizer.hidden()) {
+        let (place, texts) = match (&lesson.model.objective, model.hidden()) {
             (Objective::NextWord, _) => (Some(AnswerAt::End), CONTINUED.map(str::to_owned)),
             (_, Some((piece, id))) => {
                 (Some(AnswerAt::Hidden(id as usize)), HIDDEN.map(|text| text.replace(MASK, piece)))
@@ -305,7 +305,7 @@ fn twice(text: &str) -> String {
 
 /// Whether the model reads a text, and its tokenizer knows every piece.
 fn reads(model: &ModelFolder, text: &str) -> bool {
-    let unknown = model.tokenizer.as_ref().and_then(|tokenizer| tokenizer.id_of(UNKNOWN));
+    let unknown = model.tokenizer.as_ref().ok().and_then(|tokenizer| tokenizer.id_of(UNKNOWN));
     let most = pieces_max(&model.architecture, model.config.vocabulary);
     let is_read = |pieces: Vec<ModelPiece>| {
         let is_known = pieces.iter().all(|piece| Some(piece.id) != unknown);

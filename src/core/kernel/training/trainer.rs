@@ -251,10 +251,9 @@ impl Trainer {
 fn masking(lesson: &Lesson) -> Option<Masking> {
     let Objective::MaskedWord { rate, .. } = lesson.model.objective else { return None };
     let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Some(Masking::of_lessons(rate)) };
-    let tokenizer = model.tokenizer.as_ref()?;
-    let (_, mask) = tokenizer.hidden()?;
+    let (_, mask) = model.hidden()?;
     // What it puts around a text.
-    let added = tokenizer.encode("").pieces.into_iter().map(|piece| piece.id as usize);
+    let added = model.pieces("").unwrap_or_default().into_iter().map(|piece| piece.id as usize);
     Some(Masking::of_bert(rate, mask as usize, added.collect()))
 }
 

@@ -7,10 +7,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use tokenizers::SplitDelimiterBehavior;
-use tokenizers::pre_tokenizers::metaspace::PrependScheme;
+use serde_json::{Map, Value};
+
+use crate::pretrained::Refusal;
+use crate::pretrained::refusal::FETCH_AGAIN;
 
 /// Ids lie below this: a table of word vectors with more rows is no model that is opened here.
 pub const ID_END: u32 = 1 << 20;
@@ -42,6 +44,8 @@ pub struct Pair(pub String, pub String);
 pub const MERGES_MAX: usize = 1 << 20;
 /// Steps of a list, and of all lists within one another.
 pub const STEPS_MAX: usize = 16;
+/// Values of all steps of a pipeline; those of known models have up to 200.
+const VALUES_MAX: usize = 1 << 12;
 const TEMPLATE_PARTS_MAX: usize = 64;
 const ADDED_TOKENS_MAX: usize = 1 << 16;
 
@@ -50,17 +54,17 @@ const ADDED_TOKENS_MAX: usize = 1 << 16;
 pub struct TokenizerJson {
     #[serde(default)]
     pub added_tokens: Option<List<AddedTokenJson, ADDED_TOKENS_MAX>>,
+    #[serde(default, deserialize_with = "pipeline")]
+    pub normalizer: Option<Value>,
+    #[serde(default, deserialize_with = "pipeline")]
+    pub pre_tokenizer: Option<Value>,
     #[serde(default)]
-    pub normalizer: Option<StepJson>,
-    #[serde(default)]
-    pub pre_tokenizer: Option<StepJson>,
-    #[serde(default)]
-    pub post_processor: Option<StepJson>,
+    pub post_processor: Option<PostProcessorJson>,
     pub model: ModelJson,
 }
 
 /// A token that is never cut.
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 pub struct AddedTokenJson {
     /// In `tokenizer_config.json` the id is the entry's name instead.
     #[serde(default)]
@@ -76,44 +80,17 @@ pub struct AddedTokenJson {
     pub normalized: bool,
 }
 
-/// A normalizer, pre-tokenizer or post-processor: the fields of all that are supported.
+/// What adds pieces to a text: the fields of all kinds.
 #[derive(Default, Deserialize)]
-pub struct StepJson {
+pub struct PostProcessorJson {
     #[serde(rename = "type")]
     pub kind: String,
-    pub normalizers: Option<List<StepJson, STEPS_MAX>>,
-    pub pretokenizers: Option<List<StepJson, STEPS_MAX>>,
-    pub processors: Option<List<StepJson, STEPS_MAX>>,
-    pub clean_text: Option<bool>,
-    pub handle_chinese_chars: Option<bool>,
-    pub strip_accents: Option<bool>,
-    pub lowercase: Option<bool>,
-    pub strip_left: Option<bool>,
-    pub strip_right: Option<bool>,
-    pub content: Option<String>,
-    pub prepend: Option<String>,
-    pub precompiled_charsmap: Option<String>,
-    pub add_prefix_space: Option<bool>,
-    pub use_regex: Option<bool>,
-    pub pattern: Option<PatternJson>,
-    pub behavior: Option<SplitDelimiterBehavior>,
-    pub invert: Option<bool>,
-    pub individual_digits: Option<bool>,
-    pub replacement: Option<char>,
-    pub prepend_scheme: Option<PrependScheme>,
-    pub split: Option<bool>,
+    pub processors: Option<List<PostProcessorJson, STEPS_MAX>>,
     pub single: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub pair: Option<List<TemplatePartJson, TEMPLATE_PARTS_MAX>>,
     pub special_tokens: Option<JsonEntries<SpecialJson, TEMPLATE_PARTS_MAX>>,
     pub sep: Option<(String, u32)>,
     pub cls: Option<(String, u32)>,
-}
-
-/// The pattern that a step looks for.
-#[derive(Deserialize)]
-pub enum PatternJson {
-    Regex(String),
-    String(String),
 }
 
 /// A part of a template.
@@ -129,7 +106,7 @@ pub struct SpecialJson {
     pub ids: List<u32, TEMPLATE_PARTS_MAX>,
 }
 
-/// The model: the fields of all that are supported.
+/// The model: the fields of all kinds.
 #[derive(Default, Deserialize)]
 pub struct ModelJson {
     #[serde(rename = "type")]
@@ -144,10 +121,9 @@ pub struct ModelJson {
     pub fuse_unk: Option<bool>,
     pub byte_fallback: Option<bool>,
     pub ignore_merges: Option<bool>,
-    pub dropout: Option<f64>,
 }
 
-/// `tokenizer_config.json`, as far as older files need it.
+/// `tokenizer_config.json` and `special_tokens_map.json`, as far as older files need them.
 #[derive(Default, Deserialize)]
 pub struct ConfigJson {
     pub tokenizer_class: Option<String>,
@@ -164,11 +140,17 @@ pub struct ConfigJson {
     pub mask_token: Option<NameJson>,
     pub bos_token: Option<NameJson>,
     pub eos_token: Option<NameJson>,
+    pub additional_special_tokens: Option<List<NameJson, ADDED_TOKENS_MAX>>,
     pub added_tokens_decoder: Option<JsonEntries<AddedTokenJson, ADDED_TOKENS_MAX>>,
+    /// Of a class that finds words by another program.
+    pub word_tokenizer_type: Option<IgnoredAny>,
 }
 
+/// `added_tokens.json`.
+pub type AddedIdsJson = JsonEntries<u32, ADDED_TOKENS_MAX>;
+
 /// A special token, by its content or with all that is said of an added token.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub enum NameJson {
     Content(String),
@@ -180,6 +162,14 @@ impl NameJson {
         match self {
             Self::Content(content) => content,
             Self::Token(token) => &token.content,
+        }
+    }
+
+    /// The token that it is; one that is only named is found in the text as it is.
+    pub fn into_token(self) -> AddedTokenJson {
+        match self {
+            Self::Content(content) => AddedTokenJson { content, ..AddedTokenJson::default() },
+            Self::Token(token) => token,
         }
     }
 }
@@ -281,6 +271,80 @@ impl<'de> Deserialize<'de> for PiecesJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Reads::<Self>(PhantomData))
     }
+}
+
+/// Reads the steps of a pipeline, whatever fields they have.
+fn pipeline<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    let mut left = VALUES_MAX;
+    FewValues(&mut left).deserialize(from).map(|value| Some(value).filter(|value| !value.is_null()))
+}
+
+/// Reads any value that has no more within it than are left.
+struct FewValues<'a>(&'a mut usize);
+
+impl<'de> DeserializeSeed<'de> for FewValues<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        match self.0.checked_sub(1) {
+            Some(left) => *self.0 = left,
+            None => return Err(D::Error::custom(format_args!("more than {VALUES_MAX} values in the steps"))),
+        }
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FewValues<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a step")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, is: bool) -> Result<Value, E> {
+        Ok(is.into())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(value) = seq.next_element_seed(FewValues(self.0))? {
+            all.push(value);
+        }
+        Ok(Value::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut all = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            all.insert(name, map.next_value_seed(FewValues(self.0))?);
+        }
+        Ok(Value::Object(all))
+    }
+}
+
+/// A refusal of text that is not the JSON that it should be.
+pub fn bad_json(error: &serde_json::Error) -> Refusal {
+    Refusal::bad_json(error, "the JSON of a tokenizer", FETCH_AGAIN)
 }
 
 impl<'de> Deserialize<'de> for Pair {

@@ -1,42 +1,58 @@
 //! Texts into the pieces that a pretrained model reads, with the bytes and the word of each piece.
 //!
-//! Words are found and cut by Hugging Face's own crate, `tokenizers`, whose files these are: WordPiece of BERT, byte pairs of
-//! GPT-2, Llama and their like, and SentencePiece's Unigram. Reading is here: a file is checked and bounded (`json`,
-//! `read`, `steps`) before the crate is given its parts, and older files become such a file (`older`). So are places. The
+//! Words are found and cut by Hugging Face's own crate, `tokenizers`, whose files these are, with all of its models,
+//! normalizers, pre-tokenizers and post-processors. Reading is here: a file is checked and bounded (`json`, `read`, `steps`,
+//! `pattern`) before the crate is given its parts, and older files become such a file (`older`). So are places. The
 //! crate's ranges go back where marks change their order, and have the first only of characters that became one; the
 //! pieces that a tokenizer adds (`template`) have none. What the crate does besides is not done: texts are neither truncated
-//! nor padded, whatever the file says of it.
+//! nor padded, and nothing is left to chance, whatever the file says of it.
 
 mod json;
 mod older;
-mod read;
+mod pattern;
+pub(in crate::pretrained) mod read;
+mod spelling;
 mod steps;
 mod template;
 pub mod write;
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
 
+use read::WORD_CHARS_MAX;
 use serde::Serialize;
-use steps::Normaliser;
+use spelling::Spelling;
+use steps::{Bounds, Normaliser, Splitters};
 use template::{Template, TemplatePart};
-use tokenizers::{
-    AddedVocabulary, Model, ModelWrapper, OffsetReferential, OffsetType, PreTokenizer, PreTokenizerWrapper,
-};
+use tokenizers::{AddedVocabulary, Model, ModelWrapper, OffsetReferential, OffsetType, Token};
 use unicode_normalization::char::is_combining_mark;
 
 use super::Refusal;
+use super::refusal::quoted;
+use crate::panics::quietly;
 
 /// The texts of the files that make a tokenizer.
 #[derive(Clone, Copy, Debug)]
 pub enum TokenizerFiles<'a> {
     /// `tokenizer.json`, which has everything.
     Json(&'a str),
-    /// `vocab.txt` of BERT's family, with `tokenizer_config.json` if there is one.
-    WordPiece { vocab: &'a str, config: Option<&'a str> },
-    /// `vocab.json` and `merges.txt` of GPT-2's, with `tokenizer_config.json` if there is one.
-    BytePair { vocab: &'a str, merges: &'a str, config: Option<&'a str> },
+    /// `vocab.txt` of BERT's family.
+    WordPiece { vocab: &'a str, beside: OlderFiles<'a> },
+    /// `vocab.json` and `merges.txt` of GPT-2's and RoBERTa's.
+    BytePair { vocab: &'a str, merges: &'a str, beside: OlderFiles<'a> },
+}
+
+/// What is beside the vocabulary of an older tokenizer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OlderFiles<'a> {
+    /// `tokenizer_config.json`
+    pub config: Option<&'a str>,
+    /// `special_tokens_map.json`
+    pub special: Option<&'a str>,
+    /// `added_tokens.json`
+    pub added: Option<&'a str>,
+    /// `tokenizer_class` and `model_type` of the model's `config.json`.
+    pub class: Option<&'a str>,
+    pub model_type: Option<&'a str>,
 }
 
 /// A tokenizer of a pretrained model.
@@ -47,31 +63,11 @@ pub struct Tokenizer {
     /// Finds pieces that are never cut.
     added: AddedVocabulary,
     normaliser: Normaliser,
-    splitters: Vec<PreTokenizerWrapper>,
+    splitters: Splitters,
     model: ModelWrapper,
     template: Template,
     spelling: Spelling,
 }
-
-/// How pieces are written in the vocabulary.
-#[derive(Clone, Debug)]
-enum Spelling {
-    /// Pieces that continue a word begin with this.
-    Prefixed(String),
-    /// Each character is a byte.
-    Bytes,
-    /// SentencePiece's: this stands for a blank, with which words begin, and `<0x41>` for a byte.
-    Blank(char),
-    Plain,
-}
-
-/// The byte that a character of GPT-2's pieces stands for: `bytes_to_unicode` of its `encoder.py`. Most bytes have their
-/// own character, those that cannot be seen one after all of them; a blank is `Ġ`.
-static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
-    let (own, others): (Vec<u8>, Vec<u8>) =
-        (0..=u8::MAX).partition(|byte| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF));
-    own.into_iter().map(|byte| (char::from(byte), byte)).chain(('\u{100}'..).zip(others)).collect()
-});
 
 /// Pieces that stand for a hidden word: BERT's and RoBERTa's.
 pub const HIDDEN: [&str; 2] = ["[MASK]", "<mask>"];
@@ -84,33 +80,33 @@ impl Tokenizer {
     pub fn read(files: TokenizerFiles<'_>) -> Result<Self, Refusal> {
         match files {
             TokenizerFiles::Json(text) => read::tokenizer(text),
-            TokenizerFiles::WordPiece { vocab, config } => older::word_piece(vocab, config),
-            TokenizerFiles::BytePair { vocab, merges, config } => older::byte_pair(vocab, merges, config),
+            TokenizerFiles::WordPiece { vocab, beside } => older::word_piece(vocab, beside),
+            TokenizerFiles::BytePair { vocab, merges, beside } => older::byte_pair(vocab, merges, beside),
         }
     }
 
     /// The pieces of a text, with those that the tokenizer adds.
-    pub fn encode(&self, text: &str) -> Encoding {
+    ///
+    /// # Errors
+    /// In words for the learner, if the tokenizer has no piece for a part of the text, or takes too much for it.
+    pub fn encode(&self, text: &str) -> Result<Encoding, String> {
         self.assembled(&self.template.single, [text, ""])
     }
 
-    /// The pieces of two texts, one after the other; none where the model has no pairs ([`Self::has_pairs`]).
-    pub fn encode_pair(&self, first: &str, second: &str) -> Option<Encoding> {
-        self.template.pair.as_deref().map(|parts| self.assembled(parts, [first, second]))
+    /// The pieces of two texts, one after the other.
+    ///
+    /// # Errors
+    /// As [`Self::encode`], and if the tokenizer has no pairs ([`Self::has_pairs`]).
+    pub fn encode_pair(&self, first: &str, second: &str) -> Result<Encoding, String> {
+        match &self.template.pair {
+            Some(parts) => self.assembled(parts, [first, second]),
+            None => Err("the model's tokenizer has no form for a pair of sentences; write one sentence".to_owned()),
+        }
     }
 
     /// Says if two texts may be given at once.
     pub fn has_pairs(&self) -> bool {
         self.template.pair.is_some()
-    }
-
-    /// Token types that it gives: to a text, and to a pair of texts where the model reads pairs.
-    pub fn segments(&self, reads_pairs: bool) -> usize {
-        let pair = self.template.pair.iter().filter(|_| reads_pairs).flatten();
-        let segment = |part: &TemplatePart| match part {
-            TemplatePart::Added { segment, .. } | TemplatePart::Text { segment, .. } => *segment,
-        };
-        self.template.single.iter().chain(pair).map(segment).max().unwrap_or(0).saturating_add(1)
     }
 
     /// The number of rows that a table needs for all ids: the highest of them and one.
@@ -137,7 +133,7 @@ impl Tokenizer {
     /// A piece as a person reads it: `ing`, ` bank`. Control characters are escaped, and bytes that are no text are
     /// written as `\xE2`; an id that has no piece is empty.
     pub fn shown(&self, id: u32) -> String {
-        let bytes = self.spelled_out(id);
+        let bytes = self.spelling.spelled_out(self.piece(id).unwrap_or_default());
         let mut shown = String::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
             for sign in chunk.valid().chars() {
@@ -153,47 +149,27 @@ impl Tokenizer {
 
     /// The same after other pieces: a word of BERT's has a blank before it.
     pub fn shown_behind_others(&self, id: u32) -> String {
-        let begins = matches!(&self.spelling, Spelling::Prefixed(prefix) if !self.continues(id, prefix));
-        format!("{}{}", if begins { " " } else { "" }, self.shown(id))
+        let has_blank = self.piece(id).is_some_and(|piece| self.spelling.has_blank_before(piece, None));
+        format!("{}{}", if has_blank { " " } else { "" }, self.shown(id))
     }
 
     /// The text of these pieces: words of BERT's with a blank between them, GPT-2's bytes as they are. Bytes that are
     /// no text become `U+FFFD`.
     pub fn decode(&self, ids: &[u32]) -> String {
         let mut bytes = Vec::new();
+        let mut before = None;
         for id in ids {
-            if let Spelling::Prefixed(prefix) = &self.spelling
-                && !bytes.is_empty()
-                && !self.continues(*id, prefix)
-            {
+            let piece = self.piece(*id).unwrap_or_default();
+            if before.is_some() && self.spelling.has_blank_before(piece, before) {
                 bytes.push(b' ');
             }
-            bytes.extend(self.spelled_out(*id));
+            bytes.extend(self.spelling.spelled_out(piece));
+            before = Some(piece);
         }
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn continues(&self, id: u32, prefix: &str) -> bool {
-        !prefix.is_empty() && self.piece(id).is_some_and(|piece| piece.starts_with(prefix))
-    }
-
-    /// The bytes of a piece's text.
-    fn spelled_out(&self, id: u32) -> Vec<u8> {
-        let piece = self.piece(id).unwrap_or_default();
-        let spelled = match &self.spelling {
-            // A piece that has other characters stands for itself.
-            Spelling::Bytes => piece.chars().map(|sign| BYTES.get(&sign).copied()).collect(),
-            Spelling::Prefixed(prefix) => piece.strip_prefix(prefix.as_str()).map(Into::into),
-            Spelling::Blank(blank) => match fallback(piece) {
-                Some(byte) => Some(vec![byte]),
-                None => Some(piece.replace(*blank, " ").into()),
-            },
-            Spelling::Plain => None,
-        };
-        spelled.unwrap_or_else(|| piece.into())
-    }
-
-    fn assembled(&self, parts: &[TemplatePart], texts: [&str; 2]) -> Encoding {
+    fn assembled(&self, parts: &[TemplatePart], texts: [&str; 2]) -> Result<Encoding, String> {
         let mut encoding = Encoding::default();
         let (mut text, mut at) = (0, 0);
         for part in parts {
@@ -208,17 +184,17 @@ impl Tokenizer {
                 })),
                 TemplatePart::Text { text: next, segment } => {
                     (text, at) = (*next, texts[*next].len());
-                    self.cut_text(text, texts[text], *segment, &mut encoding);
+                    self.cut_text(text, texts[text], *segment, &mut encoding)?;
                 }
             }
         }
-        encoding
+        Ok(encoding)
     }
 
     /// The pieces of one text.
-    fn cut_text(&self, number: usize, text: &str, segment: usize, encoding: &mut Encoding) {
-        // Nothing that the file could ask for fails here: it was checked.
-        let (cut, spelled) = self.cut(text).unwrap_or_default();
+    fn cut_text(&self, number: usize, text: &str, segment: usize, encoding: &mut Encoding) -> Result<(), String> {
+        let cut = quietly(|| self.cut(text));
+        let (cut, spelled) = cut.unwrap_or_else(|panic| Err(format!("the tokenizer fails on this text ({panic})")))?;
         let mut before = 0;
         let mut pieces: Vec<(usize, u32, Range<usize>)> = Vec::with_capacity(cut.len());
         for ((word, id), place) in cut.get_word_ids().iter().zip(cut.get_ids()).zip(cut.get_offsets()) {
@@ -230,7 +206,8 @@ impl Tokenizer {
             self.widen(text, &mut pieces);
         }
         let goes_on = |left: &(usize, u32, Range<usize>), right: &(usize, u32, Range<usize>)| {
-            left.0 == right.0 && !self.begins_word(right.1)
+            let [left_piece, right_piece] = [left.1, right.1].map(|id| self.piece(id).unwrap_or_default());
+            left.0 == right.0 && !self.spelling.ends_word(left_piece) && !self.spelling.begins_word(right_piece)
         };
         for word in pieces.chunk_by(goes_on) {
             let end = word.iter().map(|(.., bytes)| bytes.end).max().unwrap_or_default();
@@ -247,42 +224,57 @@ impl Tokenizer {
                 origin,
             }));
         }
+        Ok(())
     }
 
     /// The text as the crate cuts it, and for each of its words if the text spells out a piece that is never cut.
-    fn cut(&self, text: &str) -> tokenizers::Result<(tokenizers::Encoding, Vec<bool>)> {
-        let mut words = self.added.extract_and_normalize(Some(&self.normaliser), text);
-        self.splitters.iter().try_for_each(|splitter| splitter.pre_tokenize(&mut words))?;
+    fn cut(&self, text: &str) -> Result<(tokenizers::Encoding, Vec<bool>), String> {
+        let bounds = Bounds::of(text.len());
+        let normaliser = self.normaliser.within(&bounds);
+        let mut words = self.added.extract_and_normalize(Some(&normaliser), text);
+        normaliser.finish()?;
+        self.splitters.run(&mut words, &bounds)?;
         let spelled = words.get_splits(OffsetReferential::Original, OffsetType::None);
         let spelled = spelled.iter().map(|(.., pieces)| pieces.is_some()).collect();
-        words.tokenize(|word| self.model.tokenize(word.get()))?;
-        Ok((words.into_encoding(None, 0, OffsetType::Byte)?, spelled))
+        let cut = words.tokenize(|word| Ok(self.cut_word(word.get())?));
+        let encoding = cut.and_then(|()| words.into_encoding(None, 0, OffsetType::Byte));
+        encoding.map(|encoding| (encoding, spelled)).map_err(|error| error.to_string())
+    }
+
+    /// The pieces of one word.
+    fn cut_word(&self, word: &str) -> Result<Vec<Token>, String> {
+        if let ModelWrapper::WordPiece(model) = &self.model
+            && model.max_input_chars_per_word > WORD_CHARS_MAX
+        {
+            let letters = word.chars().count();
+            if (WORD_CHARS_MAX + 1..=model.max_input_chars_per_word).contains(&letters) {
+                return Err(format!("a word has {letters} characters; at most {WORD_CHARS_MAX} are read"));
+            }
+        }
+        self.model.tokenize(word).map_err(|_| {
+            // Some models fail at a character, others at a whole word.
+            let letters = word.char_indices().map(|(at, letter)| &word[at..at + letter.len_utf8()]);
+            let mut unknown = letters.filter(|letter| self.model.tokenize(letter).is_err());
+            let of_letters = matches!(self.model, ModelWrapper::Unigram(_) | ModelWrapper::BPE(_));
+            let unknown = if of_letters { unknown.next().unwrap_or(word) } else { word };
+            format!(
+                "the tokenizer has no piece for {}, and none that stands for what it does not know; write other words",
+                quoted(unknown)
+            )
+        })
     }
 
     /// Gives a piece the characters after it that went into it, for the crate gives it the first only of those that became
     /// one: all up to a blank that no piece has.
     fn widen(&self, text: &str, pieces: &mut [(usize, u32, Range<usize>)]) {
-        let is_blank =
-            |sign: char| sign.is_whitespace() || matches!(self.spelling, Spelling::Blank(blank) if blank == sign);
         let mut next = text.len();
         for (.., bytes) in pieces.iter_mut().rev() {
             let behind = text.get(bytes.end..next).unwrap_or_default();
             let begin = bytes.start;
-            bytes.end += behind.find(is_blank).unwrap_or(behind.len());
+            bytes.end += behind.find(|sign| self.spelling.is_blank(sign)).unwrap_or(behind.len());
             next = begin;
         }
     }
-
-    /// Says if a piece of SentencePiece's begins a word: there the whole text is one.
-    fn begins_word(&self, id: u32) -> bool {
-        matches!(self.spelling, Spelling::Blank(blank) if self.piece(id).is_some_and(|piece| piece.starts_with(blank)))
-    }
-}
-
-/// The byte of a piece such as `<0x41>`.
-fn fallback(piece: &str) -> Option<u8> {
-    let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
-    u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)
 }
 
 /// A range of the crate's on bounds of characters, and not before the last one.
@@ -379,7 +371,7 @@ impl Tokenizer {
         let is_plain =
             added.clone().all(|piece| !(piece.single_word || piece.lstrip || piece.rstrip || piece.normalized));
         let is_bert = self.normaliser.is_uncased_bert()
-            && matches!(self.splitters[..], [PreTokenizerWrapper::BertPreTokenizer(_)])
+            && self.splitters.are_bert()
             && model.continuing_subword_prefix == PREFIX
             && is_plain;
         let mut spelled: Vec<String> = added.map(|piece| piece.content.clone()).collect();

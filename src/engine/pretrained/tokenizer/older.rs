@@ -1,53 +1,188 @@
-//! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's. They become the
-//! `tokenizer.json` of such a model; what else that has is in `tokenizer_config.json`, or else as `transformers` has it.
+//! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's and its like. They
+//! become the `tokenizer.json` of such a model, as `transformers` makes one of them.
+//!
+//! What is beside the vocabulary says the rest: `tokenizer_config.json`, and in folders that are older still
+//! `special_tokens_map.json` and `added_tokens.json`, which count only where the former lists no added tokens.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::Tokenizer;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
 use super::json::{
-    AddedTokenJson, ConfigJson, ID_END, JsonEntries, List, MERGES_MAX, ModelJson, NameJson, Pair, PiecesJson,
-    SpecialJson, StepJson, TemplatePartJson, TokenizerJson,
+    AddedIdsJson, AddedTokenJson, ConfigJson, ID_END, JsonEntries, List, MERGES_MAX, ModelJson, NameJson, Pair,
+    PiecesJson, PostProcessorJson, SpecialJson, TemplatePartJson, TokenizerJson, bad_json,
 };
-use super::read::{IDS_EXPECTED, OTHER_KIND, Read, bad_json, check_merges, check_piece, check_size, of_json};
+use super::read::{IDS_EXPECTED, Read, SAVE_AGAIN, check_merges, check_piece, check_size, of_json};
+use super::{OlderFiles, Tokenizer};
 use crate::pretrained::Refusal;
-use crate::pretrained::folder::{IDS, MERGES, PIECES, TOKENIZER_CONFIG};
+use crate::pretrained::folder::{ADDED, IDS, MERGES, PIECES, SPECIAL, TOKENIZER_CONFIG};
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
 /// A piece with its id.
 type Entry = (String, u32);
 
+/// What a class of tokenizers puts around a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// The start, where the configuration asks for it.
+    Start,
+    Bert,
+    Roberta,
+}
+
+/// A class of tokenizers of `transformers`.
+struct Class {
+    /// Ends of its names, without `Fast`.
+    names: &'static [&'static str],
+    /// Models whose folders do not name the class.
+    model_types: &'static [&'static str],
+    around: Around,
+    /// Special tokens where no file names them.
+    usual: &'static [(SpecialToken, &'static str)],
+    /// Its steps before the model, and the model's own fields.
+    steps: fn(&ConfigJson) -> (Value, Value),
+    model: fn() -> ModelJson,
+}
+
+/// A special token by its role, in the order in which they are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SpecialToken {
+    Begin,
+    End,
+    Unknown,
+    Separator,
+    Filler,
+    Start,
+    Mask,
+}
+
+impl SpecialToken {
+    const ALL: [Self; 7] =
+        [Self::Begin, Self::End, Self::Unknown, Self::Separator, Self::Filler, Self::Start, Self::Mask];
+
+    fn of(self, config: &ConfigJson) -> Option<&NameJson> {
+        match self {
+            Self::Begin => config.bos_token.as_ref(),
+            Self::End => config.eos_token.as_ref(),
+            Self::Unknown => config.unk_token.as_ref(),
+            Self::Separator => config.sep_token.as_ref(),
+            Self::Filler => config.pad_token.as_ref(),
+            Self::Start => config.cls_token.as_ref(),
+            Self::Mask => config.mask_token.as_ref(),
+        }
+    }
+}
+
+const BERT: Class = Class {
+    names: &["BertTokenizer", "ElectraTokenizer", "LxmertTokenizer", "LayoutLMTokenizer", "RealmTokenizer"],
+    model_types: &[],
+    around: Around::Bert,
+    usual: &[
+        (SpecialToken::Unknown, "[UNK]"),
+        (SpecialToken::Separator, "[SEP]"),
+        (SpecialToken::Filler, "[PAD]"),
+        (SpecialToken::Start, "[CLS]"),
+        (SpecialToken::Mask, "[MASK]"),
+    ],
+    steps: |config| {
+        let normaliser = json!({
+            "type": "BertNormalizer", "handle_chinese_chars": config.tokenize_chinese_chars,
+            "strip_accents": config.strip_accents, "lowercase": config.do_lower_case,
+        });
+        (normaliser, json!({ "type": "BertPreTokenizer" }))
+    },
+    model: || model("WordPiece"),
+};
+
+const END_OF_TEXT: &str = "<|endoftext|>";
+
+const GPT2: Class = Class {
+    names: &["GPT2Tokenizer", "CodeGenTokenizer"],
+    model_types: &[],
+    around: Around::Start,
+    usual: &[
+        (SpecialToken::Begin, END_OF_TEXT),
+        (SpecialToken::End, END_OF_TEXT),
+        (SpecialToken::Unknown, END_OF_TEXT),
+    ],
+    steps: |config| (Value::Null, byte_level(config, true)),
+    model: || model("BPE"),
+};
+
+const ROBERTA: Class = Class {
+    names: &["RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer"],
+    model_types: &["roberta"],
+    around: Around::Roberta,
+    usual: &[
+        (SpecialToken::Begin, "<s>"),
+        (SpecialToken::End, "</s>"),
+        (SpecialToken::Unknown, "<unk>"),
+        (SpecialToken::Separator, "</s>"),
+        (SpecialToken::Filler, "<pad>"),
+        (SpecialToken::Start, "<s>"),
+        (SpecialToken::Mask, "<mask>"),
+    ],
+    ..GPT2
+};
+
+const QWEN: Class = Class {
+    names: &["Qwen2Tokenizer"],
+    model_types: &["qwen2", "qwen3"],
+    usual: &[
+        (SpecialToken::End, END_OF_TEXT),
+        (SpecialToken::Unknown, END_OF_TEXT),
+        (SpecialToken::Filler, END_OF_TEXT),
+    ],
+    steps: |config| {
+        const WORDS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        let split = json!({ "type": "Split", "pattern": { "Regex": WORDS }, "behavior": "Isolated" });
+        let words = json!({ "type": "Sequence", "pretokenizers": [split, byte_level(config, false)] });
+        (json!({ "type": "NFC" }), words)
+    },
+    ..GPT2
+};
+
+const HERBERT: Class = Class {
+    names: &["HerbertTokenizer"],
+    model_types: &[],
+    around: Around::Bert,
+    usual: &[
+        (SpecialToken::Unknown, "<unk>"),
+        (SpecialToken::Separator, "</s>"),
+        (SpecialToken::Filler, "<pad>"),
+        (SpecialToken::Start, "<s>"),
+        (SpecialToken::Mask, "<mask>"),
+    ],
+    steps: |_| {
+        let normaliser = json!({ "type": "BertNormalizer", "strip_accents": false, "lowercase": false });
+        (normaliser, json!({ "type": "BertPreTokenizer" }))
+    },
+    model: || ModelJson { end_of_word_suffix: Some(WORD_END.to_owned()), ..model("BPE") },
+};
+
+/// The end of pieces that end a word, in vocabularies of XLM, HerBERT and CLIP.
+const WORD_END: &str = "</w>";
+
+fn byte_level(config: &ConfigJson, use_regex: bool) -> Value {
+    json!({
+        "type": "ByteLevel", "add_prefix_space": config.add_prefix_space.unwrap_or(false), "use_regex": use_regex,
+    })
+}
+
+fn model(kind: &str) -> ModelJson {
+    ModelJson { kind: Some(kind.to_owned()), ..ModelJson::default() }
+}
+
 /// Reads the tokenizer of BERT's family.
-pub fn word_piece(vocab: &str, config: Option<&str>) -> Read<Tokenizer> {
-    let config = read_config(config, &["BertTokenizer", "ElectraTokenizer"])?;
-    if config.do_basic_tokenize == Some(false) {
-        let refusal = Refusal::new("`do_basic_tokenize` false", "true", OTHER_KIND);
+pub fn word_piece(vocab: &str, beside: OlderFiles<'_>) -> Read<Tokenizer> {
+    let config = Config::read(beside, &[&BERT])?;
+    if config.json.do_basic_tokenize == Some(false) {
+        let refusal = Refusal::new("`do_basic_tokenize` false", "true", SAVE_AGAIN);
         return Err(refusal.in_file(TOKENIZER_CONFIG));
     }
     let ids = read_lines(vocab).map_err(|refusal| refusal.in_file(PIECES))?;
-    let name = |name: &Option<NameJson>, usual: &str| name.as_ref().map_or(usual, NameJson::content).to_owned();
-    let [unknown, start, end] =
-        [name(&config.unk_token, "[UNK]"), name(&config.cls_token, "[CLS]"), name(&config.sep_token, "[SEP]")];
-    let id_of = |piece: &String| {
-        let refusal = || Refusal::new("no such line", format!("the piece {}", quoted(piece)), FETCH_AGAIN);
-        find(&ids, piece).map(|id| (piece.clone(), id)).ok_or_else(|| refusal().in_file(PIECES))
-    };
-    id_of(&unknown)?;
-    let normalizer = StepJson {
-        handle_chinese_chars: config.tokenize_chinese_chars,
-        strip_accents: config.strip_accents,
-        lowercase: config.do_lower_case,
-        ..step("BertNormalizer")
-    };
-    let post_processor = StepJson { cls: Some(id_of(&start)?), sep: Some(id_of(&end)?), ..step("BertProcessing") };
-    let specials = [unknown.clone(), start, end, name(&config.pad_token, "[PAD]"), name(&config.mask_token, "[MASK]")];
-    let json = TokenizerJson {
-        added_tokens: Some(added(config, &ids, specials)?),
-        normalizer: Some(normalizer),
-        pre_tokenizer: Some(step("BertPreTokenizer")),
-        post_processor: Some(post_processor),
-        model: ModelJson { unk_token: Some(unknown), ..model("WordPiece", ids) },
-    };
-    of_json(json).map_err(|refusal| refusal.in_file(PIECES))
+    config.tokenizer(ids, None).map_err(|refusal| refusal.in_file(PIECES))
 }
 
 /// The pieces of `vocab.txt`, a line each.
@@ -60,41 +195,16 @@ fn read_lines(vocab: &str) -> Read<Vec<Entry>> {
 }
 
 /// Reads the tokenizer of GPT-2's family.
-pub fn byte_pair(vocab: &str, merges: &str, config: Option<&str>) -> Read<Tokenizer> {
-    const END_OF_TEXT: &str = "<|endoftext|>";
-    let config = read_config(config, &["GPT2Tokenizer"])?;
+pub fn byte_pair(vocab: &str, merges: &str, beside: OlderFiles<'_>) -> Read<Tokenizer> {
+    let config = Config::read(beside, &[&GPT2, &ROBERTA, &QWEN, &HERBERT])?;
     let ids = read_pieces(vocab).map_err(|refusal| refusal.in_file(IDS))?;
+    let is_suffixed = (config.class.model)().end_of_word_suffix.is_some();
+    if !is_suffixed && ids.iter().any(|(piece, _)| piece.ends_with(WORD_END)) {
+        let found = format!("pieces that end words with `{WORD_END}`, as those of XLM and CLIP");
+        return Err(Refusal::new(found, "pieces of GPT-2's form", SAVE_AGAIN).in_file(IDS));
+    }
     let merges = read_merge_lines(merges, &ids).map_err(|refusal| refusal.in_file(MERGES))?;
-    let name = |name: &Option<NameJson>| name.as_ref().map_or(END_OF_TEXT, NameJson::content).to_owned();
-    let [start, end, unknown] = [&config.bos_token, &config.eos_token, &config.unk_token].map(name);
-    let post_processor = match (config.add_bos_token, find(&ids, &start)) {
-        (Some(true), Some(id)) => Some(begun_by(&start, id)),
-        (Some(true), None) => {
-            let found = format!("{} at `bos_token`", quoted(&start));
-            return Err(Refusal::new(found, "a piece of the vocabulary", FETCH_AGAIN).in_file(TOKENIZER_CONFIG));
-        }
-        _ => None,
-    };
-    let add_prefix_space = Some(config.add_prefix_space.unwrap_or(false));
-    let json = TokenizerJson {
-        added_tokens: Some(added(config, &ids, [start, end, unknown])?),
-        normalizer: None,
-        pre_tokenizer: Some(StepJson { add_prefix_space, ..step("ByteLevel") }),
-        post_processor,
-        model: ModelJson { merges: Some(List(merges)), ..model("BPE", ids) },
-    };
-    of_json(json).map_err(|refusal| refusal.in_file(IDS))
-}
-
-/// A piece before the text, such as a start that some models of GPT-2's family have.
-fn begun_by(start: &str, id: u32) -> StepJson {
-    let [name, sequence] = [start, "A"].map(str::to_owned);
-    let single = vec![
-        TemplatePartJson::SpecialToken { id: name.clone(), type_id: 0 },
-        TemplatePartJson::Sequence { id: sequence, type_id: 0 },
-    ];
-    let special_tokens = JsonEntries(vec![(name, SpecialJson { ids: List(vec![id]) })]);
-    StepJson { single: Some(List(single)), special_tokens: Some(special_tokens), ..step("TemplateProcessing") }
+    config.tokenizer(ids, Some(merges)).map_err(|refusal| refusal.in_file(IDS))
 }
 
 /// The pieces of `vocab.json`.
@@ -128,59 +238,213 @@ fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
         numbers.push(number);
     }
     let pieces: HashSet<&str> = ids.iter().map(|(piece, _)| piece.as_str()).collect();
-    check_merges(&pairs, |piece| pieces.contains(piece), |pair| line_of(numbers[pair]))?;
+    check_merges(&pairs, 0, |piece| pieces.contains(piece), |pair| line_of(numbers[pair]))?;
     Ok(pairs)
 }
 
-fn step(kind: &str) -> StepJson {
-    StepJson { kind: kind.to_owned(), ..StepJson::default() }
+/// What the files beside a vocabulary say.
+struct Config {
+    class: &'static Class,
+    json: ConfigJson,
+    /// Tokens of `added_tokens.json`.
+    added: Vec<Entry>,
 }
 
-fn model(kind: &str, ids: Vec<Entry>) -> ModelJson {
-    ModelJson { kind: Some(kind.to_owned()), vocab: PiecesJson::Ids(JsonEntries(ids)), ..ModelJson::default() }
-}
-
-/// The id of a piece; of one that comes again, the last.
-fn find(ids: &[Entry], piece: &str) -> Option<u32> {
-    ids.iter().rfind(|(other, _)| other == piece).map(|(_, id)| *id)
-}
-
-/// Reads `tokenizer_config.json`, and refuses that of another class of tokenizers, some of whose files have the same
-/// names. `DistilBertTokenizerFast` is `BertTokenizer`.
-fn read_config(text: Option<&str>, classes: &[&str]) -> Read<ConfigJson> {
-    /// A part of it is read twice over, and its size is that of a list of names.
-    const CONFIG_BYTES_MAX: usize = 4 << 20;
-    let Some(text) = text else { return Ok(ConfigJson::default()) };
-    let refuse = |found, expected, advice| Err(Refusal::new(found, expected, advice).in_file(TOKENIZER_CONFIG));
-    if text.len() > CONFIG_BYTES_MAX {
-        let expected = format!("at most {} MiB", CONFIG_BYTES_MAX >> 20);
-        return refuse(format!("{} MiB", text.len() >> 20), expected, FETCH_AGAIN);
+impl Config {
+    /// Reads the files, and refuses those of another class than these: some of their files have the same names.
+    fn read(beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<Self> {
+        let mut json: ConfigJson =
+            beside.config.map_or(Ok(ConfigJson::default()), |text| read(text, TOKENIZER_CONFIG))?;
+        let class = class(&json, beside, classes)?;
+        let mut added = Vec::new();
+        if json.added_tokens_decoder.is_none() {
+            if let Some(special) = beside.special {
+                json.name_anew(read(special, SPECIAL)?);
+            }
+            if let Some(text) = beside.added {
+                added = read::<AddedIdsJson>(text, ADDED)?.0;
+            }
+        }
+        Ok(Self { class, json, added })
     }
-    let config: ConfigJson = serde_json::from_str(text).map_err(|error| bad_json(&error).in_file(TOKENIZER_CONFIG))?;
-    let class = config.tokenizer_class.as_deref().map(|class| class.strip_suffix("Fast").unwrap_or(class));
-    match class.filter(|class| classes.iter().all(|name| !class.ends_with(name))) {
-        None => Ok(config),
-        Some(class) => refuse(format!("the class {}", quoted(class)), classes.join(" or "), OTHER_KIND),
-    }
-}
 
-/// The tokens that a configuration adds, and these names as far as they are pieces.
-fn added<const N: usize, const MOST: usize>(
-    config: ConfigJson,
-    ids: &[Entry],
-    names: [String; N],
-) -> Read<List<AddedTokenJson, MOST>> {
-    let mut added: Vec<AddedTokenJson> = Vec::new();
-    for (id, token) in config.added_tokens_decoder.map(|JsonEntries(entries)| entries).unwrap_or_default() {
-        let unfit = || Refusal::new(quoted(&id), "an id at `added_tokens_decoder`", FETCH_AGAIN);
-        let read = id.parse().map_err(|_| unfit()).and_then(|id| check_piece(&token.content, id).map(|()| id));
-        let id = read.map_err(|refusal| refusal.in_file(TOKENIZER_CONFIG))?;
-        added.push(AddedTokenJson { id: Some(id), ..token });
+    /// The content of a special token; none where no file names it and the class has none.
+    fn name(&self, token: SpecialToken) -> Option<String> {
+        let usual = || self.class.usual.iter().find(|(role, _)| *role == token).map(|(_, name)| (*name).to_owned());
+        token.of(&self.json).map(|name| name.content().to_owned()).or_else(usual)
     }
-    for name in names {
-        if find(ids, &name).is_some() && added.iter().all(|token| token.content != name) {
-            added.push(AddedTokenJson { content: name, ..AddedTokenJson::default() });
+
+    /// The tokenizer of these pieces.
+    fn tokenizer(self, ids: Vec<Entry>, merges: Option<Vec<Pair>>) -> Read<Tokenizer> {
+        let listed = self.listed_tokens()?;
+        // Of a piece that comes again, the last.
+        let mut id_of: HashMap<&str, u32> =
+            listed.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
+        id_of.extend(ids.iter().map(|(piece, id)| (piece.as_str(), *id)));
+        let post_processor = self.post_processor(&id_of)?;
+        let added = self.with_named(listed, &ids);
+        let unknown = self.name(SpecialToken::Unknown);
+        let (normalizer, pre_tokenizer) = (self.class.steps)(&self.json);
+        let model = (self.class.model)();
+        let has_unknown = model.kind.as_deref() == Some("WordPiece") || model.end_of_word_suffix.is_some();
+        of_json(TokenizerJson {
+            added_tokens: Some(List(added)),
+            normalizer: Some(normalizer).filter(|step| !step.is_null()),
+            pre_tokenizer: Some(pre_tokenizer),
+            post_processor,
+            model: ModelJson {
+                unk_token: unknown.filter(|_| has_unknown),
+                vocab: PiecesJson::Ids(JsonEntries(ids)),
+                merges: merges.map(List),
+                ..model
+            },
+        })
+    }
+
+    /// What is put around a text.
+    fn post_processor(&self, id_of: &HashMap<&str, u32>) -> Read<Option<PostProcessorJson>> {
+        let ends = |kind: &str| {
+            let id = |token| {
+                let name = self.name(token).unwrap_or_default();
+                let found = id_of.get(name.as_str()).map(|id| (name.clone(), *id));
+                found.ok_or_else(|| {
+                    let expected = format!("the piece {}", quoted(&name));
+                    Refusal::new("no such piece", expected, "check that the files belong to one model")
+                })
+            };
+            // A vocabulary without it is of another class.
+            if self.class.around == Around::Bert {
+                id(SpecialToken::Unknown)?;
+            }
+            let (cls, sep) = (Some(id(SpecialToken::Start)?), Some(id(SpecialToken::Separator)?));
+            Ok(Some(PostProcessorJson { kind: kind.to_owned(), cls, sep, ..PostProcessorJson::default() }))
+        };
+        match self.class.around {
+            Around::Bert => ends("BertProcessing"),
+            Around::Roberta => ends("RobertaProcessing"),
+            Around::Start if self.json.add_bos_token == Some(true) => {
+                let start = self.name(SpecialToken::Begin).unwrap_or_default();
+                let Some(id) = id_of.get(start.as_str()) else {
+                    let found = format!("{} at `bos_token`", quoted(&start));
+                    let refusal = Refusal::new(found, "a piece of the vocabulary", FETCH_AGAIN);
+                    return Err(refusal.in_file(TOKENIZER_CONFIG));
+                };
+                Ok(Some(begun_by(&start, *id)))
+            }
+            Around::Start => Ok(None),
         }
     }
-    Ok(List(added))
+
+    /// The tokens that the files list with their ids.
+    fn listed_tokens(&self) -> Read<Vec<AddedTokenJson>> {
+        let mut listed = Vec::new();
+        for (id, token) in self.json.added_tokens_decoder.iter().flat_map(|JsonEntries(entries)| entries) {
+            let unfit = || Refusal::new(quoted(id), "an id at `added_tokens_decoder`", FETCH_AGAIN);
+            let read = id.parse().map_err(|_| unfit()).and_then(|id| check_piece(&token.content, id).map(|()| id));
+            let id = read.map_err(|refusal| refusal.in_file(TOKENIZER_CONFIG))?;
+            listed.push(AddedTokenJson { id: Some(id), ..token.clone() });
+        }
+        let named = self.special_tokens();
+        for (content, id) in &self.added {
+            check_piece(content, *id).map_err(|refusal| refusal.in_file(ADDED))?;
+            // What is not special is found in the text as the normalizer leaves it.
+            let normalized = named.iter().all(|token| token.content != *content);
+            listed.push(AddedTokenJson { id: Some(*id), content: content.clone(), normalized, ..Default::default() });
+        }
+        Ok(listed)
+    }
+
+    /// The same with the tokens that the files only name: those that are no pieces have the next ids after all others.
+    fn with_named(&self, mut added: Vec<AddedTokenJson>, ids: &[Entry]) -> Vec<AddedTokenJson> {
+        let last = ids.iter().map(|(_, id)| *id).chain(added.iter().filter_map(|token| token.id)).max();
+        let mut next = last.map_or(0, |last| last.saturating_add(1));
+        let in_vocabulary: HashMap<&str, u32> = ids.iter().map(|(piece, id)| (piece.as_str(), *id)).collect();
+        let mut contents: HashSet<String> = added.iter().map(|token| token.content.clone()).collect();
+        for token in self.special_tokens().into_iter().filter(|token| !token.content.is_empty()) {
+            if !contents.insert(token.content.clone()) {
+                continue;
+            }
+            let own = in_vocabulary.get(token.content.as_str()).copied();
+            added.push(AddedTokenJson { id: own.or(Some(next)), ..token });
+            next = next.saturating_add(own.is_none().into());
+        }
+        added
+    }
+
+    /// The tokens that the files name by their roles, and those without one.
+    fn special_tokens(&self) -> Vec<AddedTokenJson> {
+        let of_role = |token: SpecialToken| match token.of(&self.json) {
+            Some(name) => Some(name.clone().into_token()),
+            None => self.name(token).map(|content| AddedTokenJson { content, ..AddedTokenJson::default() }),
+        };
+        let others = self.json.additional_special_tokens.iter().flat_map(|List(names)| names);
+        let others = others.map(|name| name.clone().into_token());
+        SpecialToken::ALL.into_iter().filter_map(of_role).chain(others).collect()
+    }
+}
+
+impl ConfigJson {
+    /// Takes the names of another file in the place of its own.
+    fn name_anew(&mut self, other: Self) {
+        let names = [
+            (&mut self.bos_token, other.bos_token),
+            (&mut self.eos_token, other.eos_token),
+            (&mut self.unk_token, other.unk_token),
+            (&mut self.sep_token, other.sep_token),
+            (&mut self.pad_token, other.pad_token),
+            (&mut self.cls_token, other.cls_token),
+            (&mut self.mask_token, other.mask_token),
+        ];
+        for (name, other) in names {
+            *name = other.or_else(|| name.take());
+        }
+        self.additional_special_tokens =
+            other.additional_special_tokens.or_else(|| self.additional_special_tokens.take());
+    }
+}
+
+/// A piece before the text, such as a start that some models of GPT-2's family have.
+fn begun_by(start: &str, id: u32) -> PostProcessorJson {
+    let [kind, name, sequence] = ["TemplateProcessing", start, "A"].map(str::to_owned);
+    let single = vec![
+        TemplatePartJson::SpecialToken { id: name.clone(), type_id: 0 },
+        TemplatePartJson::Sequence { id: sequence, type_id: 0 },
+    ];
+    let special_tokens = Some(JsonEntries(vec![(name, SpecialJson { ids: List(vec![id]) })]));
+    PostProcessorJson { kind, single: Some(List(single)), special_tokens, ..PostProcessorJson::default() }
+}
+
+/// Reads a file beside the vocabulary.
+fn read<T: DeserializeOwned>(text: &str, file: &str) -> Read<T> {
+    /// A part of it is read twice over, and its size is that of a list of names.
+    const BYTES_MAX: usize = 4 << 20;
+    if text.len() > BYTES_MAX {
+        let expected = format!("at most {} MiB", BYTES_MAX >> 20);
+        return Err(Refusal::new(format!("{} MiB", text.len() >> 20), expected, FETCH_AGAIN).in_file(file));
+    }
+    serde_json::from_str(text).map_err(|error| bad_json(&error).in_file(file))
+}
+
+/// The class that the files name, or the model's type has; the first where nothing does. `DistilBertTokenizerFast` is
+/// `BertTokenizer`.
+fn class(config: &ConfigJson, beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<&'static Class> {
+    let other = |found: String, file| {
+        let expected: Vec<&str> = classes.iter().flat_map(|class| class.names).copied().collect();
+        Err(Refusal::new(found, expected.join(" or "), SAVE_AGAIN).in_file(file))
+    };
+    let own = config.tokenizer_class.as_deref().map(|class| (class, TOKENIZER_CONFIG));
+    match own.or_else(|| Some((beside.class?, crate::pretrained::cache::CONFIG))) {
+        Some((name, file)) => {
+            let end = name.strip_suffix("Fast").unwrap_or(name);
+            let of_name = |class: &&&Class| class.names.iter().any(|name| end.ends_with(name));
+            classes.iter().find(of_name).copied().map_or_else(|| other(format!("the class {}", quoted(name)), file), Ok)
+        }
+        None if config.word_tokenizer_type.is_some() => {
+            other("`word_tokenizer_type`, which BertJapaneseTokenizer has".to_owned(), TOKENIZER_CONFIG)
+        }
+        None => {
+            let of_model = |class: &&&Class| beside.model_type.is_some_and(|of| class.model_types.contains(&of));
+            Ok(classes.iter().find(of_model).copied().unwrap_or(classes[0]))
+        }
+    }
 }

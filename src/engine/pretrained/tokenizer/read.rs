@@ -1,4 +1,4 @@
-//! `tokenizer.json`, read part by part. What is not supported is refused by its name and place.
+//! `tokenizer.json`, read part by part: what the crate `tokenizers` runs is read, and the rest refused by its name and place.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,13 @@ use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::models::unigram::Unigram;
 use tokenizers::models::wordlevel::WordLevel;
 use tokenizers::models::wordpiece::WordPiece;
-use tokenizers::{AddedToken, AddedVocabulary, Model, ModelWrapper, PreTokenizerWrapper};
+use tokenizers::{AddedToken, AddedVocabulary, Model, ModelWrapper};
 
-use super::json::{AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, TokenizerJson};
-use super::steps::{Normaliser, spells_bytes, splitters};
+use super::Tokenizer;
+use super::json::{AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, TokenizerJson, bad_json};
+use super::spelling::Spelling;
+use super::steps::{Bounds, Normaliser, Splitters};
 use super::template::Template;
-use super::{Spelling, Tokenizer};
 use crate::pretrained::Refusal;
 use crate::pretrained::folder::TOKENIZER;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
@@ -29,10 +30,11 @@ const UNIGRAM_BYTES_MAX: usize = 4 << 20;
 /// Bytes of all pieces that are never cut; each byte is a state of what looks for them.
 const ADDED_BYTES_MAX: usize = 1 << 20;
 
-/// Words of BERT's that are longer are unknown, where the file says nothing of it; and the most that it may say: the
-/// crate tries every end of a piece, which takes the cube of that.
+/// Words of BERT's that are longer are unknown, where the file says nothing of it.
 const WORD_CHARS: usize = 100;
-const WORD_CHARS_MAX: usize = 512;
+/// Characters of the longest word that is cut into such pieces, whatever the file says: the crate tries every end of a
+/// piece, which takes the cube of that.
+pub const WORD_CHARS_MAX: usize = 512;
 
 /// The prefix of BERT's pieces that continue words.
 const PREFIX: &str = "##";
@@ -43,8 +45,9 @@ const SCORES_EXPECTED: &str = "a list of pieces and their scores";
 
 pub type Read<T> = Result<T, Refusal>;
 
-/// Advice where a tokenizer is of another kind.
-pub const OTHER_KIND: &str = "open a model of BERT's or GPT-2's family";
+/// Advice where a tokenizer is whole, and of a kind that is not read.
+pub const SAVE_AGAIN: &str =
+    "load the tokenizer in transformers and save it with tokenizer.backend_tokenizer.save(\"tokenizer.json\")";
 
 /// Refuses what is at a place of the file.
 pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
@@ -54,10 +57,6 @@ pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String
 /// Refuses what a sound file does not have.
 pub fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
     refuse(place, found, expected, FETCH_AGAIN)
-}
-
-pub fn unsupported<T>(place: &str, kind: &str, supported: &str) -> Read<T> {
-    refuse(place, format!("the type {}", quoted(kind)), supported, OTHER_KIND)
 }
 
 pub fn missing<T>(place: &str, field: &str) -> Read<T> {
@@ -75,11 +74,6 @@ pub fn check_size(text: &str) -> Read<()> {
     }
 }
 
-/// A refusal of text that is not the JSON that it should be.
-pub fn bad_json(error: &serde_json::Error) -> Refusal {
-    Refusal::bad_json(error, "the JSON of a tokenizer", FETCH_AGAIN)
-}
-
 /// Reads `tokenizer.json`.
 pub fn tokenizer(text: &str) -> Read<Tokenizer> {
     let read = || {
@@ -91,29 +85,15 @@ pub fn tokenizer(text: &str) -> Read<Tokenizer> {
 
 /// The tokenizer that a file describes.
 pub fn of_json(json: TokenizerJson) -> Read<Tokenizer> {
-    let normaliser = Normaliser::read(json.normalizer.as_ref())?;
-    let splitters = splitters(json.pre_tokenizer.as_ref())?;
+    let normaliser = Normaliser::read(json.normalizer)?;
+    let splitters = Splitters::read(json.pre_tokenizer)?;
     let (mut pieces, model) = read_model(json.model)?;
     let added = json.added_tokens.map(|list| list.0).unwrap_or_default();
     let added = read_added(added, &mut pieces, &model, &normaliser)?;
     let has = |id: u32| pieces.0.get(id as usize).is_some_and(Option::is_some);
     let template = Template::read(json.post_processor.as_ref(), &has)?;
-    let spelling = match &model {
-        _ if spells_bytes(&splitters) => Spelling::Bytes,
-        ModelWrapper::WordPiece(model) => Spelling::Prefixed(model.continuing_subword_prefix.clone()),
-        _ => blank(&normaliser, &splitters).map_or(Spelling::Plain, Spelling::Blank),
-    };
+    let spelling = Spelling::of(&model, &normaliser, &splitters);
     Ok(Tokenizer { pieces: pieces.0, added, normaliser, splitters, model, template, spelling })
-}
-
-/// The character that stands for a blank in SentencePiece's pieces.
-fn blank(normaliser: &Normaliser, splitters: &[PreTokenizerWrapper]) -> Option<char> {
-    normaliser.blank().or_else(|| {
-        splitters.iter().find_map(|splitter| match splitter {
-            PreTokenizerWrapper::Metaspace(blank) => Some(blank.get_replacement()),
-            _ => None,
-        })
-    })
 }
 
 /// The pieces by their ids, which may have gaps.
@@ -157,6 +137,7 @@ fn read_added(
     if bytes > ADDED_BYTES_MAX {
         return damaged("added_tokens", format!("{bytes} bytes of pieces"), format!("at most {ADDED_BYTES_MAX}"));
     }
+    let bounds = Bounds::of(bytes);
     let mut ids = Vocab::default();
     // The crate refuses two that are found by the same text. Here the later one is found, and by an empty text none.
     let mut added: BTreeMap<(bool, String), AddedToken> = BTreeMap::new();
@@ -165,7 +146,8 @@ fn read_added(
         let Some(id) = known.or(id) else { return missing(&format!("added_tokens: {content}"), "id") };
         pieces.insert(&content, id)?;
         ids.insert(content.clone(), id);
-        let found_by = if normalized { normaliser.normalized(&content) } else { content.clone() };
+        let found_by = if normalized { normaliser.normalized(&content, &bounds) } else { Ok(content.clone()) };
+        let found_by = found_by.or_else(|why| damaged("added_tokens", why, "texts that the normalizer can read"))?;
         if !found_by.is_empty() {
             let token = AddedToken { single_word, lstrip, rstrip, normalized, special: false, content };
             added.insert((normalized, found_by), token);
@@ -174,8 +156,10 @@ fn read_added(
     let mut vocabulary = AddedVocabulary::new();
     // The ids of the file, where the crate would count on from the model's.
     let built = WordLevel::builder().vocab(ids).unk_token(String::new()).build();
-    let built = built.and_then(|numbers| vocabulary.add_tokens(added.into_values(), &numbers, Some(normaliser)));
-    built.map(|_| vocabulary).or_else(|error| damaged("added_tokens", error.to_string(), "pieces that are never cut"))
+    let normaliser = normaliser.within(&bounds);
+    let built = built.and_then(|numbers| vocabulary.add_tokens(added.into_values(), &numbers, Some(&normaliser)));
+    let built = built.and_then(|_| normaliser.finish().map_err(Into::into));
+    built.map(|()| vocabulary).or_else(|error| damaged("added_tokens", error.to_string(), "pieces that are never cut"))
 }
 
 fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
@@ -190,9 +174,13 @@ fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     });
     match kind.as_str() {
         "WordPiece" => read_word_piece(json),
+        "WordLevel" => read_word_level(json),
         "BPE" => read_byte_pair(json),
         "Unigram" => read_unigram(json),
-        other => unsupported("model", other, "WordPiece or BPE or Unigram"),
+        other => {
+            let found = format!("the type {}", quoted(other));
+            refuse("model", found, "WordPiece, WordLevel, BPE or Unigram", SAVE_AGAIN)
+        }
     }
 }
 
@@ -204,39 +192,36 @@ fn built<M: Into<ModelWrapper>>(model: tokenizers::Result<M>) -> Read<ModelWrapp
 fn read_word_piece(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     let (pieces, ids) = read_ids(json.vocab)?;
     let unknown = json.unk_token.unwrap_or_else(|| "[UNK]".to_owned());
-    check_unknown(&unknown, &ids)?;
     let chars = json.max_input_chars_per_word.map_or(WORD_CHARS, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    if chars > WORD_CHARS_MAX {
-        let place = "model.max_input_chars_per_word";
-        return refuse(place, chars.to_string(), format!("at most {WORD_CHARS_MAX}"), OTHER_KIND);
-    }
     let model = WordPiece::builder().vocab(ids).unk_token(unknown).max_input_chars_per_word(chars);
     let prefix = json.continuing_subword_prefix.unwrap_or_else(|| PREFIX.to_owned());
     Ok((pieces, built(model.continuing_subword_prefix(prefix).build())?))
 }
 
+fn read_word_level(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
+    let (pieces, ids) = read_ids(json.vocab)?;
+    let unknown = json.unk_token.unwrap_or_else(|| "<unk>".to_owned());
+    Ok((pieces, built(WordLevel::builder().vocab(ids).unk_token(unknown).build())?))
+}
+
+/// Reads byte pairs. Dropout, which is for training, is left out: a text has the same pieces every time.
 fn read_byte_pair(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     let (pieces, ids) = read_ids(json.vocab)?;
-    let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-    let refused = [
-        ("continuing_subword_prefix", is_given(&json.continuing_subword_prefix)),
-        ("end_of_word_suffix", is_given(&json.end_of_word_suffix)),
-        ("dropout", json.dropout.is_some_and(|share| share != 0.0)),
-    ];
-    if let Some((field, _)) = refused.iter().find(|(_, is_set)| *is_set) {
-        return refuse(&format!("model.{field}"), "a value that is not supported", "none", OTHER_KIND);
-    }
+    let [unknown, prefix, suffix] = [json.unk_token, json.continuing_subword_prefix, json.end_of_word_suffix]
+        .map(|text| text.filter(|text| !text.is_empty()));
     let merges = json.merges.map(|list| list.0).unwrap_or_default();
-    check_merges(&merges, |piece| ids.contains_key(piece), |number| format!("model.merges[{number}]"))?;
+    let prefix_bytes = prefix.as_ref().map_or(0, String::len);
+    let place = |number| format!("model.merges[{number}]");
+    check_merges(&merges, prefix_bytes, |piece| ids.contains_key(piece), place)?;
     let merges = merges.into_iter().map(|Pair(left, right)| (left, right)).collect();
-    let unknown = json.unk_token.filter(|unknown| !unknown.is_empty());
-    unknown.iter().try_for_each(|unknown| check_unknown(unknown, &ids))?;
     let [fuses, falls_back, ignores] =
         [json.fuse_unk, json.byte_fallback, json.ignore_merges].map(|flag| flag.unwrap_or(false));
     let model = BPE::builder().vocab_and_merges(ids, merges);
     // Its cache outlives the model, on every thread.
     let model = model.cache_capacity(0).fuse_unk(fuses).byte_fallback(falls_back).ignore_merges(ignores);
     let model = if let Some(unknown) = unknown { model.unk_token(unknown) } else { model };
+    let model = if let Some(prefix) = prefix { model.continuing_subword_prefix(prefix) } else { model };
+    let model = if let Some(suffix) = suffix { model.end_of_word_suffix(suffix) } else { model };
     Ok((pieces, built(model.build())?))
 }
 
@@ -255,10 +240,7 @@ fn read_unigram(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
         let expected = format!("at most {UNIGRAM_PIECE_BYTES_MAX}, and {UNIGRAM_BYTES_MAX} in all");
         return damaged("model.vocab", found, expected);
     }
-    match json.unk_id.filter(|id| *id < scores.len()) {
-        Some(unknown) => Ok((pieces, built(Unigram::from(scores, Some(unknown), json.byte_fallback == Some(true)))?)),
-        None => damaged("model.unk_id", "no piece for unknown words", "the index of one in the vocabulary"),
-    }
+    Ok((pieces, built(Unigram::from(scores, json.unk_id, json.byte_fallback == Some(true)))?))
 }
 
 /// Pieces of a file with their ids. A piece that comes again has the id of the last.
@@ -272,19 +254,21 @@ fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
     }
 }
 
-fn check_unknown(unknown: &str, ids: &Vocab) -> Read<()> {
-    match ids.get(unknown) {
-        Some(_) => Ok(()),
-        None => damaged("model.unk_token", quoted(unknown), "a piece of the vocabulary"),
-    }
-}
-
-/// Refuses merges whose parts or result are no pieces; their places in the file are said by number.
-pub fn check_merges(merges: &[Pair], has: impl Fn(&str) -> bool, place: impl Fn(usize) -> String) -> Read<()> {
+/// Refuses merges whose parts or result are no pieces; their places in the file are said by number. The result is without
+/// the bytes of the prefix that the second part begins with.
+pub fn check_merges(
+    merges: &[Pair],
+    prefix_bytes: usize,
+    has: impl Fn(&str) -> bool,
+    place: impl Fn(usize) -> String,
+) -> Read<()> {
     let mut merged = String::new();
     for (number, Pair(left, right)) in merges.iter().enumerate() {
+        let Some(behind) = right.get(prefix_bytes..) else {
+            return damaged(&place(number), quoted(right), "a piece with the prefix of pieces within a word");
+        };
         merged.clear();
-        merged.extend([left.as_str(), right]);
+        merged.extend([left.as_str(), behind]);
         if let Some(piece) = [left, right, &merged].into_iter().find(|piece| !has(piece)) {
             return damaged(&place(number), quoted(piece), "a piece of the vocabulary");
         }

@@ -1,161 +1,284 @@
-//! The steps that make a text alike and split it into words, read from a file and kept within bounds.
+//! The steps that make a text alike and split it into words, read from a file and run within bounds.
 //!
-//! Each is the crate's own. What a file may ask of them is not: steps that make a text longer can follow one another, and a
-//! pattern can take hours. So steps are few, a text that grows beyond all reason is left as far as it is, and patterns are
-//! those of known models.
+//! Each is the crate's own, as it reads itself. What a file may ask of them is bounded here: steps are few, a text that
+//! would grow beyond all reason is an error, and regular expressions are [`BoundedPattern`]s.
+
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use data_encoding::BASE64;
-use tokenizers::normalizers::replace::ReplacePattern;
-use tokenizers::normalizers::{
-    BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Strip, StripAccents,
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tokenizers::normalizers::Precompiled;
+use tokenizers::tokenizer::pattern::Invert;
+use tokenizers::{
+    NormalizedString, Normalizer, NormalizerWrapper, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer,
+    PreTokenizerWrapper, SplitDelimiterBehavior,
 };
-use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
-use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::pre_tokenizers::digits::Digits;
-use tokenizers::pre_tokenizers::metaspace::{Metaspace, PrependScheme};
-use tokenizers::pre_tokenizers::punctuation::Punctuation;
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
-use tokenizers::pre_tokenizers::whitespace::{Whitespace, WhitespaceSplit};
-use tokenizers::{NormalizedString, Normalizer, NormalizerWrapper, PreTokenizerWrapper, SplitDelimiterBehavior};
 
-use super::json::{List, PatternJson, STEPS_MAX, StepJson};
-use super::read::{OTHER_KIND, Read, damaged, missing, refuse, unsupported};
+use super::json::STEPS_MAX;
+use super::pattern::{BoundedPattern, TIME_MAX};
+use super::read::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use crate::panics::quietly;
 use crate::pretrained::refusal::quoted;
-
-/// The words of models that attune trained and wrote, as other programs find them: what does not match is dropped.
-pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
-
-/// The patterns of known models: attune's own, Llama 3's (and OLMo 2's), Qwen's, and SentencePiece's runs of blanks.
-const PATTERNS: [&str; 4] = [
-    WORDS,
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    " {2,}",
-];
 
 /// Times that all steps together may make a text longer, which may be longer by so many bytes anyway.
 const GROWTH_MAX: usize = 64;
 const GROWTH_BYTES: usize = 1 << 16;
-/// Characters that a step puts before a text.
-const PREPENDED_MAX: usize = 16;
 /// Bytes of SentencePiece's table of characters; XLM-R's has 240,000.
 const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 
-/// The steps of a normaliser, each with the most bytes that it makes of one.
-#[derive(Clone, Debug, Default)]
-pub struct Normaliser(Vec<(NormalizerWrapper, usize)>);
+/// The words of models that attune trained and wrote, as other programs find them: what does not match is dropped.
+pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
 
-impl Normalizer for Normaliser {
-    /// A step that panics, as SentencePiece's table can if it is damaged, has not begun to change the text: it stays.
-    fn normalize(&self, text: &mut NormalizedString) -> tokenizers::Result<()> {
-        let most = text.get_original().len().saturating_mul(GROWTH_MAX) + GROWTH_BYTES;
-        let fits = |text: &NormalizedString, growth: usize| text.get().len().saturating_mul(growth) <= most;
-        self.0.iter().try_for_each(|(step, growth)| match fits(text, *growth) {
-            true => quietly(|| step.normalize(text)).unwrap_or(Ok(())),
-            false => Ok(()),
-        })
+/// How much the steps may make of a text, and until when.
+pub struct Bounds {
+    bytes: usize,
+    end: Instant,
+}
+
+impl Bounds {
+    /// The bounds for texts of so many bytes in all, from now on.
+    pub fn of(bytes: usize) -> Self {
+        Self { bytes: bytes.saturating_mul(GROWTH_MAX).saturating_add(GROWTH_BYTES), end: Instant::now() + TIME_MAX }
+    }
+
+    /// Refuses a step that could make too much of so many bytes.
+    fn check(&self, bytes: usize, growth: usize) -> Result<(), String> {
+        if bytes.saturating_mul(growth) <= self.bytes {
+            return Ok(());
+        }
+        Err(format!("the tokenizer's steps make this text more than {GROWTH_MAX} times longer; write a shorter one"))
     }
 }
 
+/// A step of a pipeline as the file has it.
+struct StepJson {
+    kind: String,
+    fields: Map<String, Value>,
+    place: String,
+}
+
+/// Reads the steps of a pipeline, those of lists within one another in their order.
+fn steps(pipeline: Option<Value>, list: &str, place: &str) -> Read<Vec<StepJson>> {
+    let mut steps = Vec::new();
+    pipeline.map_or(Ok(()), |pipeline| push_steps(pipeline, list, place, &mut steps))?;
+    Ok(steps)
+}
+
+fn push_steps(step: Value, list: &str, place: &str, into: &mut Vec<StepJson>) -> Read<()> {
+    let Value::Object(mut fields) = step else { return damaged(place, "another value", "an object with a `type`") };
+    let Some(Value::String(kind)) = fields.get("type").cloned() else { return missing(place, "type") };
+    if kind == "Sequence" {
+        let Some(Value::Array(all)) = fields.remove(list) else { return missing(place, list) };
+        let mut numbered = all.into_iter().enumerate();
+        return numbered
+            .try_for_each(|(number, step)| push_steps(step, list, &format!("{place}.{list}[{number}]"), into));
+    }
+    if into.len() == STEPS_MAX {
+        // Each makes the text anew.
+        let found = format!("step {}", STEPS_MAX + 1);
+        return refuse(place, found, format!("at most {STEPS_MAX} steps"), SAVE_AGAIN);
+    }
+    into.push(StepJson { kind, fields, place: place.to_owned() });
+    Ok(())
+}
+
+impl StepJson {
+    /// The step as the crate reads it.
+    fn read<T: DeserializeOwned>(mut self) -> Read<T> {
+        self.fill();
+        let step = Value::Object(self.fields);
+        // It panics where it could return an error.
+        let read = quietly(|| serde_json::from_value(step)).map(|read| read.map_err(|error| error.to_string()));
+        read.flatten().or_else(|error| {
+            let found = format!("the step {}, which cannot be read ({}),", quoted(&self.kind), quoted(&error));
+            refuse(&self.place, found, "a step of Hugging Face's tokenizers 0.23", SAVE_AGAIN)
+        })
+    }
+
+    /// Fills fields in that older files lack and the crate asks for.
+    fn fill(&mut self) {
+        let usual = match self.kind.as_str() {
+            "BertNormalizer" => json!({ "clean_text": true, "handle_chinese_chars": true, "lowercase": true }),
+            "Strip" => json!({ "strip_left": true, "strip_right": true }),
+            "ByteLevel" => json!({ "add_prefix_space": true, "trim_offsets": true }),
+            // The newer field, by the older one.
+            "Metaspace" if self.fields.get("add_prefix_space") == Some(&Value::Bool(false)) => {
+                self.fields.insert("prepend_scheme".to_owned(), "never".into());
+                json!({ "replacement": "▁" })
+            }
+            "Metaspace" => json!({ "replacement": "▁", "prepend_scheme": "always" }),
+            "Digits" => json!({ "individual_digits": false }),
+            "Punctuation" => json!({ "behavior": "Isolated" }),
+            "Split" => json!({ "invert": false }),
+            _ => return,
+        };
+        let Value::Object(usual) = usual else { return };
+        for (field, value) in usual {
+            if self.fields.get(&field).is_none_or(Value::is_null) {
+                self.fields.insert(field, value);
+            }
+        }
+    }
+
+    /// The regular expression that it looks for, if it looks for one.
+    fn regex(&self) -> Read<Option<BoundedPattern>> {
+        let regex = self.fields.get("pattern").and_then(|pattern| pattern.get("Regex")?.as_str());
+        regex.map(|regex| BoundedPattern::read(regex, &self.place)).transpose()
+    }
+
+    /// The text of a field.
+    fn text(&self, field: &str) -> Read<&str> {
+        match self.fields.get(field).and_then(Value::as_str) {
+            Some(text) => Ok(text),
+            None => missing(&self.place, field),
+        }
+    }
+}
+
+/// A step of a normaliser.
+#[derive(Clone, Debug)]
+enum NormaliserStep {
+    OfCrate(NormalizerWrapper),
+    Replace(BoundedPattern, String),
+}
+
+/// The steps of a normaliser, each with the most bytes that it makes of one.
+#[derive(Clone, Debug, Default)]
+pub struct Normaliser(Vec<(NormaliserStep, usize)>);
+
 impl Normaliser {
-    pub fn read(step: Option<&StepJson>) -> Read<Self> {
-        let mut read = Self::default();
-        step.map_or(Ok(()), |step| read.push(step, "normalizer"))?;
-        Ok(read)
+    pub fn read(pipeline: Option<Value>) -> Read<Self> {
+        let steps = steps(pipeline, "normalizers", "normalizer")?;
+        steps.into_iter().map(normaliser_step).collect::<Read<_>>().map(Self)
     }
 
     /// A text as it is after all steps.
-    pub fn normalized(&self, text: &str) -> String {
+    ///
+    /// # Errors
+    /// In words, if a step makes too much of it, or fails.
+    pub fn normalized(&self, text: &str, bounds: &Bounds) -> Result<String, String> {
         let mut text = NormalizedString::from(text);
-        // No step of these fails.
-        let _ = self.normalize(&mut text);
-        text.get().to_owned()
+        self.run(&mut text, bounds).map(|()| text.get().to_owned())
+    }
+
+    fn run(&self, text: &mut NormalizedString, bounds: &Bounds) -> Result<(), String> {
+        self.0.iter().try_for_each(|(step, growth)| {
+            bounds.check(text.get().len(), *growth)?;
+            step.run(text, bounds)
+        })
+    }
+
+    /// The same as a step of the crate, which keeps the first fault.
+    pub fn within<'a>(&'a self, bounds: &'a Bounds) -> BoundedNormaliser<'a> {
+        BoundedNormaliser { steps: self, bounds, fault: OnceLock::new() }
     }
 
     /// Says if it is BERT's without capitals, accents and control characters, in which Chinese characters are letters.
     pub fn is_uncased_bert(&self) -> bool {
-        let [(NormalizerWrapper::BertNormalizer(step), _)] = &self.0[..] else { return false };
+        let [(NormaliserStep::OfCrate(NormalizerWrapper::BertNormalizer(step)), _)] = &self.0[..] else { return false };
         step.clean_text && !step.handle_chinese_chars && step.strip_accents.unwrap_or(step.lowercase) && step.lowercase
     }
 
     /// Says if it makes one character of several.
     pub fn composes(&self) -> bool {
         use NormalizerWrapper as Step;
-        self.0.iter().any(|(step, _)| matches!(step, Step::NFC(_) | Step::NFKC(_) | Step::Precompiled(_)))
+        self.of_crate().any(|step| matches!(step, Step::NFC(_) | Step::NFKC(_) | Step::Precompiled(_)))
+    }
+
+    /// Says if each character becomes the bytes that it has.
+    pub fn spells_bytes(&self) -> bool {
+        self.of_crate().any(|step| matches!(step, NormalizerWrapper::ByteLevel(_)))
     }
 
     /// The character that stands for a blank, where that is not the blank.
     pub fn blank(&self) -> Option<char> {
-        self.0.iter().find_map(|(step, _)| match step {
-            NormalizerWrapper::Replace(replace) => replace.content.chars().next().filter(|_| replaces_blank(replace)),
-            _ => None,
+        // What becomes of a blank alone, by the steps that put texts in the place of others.
+        self.0.iter().find_map(|(step, _)| {
+            let (NormaliserStep::OfCrate(NormalizerWrapper::Replace(_)) | NormaliserStep::Replace(..)) = step else {
+                return None;
+            };
+            let blank = Self(vec![(step.clone(), 1)]).normalized(" ", &Bounds::of(1)).ok()?;
+            blank.chars().next().filter(|_| blank != " ")
         })
     }
 
-    fn push(&mut self, step: &StepJson, place: &str) -> Read<()> {
-        const SUPPORTED: &str = "BertNormalizer or Lowercase or NFC or NFD or NFKC or NFKD or Nmt or Precompiled or Prepend or \
-                                 Replace or Sequence or Strip or StripAccents";
-        let is_said = |field: Option<bool>| field.unwrap_or(true);
-        let (read, growth): (NormalizerWrapper, usize) = match step.kind.as_str() {
-            "BertNormalizer" => {
-                let [clean, chinese, lower] = [step.clean_text, step.handle_chinese_chars, step.lowercase].map(is_said);
-                (BertNormalizer::new(clean, chinese, step.strip_accents, lower).into(), 12)
-            }
-            "Lowercase" => (Lowercase.into(), 2),
-            "NFC" => (NFC.into(), 3),
-            "NFD" => (NFD.into(), 3),
-            "NFKC" => (NFKC.into(), 11),
-            "NFKD" => (NFKD.into(), 11),
-            "Nmt" => (Nmt.into(), 1),
-            "Strip" => (Strip::new(is_said(step.strip_left), is_said(step.strip_right)).into(), 1),
-            "StripAccents" => (StripAccents.into(), 1),
-            "Prepend" => (prepend(step, place)?, 1),
-            "Replace" => replace(step, place)?,
-            "Precompiled" => precompiled(step, place)?,
-            "Sequence" => {
-                return each(&step.normalizers, "normalizers", place, |step, place| self.push(step, place));
-            }
-            other => return unsupported(place, other, SUPPORTED),
+    fn of_crate(&self) -> impl Iterator<Item = &NormalizerWrapper> {
+        self.0.iter().filter_map(|(step, _)| match step {
+            NormaliserStep::OfCrate(step) => Some(step),
+            NormaliserStep::Replace(..) => None,
+        })
+    }
+}
+
+impl NormaliserStep {
+    fn run(&self, text: &mut NormalizedString, bounds: &Bounds) -> Result<(), String> {
+        let run = match self {
+            // SentencePiece's table panics if it is damaged.
+            Self::OfCrate(step) => quietly(|| step.normalize(text))
+                .unwrap_or_else(|panic| Err(format!("the tokenizer's normalizer fails on this text ({panic})").into())),
+            Self::Replace(pattern, content) => text.replace(pattern.until(bounds.end), content),
         };
-        if growth > GROWTH_MAX {
-            let found = format!("a step that makes a text {growth} times longer");
-            return refuse(place, found, format!("at most {GROWTH_MAX} times"), OTHER_KIND);
+        run.map_err(|error| error.to_string())
+    }
+}
+
+/// A normaliser for the crate, which takes no notice of faults.
+pub struct BoundedNormaliser<'a> {
+    steps: &'a Normaliser,
+    bounds: &'a Bounds,
+    fault: OnceLock<String>,
+}
+
+impl BoundedNormaliser<'_> {
+    /// # Errors
+    /// In words: the first fault of a step.
+    pub fn finish(self) -> Result<(), String> {
+        self.fault.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+impl Normalizer for BoundedNormaliser<'_> {
+    fn normalize(&self, text: &mut NormalizedString) -> tokenizers::Result<()> {
+        if let Err(fault) = self.steps.run(text, self.bounds) {
+            self.fault.get_or_init(|| fault);
         }
-        push_step((read, growth), place, &mut self.0)
+        Ok(())
     }
 }
 
-fn replaces_blank(replace: &Replace) -> bool {
-    // The crate keeps the pattern to itself; a blank alone shows what becomes of it.
-    let mut blank = NormalizedString::from(" ");
-    replace.normalize(&mut blank).is_ok() && blank.get() != " " && blank.get() == replace.content
-}
-
-fn prepend(step: &StepJson, place: &str) -> Read<NormalizerWrapper> {
-    match step.prepend.clone() {
-        Some(text) if text.chars().count() <= PREPENDED_MAX => Ok(Prepend::new(text).into()),
-        Some(_) => refuse(place, "a long text", format!("at most {PREPENDED_MAX} characters"), OTHER_KIND),
-        None => missing(place, "prepend"),
+/// Reads a step of a normaliser, and how many bytes it makes of one at most.
+fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
+    use NormalizerWrapper as Step;
+    if step.kind == "Precompiled" {
+        let (table, longest) = precompiled(&step)?;
+        return Ok((NormaliserStep::OfCrate(table.into()), longest));
     }
-}
-
-/// A step that puts a text in the place of others, and how many bytes it puts for one.
-fn replace(step: &StepJson, place: &str) -> Read<(NormalizerWrapper, usize)> {
-    let Some(content) = &step.content else { return missing(place, "content") };
-    let (pattern, least) = match pattern(step, place)? {
-        PatternJson::String(text) => (ReplacePattern::String(text.clone()), text.len()),
-        PatternJson::Regex(regex) => (ReplacePattern::Regex(regex.clone()), 1),
+    if let Some(pattern) = step.regex()?.filter(|_| step.kind == "Replace") {
+        let content = step.text("content")?.to_owned();
+        let growth = content.len() + 1;
+        return Ok((NormaliserStep::Replace(pattern, content), growth));
+    }
+    let searched = step.fields.get("pattern").and_then(|pattern| pattern.get("String")?.as_str()).map_or(0, str::len);
+    let read = step.read()?;
+    let growth = match &read {
+        Step::BertNormalizer(_) => 12,
+        Step::Lowercase(_) | Step::ByteLevel(_) => 2,
+        Step::NFC(_) | Step::NFD(_) => 3,
+        Step::NFKC(_) | Step::NFKD(_) => 11,
+        Step::Prepend(prepend) => prepend.prepend.len() + 1,
+        // An empty text is found between all others.
+        Step::Replace(replace) if searched == 0 => replace.content.len() + 1,
+        Step::Replace(replace) => replace.content.len().div_ceil(searched).max(1),
+        _ => 1,
     };
-    match Replace::new(pattern, content.as_str()) {
-        Ok(replace) => Ok((replace.into(), content.len().div_ceil(least).max(1))),
-        Err(error) => damaged(place, error.to_string(), "a pattern"),
-    }
+    Ok((NormaliserStep::OfCrate(read), growth))
 }
 
 /// SentencePiece's table of characters, and the most bytes that one of them becomes.
-fn precompiled(step: &StepJson, place: &str) -> Read<(NormalizerWrapper, usize)> {
-    let Some(written) = &step.precompiled_charsmap else { return missing(place, "precompiled_charsmap") };
+fn precompiled(step: &StepJson) -> Read<(Precompiled, usize)> {
+    let written = step.text("precompiled_charsmap")?;
     let table = BASE64.decode(written.as_bytes()).ok().filter(|table| table.len() <= CHARSMAP_BYTES_MAX);
     // The length of a tree in bytes, the tree, and texts with a zero behind each.
     let texts = table.as_deref().and_then(|table| {
@@ -164,97 +287,109 @@ fn precompiled(step: &StepJson, place: &str) -> Read<(NormalizerWrapper, usize)>
     });
     let longest = texts.into_iter().flat_map(|texts| texts.split(|byte| *byte == 0)).map(<[u8]>::len).max();
     match table.as_deref().zip(longest).map(|(table, longest)| (Precompiled::from(table), longest)) {
-        Some((Ok(table), longest)) => Ok((table.into(), longest.max(1))),
-        _ => damaged(place, "another `precompiled_charsmap`", "SentencePiece's table of characters, in Base64"),
+        Some((Ok(table), longest)) => Ok((table, longest.max(1))),
+        _ => damaged(&step.place, "another `precompiled_charsmap`", "SentencePiece's table of characters, in Base64"),
     }
 }
 
-/// The pattern of a step: a text, or one that known models have.
-fn pattern<'a>(step: &'a StepJson, place: &str) -> Read<&'a PatternJson> {
-    match &step.pattern {
-        Some(PatternJson::String(text)) if text.is_empty() => damaged(place, "an empty pattern", "a text to look for"),
-        Some(PatternJson::Regex(regex)) if !PATTERNS.contains(&regex.as_str()) => {
-            let found = format!("the pattern {}", quoted(regex));
-            refuse(place, found, "that of Llama 3, of Qwen, or of a model that attune wrote", OTHER_KIND)
-        }
-        Some(pattern) => Ok(pattern),
-        None => missing(place, "pattern"),
+/// A step that splits a text.
+#[derive(Clone, Debug)]
+enum Splitter {
+    OfCrate(PreTokenizerWrapper),
+    Pattern { pattern: BoundedPattern, behavior: SplitDelimiterBehavior, invert: bool },
+}
+
+/// The steps that split a text into words, each with the most bytes that it makes of one.
+#[derive(Clone, Debug, Default)]
+pub struct Splitters(Vec<(Splitter, usize)>);
+
+impl Splitters {
+    pub fn read(pipeline: Option<Value>) -> Read<Self> {
+        let steps = steps(pipeline, "pretokenizers", "pre_tokenizer")?;
+        steps.into_iter().map(splitter).collect::<Read<_>>().map(Self)
+    }
+
+    /// Splits a text.
+    ///
+    /// # Errors
+    /// In words, if a step makes too much of it, takes too long, or fails.
+    pub fn run(&self, words: &mut PreTokenizedString, bounds: &Bounds) -> Result<(), String> {
+        self.0.iter().try_for_each(|(splitter, growth)| {
+            if *growth > 1 {
+                let parts = words.get_splits(OffsetReferential::Original, OffsetType::None);
+                bounds.check(parts.iter().map(|(part, ..)| part.len()).sum(), *growth)?;
+            }
+            splitter.run(words, bounds).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Says if the words are spelled by their bytes.
+    pub fn spell_bytes(&self) -> bool {
+        self.of_crate().any(|splitter| matches!(splitter, PreTokenizerWrapper::ByteLevel(_)))
+    }
+
+    /// Says if it is BERT's alone.
+    pub fn are_bert(&self) -> bool {
+        matches!(self.0[..], [(Splitter::OfCrate(PreTokenizerWrapper::BertPreTokenizer(_)), _)])
+    }
+
+    /// The character of SentencePiece's that stands for a blank.
+    pub fn blank(&self) -> Option<char> {
+        self.of_crate().find_map(|splitter| match splitter {
+            PreTokenizerWrapper::Metaspace(blank) => Some(blank.get_replacement()),
+            _ => None,
+        })
+    }
+
+    /// Says if blanks are no part of any word.
+    pub fn drop_blanks(&self) -> bool {
+        const WORDS: &str = "a b";
+        let mut words = PreTokenizedString::from(WORDS);
+        let is_split = quietly(|| self.run(&mut words, &Bounds::of(WORDS.len())).is_ok()) == Ok(true);
+        let parts = words.get_splits(OffsetReferential::Original, OffsetType::None);
+        is_split && !parts.iter().any(|(part, ..)| part.contains(' '))
+    }
+
+    fn of_crate(&self) -> impl Iterator<Item = &PreTokenizerWrapper> {
+        self.0.iter().filter_map(|(splitter, _)| match splitter {
+            Splitter::OfCrate(splitter) => Some(splitter),
+            Splitter::Pattern { .. } => None,
+        })
     }
 }
 
-/// Reads the steps that split a text into words.
-pub fn splitters(step: Option<&StepJson>) -> Read<Vec<PreTokenizerWrapper>> {
-    let mut splitters = Vec::new();
-    step.map_or(Ok(()), |step| push_splitter(step, "pre_tokenizer", &mut splitters))?;
-    Ok(splitters)
+impl Splitter {
+    fn run(&self, words: &mut PreTokenizedString, bounds: &Bounds) -> tokenizers::Result<()> {
+        match self {
+            Self::OfCrate(splitter) => splitter.pre_tokenize(words),
+            Self::Pattern { pattern, behavior, invert } => {
+                let pattern = pattern.until(bounds.end);
+                words.split(|_, word| {
+                    if *invert { word.split(Invert(pattern), *behavior) } else { word.split(pattern, *behavior) }
+                })
+            }
+        }
+    }
 }
 
-fn push_splitter(step: &StepJson, place: &str, into: &mut Vec<PreTokenizerWrapper>) -> Read<()> {
-    const SUPPORTED: &str = "BertPreTokenizer or ByteLevel or Digits or Metaspace or Punctuation or Sequence or Split or \
-                             Whitespace or WhitespaceSplit";
-    let read = match step.kind.as_str() {
-        "BertPreTokenizer" => BertPreTokenizer.into(),
-        "ByteLevel" if spells_bytes(into) => {
-            // It would spell the bytes of bytes, twice as many each time.
-            return refuse(place, "a second step that spells bytes", "one", OTHER_KIND);
-        }
-        // Offsets are trimmed nowhere: a piece has the blank before it.
-        "ByteLevel" => {
-            ByteLevel::new(step.add_prefix_space.unwrap_or(true), false, step.use_regex.unwrap_or(true)).into()
-        }
-        "Digits" => Digits::new(step.individual_digits.unwrap_or(false)).into(),
-        "Metaspace" => {
-            let scheme = match (step.prepend_scheme, step.add_prefix_space) {
-                (_, Some(false)) => PrependScheme::Never,
-                (scheme, _) => scheme.unwrap_or(PrependScheme::Always),
-            };
-            Metaspace::new(step.replacement.unwrap_or('▁'), scheme, step.split.unwrap_or(true)).into()
-        }
-        "Punctuation" => Punctuation::new(step.behavior.unwrap_or(SplitDelimiterBehavior::Isolated)).into(),
-        "Split" => split(step, place)?,
-        "Whitespace" => Whitespace.into(),
-        "WhitespaceSplit" => WhitespaceSplit.into(),
-        "Sequence" => {
-            return each(&step.pretokenizers, "pretokenizers", place, |step, place| push_splitter(step, place, into));
-        }
-        other => return unsupported(place, other, SUPPORTED),
+/// Reads a step that splits a text, and how many bytes it makes of one at most.
+fn splitter(step: StepJson) -> Read<(Splitter, usize)> {
+    if let Some(pattern) = step.regex()?.filter(|_| step.kind == "Split") {
+        let Some(behavior) = step.fields.get("behavior").cloned() else { return missing(&step.place, "behavior") };
+        let Ok(behavior) = serde_json::from_value(behavior.clone()) else {
+            let found = format!("the behavior {}", quoted(&behavior.to_string()));
+            return damaged(&step.place, found, "Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
+        };
+        let invert = step.fields.get("invert") == Some(&Value::Bool(true));
+        return Ok((Splitter::Pattern { pattern, behavior, invert }, 1));
+    }
+    let read = step.read()?;
+    let growth = match &read {
+        // Two bytes for one, and a blank before each word.
+        PreTokenizerWrapper::ByteLevel(_) => 4,
+        // Three bytes for a blank, and before each word.
+        PreTokenizerWrapper::Metaspace(_) => 6,
+        _ => 1,
     };
-    push_step(read, place, into)
-}
-
-fn split(step: &StepJson, place: &str) -> Read<PreTokenizerWrapper> {
-    let pattern = match pattern(step, place)? {
-        PatternJson::String(text) => SplitPattern::String(text.clone()),
-        PatternJson::Regex(regex) => SplitPattern::Regex(regex.clone()),
-    };
-    let Some(behavior) = step.behavior else { return missing(place, "behavior") };
-    match Split::new(pattern, behavior, step.invert.unwrap_or(false)) {
-        Ok(split) => Ok(split.into()),
-        Err(error) => damaged(place, error.to_string(), "a pattern"),
-    }
-}
-
-/// Says if the words are spelled by their bytes.
-pub fn spells_bytes(splitters: &[PreTokenizerWrapper]) -> bool {
-    splitters.iter().any(|splitter| matches!(splitter, PreTokenizerWrapper::ByteLevel(_)))
-}
-
-/// The steps of a list, each with its place.
-fn each(
-    list: &Option<List<StepJson, STEPS_MAX>>,
-    name: &str,
-    place: &str,
-    mut push: impl FnMut(&StepJson, &str) -> Read<()>,
-) -> Read<()> {
-    let Some(steps) = list else { return missing(place, name) };
-    steps.0.iter().enumerate().try_for_each(|(number, step)| push(step, &format!("{place}.{name}[{number}]")))
-}
-
-/// Takes a step of a pipeline, which has few of them however its lists nest: each makes the text anew.
-fn push_step<T>(step: T, place: &str, into: &mut Vec<T>) -> Read<()> {
-    if into.len() == STEPS_MAX {
-        return refuse(place, format!("step {}", STEPS_MAX + 1), format!("at most {STEPS_MAX} steps"), OTHER_KIND);
-    }
-    into.push(step);
-    Ok(())
+    Ok((Splitter::OfCrate(read), growth))
 }

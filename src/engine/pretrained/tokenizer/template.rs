@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
-use super::json::{JsonEntries, SpecialJson, StepJson, TemplatePartJson};
-use super::read::{OTHER_KIND, Read, damaged, missing, refuse, unsupported};
+use super::json::{JsonEntries, PostProcessorJson, SpecialJson, TemplatePartJson};
+use super::read::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use crate::pretrained::refusal::quoted;
 
 /// A part of a template.
@@ -52,7 +52,7 @@ impl Template {
     }
 
     /// Reads the one post-processor that adds pieces, if there is one. `has` says which ids are pieces.
-    pub fn read(step: Option<&StepJson>, has: &dyn Fn(u32) -> bool) -> Read<Self> {
+    pub fn read(step: Option<&PostProcessorJson>, has: &dyn Fn(u32) -> bool) -> Read<Self> {
         let mut template = None;
         if let Some(step) = step {
             read_step(step, "post_processor", has, &mut template)?;
@@ -61,7 +61,12 @@ impl Template {
     }
 }
 
-fn read_step(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool, into: &mut Option<Template>) -> Read<()> {
+fn read_step(
+    step: &PostProcessorJson,
+    place: &str,
+    has: &dyn Fn(u32) -> bool,
+    into: &mut Option<Template>,
+) -> Read<()> {
     let ends = || match (&step.cls, &step.sep) {
         (Some((_, start)), Some((_, end))) => {
             [*start, *end].iter().try_for_each(|id| check_id(*id, has, place))?;
@@ -85,12 +90,12 @@ fn read_step(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool, into: &mut
             }
             other => {
                 let supported = "TemplateProcessing or BertProcessing or RobertaProcessing or ByteLevel or Sequence";
-                return unsupported(place, other, supported);
+                return refuse(place, format!("the type {}", quoted(other)), supported, SAVE_AGAIN);
             }
         };
     match into.replace(template) {
         None => Ok(()),
-        Some(_) => refuse(place, "a second step that adds pieces", "one", OTHER_KIND),
+        Some(_) => refuse(place, "a second step that adds pieces", "one", SAVE_AGAIN),
     }
 }
 
@@ -98,7 +103,7 @@ fn check_id(id: u32, has: &dyn Fn(u32) -> bool, place: &str) -> Read<()> {
     if has(id) { Ok(()) } else { damaged(place, format!("the id {id}"), "an id of the vocabulary") }
 }
 
-fn read_parts(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool) -> Read<Template> {
+fn read_parts(step: &PostProcessorJson, place: &str, has: &dyn Fn(u32) -> bool) -> Read<Template> {
     let specials = step.special_tokens.as_ref().map(|JsonEntries(entries)| entries.as_slice()).unwrap_or_default();
     let Some(single) = &step.single else { return missing(place, "single") };
     let place = |field: &str| format!("{place}.{field}");
@@ -108,6 +113,8 @@ fn read_parts(step: &StepJson, place: &str, has: &dyn Fn(u32) -> bool) -> Read<T
     }
     let pair = step.pair.as_ref().filter(|pair| !pair.0.is_empty());
     let pair = pair.map(|pair| parts_of(&pair.0, specials, &place("pair"), has)).transpose()?;
+    // A pair that begins with the second text has no order in which places go on.
+    let pair = pair.filter(|pair| texts_of(pair) != [1, 0]);
     if pair.as_ref().is_some_and(|pair| texts_of(pair) != [0, 1]) {
         return damaged(&place("pair"), "other sequences", "the sequences A and B once, in this order");
     }

@@ -27,6 +27,6 @@ mod tour;
 mod two_models;
 mod values;
 mod windows;
-mod wrapped;
 mod words_or_ids;
+mod wrapped;
 mod written;

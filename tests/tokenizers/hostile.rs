@@ -135,7 +135,7 @@ proptest! {
 
     #[test]
     fn values_put_anywhere_in_a_file_break_nothing(
-        base in prop::sample::select(&bases()[..]),
+        base in prop::sample::select(bases().to_vec()),
         changes in prop::collection::vec((prop::collection::vec(any::<prop::sample::Index>(), 1..6), values()), 1..4),
     ) {
         let mut json: Value = serde_json::from_str(base).expect("JSON");
@@ -147,7 +147,7 @@ proptest! {
 
     #[test]
     fn bytes_put_anywhere_in_a_file_break_nothing(
-        base in prop::sample::select(&bases()[..]),
+        base in prop::sample::select(bases().to_vec()),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 0..40usize, "[\\[\\]{}\",:0-9a-z \n\u{301}]{0,8}"), 1..4),
     ) {
         let mut json = base.to_owned();

@@ -287,7 +287,7 @@ fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
 fn names(folder: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
     let rows = usize::try_from(builder.seen()).unwrap_or(usize::MAX);
     let label = |entries| vec![Column { name: "label".to_owned(), entries }];
-    if let Some(json) = text_if_there(folder, TOKENIZER, WORDS_BYTES_MAX)? {
+    if let Some(json) = text_if_there(folder, TOKENIZER, TOKENIZER_BYTES_MAX)? {
         builder.take_entries(rows as u64, json.len(), source)?;
         let pieces = Pieces::parse(&json).map_err(|refusal| refusal.in_file(TOKENIZER))?;
         match pieces.why_not(rows) {

@@ -5,7 +5,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::string::FromUtf8Error;
 
 use super::binary::Header;
 use super::layout::{self, Layout, trimmed};

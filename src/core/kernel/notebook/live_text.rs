@@ -275,11 +275,11 @@ impl Notebook {
             return;
         }
         let above: Vec<CellId> = self.document.above(id).map(|cell| cell.id.clone()).collect();
-        for above in above.iter().filter(|above| self.texts.contains_key(*above)) {
-            if self.texts_waiting.remove(above) {
-                self.evaluate(above, model, untouched);
+        for above in above {
+            if self.texts_waiting.remove(&above) {
+                self.evaluate(&above, model, untouched);
             }
-            if let Some(texts) = self.texts.get_mut(above)
+            if let Some(texts) = self.texts.get_mut(&above)
                 && texts.before_writes.is_none()
             {
                 texts.before_writes = texts.evaluated.as_ref().map(|evaluated| evaluated.values.clone());

@@ -66,7 +66,9 @@ pub(super) fn is_like_a_model(folder: &Path) -> bool {
 /// What a folder has in place of a model, and what to do with it.
 fn in_place(folder: &Path) -> Option<(String, String)> {
     let names = names(folder);
-    adapter(folder).or_else(|| of_modules(folder)).or_else(|| parts(&names)).or_else(|| in_other_format(&names))
+    let has_weights = names.iter().any(|name| [WEIGHTS, INDEX].contains(&name.as_str()));
+    let of_weights = || if has_weights { None } else { parts(&names).or_else(|| in_other_format(&names)) };
+    adapter(folder).or_else(|| of_modules(folder)).or_else(of_weights)
 }
 
 fn adapter(folder: &Path) -> Option<(String, String)> {

@@ -65,7 +65,7 @@ impl EntryReader<'_> {
                 let (gain, added) = (self.gain_symbol(number), self.added_by_key(number)?);
                 let has_output = self.head(number)?.config.attention.output;
                 let by_entries = format!(" = {gain}\\alpha_{{ij}} \\sum_c v_{{jc}} \\, W_{{O\\,cd}}");
-                return Some(if has_output { added + &by_entries } else { added });
+                return Some(if has_output { format!("{added}{by_entries}") } else { added });
             }
             Arrow => {
                 let held = self.held_norms(self.head(number)?.block, 0);

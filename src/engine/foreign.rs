@@ -9,7 +9,7 @@ pub const HEAD_BYTES: usize = 1 << 12;
 /// A kind of file, by its first bytes.
 #[derive(Debug)]
 pub struct Foreign {
-    /// What the file is, such as "a Git LFS pointer".
+    /// The kind of file, such as "a Git LFS pointer".
     pub what: &'static str,
     pub advice: &'static str,
     /// Whether [`vectors`](crate::vectors) reads such files, or looks into them.
@@ -145,7 +145,7 @@ fn is_web_page(head: &[u8]) -> bool {
         || head.starts_with(b"<?xml version=")
 }
 
-/// What model hubs and file servers answer in a line of plain text.
+/// Recognises what model hubs and file servers answer in a line of plain text.
 fn is_answer_of_server(head: &[u8]) -> bool {
     const ANSWERS: [&[u8]; 7] = [
         b"entry not found",

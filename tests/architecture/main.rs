@@ -9,22 +9,21 @@ use std::path::{Path, PathBuf};
 
 /// The sources in a folder, or a source by itself.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
-    if folder.is_file() {
-        return vec![(folder.to_owned(), fs::read_to_string(folder).expect("UTF-8"))];
-    }
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).expect("UTF-8");
-            found.push((path, text));
-        }
-    }
+    add_sources(folder, &mut found);
     found.sort();
     assert!(!found.is_empty(), "{} has no sources", folder.display());
     found
+}
+
+fn add_sources(path: &Path, found: &mut Vec<(PathBuf, String)>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).expect("a folder of sources").flatten() {
+            add_sources(&entry.path(), found);
+        }
+    } else if path.extension().is_some_and(|extension| extension == "rs") {
+        found.push((path.to_owned(), fs::read_to_string(path).expect("UTF-8")));
+    }
 }
 
 /// Lines of code that contain `text`, without comments, as `file:line: text`.

@@ -17,7 +17,9 @@ fn drawing_without_a_session_prints_nothing_foreign() {
     let lesson = at("lessons/apple.ron").display().to_string();
     for runtime_folder in [None, Some(""), Some("not/absolute")] {
         let mut command = program();
-        SESSION.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in SESSION {
+            command.env_remove(name);
+        }
         command.envs(runtime_folder.map(|path| (SESSION[0], path)));
         let (code, said) = ran(command.args(["render", &lesson, "-q", "-o", &picture]));
         assert!(!said.contains("XDG_RUNTIME_DIR"), "{said}");

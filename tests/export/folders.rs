@@ -79,8 +79,12 @@ fn the_page_of_every_file_of_vectors_runs() {
 /// A pair of sentences, which the page can read too: the second text has vectors of its own.
 #[test]
 fn the_page_of_a_model_folder_has_the_programs_numbers_of_a_pair() {
-    let folder = at("tests/fixtures/pretrained/bert-default");
-    let mut kernel = opened(&folder);
+    let (folder, fixtures) = (Folder::new("pair"), at("tests/fixtures/pretrained"));
+    for file in ["config.json", "model.safetensors"] {
+        fs::copy(fixtures.join("bert-default").join(file), folder.join(file)).expect("a copy");
+    }
+    fs::copy(fixtures.join("bert_tokenizer.json"), folder.join("tokenizer.json")).expect("a copy");
+    let mut kernel = opened(&folder.0);
     let mut answers: Vec<Value> = Vec::new();
     let mut kernels = Vec::new();
     for sentence in ["the bank", "the bank ||| of the river", "||| the", "a ||| b ||| c"] {

@@ -33,11 +33,21 @@ fn says(path: &Path, words: &[&str]) {
 #[test]
 fn a_pointer_or_a_page_is_named_in_any_file_of_a_model() {
     for (text, words) in [(POINTER, "a Git LFS pointer"), (PAGE, "a web page")] {
-        for file in ["config.json", "model.safetensors", "tokenizer.json", "vocab.txt"] {
+        for file in ["config.json", "model.safetensors"] {
             let folder = Folder::new("pointer");
             Model::of("bert-wild").put(&folder);
             fs::write(folder.join(file), text).expect("written");
             says(&folder.0, &[file, words]);
+        }
+        // Without its tokenizer, the model opens with token ids, and says why.
+        for file in ["tokenizer.json", "vocab.txt"] {
+            let folder = Folder::new("pointer");
+            Model::of("bert-wild").put(&folder);
+            fs::write(folder.join(file), text).expect("written");
+            let lesson = lesson::read(&folder.0).expect("a model");
+            let tokenizer = &lesson.static_embedding.pretrained().expect("a model").tokenizer;
+            let why = tokenizer.as_ref().map(|_| ()).expect_err("it is no tokenizer").to_string();
+            assert!(why.contains(file) && why.contains(words), "{why}");
         }
     }
     let folder = Folder::new("gguf-named-safetensors");
@@ -46,12 +56,15 @@ fn a_pointer_or_a_page_is_named_in_any_file_of_a_model() {
     says(&folder.0, &["a GGUF model", "expected a safetensors file"]);
 }
 
+/// Files with their texts, and words of what is said of their folder.
+type InPlace = (&'static [(&'static str, &'static str)], &'static [&'static str]);
+
 #[test]
 fn a_folder_says_what_it_has_in_place_of_a_model() {
-    let adapter = r#"{"base_model_name_or_path": "meta-llama/Llama-3.2-1B", "peft_type": "LORA"}"#;
-    let folders: [(&[(&str, &str)], &[&str]); 10] = [
+    const ADAPTER: &str = r#"{"base_model_name_or_path": "meta-llama/Llama-3.2-1B", "peft_type": "LORA"}"#;
+    let folders: [InPlace; 10] = [
         (
-            &[("adapter_config.json", adapter), ("adapter_model.safetensors", "")],
+            &[("adapter_config.json", ADAPTER), ("adapter_model.safetensors", "")],
             &["an adapter", "the weights of `meta-llama/Llama-3.2-1B`", "merge"],
         ),
         (&[("adapter_config.json", "{}"), ("adapter_model.safetensors", "")], &["an adapter", "another model"]),

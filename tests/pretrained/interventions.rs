@@ -304,7 +304,7 @@ fn places_that_are_not_there_are_refused_with_words() {
     assert!(refused(patch(3, 0, 0)).contains("there is no such layer; the sentence goes through layers 1 to 3"));
     assert!(refused(edge(9, 0, 0)).contains("there is no head 10"));
     assert!(refused(edge(0, pieces, 0)).contains("has no weight"));
-    assert!(refused(edge(0, 1, 2)).contains("the mask already hides this word"));
+    assert!(refused(edge(0, 1, 2)).contains("the mask or the window already hides this word"));
     kernel.apply(Command::Sentence(SentenceCommand::SetSecond(None)));
     kernel.apply(Command::Interventions(patch(0, 0, 0)));
     let said = kernel.snapshot().notice.expect("words");

@@ -282,6 +282,10 @@ fn cells(kernel: &mut Value) -> Vec<&mut Value> {
     kernel["notebook"]["cells"].as_array_mut().expect("cells").iter_mut().collect()
 }
 
+fn is_of_mask(intervention: &Value) -> bool {
+    *intervention == "ResetMask" || intervention["SetMask"] == "None"
+}
+
 #[test]
 fn old_works_are_saved_as_they_were() {
     for (lesson, work) in GENERATIONS.iter().flat_map(Generation::works) {
@@ -292,6 +296,19 @@ fn old_works_are_saved_as_they_were() {
             // It is trained again now, as it was asked to be.
             assert_eq!(again.commands.first(), Some(under_way));
             (found["commands"], expected["commands"]) = (Value::Null, Value::Null);
+        }
+        // An edge is removed without lifting the mask first, which older works did around their edges.
+        if let Some(commands) = expected["commands"].as_array_mut() {
+            commands.retain(|command| !is_of_mask(&command["Interventions"]));
+        }
+        for (cell, found) in cells(&mut expected).into_iter().zip(cells(&mut found)) {
+            // An answer without a value is compared with what is expected, of which older works knew nothing.
+            let compared = "/run/verdict/Exercise/compared";
+            if cell.pointer(compared).is_some_and(Value::is_null)
+                && let Some(newer) = found.pointer_mut(compared)
+            {
+                *newer = Value::Null;
+            }
         }
         // Plots run by themselves, over variables that are not there yet.
         for (cell, found) in cells(&mut expected).into_iter().zip(cells(&mut found)) {

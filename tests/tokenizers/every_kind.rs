@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use attune_engine::panics::quietly;
 use serde_json::{Value, json};
 use tokenizers::Tokenizer as OfCrate;
 
@@ -288,7 +289,9 @@ fn check(name: &str, json: &Value, texts: &BTreeSet<String>) {
     let ours = tokenizer(&json.to_string());
     for text in texts {
         let said = || format!("{name} with {} and {}: {text:?}", json["normalizer"], json["pre_tokenizer"]);
-        let (found, expected) = match (ours.encode(text), theirs.encode_fast(text.as_str(), false)) {
+        // The crate's panics are its errors: some normalizers lose count of the characters that they join.
+        let expected = quietly(|| theirs.encode_fast(text.as_str(), false).map_err(|error| error.to_string()));
+        let (found, expected) = match (ours.encode(text), expected.and_then(|expected| expected)) {
             (Ok(found), Ok(_)) => (found, theirs.encode(text.as_str(), false).expect("it was read")),
             (Err(_), Err(_)) => continue,
             (found, expected) => panic!("{}: {found:?}, not {expected:?}", said()),
@@ -354,7 +357,7 @@ fn dropout_is_left_out() {
 #[test]
 fn a_pattern_that_takes_too_long_is_an_error_of_the_text() {
     let split = |pattern: &str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated" });
-    let text = "a".repeat(4000);
+    let text = format!("{} b", "a".repeat(4000));
     for (pattern, words) in [(r"(a|aa)+\1b", "takes too long"), (r"(?=a)(a|aa|aaa)+$b", "takes too long")] {
         let tokenizer = tokenizer(&json_of(&models()[0].1, &Value::Null, &split(pattern)).to_string());
         assert!(tokenizer.encode("the bank").is_ok());

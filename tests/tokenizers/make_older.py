@@ -19,7 +19,7 @@ TEXTS = [
 
 
 def lines(specials):
-    return specials + list(LETTERS) + ["##" + sign for sign in LETTERS] + WORDS + ["##ing", "##er", "##s"]
+    return specials + list(LETTERS) + ["##" + sign for sign in LETTERS] + WORDS + ["##ing", "##er"]
 
 
 def pairs(specials, blank, end=""):

@@ -124,7 +124,16 @@ const NAMED: &[(Shortcut, Meaning, &[&str])] = &[
     (
         key(Key::Space),
         Window(InWindow::StepOn),
-        &["a few times", "zoom", "cross-attention", "step", "layers", "last English word"],
+        &[
+            "a few times",
+            "zoom",
+            "cross-attention",
+            "step",
+            "layers",
+            "last English word",
+            "to their end",
+            "brings them there",
+        ],
     ),
     (key(Key::Space), Window(InWindow::NextSlide), &["goes forward"]),
     (shift(Key::Space), Window(InWindow::StepBack), &["step back"]),

@@ -102,6 +102,8 @@ impl Bench {
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("own.ron");
         std::fs::write(&path, lesson).expect("a lesson");
+        let glossary = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/glossary.ron");
+        std::fs::copy(glossary, folder.join("glossary.ron")).expect("a copy");
         let mut bench = Self::over(&path, (folder, home));
         bench.until("a trained model", |bench| bench.training().stage == TrainingStage::Finished);
         bench

@@ -75,7 +75,7 @@ fn a_second_file_that_is_dropped_is_turned_onto_the_first() {
     ask(&mut world, Action::UseFile(FilePurpose::OpenBeside, at("tests/fixtures/vectors/turned.npy")));
     until(&mut world, "the refusal", |world| world.resource::<WindowState>().export != ExportModel::Opening);
     let ExportModel::Said(Err(why)) = &world.resource::<WindowState>().export else { panic!("it has no words") };
-    assert!(why.contains("no word is in both"), "{why}");
+    assert!(why.contains("the rows have no words"), "{why}");
 }
 
 #[test]

@@ -178,7 +178,7 @@ struct Heading {
 }
 
 impl Heading {
-    /// Of where the walk is now, and not of where it leads.
+    /// The step where the walk is now, not the one where it leads.
     fn of(route: Option<&RouteModel>, selection: &Selection, walk: &Walk) -> Self {
         let share = percent_of_way(walk.step_share());
         let is_between = walk.is_between();

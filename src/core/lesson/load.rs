@@ -365,7 +365,7 @@ pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
     String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
 }
 
-/// What a file is that is neither a lesson nor one of vectors, if its first bytes say so.
+/// Names the kind of a file that is neither a lesson nor one of vectors, if its first bytes say so.
 pub fn foreign(path: &Path) -> Option<&'static Foreign> {
     recognise(&head(path))
 }

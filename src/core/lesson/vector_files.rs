@@ -61,7 +61,7 @@ pub(super) fn head(path: &Path) -> Vec<u8> {
     files::head(path, HEAD_BYTES as u64).unwrap_or_default()
 }
 
-/// What to do where a file of vectors and a model are to be compared.
+/// Advice where a file of vectors and a model are to be compared.
 pub const BESIDE_VECTORS: &str = "a file of vectors is compared with another file of vectors; attune export OTHER --to word2vec \
                                   -o OTHER.bin writes the vectors of a lesson or a model as one";
 

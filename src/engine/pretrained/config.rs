@@ -243,7 +243,7 @@ const TEXTS: &str = "text_config";
 
 /// Whether a class is named after a type: `XLMRobertaForMaskedLM` after `xlm-roberta`.
 fn is_of_type(class: &str, model_type: &str) -> bool {
-    /// What follows the name of a type.
+    /// The text after the name of a type.
     const TASKS: [&str; 5] = ["for", "model", "lmhead", "doubleheads", "pretrained"];
     let plain = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let class = plain(class);

@@ -1,4 +1,4 @@
-//! What a folder has in place of a model's files: an adapter, weights in another format, a part of a model.
+//! Contents of a folder in place of a model's files: an adapter, weights in another format, a part of a model.
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(super) fn is_like_a_model(folder: &Path) -> bool {
     [ADAPTER, MODULES].iter().any(|name| folder.join(name).is_file()) || in_other_format(&names).is_some()
 }
 
-/// What a folder has in place of a model, and what to do with it.
+/// The contents of a folder in place of a model, and what to do with them.
 fn in_place(folder: &Path) -> Option<(String, String)> {
     let names = names(folder);
     let has_weights = names.iter().any(|name| [WEIGHTS, INDEX].contains(&name.as_str()));

@@ -64,7 +64,7 @@ pub struct ModelFolder {
 pub enum NoTokenizer {
     /// The folder has none.
     Missing,
-    /// It is damaged, or of a kind that is not read.
+    /// The tokenizer is damaged, or of a kind that is not read.
     Unusable(Refusal),
 }
 

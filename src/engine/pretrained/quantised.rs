@@ -26,7 +26,7 @@ const ENDS: [(&str, &str); 18] = [
     ("_blocks", "MXFP4"),
     (".qscale_weight", "FBGEMM"),
 ];
-/// What ends the name of a matrix; masks and counters have other names.
+/// Ends of the names of a matrix; masks and counters have other names.
 const WEIGHT: &str = ".weight";
 
 /// The refusal of files that have such weights; `config` is the text of their config.
@@ -53,7 +53,7 @@ fn method_of(tensor: &FileTensor) -> Option<&'static str> {
 
 /// The method that a config names, with the number of bits.
 fn method_in(config: &str) -> Option<String> {
-    /// What a config may say of it; a method's name is shorter.
+    /// The longest name of a method in a config; a method's name is shorter.
     const NAME_CHARS_MAX: usize = 40;
     const OWN: [(&str, &str); 3] = [("gptq", "GPTQ"), ("awq", "AWQ"), ("fp8", "FP8")];
     let config: Value = serde_json::from_str(config).ok()?;

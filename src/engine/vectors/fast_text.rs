@@ -26,7 +26,7 @@ const PART_NUMBERS: usize = 32 << 20;
 /// Stands for the end of a line; it has no n-grams.
 const END_OF_LINE: &[u8] = b"</s>";
 
-/// What the settings say of n-grams.
+/// The settings for n-grams.
 #[derive(Clone, Copy)]
 struct Grams {
     shortest: usize,

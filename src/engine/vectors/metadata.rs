@@ -18,10 +18,10 @@ const NUMBERS_MAX: usize = 3;
 const OWN: [&str; 5] = ["_metadata.tsv", ".words.txt", "_words.txt", ".vocab", ".txt"];
 /// Endings of a vocabulary, after the name of the vectors' file or a part of it.
 const VOCABULARY: [&str; 4] = ["-vocab", "_vocab", ".vocab", "-words"];
-/// What the name of a file of numbers ends in, where that of its words has something else.
+/// Ends of the names of a file of numbers, which the file of its words replaces.
 const NUMBERS: [&str; 6] = ["-w", "_w", "-vectors", "_vectors", "-embeddings", "_embeddings"];
 
-/// What a note on a table says that names no row.
+/// The end of a note on a table that names no row.
 pub(super) const ROWS_ARE_NUMBERS: &str = "so rows are named by their numbers";
 
 /// The column that has the words.
@@ -163,7 +163,7 @@ fn next(source: &mut Source) -> Result<Option<String>, Refusal> {
     Ok((length > 0).then_some(text))
 }
 
-/// What the lines of a table are.
+/// The meaning of a table's lines.
 #[derive(Clone, Copy)]
 struct Shape {
     has_names: bool,

@@ -143,7 +143,7 @@ fn rows(
     stopped
 }
 
-/// What model2vec keeps beside its table: the row of each token, where tokens share rows, and the weight of each token. The
+/// Tensors that model2vec keeps beside its table: the row of each token, where tokens share rows, and the weight of each token. The
 /// vector of a token is `weights[token] · embeddings[mapping[token]]`.
 struct StaticParts {
     mapping: Option<Vec<usize>>,

@@ -171,7 +171,7 @@ impl EntryReader<'_> {
         if has_gain { "g \\, " } else { "" }
     }
 
-    /// What a key adds to a query through a head.
+    /// Writes what a key adds to a query through a head.
     fn added_by_key(&self, head: usize) -> Option<String> {
         let output = if self.head(head)?.config.attention.output { " W_O" } else { "" };
         Some(format!("{}\\alpha_{{ij}} \\, v_j{output}", self.gain_symbol(head)))
@@ -298,12 +298,12 @@ pub fn after_heads(config: &BlockConfig) -> Vec<(Quantity, String)> {
     formulas
 }
 
-/// What the feed-forward layer adds to, by its letter in formulas.
+/// Names the vector that the feed-forward layer adds to, by its letter in formulas.
 fn attended_letter(config: &BlockConfig) -> &'static str {
     if config.norms_attended() { "b_i" } else { "a_i" }
 }
 
-/// What the feed-forward layer makes of a vector, behind the norm of its own where it has one.
+/// Writes what the feed-forward layer makes of a vector, behind the norm of its own where it has one.
 fn fed(config: &BlockConfig) -> String {
     let read = if config.branches == Branches::Sequential { attended_letter(config) } else { "x_i" };
     let inside = if config.norm == Norm::Pre { format!("\\operatorname{{Norm}}({read})") } else { read.to_owned() };

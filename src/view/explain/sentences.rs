@@ -356,7 +356,7 @@ impl EntryReader<'_> {
         Some(Said { happens: vec![meets()], result: Some(result), ..Said::default() })
     }
 
-    /// What makes scores of the products, in its order: a bound holds before the temperature divides.
+    /// Says what turns products into scores, in order: a bound holds before the temperature divides.
     fn on_scaling(&self, head: usize) -> Option<Vec<String>> {
         let divisors = self.divisors(head)?;
         let steps = match self.head(head)?.config.attention.score_cap {
@@ -426,7 +426,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// What hides a key from a query; `None` where the edge was removed.
+    /// Names what hides a key from a query; `None` where the edge was removed.
     fn hidden_by(&self, head: usize, query: usize, key: usize) -> Option<&'static str> {
         let interventions = &self.model.interventions;
         if interventions.edges.contains(&Edge { head, query, key }) {

@@ -133,7 +133,7 @@ pub struct Models {
     pub spaces: Option<Arc<TwoSpaces>>,
     /// Counts snapshots, so that a model tells whether it is of this one.
     shown: u64,
-    /// Of each type those that were asked for last, the latest at the end.
+    /// The models of each type that were asked for last, the latest at the end.
     made: Mutex<HashMap<TypeId, Vec<Made>>>,
 }
 

@@ -232,20 +232,22 @@ fn safetensors() -> Vec<u8> {
 /// An archive of a column of numbers and some arrays of words of one letter, each packed.
 fn archive(to: &mut dyn Write, rows: usize, arrays: usize) -> io::Result<()> {
     let packed = |write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+        let mut plain = Vec::new();
+        write(&mut plain)?;
         let mut entry = flate2::write::DeflateEncoder::new(Vec::new(), Compression::fast());
-        write(&mut entry)?;
-        entry.finish()
+        entry.write_all(&plain)?;
+        Ok::<_, io::Error>((entry.finish()?, crc32fast::hash(&plain)))
     };
     let numbers = packed(&|to| array(to, rows, 1, rows))?;
     let words = packed(&|to| header(to, "<U1", &format!("{rows},")).and_then(|()| repeat(to, b"a\0\0\0", rows)))?;
     let (mut directory, mut at, mut count) = (Vec::new(), 0_u32, 0_u16);
-    for (name, entry) in
+    for (name, (entry, checksum)) in
         std::iter::once(("v".to_owned(), &numbers)).chain((0..arrays.min(200)).map(|i| (format!("w{i}"), &words)))
     {
         let name = format!("{name}.npy");
         let size = (entry.len() as u32).to_le_bytes();
-        // Version 2.0, deflated, without a time or a checksum; of its size unpacked, nothing but this is asked.
-        let about = [&[20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &size, &size].concat();
+        // Version 2.0, deflated, without a time; of its size unpacked, nothing but this is asked.
+        let about = [&[20, 0, 0, 0, 8, 0, 0, 0, 0, 0][..], &checksum.to_le_bytes(), &size, &size].concat();
         let about = [&about[..], &(name.len() as u16).to_le_bytes()[..], &[0, 0]].concat();
         to.write_all(&[b"PK\x03\x04", &about[..], name.as_bytes(), entry].concat())?;
         directory.extend([b"PK\x01\x02\x14\x00", &about[..], &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat());

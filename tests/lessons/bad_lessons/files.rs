@@ -58,7 +58,8 @@ fn files_that_are_no_lessons() {
     let zeros = TempFile::new("zeros", &[0; 16]);
     check_file(
         &zeros.0,
-        r"apple.ron:1:1: cannot be read as RON: found \u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}; expected a value: text, a number, a [list], a {map} or Name(…)",
+        "apple.ron: this is a file of zeros, such as a download that was cut off leaves; expected a lesson file, such as \
+         lessons/apple.ron, or the folder of a model; download it again",
     );
     let large = TempFile::new("large", &vec![b' '; LESSON_BYTES_MAX as usize + 1]);
     check_file(&large.0, "apple.ron: 4194305 bytes; expected at most 4194304 bytes");

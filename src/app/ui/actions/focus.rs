@@ -1,4 +1,4 @@
-//! What has the keyboard, and what is open over the page: together they decide which actions the keys are for. Each table says so
+//! The owner of the keyboard, and what is open over the page: together they decide which actions the keys are for. Each table says so
 //! in `is_live_at`, so that no key can mean two things at once.
 
 use egui::{Context, Id, Popup};
@@ -50,7 +50,7 @@ pub struct Keyboard {
     pub opened: Opened,
 }
 
-/// What Esc closes, leaves or clears: one thing, the topmost.
+/// The one thing that Esc closes, leaves or clears: the topmost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     KeySheet,

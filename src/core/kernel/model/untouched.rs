@@ -1,7 +1,7 @@
 //! The lesson's model as no learner has changed it. Predictions are about this model: their verdict and their explanation
 //! hold whatever the learner has done to the model on the stage.
 //!
-//! It is kept when the lesson's own training comes to its end, which costs no memory while the learner's model shares its
+//! The model is kept when the lesson's own training comes to its end, which costs no memory while the learner's model shares its
 //! parameters. Where a lesson opens with other settings or changed training, it is trained when a question first asks
 //! for it, in pieces, so that nothing waits for it but the question.
 

@@ -235,7 +235,7 @@ pub struct FoundTensors<'a> {
     tensors: BTreeMap<String, (usize, &'a FileTensor)>,
     /// Other names for the same.
     again: Vec<&'a str>,
-    /// What a program put before all names.
+    /// The prefix that a program put before all names.
     wrapper: Option<String>,
 }
 
@@ -397,7 +397,7 @@ pub struct Origins {
     pub of: BTreeMap<TensorId, Origin>,
     /// Tensors of the files that are not used, in the order of their names.
     pub skipped: Vec<String>,
-    /// What a program put before the names of the files, such as `_orig_mod.`.
+    /// The prefix that a program put before the names of the files, such as `_orig_mod.`.
     pub wrapper: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What programs put before the names of all tensors when they save a model that is within another: `_orig_mod.` of
+//! Prefixes that programs put before the names of all tensors when they save a model that is within another: `_orig_mod.` of
 //! torch.compile, `module.` of data-parallel training, `base_model.model.` of PEFT, `0.auto_model.` of sentence-transformers.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ const OF_MANY: [&str; 3] = ["model.", "transformer.", "decoder."];
 /// Parts of the names of adapters' tensors, which change the weights beside them.
 const OF_ADAPTERS: [&str; 4] = [".lora_A.", ".lora_embedding_A.", ".adapters.", ".base_layer."];
 
-/// What stands before all names of a model, besides its family's own prefixes: known by the table of words, which every
+/// Finds the prefix before all names of a model, besides its family's own prefixes: known by the table of words, which every
 /// model has.
 ///
 /// # Errors

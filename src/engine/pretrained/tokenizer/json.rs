@@ -80,7 +80,7 @@ pub struct AddedTokenJson {
     pub normalized: bool,
 }
 
-/// What adds pieces to a text: the fields of all kinds.
+/// A step that adds pieces to a text: the fields of all kinds.
 #[derive(Default, Deserialize)]
 pub struct PostProcessorJson {
     #[serde(rename = "type")]
@@ -142,7 +142,7 @@ pub struct ConfigJson {
     pub eos_token: Option<NameJson>,
     pub additional_special_tokens: Option<List<NameJson, ADDED_TOKENS_MAX>>,
     pub added_tokens_decoder: Option<JsonEntries<AddedTokenJson, ADDED_TOKENS_MAX>>,
-    /// Of a class that finds words by another program.
+    /// The field of a class that finds words by another program.
     pub word_tokenizer_type: Option<IgnoredAny>,
 }
 

@@ -41,7 +41,7 @@ pub enum TokenizerFiles<'a> {
     BytePair { vocab: &'a str, merges: &'a str, beside: OlderFiles<'a> },
 }
 
-/// What is beside the vocabulary of an older tokenizer.
+/// The files beside the vocabulary of an older tokenizer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OlderFiles<'a> {
     /// `tokenizer_config.json`

@@ -1,7 +1,7 @@
 //! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's and its like. They
 //! become the `tokenizer.json` of such a model, as `transformers` makes one of them.
 //!
-//! What is beside the vocabulary says the rest: `tokenizer_config.json`, and in folders that are older still
+//! The files beside the vocabulary say the rest: `tokenizer_config.json`, and in folders that are older still
 //! `special_tokens_map.json` and `added_tokens.json`, which count only where the former lists no added tokens.
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 /// A piece with its id.
 type Entry = (String, u32);
 
-/// What a class of tokenizers puts around a text.
+/// The special pieces that a class of tokenizers puts around a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     /// The start, where the configuration asks for it.
@@ -242,7 +242,7 @@ fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// What the files beside a vocabulary say.
+/// The settings in the files beside a vocabulary.
 struct Config {
     class: &'static Class,
     json: ConfigJson,
@@ -301,7 +301,7 @@ impl Config {
         })
     }
 
-    /// What is put around a text.
+    /// The special pieces around a text.
     fn post_processor(&self, id_of: &HashMap<&str, u32>) -> Read<Option<PostProcessorJson>> {
         let ends = |kind: &str| {
             let id = |token| {

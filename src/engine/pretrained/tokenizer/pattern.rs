@@ -110,14 +110,14 @@ impl Pattern for TimedPattern<'_> {
     }
 }
 
-/// What a pattern has that takes time.
+/// Constructs of a pattern that take time.
 #[derive(Clone, Copy, Default)]
 struct Parts {
-    /// It may read more of the text than it matches, or go back.
+    /// Whether the pattern may read more of the text than it matches, or go back.
     looks: bool,
     /// A part that may read a long text without taking any of it is repeated: time grows with the cube of the text.
     repeats_looks: bool,
-    /// It may read a long text.
+    /// Whether the pattern may read a long text.
     is_long: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct Spelling {
     drops_blanks: bool,
 }
 
-/// What the characters of a piece stand for.
+/// The meaning of the characters of a piece.
 #[derive(Clone, Copy, Debug, Default)]
 enum Letters {
     #[default]

@@ -125,8 +125,14 @@ const Code = (() => {
         const sign = all[at++].value;
         const isOpen = sign === ".." && (peek("]") || peek(","));
         left = [sign, left, isOpen ? null : expression(BINDS[sign])];
+        // Both sides, as a side that is never reached is read all the same.
+        if (sign === "&&" || sign === "||") left.slice(1).forEach(checkTruth);
       }
       return left;
+    }
+
+    function checkTruth([kind, literal]) {
+      if (kind === "value" && typeof literal !== "boolean") throw new Error(`${literal} is neither true nor false`);
     }
 
     function unary() {

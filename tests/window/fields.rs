@@ -99,7 +99,7 @@ fn has_press(bench: &Bench) -> bool {
 
 #[test]
 fn a_letter_with_alt_is_typed_into_no_field_and_its_action_happens() {
-    let mut bench = Bench::open("fields-alt");
+    let mut bench = Bench::beside("fields-alt", &["glossary.ron"]);
     for (name, call) in FIELDS {
         bench.close_all();
         called(&mut bench, name, call);
@@ -137,7 +137,7 @@ fn the_second_sentence_is_called_from_within_the_sentence() {
 fn a_letter_with_control_is_typed_into_no_field() {
     // Those that egui's fields edit with, or that the window has.
     const EDITING: &str = "ACHKUVWXYZEONPBFD";
-    let mut bench = Bench::open("fields-control");
+    let mut bench = Bench::beside("fields-control", &["glossary.ron"]);
     for (name, call) in FIELDS {
         bench.close_all();
         let (field, before) = called(&mut bench, name, call);

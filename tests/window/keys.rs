@@ -95,6 +95,11 @@ impl Drop for Bench {
 
 impl Bench {
     pub fn open(name: &str) -> Bench {
+        Self::beside(name, &[])
+    }
+
+    /// A window on the lesson with files of the course beside it.
+    pub fn beside(name: &str, files: &[&str]) -> Bench {
         let (folder, home) = home(name);
         // An answer for each of the keys.
         let answers: Vec<String> = (1..=8).map(|answer| format!("\"{answer}\"")).collect();
@@ -102,8 +107,10 @@ impl Bench {
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("own.ron");
         std::fs::write(&path, lesson).expect("a lesson");
-        let glossary = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/glossary.ron");
-        std::fs::copy(glossary, folder.join("glossary.ron")).expect("a copy");
+        for file in files {
+            let of_course = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").join(file);
+            std::fs::copy(of_course, folder.join(file)).expect("a copy");
+        }
         let mut bench = Self::over(&path, (folder, home));
         bench.until("a trained model", |bench| bench.training().stage == TrainingStage::Finished);
         bench

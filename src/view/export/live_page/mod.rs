@@ -403,7 +403,9 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
     let pieces = match snapshot.lesson.static_embedding.pretrained() {
-        Some(model) => Some(model.tokenizer.as_ref().ok()?.word_pieces(model.reads_pairs())?),
+        Some(model) => {
+            Some(model.tokenizer.as_ref().ok()?.word_pieces(model.reads_pairs() && model.config.types() != 1)?)
+        }
         None => None,
     };
     if count > NUMBERS_MAX {

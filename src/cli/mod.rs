@@ -65,7 +65,7 @@ fn run() -> ExitCode {
 /// Does what the arguments ask for.
 fn act(args: &Args) -> Result<(), CliFault> {
     #[cfg(all(target_os = "linux", feature = "app"))]
-    if matches!(args.action, None | Some(CliCommand::Render(_))) {
+    if matches!(args.action, None | Some(CliCommand::Render(_) | CliCommand::Export(_))) {
         again::with_runtime_folder();
     }
     match &args.action {

@@ -94,8 +94,11 @@ fn a_pair_is_put_together_as_the_tokenizer_says() {
     assert!(said.contains("no form for a pair"), "{said}");
 }
 
+/// Files with their texts, and words of the reason why they are no tokenizer.
+type Unusable = (&'static [(&'static str, &'static str)], &'static [&'static str]);
+
 /// Files of tokenizers that are not read, with what is said of each.
-fn unusable() -> [(&'static [(&'static str, &'static str)], &'static [&'static str]); 8] {
+fn unusable() -> [Unusable; 8] {
     [
         (&[("tokenizer.json", "{")], &["tokenizer.json: ", "line 1"]),
         (

@@ -170,8 +170,14 @@ const OF_LAYERS: [Motion; 3] = [
 const NOTEBOOK: Pos2 = pos2(6.0, 520.0);
 const BELOW: Vec2 = vec2(0.0, 60.0);
 
+/// An input with its name.
+type Input = (&'static str, fn(&mut Bench));
+
+/// A command with its name.
+type Change = (&'static str, fn() -> Command);
+
 /// Inputs that must leave a motion alone.
-const ELSEWHERE: [(&str, fn(&mut Bench)); 13] = [
+const ELSEWHERE: [Input; 13] = [
     ("the wheel over the notebook", |bench| bench.wheel(NOTEBOOK)),
     ("a click in the notebook", |bench| bench.drag(NOTEBOOK, NOTEBOOK)),
     ("another cell", |bench| bench.drag(NOTEBOOK + BELOW, NOTEBOOK + BELOW)),
@@ -198,7 +204,7 @@ const ELSEWHERE: [(&str, fn(&mut Bench)); 13] = [
 ];
 
 /// Inputs on the stage: the motion ends at its end or elsewhere, and what is said is true all the same.
-const ON_STAGE: [(&str, fn(&mut Bench)); 4] = [
+const ON_STAGE: [Input; 4] = [
     ("a click on the stage", |bench| {
         let stage = bench.stage();
         bench.drag(stage, stage);
@@ -265,7 +271,7 @@ fn what_is_said_is_what_is_drawn_at_every_tenth_of_every_motion_through_layers()
 }
 
 /// Points on their way to another picture.
-const OF_PICTURES: [(&str, fn() -> Command); 3] = [
+const OF_PICTURES: [Change; 3] = [
     ("trained again", || retraining(Recipe { seed: Some(9), ..Recipe::default() })),
     ("other axes", || {
         let (from, to) = ("mineral".to_owned(), "animal".to_owned());

@@ -357,8 +357,8 @@ fn dropout_is_left_out() {
 #[test]
 fn a_pattern_that_takes_too_long_is_an_error_of_the_text() {
     let split = |pattern: &str| json!({ "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated" });
-    let text = "ab".repeat(2000);
-    for (pattern, words) in [(r"(a|b|ab)*(?=c)", "takes too long"), (r"(?i)(a|b|ab)+(?=c)", "takes too long")] {
+    let text = "a".repeat(4000);
+    for (pattern, words) in [(r"(a|aa)+\1b", "takes too long"), (r"((a|b|ab)*)(?!d)\1c", "takes too long")] {
         let tokenizer = tokenizer(&json_of(&models()[0].1, &Value::Null, &split(pattern)).to_string());
         assert!(tokenizer.encode("the bank").is_ok());
         let said = tokenizer.encode(&text).expect_err("it takes too long");

@@ -51,6 +51,14 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// U+FEFF in UTF-8, the byte order mark that some programs put before text.
+pub const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Bytes of a text without the byte order mark before it.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
 fn check_regular(there: &Metadata) -> io::Result<()> {
     if there.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "this is a folder"));

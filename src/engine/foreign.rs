@@ -1,6 +1,7 @@
 //! Files of other kinds than the one that is expected, recognised by their first bytes: what a file is, and what to do with
 //! it. Whoever opens a file that a person names asks here before it says that the file is damaged.
 
+use crate::files::without_mark;
 use crate::pretrained::refusal::Refusal;
 
 /// Bytes of a file's beginning that tell its kind.
@@ -131,7 +132,7 @@ const FOREIGN: [Foreign; 31] = [
 
 /// The beginning in small letters, without a byte order mark and blanks before it.
 fn lower(head: &[u8]) -> Vec<u8> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = without_mark(head);
     head.trim_ascii_start().iter().take(HEAD_BYTES).map(u8::to_ascii_lowercase).collect()
 }
 

@@ -24,8 +24,8 @@ use crate::pretrained::tokenizer::read::SAVE_AGAIN;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, ModelPiece, OlderFiles, Origin, Tokenizer, TokenizerFiles};
 
-/// Bytes of each file of a tokenizer.
-const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of each file of a tokenizer; those of the largest vocabularies have some 35 MB.
+pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 
 /// Files of a tokenizer: all of it, and what is beside an older one.
 pub const TOKENIZER: &str = "tokenizer.json";

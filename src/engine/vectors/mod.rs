@@ -40,6 +40,7 @@ use std::path::Path;
 
 use self::budget::Budget;
 use self::source::{Archive, Source};
+use crate::files;
 use crate::foreign;
 use crate::messages::counted;
 use crate::numerics::Matrix;
@@ -774,7 +775,7 @@ pub const HEAD_BYTES: usize = 1 << 16;
 /// Whether a file that begins so is one of vectors, whole or damaged: by its magic number, as a projector's config, or as a
 /// text of which most lines are rows.
 pub fn begins_as_vectors(head: &[u8]) -> bool {
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let text = files::without_mark(head);
     match foreign::recognise(text) {
         Some(kind) => kind.may_have_vectors,
         None => {

@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::budget::Budget;
 use super::{Progress, Watch};
+use crate::files::MARK;
 use crate::pretrained::folder::plain;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal};
@@ -17,8 +18,6 @@ use crate::pretrained::refusal::{FETCH_AGAIN, Refusal};
 const WINDOW: usize = 4 << 20;
 /// The longest line, and the longest stretch that a reader may look ahead.
 pub const AHEAD_MAX: usize = 16 << 20;
-/// U+FEFF in UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Vectors shrink to a third or a tenth. A file that grows more than this is made to fill the memory ...
 const GROWTH_MAX: u64 = 200;

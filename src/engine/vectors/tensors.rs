@@ -15,7 +15,7 @@ use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
 use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::cache::{INDEX, WEIGHTS};
-use crate::pretrained::folder::{PIECES, TOKENIZER, text, text_if_there};
+use crate::pretrained::folder::{PIECES, TOKENIZER, TOKENIZER_BYTES_MAX, text, text_if_there};
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex};
@@ -32,8 +32,6 @@ const TABLES: [&str; 8] = [
     "shared.weight",
 ];
 const INDEX_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of a tokenizer; those of the largest vocabularies have some 35 MB.
-const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 const ADVICE: &str = "give a file with one table of vectors, or a model's folder";
 
 /// Whether a file begins as safetensors do: the length of the header, and then JSON.
@@ -120,6 +118,16 @@ fn each_part(file: &mut impl Read, tensor: &FileTensor, each: &mut dyn FnMut(&[f
     Ok(())
 }
 
+/// Reads all numbers of a tensor that comes next.
+fn all_numbers(file: &mut impl Read, tensor: &FileTensor) -> Result<Vec<f32>, Refusal> {
+    let mut all = Vec::new();
+    each_part(file, tensor, &mut |numbers| {
+        all.extend_from_slice(numbers);
+        true
+    })?;
+    Ok(all)
+}
+
 fn rows(
     file: &mut impl Read,
     table: &FileTensor,
@@ -177,11 +185,7 @@ impl StaticParts {
     ) -> Result<(), LoadStopped> {
         let width = table.shape[1];
         builder.take((table.shape[0] * width * size_of::<f32>()) as u64, source)?;
-        let mut all = Vec::new();
-        each_part(file, table, &mut |numbers| {
-            all.extend_from_slice(numbers);
-            true
-        })?;
+        let all = all_numbers(file, table)?;
         let count = self.mapping.as_ref().map_or(table.shape[0], Vec::len);
         builder.note(self.note());
         builder.reserve(count as u64)?;
@@ -243,12 +247,7 @@ fn weights_of(
         return Err(Refusal::new(found, expected, FETCH_AGAIN).of_tensor(&tensor.name));
     }
     seek(file, header, tensor)?;
-    let mut weights = Vec::new();
-    each_part(file, tensor, &mut |numbers| {
-        weights.extend_from_slice(numbers);
-        true
-    })?;
-    Ok(weights)
+    all_numbers(file, tensor)
 }
 
 /// The word table among the tensors: by its name, or the only one of two dimensions.

@@ -223,8 +223,10 @@ fn drop_text_of_commands(events: &mut Vec<Event>, now: Modifiers) {
         let before = at.checked_sub(1).and_then(|before| of_press(events.get(before)));
         matches!(events[at], Event::Text(_)) && key.unwrap_or_else(|| is_alt(before.unwrap_or(now)))
     };
-    let kept = (0..events.len()).filter(|at| !is_dropped(*at)).map(|at| events[at].clone()).collect();
-    *events = kept;
+    let dropped: Vec<usize> = (0..events.len()).filter(|at| is_dropped(*at)).collect();
+    for at in dropped.into_iter().rev() {
+        events.remove(at);
+    }
 }
 
 /// Takes the presses of a shortcut out of the frame's events, with the text that each has written, and counts them.

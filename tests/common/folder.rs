@@ -1,5 +1,6 @@
 //! Folders that are gone after their test.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
@@ -23,9 +24,13 @@ impl Folder {
     pub fn file(&self, name: &str) -> String {
         self.join(name).display().to_string()
     }
+}
 
-    pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.0.join(name)
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
     }
 }
 

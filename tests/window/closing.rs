@@ -44,7 +44,6 @@ fn what_is_typed_while_a_cell_runs_is_there_again() {
     until(&mut world, "the first lesson", |world| sentence(world).is_some());
     assert_eq!(text(&world, "uses"), "typed_meanwhile");
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 /// A lesson opens faster than a frame is drawn: what was done before the window saw its first snapshot is saved too.
@@ -74,7 +73,6 @@ fn what_is_done_before_the_first_snapshot_is_seen_is_there_again() {
     until(&mut world, "the work", |world| sentence(world).is_some());
     assert_eq!(text(&world, "uses"), "typed at once");
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 fn ask_to_close(world: &mut World) -> bool {
@@ -115,12 +113,11 @@ fn a_window_whose_work_cannot_be_saved_asks_before_it_closes() {
     until(&mut world, "the work", |world| sentence(world).is_some());
     assert_eq!(text(&world, "uses"), "mine");
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
 fn the_windows_size_outlives_it() {
-    let (folder, home) = home("size");
+    let (_folder, home) = home("size");
     let mut world = crate::window(&home);
     let mut window = Window::default();
     window.resolution.set_physical_resolution(1000, 700);
@@ -134,5 +131,4 @@ fn the_windows_size_outlives_it() {
     drop(world.remove_resource::<Profile>());
     let settings = WindowSettings::kept(Some(&home));
     assert_eq!((settings.window_size(), settings.zoom), (Some((1000, 700)), Some(1.2)));
-    fs::remove_dir_all(folder).expect("it was there");
 }

@@ -165,7 +165,7 @@ fn a_reset_asks_first_and_can_be_undone() {
 
 #[test]
 fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again() {
-    let (folder, home) = home("reset");
+    let (_folder, home) = home("reset");
     let lesson = Path::new("lessons/apple.ron");
     let key = Key::of_file("apple", lesson);
     let mut worked = SessionState::default();
@@ -202,5 +202,4 @@ fn a_reset_of_the_course_takes_every_lesson_back_and_its_undo_brings_all_again()
     drop(other);
     assert_eq!(open::<SessionState>(&home, &key).loaded.value, Some(worked));
     // What the page writes of itself may come a moment later.
-    drop(std::fs::remove_dir_all(folder));
 }

@@ -1,7 +1,7 @@
 //! Every key of the tables of actions, pressed in the whole window over a running kernel: each does what its row says.
 //! And the key sheet, as it is printed from them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use attune::app::actions::{
@@ -41,6 +41,7 @@ use egui::accesskit::{Node, NodeId, TreeUpdate};
 use egui::epaint::ClippedShape;
 use egui::{Context, Event, Id, LayerId, Modifiers, Order, Popup, Pos2, RawInput, Rect, Shape, TextureId};
 
+use crate::common::folder::Folder;
 use crate::common::lessons::NOTEBOOK;
 use crate::common::snapshots::assert_kept;
 use crate::{home, open, sentence, wait};
@@ -76,7 +77,8 @@ pub struct Bench {
     /// Everything that a screen reader is told of the last frame, and everything that was painted.
     told: Option<TreeUpdate>,
     painted: Vec<ClippedShape>,
-    folder: PathBuf,
+    /// Removed when the window is gone, which comes first.
+    _folder: Folder,
     time: f64,
     /// Seconds that pass for what moves in each frame; none: it is at its end after each.
     pub pace: Option<f32>,
@@ -84,13 +86,6 @@ pub struct Bench {
     pub is_focused: bool,
     /// All that was asked of the kernel.
     sent: Vec<Command>,
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        // What is left is found by the next run.
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
 }
 
 impl Bench {
@@ -104,7 +99,6 @@ impl Bench {
         // An answer for each of the keys.
         let answers: Vec<String> = (1..=8).map(|answer| format!("\"{answer}\"")).collect();
         let lesson = NOTEBOOK.replace(r#"["one", "two"]"#, &format!("[{}]", answers.join(", ")));
-        std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("own.ron");
         std::fs::write(&path, lesson).expect("a lesson");
         for file in files {
@@ -133,7 +127,7 @@ impl Bench {
         bench
     }
 
-    pub fn over(path: &Path, (folder, home): (PathBuf, Home)) -> Bench {
+    pub fn over(path: &Path, (folder, home): (Folder, Home)) -> Bench {
         let mut world = open(&home, path);
         world.init_resource::<EguiUserTextures>();
         world.resource_mut::<StageTab>().texture = Some(TextureId::User(0));
@@ -149,7 +143,7 @@ impl Bench {
             size: SIZE,
             told: None,
             painted: Vec::new(),
-            folder,
+            _folder: folder,
             time: 0.0,
             pace: None,
             is_focused: true,

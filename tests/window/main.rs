@@ -43,14 +43,14 @@ use attune_core::store::Home;
 use bevy::prelude::*;
 use bevy::window::WindowCloseRequested;
 
+use crate::common::folder::Folder;
 use crate::common::waiting::wait_until as wait;
 
-/// A folder of its own for each test.
-fn home(of: &str) -> (PathBuf, Home) {
-    let folder = std::env::temp_dir().join(format!("attune-home-{of}-{}", std::process::id()));
-    // Left by a run that was cut off.
-    let _ = std::fs::remove_dir_all(&folder);
-    (folder.clone(), Home::at(folder))
+/// Makes a folder that is a test's own home. It goes after the window, whose thread still saves when the test ends.
+fn home(of: &str) -> (Folder, Home) {
+    let folder = Folder::new(&format!("home-{of}"));
+    let home = Home::at(folder.0.clone());
+    (folder, home)
 }
 
 /// All that a window has, but for its display and the graphics card.

@@ -63,7 +63,6 @@ fn the_second_window_says_so_and_saves_nothing_until_it_takes_over() {
     until(&mut third, "the second window's work", says(SECOND));
     assert_eq!(third.resource::<Session>().model.lock, None);
     drop(third);
-    std::fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
@@ -83,5 +82,4 @@ fn who_takes_over_where_nothing_was_saved_keeps_and_saves_its_own() {
     let mut third = open(&home, &own);
     until(&mut third, "the second window's work", says(SECOND));
     drop(third);
-    std::fs::remove_dir_all(folder).expect("it was there");
 }

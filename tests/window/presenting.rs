@@ -128,7 +128,6 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
     until(&mut world, "the work of before the talk", |world| sentence(world).as_deref() == Some("the duck sank"));
     assert_eq!(answer(&world).0, Answer::Predict { chosen: Some(0), is_locked: true });
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
@@ -150,7 +149,6 @@ fn a_lesson_without_cells_is_not_presented_and_its_work_is_saved_still() {
     let mut world = open(&home, &own);
     until(&mut world, "the work", |world| sentence(world).as_deref() == Some(&*other));
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
@@ -181,5 +179,4 @@ fn a_copy_of_the_lesson_opens_and_takes_the_place_of_nothing() {
         world.resource::<LatestModels>().snapshot().is_some_and(|shown| shown.lesson.id == "my_lesson")
     });
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }

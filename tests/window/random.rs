@@ -139,7 +139,6 @@ fn random_input(name: &str, open: impl Fn(&str) -> Bench) {
 fn random_input_leaves_the_main_lesson_whole() {
     random_input("random-apple", |name| {
         let (folder, home) = home(name);
-        std::fs::create_dir_all(&folder).expect("a folder");
         let own = folder.join("apple.ron");
         std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/apple.ron"), &own).expect("a copy");
         let mut bench = Bench::over(&own, (folder, home));

@@ -50,7 +50,6 @@ fn a_saved_lesson_is_read_again_with_the_learners_work_kept_and_a_broken_one_say
     assert!(world.resource::<LessonIssues>().0.is_empty());
     assert_eq!(cells(&world), with_own);
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
@@ -79,5 +78,4 @@ fn each_reload_says_what_it_changed_and_not_what_those_before_it_did() {
     let second = saves(&mut world, "Sinking", "\"opening\"");
     assert!(second.is_empty(), "{second:?}");
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }

@@ -23,6 +23,7 @@ use attune_view::export::work_file::{LessonMark, OTHER_VERSION, WorkFile};
 use bevy::math::Vec2;
 use bevy::prelude::*;
 
+use crate::common::folder::Folder;
 use crate::common::models::fixture;
 use crate::{ask, frame, home, lesson_in, open, say, send, sentence, until};
 
@@ -88,13 +89,13 @@ fn shared(world: &mut World, file: &Path) -> Pose {
 }
 
 /// Somebody's file, from a window and a home of their own, of the lesson that the learner has too.
-fn theirs(name: &str) -> (PathBuf, PathBuf, Pose) {
+fn theirs(name: &str) -> (Folder, PathBuf, PathBuf, Pose) {
     let (folder, home) = home(name);
     let lesson = lesson_in(&folder);
     let file = folder.join("theirs.attune");
     let mut world = open(&home, &lesson);
     let pose = shared(&mut world, &file);
-    (lesson, file, pose)
+    (folder, lesson, file, pose)
 }
 
 #[test]
@@ -122,7 +123,6 @@ fn a_work_has_the_mark_of_the_text_that_was_read_whatever_is_in_the_file_since()
     until(&mut world, "the good text", |world| world.resource::<LessonIssues>().0.is_empty());
     assert_eq!(marked(&mut world), LessonMark::of("small", "Sinking and swimming", &other));
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
@@ -133,7 +133,6 @@ fn a_model_has_the_mark_of_its_files() {
         world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
     });
     let file = folder.join("mine.attune");
-    fs::create_dir_all(&folder).expect("a folder");
     share(&mut world, &file);
     let snapshot = world.resource::<LatestModels>().snapshot().cloned().expect("a snapshot");
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.clone()).expect("a pretrained model");
@@ -144,13 +143,12 @@ fn a_model_has_the_mark_of_its_files() {
     other.files[0].sha256 = "0".repeat(64);
     assert_ne!(mark, LessonMark::of_model(&snapshot.lesson, &other), "another checkpoint has another mark");
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
 }
 
 #[test]
 fn a_state_opens_as_it_was_on_the_screen() {
-    let (_, file, pose_then) = theirs("share-screen");
-    let (folder, home) = home("share-screen-home");
+    let (_theirs, _, file, pose_then) = theirs("share-screen");
+    let (_folder, home) = home("share-screen-home");
     let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
     open_file(&mut world, &file);
     assert!(!world.resource::<CoursePage>().is_open, "{:?}", world.resource::<CoursePage>().frame.fault);
@@ -166,13 +164,11 @@ fn a_state_opens_as_it_was_on_the_screen() {
     let said = "This is a copy of theirs.attune. Your own work on the lesson does not change.";
     assert_eq!(report(&world), [said]);
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
-    fs::remove_dir_all(file.parent().expect("a folder")).expect("it was there");
 }
 
 #[test]
 fn a_copy_is_kept_beside_the_learner_s_own_work_and_begins_with_its_file() {
-    let (lesson, file, _) = theirs("share-copy");
+    let (_theirs, lesson, file, _) = theirs("share-copy");
     let bytes = fs::read(&file).expect("the file");
     let (folder, home) = home("share-copy-home");
     let mut world = open(&home, &lesson);
@@ -210,14 +206,12 @@ fn a_copy_is_kept_beside_the_learner_s_own_work_and_begins_with_its_file() {
     trained(&mut world);
     assert_eq!(sentence(&world).as_deref(), Some(OWN));
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
-    fs::remove_dir_all(file.parent().expect("a folder")).expect("it was there");
 }
 
 #[test]
 fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
-    let (lesson, file, _) = theirs("share-bad");
-    let (folder, home) = home("share-bad-home");
+    let (_theirs, lesson, file, _) = theirs("share-bad");
+    let (_folder, home) = home("share-bad-home");
     let mut world = open(&home, Path::new("tests/fixtures/small.ron"));
     trained(&mut world);
     let first = sentence(&world);
@@ -244,6 +238,4 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
     let copy = "This is a copy of theirs.attune, handed in by Ada. Your own work on the lesson does not change.";
     assert_eq!(report(&world)[..2], [copy, OTHER_VERSION]);
     drop(world);
-    fs::remove_dir_all(folder).expect("it was there");
-    fs::remove_dir_all(file.parent().expect("a folder")).expect("it was there");
 }

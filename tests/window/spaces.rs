@@ -18,6 +18,7 @@ use attune_engine::vectors::{Format, Vectors, read, write};
 use attune_view::view_model::stage::{SecondKind, StageModel};
 use bevy::prelude::*;
 
+use crate::common::folder::Folder;
 use crate::common::top::at;
 use crate::{ask, home, lesson_in, open, until};
 
@@ -30,20 +31,19 @@ fn plain() -> Vectors {
 }
 
 /// A window on a file of vectors, and the folder that is its home.
-fn window(name: &str) -> (World, std::path::PathBuf) {
+fn window(name: &str) -> (Folder, World) {
     let (folder, home) = home(name);
-    std::fs::create_dir_all(&folder).expect("a folder");
     let mut world = open(&home, &at("tests/fixtures/vectors/plain.bin"));
     until(&mut world, "points", |world| world.resource::<StageState>().points.is_some());
     until(&mut world, "a model", |world| {
         world.resource::<LatestModels>().snapshot().is_some_and(|snapshot| snapshot.model.is_some())
     });
-    (world, folder)
+    (folder, world)
 }
 
 #[test]
 fn a_second_file_that_is_dropped_is_turned_onto_the_first() {
-    let (mut world, folder) = window("spaces");
+    let (folder, mut world) = window("spaces");
     // The same space in a mirror, but for one word.
     let mut other = plain();
     for row in 0..other.len() {
@@ -80,8 +80,7 @@ fn a_second_file_that_is_dropped_is_turned_onto_the_first() {
 
 #[test]
 fn a_second_file_waits_for_the_first_and_a_model_is_not_compared_with_vectors() {
-    let (folder, home) = home("beside");
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let (_folder, home) = home("beside");
     let mut world = open(&home, &at("tests/fixtures/vectors/plain.bin"));
     await_space(&mut world, at("tests/fixtures/vectors/plain.vec"));
     until(&mut world, "both files", |world| {
@@ -114,7 +113,6 @@ fn a_link_opens_a_file_of_vectors_beside_the_lesson() {
 fn the_first_rows_of_a_large_file_glide_to_their_places_among_all() {
     const ROWS: usize = 40_000;
     let (folder, _) = home("glide");
-    std::fs::create_dir_all(&folder).expect("a folder");
     let mut bytes = format!("{ROWS} 220\n").into_bytes();
     for row in 0..ROWS {
         bytes.extend(format!("word{row} ").bytes());
@@ -144,12 +142,11 @@ fn the_first_rows_of_a_large_file_glide_to_their_places_among_all() {
     };
     assert!((0..way.len()).all(|row| (0..3).all(|axis| is_between(row, axis))));
     assert!((0..way.len()).any(|row| way[row] != from[row] && way[row] != to[row]), "they are on their way");
-    _ = std::fs::remove_dir_all(folder);
 }
 
 #[test]
 fn what_is_found_on_the_stage_is_a_file_of_vectors() {
-    let (mut world, folder) = window("found");
+    let (folder, mut world) = window("found");
     let file = folder.join("found.tsv");
     let written = |world: &mut World| {
         ask(world, Action::UseFile(FilePurpose::ExportFound(Format::Tsv), file.clone()));

@@ -22,7 +22,7 @@
 //!   store/        where the learner's work is kept: values in files    start at mod.rs
 //! view/    attune-view
 //!   view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
-//!   explain/      a number, a step of the walk -> formula and sentence start at mod.rs, sentences.rs
+//!   explain/      a number's rule -> formula, card and sentence; walk  start at mod.rs, rules/mod.rs
 //!   export/       snapshot -> notebook, page or vectors as files       start at mod.rs
 //! app/     the window, the only folder that names Bevy or egui           [feature "app"]
 //!   ui/      attune-ui, what all share: theme, actions, ui_state,      start at lib.rs, link.rs
@@ -42,7 +42,8 @@
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
 //! [`HeadMode`](attune_engine::numerics::attention::HeadMode) (`engine/numerics/attention/head.rs`): commands, saved work,
 //! traces and pages use these types as they are; a new mode has a sentence in `view/explain/sentences.rs` and a line in the
-//! page's `engine.js` beside. A family of models is an entry of `engine/pretrained/families`, with the names of its tensors in
+//! page's `engine.js` beside. A quantity is a line of the catalogue in `engine/quantity` and a rule in `view/explain/rules`:
+//! its formula, the numbers of its card, the way back and the live page's equation are all derived from that rule. A family of models is an entry of `engine/pretrained/families`, with the names of its tensors in
 //! `engine/pretrained/names`. A fact that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), read
 //! in `core/lesson/read_claims.rs` and measured in `core/kernel/check`. A panel has its name in `core/lesson/panels.rs` and a
 //! row in `app/panels/lib.rs`. `CONTRIBUTING.md` has recipes.

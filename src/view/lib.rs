@@ -3,7 +3,7 @@
 //! | module | job | start at |
 //! |---|---|---|
 //! | [`view_model`] | a snapshot -> what each panel and the stage shows | [`view_model::stage`] |
-//! | [`explain`] | a number -> its formula, the numbers in it, and the sentence that explains it; the walk | [`explain::sentences`] |
+//! | [`explain`] | a number -> its rule, and from it the formula, the numbers in it and the way back; its sentence; the walk | [`explain::rules`] |
 //! | [`export`] | a snapshot -> notebook, page, vectors or model as files | [`export`] |
 
 pub mod explain;

@@ -14,7 +14,7 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Explanation;
-use attune_view::explain::formulas::LinePiece;
+use attune_view::explain::lines::LinePiece;
 use attune_view::view_model::attention::{AttentionMaps, Reading};
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 use rand::rngs::StdRng;

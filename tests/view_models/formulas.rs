@@ -9,7 +9,8 @@ use std::vec::IntoIter;
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::course;
-use attune_engine::numerics::attention::{Edge, HeadMode};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Owner, Quantity};
@@ -18,7 +19,7 @@ use attune_view::explain::reader::EntryReader;
 
 use crate::common::lessons::{edited, forms, kernel, of_file, small};
 use crate::common::top::at;
-use crate::provenance::{FAMILIES, ODD, odd};
+use crate::provenance::{self, FAMILIES, ODD, odd};
 
 /// A part of a formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -568,10 +569,13 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
 /// How many formulas of each quantity were computed.
 type Counts = BTreeMap<Quantity, usize>;
 
+/// Checks the formulas of a snapshot as mathematics, then its rules and cards.
 fn check(name: &str, snapshot: &Snapshot, counts: &mut Counts) {
+    assert!(provenance::check(name, snapshot) > 50, "{name}");
     let reader = EntryReader::of(snapshot).expect("a model");
     for entry in entries(snapshot) {
-        let Some(Explanation { value, symbols, .. }) = Explanation::of(snapshot, entry) else { continue };
+        let Some(value) = reader.value(entry) else { continue };
+        let Some(symbols) = reader.rule_of(entry).map(|rule| rule.formula) else { continue };
         let shown = f64::from(value);
         for found in computed(&reader, entry, &symbols) {
             // Numbers of single precision that a large score makes more of.
@@ -591,13 +595,33 @@ fn check_ways(name: &str, kernel: &Kernel, counts: &mut Counts) {
     let heads = kernel.snapshot().model.expect("a model").architecture.heads();
     let mode = |head, mode| change(InterventionCommand::SetHead { head, mode });
     let edge = Edge { head: 0, query: 1, key: 0 };
-    let ways: [&[Command]; 6] = [
+    let patch = Patch {
+        block: kernel.snapshot().model.map_or(0, |model| model.architecture.source_blocks.len()),
+        position: 1,
+        from: 0,
+        vector: None,
+    };
+    let words = |kernel: &Kernel| {
+        let tokens = kernel.snapshot().model.map(|model| model.sentence.tokens.clone()).unwrap_or_default();
+        tokens.iter().rev().map(|token| token.text.clone()).collect::<Vec<_>>().join(" ")
+    };
+    let hidden = Mask::custom(MaskTable::from_fn(7, 7, |query, key| query != 2 && (query, key) != (0, 1)));
+    let ways: [&[Command]; 9] = [
         &[],
         &[change(InterventionCommand::SetTemperature(Some(0.4)))],
         &[change(InterventionCommand::SetScale(Some(false))), change(InterventionCommand::SetTemperature(Some(3.0)))],
         &[mode(0, HeadMode::Gain(2.5)), mode(heads - 1, HeadMode::Mean)],
         &[mode(0, HeadMode::Uniform), mode(heads - 1, HeadMode::Off)],
         &[mode(0, HeadMode::Frozen(None)), change(InterventionCommand::SetEdge { edge, is_removed: true })],
+        &[
+            change(InterventionCommand::SetMask(Some(Mask::Causal))),
+            change(InterventionCommand::SetEdge { edge, is_removed: true }),
+        ],
+        &[change(InterventionCommand::SetMask(Some(hidden)))],
+        &[
+            Command::Sentence(SentenceCommand::SetSecond(Some(words(kernel)))),
+            change(InterventionCommand::SetPatch(Some(patch))),
+        ],
     ];
     for (way, commands) in ways.into_iter().enumerate() {
         let mut changed = kernel.copy(kernel.snapshot().lesson);

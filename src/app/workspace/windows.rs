@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Provenance;
-use attune_view::explain::formulas::exact;
+use attune_view::explain::lines::exact;
 use attune_view::view_model::Models;
 use attune_view::view_model::glossary::GlossaryModel;
 use egui::{

@@ -3,23 +3,30 @@
 //! An [`Entry`] is any number that is shown, and an [`Explanation`] a node of a tree: the numbers in it are entries too, each
 //! explained in its turn, back to the static vectors and the weights. Nodes are made when somebody asks for them.
 //!
-//! | module | says of an entry |
+//! What a quantity is stands once, in its rule ([`rules`]): an expression over other entries. From it come the formula, the
+//! numbers in it and the way back; the engine stays the source of each number, and a rule explains it.
+//!
+//! | module | of an entry |
 //! |---|---|
-//! | [`formulas`] | its formula, in LaTeX, and the same with its numbers in, a [`Worked`] |
-//! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
-//! | [`numbers`] | the numbers in its formula |
 //! | [`reader`] | the number itself, how it is called, and where it lies |
+//! | [`rule`] | what a rule is made of, and its value in double precision |
+//! | [`rules`] | the rule of each quantity, as this model computes it |
+//! | [`print`] | a rule's formula, in LaTeX |
+//! | [`lines`] | a rule with its numbers in: the lines of a card |
+//! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
 //! | [`result`] | what comes of all steps, in one line over the stage |
 //! | [`walk`] | where it stands in the walk, and the way of a walk through all layers |
 //! | [`path`] | why a token moved, arrow by arrow |
 //!
 //! The walk and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
 
-pub mod formulas;
-pub mod numbers;
+pub mod lines;
 pub mod path;
+pub mod print;
 pub mod reader;
 pub mod result;
+pub mod rule;
+pub mod rules;
 pub mod sentences;
 pub mod walk;
 
@@ -28,8 +35,10 @@ use std::sync::Arc;
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::quantity::{Entry, Quantity};
 
-use self::formulas::{AND, Worked};
+use self::lines::Worked;
+use self::print::print;
 use self::reader::EntryReader;
+use self::rule::{Rule, at};
 use crate::view_model::{Model, axes, models};
 
 models!(of(snapshot): walk::RouteModel);
@@ -59,16 +68,12 @@ impl Explanation {
 }
 
 impl EntryReader<'_> {
-    /// `None` where the snapshot has no such entry.
+    /// `None` where the snapshot has no such entry. A number whose rule needs what the snapshot lacks is told as given.
     pub fn explain(&self, entry: Entry) -> Option<Explanation> {
         let value = self.value(entry)?;
-        let formula = self.formula(entry)?;
-        let symbols = match self.norm_before(entry) {
-            Some(norm) => [formula, norm.formula()].join(AND),
-            None => formula,
-        };
-        let (meaning, worked) = (self.meaning(entry), self.worked(entry)?);
-        Some(Explanation { entry, value, meaning, symbols, worked, sentences: self.sentences(entry) })
+        let rule = self.rule_of(entry).unwrap_or_else(|| Rule::given(print(&at(entry, ""))));
+        let (meaning, worked) = (self.meaning(entry), self.worked(&rule));
+        Some(Explanation { entry, value, meaning, symbols: rule.formula, worked, sentences: self.sentences(entry) })
     }
 }
 
@@ -103,13 +108,15 @@ impl Provenance {
     }
 }
 
+/// The way back from a number: the entry that counts most in it, and so on.
 fn trace_back(reader: &EntryReader, worked: &Worked) -> Vec<(Entry, String)> {
     const STEPS_MAX: usize = 40;
     let mut way = Vec::new();
-    let mut next = worked.leads_to();
+    let mut next = worked.leads_to;
     while let Some(entry) = next.filter(|_| way.len() < STEPS_MAX) {
         way.push((entry, reader.symbol(entry)));
-        next = reader.worked(entry).and_then(|worked| worked.leads_to());
+        let rule = reader.rule_of(entry);
+        next = rule.and_then(|rule| reader.leads_to(&rule.expression, &rule.bound));
     }
     way
 }

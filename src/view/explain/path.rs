@@ -10,7 +10,7 @@ use attune_engine::numerics::moves::{Moves, PartMoves, Point, sum};
 use attune_engine::numerics::vectors::norm;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::formulas::by_size;
+use super::lines::by_size;
 use super::reader::{part_index, part_name};
 use crate::view_model::heads::{HeadLabels, strongest};
 use crate::view_model::{Model, quoted};

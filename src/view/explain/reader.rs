@@ -1,6 +1,9 @@
 //! Reads entries from a snapshot: the number of each, what it belongs to, and how it is called: by words, by numbers, and
 //! what it is.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use attune_core::kernel::notebook::live::{distance_label, head_label, scored};
 use attune_core::kernel::snapshot::sentence::subscript;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace};
@@ -14,7 +17,6 @@ use attune_engine::numerics::projection::{AXES, Lens};
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
-use super::formulas::Operand;
 use crate::view_model::heads::{HeadLabels, at_distance, distance_of};
 use crate::view_model::{axes, quoted};
 
@@ -25,7 +27,12 @@ pub struct EntryReader<'a> {
     pub model: &'a ModelSnapshot,
     pub sentence: &'a SentenceSnapshot,
     pub labels: HeadLabels<'a>,
+    /// Vectors that are made when one of their entries is asked for: all of them are, one after the other.
+    vectors: RefCell<HashMap<Entry, Vec<f32>>>,
 }
+
+/// Vectors that a reader keeps.
+const VECTORS_MAX: usize = 4096;
 
 /// A head and what the snapshot has of it.
 pub struct HeadParts<'a> {
@@ -40,7 +47,14 @@ pub struct HeadParts<'a> {
 impl<'a> EntryReader<'a> {
     pub fn of(snapshot: &'a Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-        Some(Self { snapshot, space, model, sentence: &model.sentence, labels: HeadLabels::of(model) })
+        Some(Self {
+            snapshot,
+            space,
+            model,
+            sentence: &model.sentence,
+            labels: HeadLabels::of(model),
+            vectors: RefCell::default(),
+        })
     }
 
     /// The number itself, if there is such an entry.
@@ -61,14 +75,7 @@ impl<'a> EntryReader<'a> {
             Scale => self.head(number)?.arithmetic.scale,
             RowSum => *self.head(number)?.arithmetic.sums.get(i)?,
             Gain => self.head(number)?.mode.gain(),
-            Term => {
-                let parts = self.head(number).filter(|parts| parts.has(i, j))?;
-                *self.sentence.contributions[parts.block].term(self.block(parts.block)?, parts.own, i, j).get(k)?
-            }
-            Arrow => {
-                let parts = self.head(number).filter(|parts| parts.has(i, j) && parts.is_normed_after())?;
-                *self.sentence.contributions[parts.block].arrow(self.block(parts.block)?, parts.own, i, j).get(k)?
-            }
+            Term | Arrow | Part => self.of_vector(entry, k)?,
             TermLength => {
                 let parts = self.head(number).filter(|parts| parts.has(i, j))?;
                 self.sentence.moves.get(parts.block)?.term_length(parts.own, i, j)
@@ -80,12 +87,6 @@ impl<'a> EntryReader<'a> {
             HeadArrowLength => {
                 let parts = self.head(number).filter(HeadParts::is_normed_after)?;
                 *self.sentence.contributions[parts.block].head_arrow_lengths.get(parts.own)?.get(i)?
-            }
-            Part => {
-                let (part, block) = (self.part(number, i)?, self.block(number)?);
-                let contributions = &self.sentence.contributions[number];
-                let vector = (j < block.input.rows()).then(|| contributions.part(part, block, j));
-                *vector?.get(k)?
             }
             PartLength => {
                 let part = self.part(number, i)?;
@@ -113,6 +114,39 @@ impl<'a> EntryReader<'a> {
         })
     }
 
+    /// One number of a vector that is made as a whole.
+    fn of_vector(&self, entry: Entry, dim: usize) -> Option<f32> {
+        let whole = Entry { index: [entry.index[0], entry.index[1], 0], ..entry };
+        if let Some(vector) = self.vectors.borrow().get(&whole) {
+            return vector.get(dim).copied();
+        }
+        let vector = self.vector(entry)?;
+        let number = vector.get(dim).copied();
+        let mut vectors = self.vectors.borrow_mut();
+        if vectors.len() >= VECTORS_MAX {
+            vectors.clear();
+        }
+        vectors.insert(whole, vector);
+        number
+    }
+
+    /// The whole vector of a term of a block's output.
+    fn vector(&self, entry: Entry) -> Option<Vec<f32>> {
+        let Entry { quantity, owner, index: [i, j, _] } = entry;
+        let number = owner.number();
+        if quantity == Quantity::Part {
+            let (part, block) = (self.part(number, i)?, self.block(number).filter(|block| j < block.input.rows())?);
+            return Some(self.sentence.contributions[number].part(part, block, j));
+        }
+        let parts = self.head(number).filter(|parts| parts.has(i, j))?;
+        let (contributions, block) = (&self.sentence.contributions[parts.block], self.block(parts.block)?);
+        match quantity {
+            Quantity::Term => Some(contributions.term(block, parts.own, i, j)),
+            _ if parts.is_normed_after() => Some(contributions.arrow(block, parts.own, i, j)),
+            _ => None,
+        }
+    }
+
     /// All entries of a quantity that is kept as a matrix.
     pub fn matrix(&self, quantity: Quantity, owner: Owner) -> Option<&'a Matrix<f32>> {
         use Quantity::*;
@@ -127,9 +161,7 @@ impl<'a> EntryReader<'a> {
             Logit => Some(&self.sentence.answers.logits),
             Embedded | Final | Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended
             | Joined | Output => quantity.matrix(&self.sentence.activations, owner),
-            Parameter(_) | Static | Scale | RowSum | Gain | Term | Arrow | TermLength | HeadLength
-            | HeadArrowLength | Part | PartLength | MoveLength | Probability | Visible | Temperature | Coordinate
-            | Cosine | Distance => None,
+            _ => None,
         }
     }
 
@@ -417,16 +449,6 @@ impl EntryReader<'_> {
             Some(short) => self.filled(short, entry, str::to_owned),
             None => self.name(entry),
         }
-    }
-
-    /// `None` if there is no such entry.
-    pub fn operand(&self, entry: Entry) -> Option<Operand> {
-        Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
-    }
-
-    /// A number of operands; `None` if one is missing.
-    pub fn operands(&self, count: usize, entry: impl Fn(usize) -> Entry) -> Option<Vec<Operand>> {
-        (0..count).map(|i| self.operand(entry(i))).collect()
     }
 
     /// Meaning of a weight: its tensor's, or its own in `B`.

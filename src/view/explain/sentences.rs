@@ -15,9 +15,9 @@ use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::formulas::by_size;
-use super::numbers::Divisors;
+use super::lines::by_size;
 use super::reader::{EntryReader, HeadParts};
+use super::rule::{Expr, Setting};
 use super::walk::distance;
 use crate::view_model::answers::{Asked, keepers, said, told_answer};
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
@@ -239,7 +239,7 @@ impl EntryReader<'_> {
             Embedded => self.on_input(self.first_block(), i),
             Input => self.on_input(number, i),
             Scale => {
-                let divided = on_divisors(self.divisors(number)?).unwrap_or_else(not_scaled);
+                let divided = on_divisors(&self.divisors(number)?).unwrap_or_else(not_scaled);
                 [vec![divided], self.on_changed_scale(number)?].concat()
             }
             DistanceBias => self.on_changed_temperature(number)?,
@@ -360,11 +360,8 @@ impl EntryReader<'_> {
     fn on_scaling(&self, head: usize) -> Option<Vec<String>> {
         let divisors = self.divisors(head)?;
         let steps = match self.head(head)?.config.attention.score_cap {
-            None => vec![on_divisors(divisors)],
-            Some(cap) => {
-                let [untempered, temperature] = divisors.at_the_bound();
-                vec![on_divisors(untempered), Some(held_below(cap)), on_divisors(temperature)]
-            }
+            None => vec![on_divisors(&divisors)],
+            Some(cap) => vec![on_divisors(&divisors[..1]), Some(held_below(cap)), on_divisors(&divisors[1..])],
         };
         let steps: Vec<String> = steps.into_iter().flatten().collect();
         Some(if steps.is_empty() { vec![not_scaled()] } else { steps })
@@ -690,15 +687,32 @@ impl EntryReader<'_> {
     }
 }
 
-/// Names the divisors of scores; nothing where nothing divides.
-fn on_divisors(divisors: Divisors) -> Option<String> {
-    let (key_width, own, temperature) = divisors.parts();
-    let names = [key_width.map(by_root), own.map(by_own), temperature.map(by_temperature)];
-    let names = names.into_iter().flatten().collect::<Vec<_>>().join(", and by ");
-    match key_width {
-        _ if names.is_empty() => None,
-        Some(_) => Some(divided_as_wide(names)),
-        None => Some(divided(names)),
+/// Names the divisors of scores, as the rule has them; nothing where nothing divides.
+fn on_divisors(divisors: &[Expr]) -> Option<String> {
+    let mut names = Vec::new();
+    divisors.iter().for_each(|divisor| names_of(divisor, &mut names));
+    let is_wide = names.iter().any(|(setting, _)| *setting == Some(Setting::KeyWidth));
+    let names = names.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", and by ");
+    if names.is_empty() {
+        return None;
+    }
+    Some(if is_wide { divided_as_wide(names) } else { divided(names) })
+}
+
+/// Collects the factors of a divisor, but for those that change nothing.
+fn names_of(divisor: &Expr, to: &mut Vec<(Option<Setting>, String)>) {
+    match divisor {
+        Expr::Product(factors) => factors.iter().for_each(|factor| names_of(factor, to)),
+        Expr::Apply(_, of) => names_of(of, to),
+        Expr::Number(number) if !divisor.is_neutral() => {
+            let name = match number.setting {
+                Some(Setting::KeyWidth) => by_root(number.value),
+                Some(Setting::Temperature) => by_temperature(number.value),
+                _ => by_own(number.value),
+            };
+            to.push((number.setting, name));
+        }
+        _ => {}
     }
 }
 

@@ -14,8 +14,10 @@ use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, add_scaled};
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
-use super::formulas::{AND, after_heads, by_size};
+use super::lines::by_size;
+use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
+use super::rules::after_heads;
 use crate::view_model::heads::{HeadLabels, Side, strongest};
 
 /// The steps of the walk, in this order.
@@ -432,7 +434,7 @@ impl Walked<'_> {
     }
 
     fn equation(&self, step: Step) -> String {
-        let formula = |entry: Entry| self.reader.formula(entry).unwrap_or_default();
+        let formula = |entry: Entry| self.reader.rule_of(entry).map_or_else(String::new, |rule| rule.formula);
         match step {
             Step::Project => {
                 let of_key = |quantity: Quantity| quantity.of_head(self.head, [self.key, 0]);

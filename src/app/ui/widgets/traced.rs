@@ -5,7 +5,7 @@
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Explanation;
-use attune_view::explain::formulas::{Line, LinePiece, Lines, Operand, exact};
+use attune_view::explain::lines::{Line, LinePiece, Lines, Operand, exact};
 use egui::{
     Color32, CornerRadius, CursorIcon, Label, Painter, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, WidgetInfo,
     WidgetText, WidgetType,

@@ -1,0 +1,359 @@
+//! A rule with its numbers in: lines to read, the largest terms first.
+
+use std::mem::take;
+
+use attune_engine::numerics::norm::{NormForm, NormKind};
+use attune_engine::quantity::Entry;
+
+use super::reader::EntryReader;
+use super::rule::{Bound, Expr, Fold, Function, Number, Over, Rule};
+
+/// A number of a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    /// Short, such as `q[3]`.
+    pub label: String,
+    pub value: f32,
+    /// The entry that it is, explained in its turn; `None` for a constant.
+    pub entry: Option<Entry>,
+}
+
+/// Pieces of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinePiece {
+    Text(String),
+    Number(Operand),
+    /// The value of a line of several numbers, with its share of the largest line's.
+    Product {
+        value: f64,
+        share: f64,
+    },
+}
+
+pub type Line = Vec<LinePiece>;
+
+/// The lines of a formula, the largest terms first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    pub lines: Vec<Line>,
+    /// The terms that have no line, and their sum where the formula is a sum.
+    pub more: usize,
+    pub rest: Option<f64>,
+}
+
+/// A rule with its numbers in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Worked {
+    /// In double precision; `None` of a number that is given.
+    pub value: Option<f64>,
+    /// The entry that counts most in it.
+    pub leads_to: Option<Entry>,
+    /// Other values of a given number.
+    beside: Vec<Line>,
+    /// The terms of the sum that the rule is, or the rule itself; the largest first.
+    terms: Vec<Term>,
+    /// What one of the numbers in them is a total of.
+    total: Option<Total>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Term {
+    line: Line,
+    value: f64,
+    has_several: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Total {
+    heading: String,
+    lines: Vec<Line>,
+    /// Numbers that have no line.
+    more: usize,
+}
+
+/// Every digit that it has, with a minus that is one.
+pub fn exact(value: f32) -> String {
+    match value {
+        f32::NEG_INFINITY => "−∞".to_owned(),
+        f32::INFINITY => "∞".to_owned(),
+        value => value.to_string().replace('-', "−"),
+    }
+}
+
+impl Worked {
+    /// The formula with its numbers in: of its terms the `most` largest, the largest first.
+    pub fn lines(&self, most: usize) -> Lines {
+        let largest = self.terms.iter().fold(f64::MIN_POSITIVE, |most, term| most.max(term.value.abs()));
+        let mut lines = self.beside.clone();
+        for (place, Term { line, value, has_several }) in self.terms.iter().take(most).enumerate() {
+            let sign = (place > 0).then(|| LinePiece::Text("+".to_owned()));
+            let product = LinePiece::Product { value: *value, share: value / largest };
+            let product = (*has_several && self.terms.len() > 1).then_some(product);
+            lines.push(sign.into_iter().chain(line.iter().cloned()).chain(product).collect());
+        }
+        let mut more = self.terms.len().saturating_sub(most);
+        let mut rest = (more > 0).then(|| self.terms[most..].iter().map(|term| term.value).sum());
+        if let Some(total) = &self.total {
+            lines.push(vec![LinePiece::Text(total.heading.clone())]);
+            lines.extend(total.lines.iter().take(most).cloned());
+            more += total.more + total.lines.len().saturating_sub(most);
+            rest = None;
+        }
+        Lines { lines, more, rest }
+    }
+
+    /// The lines as text.
+    pub fn text(&self, most: usize) -> String {
+        let Lines { lines, more, .. } = self.lines(most);
+        let piece = |piece: &LinePiece| match piece {
+            LinePiece::Text(text) => text.clone(),
+            LinePiece::Number(operand) => format!("{} {}", operand.label, exact(operand.value)),
+            LinePiece::Product { .. } => String::new(),
+        };
+        let line = |line: &Line| line.iter().map(piece).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let mut lines: Vec<String> = lines.iter().map(line).collect();
+        if more > 0 {
+            lines.push(format!("… + {more} more"));
+        }
+        lines.join("\n")
+    }
+}
+
+impl EntryReader<'_> {
+    /// The numbers of a rule; none of a rule of which one is missing, so that its number is told as it is.
+    pub fn worked(&self, rule: &Rule) -> Worked {
+        let Rule { expression, bound, .. } = rule;
+        if let Expr::Given(beside) = expression {
+            let line = |number: &Number| vec![LinePiece::Number(operand_of(number))];
+            return Worked { beside: beside.iter().map(line).collect(), ..Worked::default() };
+        }
+        let value = self.evaluate(expression, bound).filter(|value| !value.is_nan());
+        let Some(value) = value else { return Worked::default() };
+        self.numbers(expression, bound, value).unwrap_or_default()
+    }
+
+    fn numbers(&self, expression: &Expr, bound: &Bound, value: f64) -> Option<Worked> {
+        let mut terms = Vec::new();
+        terms_of(expression, bound, &mut terms);
+        let values = terms.iter().map(|(term, bound)| self.evaluate(term, bound));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let mut writer = Writer { reader: self, line: Vec::new(), total: None, is_in_total: false };
+        let mut found = Vec::new();
+        for place in by_size(terms.len(), |term| values[term]) {
+            let (term, bound) = &terms[place];
+            writer.write(term, bound)?;
+            let has_several = !matches!(term, Expr::Entry(_) | Expr::Number(_) | Expr::Vector(_));
+            found.push(Term { line: writer.end_line(), value: values[place], has_several });
+        }
+        let total = match writer.total.take() {
+            Some((over, bound)) => Some(writer.total_of(over, &bound)?),
+            None => None,
+        };
+        let leads_to = self.leads_to(expression, bound);
+        Some(Worked { value: Some(value), leads_to, beside: Vec::new(), terms: found, total })
+    }
+
+    /// An entry as a number of a formula; `None` if there is no such entry.
+    pub fn operand(&self, entry: Entry) -> Option<Operand> {
+        Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
+    }
+}
+
+/// Collects the terms of a sum, and of the sums that it is of.
+fn terms_of<'e>(expression: &'e Expr, bound: &Bound, to: &mut Vec<(&'e Expr, Bound)>) {
+    match expression {
+        Expr::Sum(terms) => {
+            terms.iter().filter(|term| !term.is_neutral()).for_each(|term| terms_of(term, bound, to));
+        }
+        Expr::Over(over) if matches!(over.fold, Fold::Sum | Fold::Concatenation) => {
+            over.instances(bound).for_each(|bound| terms_of(&over.of, &bound, to));
+        }
+        _ => to.push((expression, *bound)),
+    }
+}
+
+fn operand_of(number: &Number) -> Operand {
+    Operand { label: number.label.clone(), value: number.value as f32, entry: number.entry }
+}
+
+/// Writes expressions with their numbers in.
+struct Writer<'a, 'e> {
+    reader: &'a EntryReader<'a>,
+    line: Line,
+    /// The first fold that was written as one number.
+    total: Option<(&'e Over, Bound)>,
+    /// Within a total, sums are written by their largest terms.
+    is_in_total: bool,
+}
+
+impl<'e> Writer<'_, 'e> {
+    fn text(&mut self, text: &str) {
+        if let Some(LinePiece::Text(before)) = self.line.last_mut() {
+            before.push_str(text);
+        } else {
+            self.line.push(LinePiece::Text(text.to_owned()));
+        }
+    }
+
+    /// Ends a line; numbers beside a text stand apart from it by themselves.
+    fn end_line(&mut self) -> Line {
+        let mut line = take(&mut self.line);
+        for piece in &mut line {
+            if let LinePiece::Text(text) = piece {
+                *text = text.trim().to_owned();
+            }
+        }
+        line
+    }
+
+    fn write(&mut self, expression: &'e Expr, bound: &Bound) -> Option<()> {
+        match expression {
+            Expr::Given(_) => return None,
+            Expr::Entry(place) => self.line.push(LinePiece::Number(self.reader.operand(place.entry(bound)?)?)),
+            Expr::Number(number) if number.label.is_empty() => self.text(&exact(number.value as f32)),
+            Expr::Number(number) => self.line.push(LinePiece::Number(operand_of(number))),
+            Expr::Vector(vector) => {
+                let place = bound.get(vector.letter);
+                let (label, value) = (format!("{}[{place}]", vector.label), *vector.values.get(place)?);
+                self.line.push(LinePiece::Number(Operand { label, value, entry: None }));
+            }
+            Expr::Sum(_) if self.is_in_total => self.largest_terms(expression, bound)?,
+            Expr::Over(over) if self.is_in_total && over.fold != Fold::Largest => {
+                self.largest_terms(expression, bound)?;
+            }
+            Expr::Sum(terms) => self.joined(" + ", terms.iter().filter(|term| !term.is_neutral()), bound)?,
+            Expr::Difference(parts) => self.joined(" − ", parts.iter(), bound)?,
+            Expr::Product(_) if expression.is_neutral() => self.text("1"),
+            Expr::Product(factors) => {
+                self.joined(" · ", factors.iter().filter(|factor| !factor.is_neutral()), bound)?;
+            }
+            Expr::Quotient(parts) if parts[1].is_neutral() => self.write(&parts[0], bound)?,
+            Expr::Quotient(parts) => {
+                self.factor(&parts[0], bound)?;
+                self.text(" / ");
+                self.bracketed(&parts[1], bound, matches!(parts[1], Expr::Product(_) | Expr::Quotient(_)))?;
+            }
+            Expr::Apply(function, of) => self.applied(*function, of, bound)?,
+            Expr::Over(over) => self.folded(over, expression, bound)?,
+        }
+        Some(())
+    }
+
+    fn joined(&mut self, sign: &str, parts: impl Iterator<Item = &'e Expr>, bound: &Bound) -> Option<()> {
+        for (nth, part) in parts.enumerate() {
+            if nth > 0 {
+                self.text(sign);
+            }
+            if sign == " + " { self.write(part, bound)? } else { self.factor(part, bound)? }
+        }
+        Some(())
+    }
+
+    /// Writes a factor, in brackets if it is a sum.
+    fn factor(&mut self, of: &'e Expr, bound: &Bound) -> Option<()> {
+        self.bracketed(of, bound, false)
+    }
+
+    fn bracketed(&mut self, of: &'e Expr, bound: &Bound, is_product: bool) -> Option<()> {
+        if !is_product && !matches!(of, Expr::Sum(_) | Expr::Difference(_)) {
+            return self.write(of, bound);
+        }
+        self.text("(");
+        self.write(of, bound)?;
+        self.text(")");
+        Some(())
+    }
+
+    fn applied(&mut self, function: Function, of: &'e Expr, bound: &Bound) -> Option<()> {
+        let (before, after) = match function {
+            Function::Exp => ("exp(", ")"),
+            Function::Tanh => ("tanh(", ")"),
+            Function::Sin => ("sin(", ")"),
+            Function::Cos => ("cos(", ")"),
+            Function::Square => ("(", ")²"),
+            Function::Root if matches!(of, Expr::Number(_) | Expr::Over(_)) => ("√", ""),
+            Function::Root => ("√(", ")"),
+        };
+        self.text(before);
+        self.write(of, bound)?;
+        self.text(after);
+        Some(())
+    }
+
+    /// Writes a sum by its largest terms and the sum of the others.
+    fn largest_terms(&mut self, sum: &'e Expr, bound: &Bound) -> Option<()> {
+        const NAMED: usize = 3;
+        let mut terms = Vec::new();
+        terms_of(sum, bound, &mut terms);
+        let values = terms.iter().map(|(term, bound)| self.reader.evaluate(term, bound));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let order = by_size(terms.len(), |term| values[term]);
+        for (place, (term, bound)) in order.iter().take(NAMED).map(|place| &terms[*place]).enumerate() {
+            if place > 0 {
+                self.text(" + ");
+            }
+            self.write(term, bound)?;
+        }
+        if let Some(others @ [_, ..]) = order.get(NAMED..) {
+            self.text(" + ");
+            let value = others.iter().map(|place| values[*place]).sum::<f64>() as f32;
+            self.line.push(LinePiece::Number(Operand { label: format!("{} more", others.len()), value, entry: None }));
+        }
+        Some(())
+    }
+
+    /// Writes a fold as one number.
+    fn folded(&mut self, over: &'e Over, whole: &Expr, bound: &Bound) -> Option<()> {
+        let value = self.reader.folded(over, bound)? as f32;
+        let operand = match over.fold {
+            Fold::Largest => {
+                let entry = self.reader.leads_to(whole, bound)?;
+                Operand { label: format!("max {}", self.reader.short(entry)), value, entry: Some(entry) }
+            }
+            fold => Operand { label: sign_of(fold).to_owned(), value, entry: None },
+        };
+        if over.fold != Fold::Largest && self.total.is_none() {
+            self.total = Some((over, *bound));
+        }
+        self.line.push(LinePiece::Number(operand));
+        Some(())
+    }
+
+    /// Lists what a number is a total of.
+    fn total_of(&mut self, over: &'e Over, bound: &Bound) -> Option<Total> {
+        let heading = match over.fold {
+            Fold::Mean | Fold::Deviation(NormForm { kind: NormKind::Layer, .. }) => {
+                format!("with the mean and the standard deviation σ of these {}:", over.count)
+            }
+            Fold::Deviation(_) => format!("with ρ, the root of the mean square, of these {}:", over.count),
+            _ => format!("with Σ, the sum of these {}:", over.count),
+        };
+        let instances: Vec<Bound> = over.instances(bound).collect();
+        let values = instances.iter().map(|bound| self.reader.evaluate(&over.of, bound));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let mut lines = Vec::new();
+        self.is_in_total = true;
+        for place in by_size(over.count, |at| values[at]).into_iter().take(over.named) {
+            self.write(&over.of, &instances[place])?;
+            lines.push(self.end_line());
+        }
+        Some(Total { heading, more: over.count - lines.len(), lines })
+    }
+}
+
+fn sign_of(fold: Fold) -> &'static str {
+    match fold {
+        Fold::Sum | Fold::Concatenation => "Σ",
+        Fold::Largest => "max",
+        Fold::Mean => "mean",
+        Fold::Deviation(form) if form.kind == NormKind::Layer => "σ",
+        Fold::Deviation(_) => "ρ",
+    }
+}
+
+/// Places by the size of what is there, the largest first.
+pub(super) fn by_size(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|a, b| value(*b).abs().total_cmp(&value(*a).abs()));
+    order
+}

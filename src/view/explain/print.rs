@@ -1,0 +1,152 @@
+//! A rule's formula, in LaTeX.
+
+use attune_engine::numerics::norm::NormKind;
+use attune_engine::quantity::{Quantity, latex};
+
+use super::rule::{Expr, Fold, Function, Over, Place};
+
+/// Joins formulas that belong to each other.
+pub const AND: &str = ", \\quad ";
+
+/// Letters that count the entries of a vector: left out of an equation of whole vectors.
+const DIMENSIONS: &str = "cdefu";
+
+/// Writes an expression as an equation of vectors.
+pub fn print(expression: &Expr) -> String {
+    print_with("", expression)
+}
+
+/// Writes an expression with these letters of dimensions in it.
+pub fn print_with(shown: &str, expression: &Expr) -> String {
+    let inner = |of: &Expr| print_with(shown, of);
+    match expression {
+        Expr::Given(_) => String::new(),
+        Expr::Entry(place) => symbol(place, shown),
+        Expr::Number(number) => number.latex.clone(),
+        Expr::Vector(vector) if shown.contains(vector.letter) => format!("{}_{}", vector.latex, vector.letter),
+        Expr::Vector(vector) => vector.latex.clone(),
+        Expr::Sum(terms) => terms.iter().map(inner).collect::<Vec<_>>().join(" + "),
+        Expr::Difference(parts) => format!("{} - {}", inner(&parts[0]), inner(&parts[1])),
+        Expr::Product(factors) => product(factors, shown),
+        Expr::Quotient(parts) if parts[1].is_neutral() => inner(&parts[0]),
+        Expr::Quotient(parts) => format!("\\frac{{{}}}{{{}}}", inner(&parts[0]), inner(&parts[1])),
+        Expr::Apply(function, of) => applied(*function, of, shown),
+        Expr::Over(over) => folded(over, shown),
+    }
+}
+
+/// Whether an equation of vectors leaves a letter out.
+fn is_hidden(letter: char, shown: &str) -> bool {
+    DIMENSIONS.contains(letter) && !shown.contains(letter)
+}
+
+fn symbol(place: &Place, shown: &str) -> String {
+    if let Some(printed) = &place.printed {
+        return printed.clone();
+    }
+    let letters: String = place.letters.iter().flatten().filter(|letter| !is_hidden(**letter, shown)).collect();
+    let head = if place.head.is_some() { "^h" } else { "" };
+    if let Quantity::Parameter(name) = place.first.quantity {
+        let name = latex(name);
+        let named = match name.split_once('_') {
+            Some((letter, below)) if !letters.is_empty() => format!("{letter}_{{{below}\\,{letters}}}"),
+            _ => name,
+        };
+        return named + head;
+    }
+    let below = match letters.len() {
+        0 => String::new(),
+        1 => format!("_{letters}"),
+        _ => format!("_{{{letters}}}"),
+    };
+    format!("{}{below}{head}", letter_of(place.first.quantity))
+}
+
+/// The letter of a quantity, as its entries are called within a formula.
+fn letter_of(quantity: Quantity) -> String {
+    let definition = quantity.definition();
+    let short = definition.short.unwrap_or(definition.symbol);
+    short.split(['[', '(']).next().unwrap_or(short).replace('α', "\\alpha")
+}
+
+/// Numerals come first in a product, then symbols without indices, entries, fractions, functions and roots.
+fn rank(factor: &Expr) -> usize {
+    match factor {
+        Expr::Number(number) if number.latex.starts_with(|first: char| first.is_ascii_digit()) => 0,
+        Expr::Number(_) => 1,
+        Expr::Quotient(_) => 3,
+        Expr::Apply(Function::Root, _) => 5,
+        Expr::Apply(..) | Expr::Over(_) => 4,
+        _ => 2,
+    }
+}
+
+fn product(factors: &[Expr], shown: &str) -> String {
+    let mut factors: Vec<&Expr> = factors.iter().filter(|factor| !factor.is_neutral()).collect();
+    factors.sort_by_key(|factor| rank(factor));
+    let mut text = String::new();
+    for (nth, factor) in factors.iter().enumerate() {
+        if let Some(before) = nth.checked_sub(1) {
+            let is_number = matches!(factors[before], Expr::Number(_) | Expr::Quotient(_) | Expr::Apply(..));
+            let is_gain = matches!(factors[before], Expr::Number(number) if number.entry.is_some());
+            text += if is_number && !is_gain { " " } else { " \\, " };
+        }
+        text += &bracketed(factor, shown);
+    }
+    if text.is_empty() { "1".to_owned() } else { text }
+}
+
+/// Writes a factor, in brackets if it is a sum.
+fn bracketed(factor: &Expr, shown: &str) -> String {
+    let text = print_with(shown, factor);
+    if matches!(factor, Expr::Sum(_) | Expr::Difference(_)) { format!("({text})") } else { text }
+}
+
+fn applied(function: Function, of: &Expr, shown: &str) -> String {
+    let inner = print_with(shown, of);
+    match (function, of) {
+        (Function::Exp, _) => format!("e^{{{inner}}}"),
+        (Function::Tanh, _) => format!("\\tanh\\left({inner}\\right)"),
+        (Function::Sin, _) => format!("\\sin {inner}"),
+        (Function::Cos, _) => format!("\\cos {inner}"),
+        (Function::Square, _) => format!("({inner})^2"),
+        (Function::Root, Expr::Over(over)) if is_hidden(over.letter, shown) => match &*over.of {
+            Expr::Apply(Function::Square, of) => format!("\\lVert {} \\rVert", print_with(shown, of)),
+            _ => format!("\\sqrt{{{inner}}}"),
+        },
+        (Function::Root, _) => format!("\\sqrt{{{inner}}}"),
+    }
+}
+
+fn folded(over: &Over, shown: &str) -> String {
+    let body = bracketed(&over.of, shown);
+    let letter = over.letter;
+    match over.fold {
+        Fold::Sum if !is_hidden(letter, shown) => format!("\\sum_{letter} {body}"),
+        Fold::Sum => dot(over, shown).unwrap_or(body),
+        Fold::Concatenation => format!("\\operatorname{{Concat}}_{letter} {body}"),
+        Fold::Largest => format!("\\max_{letter} {body}"),
+        Fold::Mean => "\\mu".to_owned(),
+        Fold::Deviation(form) if form.kind == NormKind::Layer => "\\sigma".to_owned(),
+        Fold::Deviation(_) => "\\rho".to_owned(),
+    }
+}
+
+/// The dot product of two vectors, each of which the letter counts along.
+fn dot(over: &Over, shown: &str) -> Option<String> {
+    let Expr::Product(factors) = &*over.of else { return None };
+    let is_along = |factor: &Expr| match factor {
+        Expr::Entry(place) => {
+            let last = place.first.quantity.definition().indices.len().saturating_sub(1);
+            place.letters[last] == Some(over.letter)
+        }
+        Expr::Vector(vector) => vector.letter == over.letter,
+        _ => false,
+    };
+    match &factors[..] {
+        [a, b] if is_along(a) && is_along(b) => {
+            Some(format!("{} \\cdot {}", print_with(shown, a), print_with(shown, b)))
+        }
+        _ => None,
+    }
+}

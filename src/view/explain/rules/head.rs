@@ -1,0 +1,421 @@
+//! Rules of a head: queries, keys and values, scores, weights, the mix, and what it adds.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::quantity::{Entry, Owner, Quantity};
+
+use super::super::print::{AND, print, print_with};
+use super::super::reader::{EntryReader, HeadParts};
+use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at};
+use super::norm;
+
+/// Products of one rule that a norm of queries may take: of more, as of a norm over all heads of a large model, its row is not
+/// computed again.
+const NORMED_MAX: usize = 1 << 20;
+
+/// One of the three projections of a head.
+struct Projection<'a> {
+    parts: HeadParts<'a>,
+    /// `q`, and the letter of its token.
+    letters: (char, char),
+    weights: TensorId,
+    bias: Option<TensorId>,
+    /// Columns of the weights that are the head's, and of all heads.
+    columns: Range<usize>,
+    all: usize,
+    /// What it reads, and its symbol where that is not its own.
+    read: (Entry, Option<String>),
+    width: usize,
+}
+
+impl Projection<'_> {
+    /// One column: `x W + b`; with a letter, the columns from it on.
+    fn column(&self, col: usize, letter: char) -> Expr {
+        let (entry, symbol) = &self.read;
+        let read = |first: Entry, letter: char| {
+            let read = at(first, &format!("{}{letter}", self.letters.1));
+            if let Some(symbol) = symbol { read.printed(symbol.as_str()) } else { read }
+        };
+        if !self.parts.config.attention.projected {
+            return read(entry.along(col), letter);
+        }
+        let weight = at(Entry::parameter(self.weights, 0, col), &format!("e{letter}"));
+        let bias = self.bias.map(|bias| at(Entry::parameter(bias, 0, col), &format!("_{letter}")));
+        (read(*entry, 'e') * weight).sum('e', self.width).plus(bias)
+    }
+
+    /// One dimension after the norm of queries and keys; `None` where its row is not computed again.
+    fn normed(&self, dim: usize) -> Option<Expr> {
+        let column = self.columns.start + dim;
+        let own = self.column(column, '_');
+        let Some(own_norm) = self.parts.config.attention.query_key_norm.filter(|_| self.letters.0 != 'v') else {
+            return Some(own);
+        };
+        let name = if self.letters.0 == 'q' { TensorName::QueryNormGain } else { TensorName::KeyNormGain };
+        let row = if own_norm.each_head { self.columns.clone() } else { 0..self.all };
+        if row.len() * self.width > NORMED_MAX {
+            return None;
+        }
+        let gain = at(Entry::parameter(name.of_block(self.parts.block), 0, column - row.start), "");
+        let columns = (self.column(row.start, 'f'), 'f', row.len());
+        Some(norm(own_norm.form, own, columns, gain, None))
+    }
+
+    fn formula(&self) -> String {
+        let (letter, index) = self.letters;
+        let attention = &self.parts.config.attention;
+        let is_placed = letter != 'v' && attention.projected;
+        let projected = print(&self.column(self.columns.start, '_'));
+        let is_normed = attention.query_key_norm.is_some() && is_placed;
+        let normed = if is_normed { format!("\\operatorname{{Norm}}({projected})") } else { projected };
+        let is_turned = attention.rotary.is_some() && is_placed;
+        let turned = if is_turned { format!("R_{index} ({normed})") } else { normed };
+        format!("{letter}_{index} = {turned}")
+    }
+}
+
+impl EntryReader<'_> {
+    pub(super) fn projection(&self, entry: Entry) -> Option<Rule> {
+        let [token, dim, _] = entry.index;
+        let projection = self.projection_of(entry)?;
+        let attention = &projection.parts.config.attention;
+        let bound = Bound::default().with(projection.letters.1, token);
+        let formula = projection.formula();
+        let is_turned = |dim: usize| attention.rotary.is_some_and(|rotary| dim < rotary.width);
+        if projection.letters.0 == 'v' || !is_turned(dim) {
+            return Some(match projection.normed(dim) {
+                Some(normed) => Rule::new(formula, normed, bound),
+                None => Rule::given(formula),
+            });
+        }
+        let rotary = attention.rotary?;
+        let (first, second) = (dim % (rotary.width / 2), dim % (rotary.width / 2) + rotary.width / 2);
+        let (Some(x), Some(y)) = (projection.normed(first), projection.normed(second)) else {
+            return Some(Rule::given(formula));
+        };
+        let (sine, cosine) = (token as f64 * rotary.frequencies()[first]).sin_cos();
+        let factors =
+            if dim == first { [("cos", cosine), ("−sin", -sine)] } else { [("sin", sine), ("cos", cosine)] };
+        let [a, b] = factors.map(|(label, value)| Number::new("", label, value));
+        Some(Rule::new(formula, Expr::Sum(vec![x * a, y * b]), bound))
+    }
+
+    fn projection_of(&self, entry: Entry) -> Option<Projection<'_>> {
+        use TensorName::*;
+        let head = entry.owner.number();
+        let parts = self.head(head)?;
+        let attention = &parts.config.attention;
+        let (letters, [w, b], columns, all) = match entry.quantity {
+            Quantity::Query => {
+                (('q', 'i'), [QueryWeights, QueryBias], attention.query_columns(parts.own), attention.queries_width())
+            }
+            Quantity::Key => {
+                (('k', 'j'), [KeyWeights, KeyBias], attention.key_columns(parts.own), attention.keys_width())
+            }
+            _ => (('v', 'j'), [ValueWeights, ValueBias], attention.value_columns(parts.own), attention.values_width()),
+        };
+        let read = if letters.0 != 'q' && parts.config.attends_to_source() {
+            let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
+            (Quantity::Output.of_block(block, [0, 0]), Some(format!("z_{}", letters.1)))
+        } else if parts.config.norms_first() {
+            let symbol = format!("\\operatorname{{Norm}}(x_{})", letters.1);
+            (Quantity::Normed.of_block(parts.block, [0, 0]), Some(symbol))
+        } else {
+            (Quantity::Input.of_block(parts.block, [0, 0]), None)
+        };
+        let bias = attention.bias.then_some(b.of_block(parts.block));
+        let weights = w.of_block(parts.block);
+        Some(Projection { letters, weights, bias, columns, all, read, width: self.width(), parts })
+    }
+
+    pub(super) fn product(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let width = self.head(head)?.activations.query.cols();
+        let (q, k) = (of(Quantity::Query, head, "id"), of(Quantity::Key, head, "jd"));
+        let product = (q * k).sum('d', width);
+        let formula = format!("{} = {}", print(&product), print_with("d", &product));
+        Some(Rule::new(formula, product, of_pair(query, key)))
+    }
+
+    /// What divides the products of a head, in the order of the forward pass: `√d_k`, the divisor of the layer, and the
+    /// temperature. A bound of the scores holds before the temperature divides.
+    pub fn divisors(&self, head: usize) -> Option<[Expr; 2]> {
+        let parts = self.head(head)?;
+        let (attention, changed) = (&parts.config.attention, &self.model.interventions);
+        let is_scaled = changed.scale.unwrap_or(attention.scale);
+        let width = if is_scaled { parts.activations.query.cols() as f64 } else { 1.0 };
+        let root = Expr::from(Number::new("d_k", "", width).set_by(Setting::KeyWidth)).apply(Function::Root);
+        let own = Some(attention.score_divisor).filter(|own| *own != 1.0).map(|own| Number::plain(own).into());
+        let temperature = Number::new("\\tau", "", changed.temperature_of(parts.config)).set_by(Setting::Temperature);
+        Some([Expr::Product([root].into_iter().chain(own).collect()), temperature.into()])
+    }
+
+    fn divisor(&self, head: usize) -> Option<Expr> {
+        let [untempered, temperature] = self.divisors(head)?;
+        Some(untempered * temperature)
+    }
+
+    pub(super) fn scale(&self, head: usize) -> Option<Rule> {
+        let scale = Expr::from(Number::plain(1.0)) / self.divisor(head)?;
+        Some(Rule::new(print(&scale), scale, Bound::default()))
+    }
+
+    /// `B[h, j − i] / τ`; `None` where distances do not count.
+    fn distance_bias(&self, head: usize) -> Option<Expr> {
+        let parts = self.head(head)?;
+        let tensor = TensorName::DistanceBias.of_block(parts.block);
+        let last = parts.config.attention.distances?.checked_sub(1)?;
+        let bias = at(Entry::parameter(tensor, parts.own, last), "_j").less('i').printed("B_{h,\\,j-i}");
+        let [_, temperature] = self.divisors(head)?;
+        Some(bias / temperature)
+    }
+
+    pub(super) fn distance(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let bias = self.distance_bias(head)?;
+        Some(Rule::new(format!("b_{{ij}} = {}", print(&bias)), bias, of_pair(query, key)))
+    }
+
+    /// Whether a query does not see a key.
+    pub fn is_hidden(&self, head: usize, query: usize, key: usize) -> bool {
+        self.value(Quantity::Score.of_head(head, [query, key])) == Some(f32::NEG_INFINITY)
+    }
+
+    pub(super) fn score(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let product = of(Quantity::Product, head, "ij").printed("q_i \\cdot k_j");
+        let [untempered, temperature] = self.divisors(head)?;
+        let scaled = match self.head(head)?.config.attention.score_cap {
+            None => product / (untempered * temperature),
+            Some(cap) => {
+                let cap = || Expr::from(Number::new("c", "", cap));
+                (cap() / temperature) * (product / (cap() * untempered)).apply(Function::Tanh)
+            }
+        };
+        let distance =
+            self.distance_bias(head).map(|bias| of(Quantity::DistanceBias, head, "ij").printed(print(&bias)));
+        let mask = if self.is_hidden(head, query, key) { f64::NEG_INFINITY } else { 0.0 };
+        let mask = Number::new("m_{ij}", "mask", mask).set_by(Setting::Mask);
+        let score = scaled.plus(distance) + mask;
+        Some(Rule::new(format!("s_{{ij}} = {}", print(&score)), score, of_pair(query, key)))
+    }
+
+    /// `e^(s − max s)` of the key that a letter names.
+    fn power(&self, head: usize, key: char) -> Option<Expr> {
+        let keys = self.head(head)?.activations.scores.cols();
+        let score = |key: char| of(Quantity::Score, head, &format!("i{key}"));
+        let largest = score('k').over(Fold::Largest, 'k', keys);
+        Some((score(key) - largest).apply(Function::Exp))
+    }
+
+    /// An exponential as an entry, which a formula writes out.
+    fn exponential_of(&self, head: usize, key: char) -> Option<Expr> {
+        let printed = print(&self.power(head, key)?);
+        Some(of(Quantity::Exponential, head, &format!("i{key}")).printed(printed))
+    }
+
+    fn total(&self, head: usize) -> Option<Expr> {
+        let keys = self.head(head)?.activations.scores.cols();
+        Some(self.exponential_of(head, 'l')?.sum('l', keys))
+    }
+
+    /// Whether a query sees no key at all.
+    fn sees_none(&self, head: usize, query: usize) -> bool {
+        self.head(head).is_some_and(|parts| parts.arithmetic.sums.get(query) == Some(&0.0))
+    }
+
+    pub(super) fn exponential(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let power = self.power(head, 'j')?;
+        let formula = print(&power);
+        if self.sees_none(head, query) {
+            return Some(Rule::given(formula));
+        }
+        Some(Rule::new(formula, power, of_pair(query, key)))
+    }
+
+    pub(super) fn row_sum(&self, head: usize, query: usize) -> Option<Rule> {
+        let total = self.total(head)?;
+        Some(Rule::new(print(&total), total, Bound::default().with('i', query)))
+    }
+
+    pub(super) fn weight(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let scores = self.head(head)?.activations.scores.row(query);
+        match self.head(head)?.mode {
+            HeadMode::Frozen(_) if self.has_removed_edge(head, query) => weight_given(
+                "\\frac{\\alpha'_{ij}}{\\sum_l \\alpha'_{il}}, \\quad \\alpha' = \\text{as it was when frozen, \
+                 without removed edges}",
+            ),
+            HeadMode::Frozen(_) => weight_given("\\text{as it was when frozen}"),
+            HeadMode::Mean => weight_given("\\text{mean over all queries}"),
+            HeadMode::Uniform if self.is_hidden(head, query, key) => weight_given("0"),
+            HeadMode::Uniform => {
+                let seen = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
+                let share = Expr::from(Number::plain(1.0)) / Number::new("\\text{keys in sight}", "", seen as f64);
+                Some(Rule::new(format!("\\alpha_{{ij}} = {}", print(&share)), share, of_pair(query, key)))
+            }
+            HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
+                let share = self.softmax(head)?;
+                let formula = format!("\\alpha_{{ij}} = {}", print(&share));
+                if self.sees_none(head, query) {
+                    return Some(Rule::given(formula));
+                }
+                Some(Rule::new(formula, share, of_pair(query, key)))
+            }
+        }
+    }
+
+    /// A weight of a head whose weights are the softmax of its scores.
+    fn softmax(&self, head: usize) -> Option<Expr> {
+        let (over, total) = (self.exponential_of(head, 'j')?, self.total(head)?);
+        Some(over / of(Quantity::RowSum, head, "i").printed(print(&total)))
+    }
+
+    /// The rules of a query and a key in a head, by the letters `i` and `j`, as a live page reads them: each with the symbol of
+    /// its quantity. They hold whatever the settings are; a weight is that of a head that takes the softmax of its scores.
+    pub fn rules_of_pairs(&self, head: usize) -> Option<BTreeMap<String, (String, Expr)>> {
+        let rule = |quantity: Quantity| Some(self.rule_of(quantity.of_head(head, [0, 0]))?.expression);
+        let rules = [
+            (Quantity::Product, rule(Quantity::Product)?),
+            (Quantity::Score, rule(Quantity::Score)?),
+            (Quantity::Weight, self.softmax(head)?),
+            (Quantity::TermLength, of(Quantity::Term, head, "ijd").length('d', self.width())),
+        ];
+        let named = rules.map(|(quantity, rule)| {
+            let definition = quantity.definition();
+            let short = definition.short.and_then(|short| short.split('(').next());
+            (format!("{quantity:?}"), (short.map_or_else(|| definition.letter(), str::to_owned), rule))
+        });
+        Some(BTreeMap::from(named))
+    }
+
+    /// The factor that the learner gave to what a head mixes.
+    fn gain(&self, head: usize) -> Option<Number> {
+        let entry = Quantity::Gain.of_head(head, []);
+        let gain = Number::new("g", self.short(entry), self.value(entry)?.into()).set_by(Setting::Gain);
+        Some(Number { entry: Some(entry), ..gain })
+    }
+
+    pub(super) fn mix(&self, head: usize, query: usize, dim: usize) -> Option<Rule> {
+        let keys = self.head(head)?.activations.weights.cols();
+        let weight = of(Quantity::Weight, head, "ij");
+        let mix = (weight * of(Quantity::Value, head, "jd") * self.gain(head)?).sum('j', keys);
+        Some(Rule::new(format!("m_i = {}", print(&mix)), mix, Bound::default().with('i', query).with('d', dim)))
+    }
+
+    /// The column of a head's values that a dimension is made of; `None` where the dimension is another head's.
+    pub fn value_column(&self, head: usize, dim: usize) -> Option<usize> {
+        let parts = self.head(head)?;
+        let columns = parts.config.attention.mix_columns(parts.own);
+        columns.contains(&dim).then(|| dim - columns.start)
+    }
+
+    /// `α v W_O`: what a key adds to a query through a head.
+    fn added_by_key(&self, head: usize) -> Option<Expr> {
+        let parts = self.head(head)?;
+        let attention = &parts.config.attention;
+        let weight = of(Quantity::Weight, head, "ij");
+        let value = |letters| of(Quantity::Value, head, letters);
+        if !attention.output {
+            return Some(weight * value("jc") * self.gain(head)?);
+        }
+        let (tensor, columns) = (TensorName::OutputWeights.of_block(parts.block), attention.mix_columns(parts.own));
+        let rows = at(Entry::parameter(tensor, columns.start, 0), "cd");
+        Some((weight * value("jc") * rows * self.gain(head)?).sum('c', columns.len()))
+    }
+
+    pub(super) fn term(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Rule> {
+        let term = self.added_by_key(head)?;
+        let bound = of_pair(query, key).with('d', dim);
+        if self.head(head)?.config.attention.output {
+            return Some(Rule::new(format!("{} = {}", print(&term), print_with("cd", &term)), term, bound));
+        }
+        Some(match self.value_column(head, dim) {
+            Some(column) => Rule::new(print(&term), term, bound.with('c', column)),
+            // Each dimension belongs to one head: the others add nothing.
+            None => Rule::given(print(&term)),
+        })
+    }
+
+    /// The arrow that a key adds to a query through a head, at the block's output.
+    pub(super) fn arrow(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Rule> {
+        let parts = self.head(head)?;
+        let term = self.sentence.contributions[parts.block].term(self.block(parts.block)?, parts.own, query, key);
+        let entry = at(Quantity::Term.of_head(head, [query, key, dim]), "");
+        let arrow = self.held(parts.block, [query, dim], 0, entry, term)?;
+        let formula = [self.held_formula(parts.block, 0), format!("t = {}", print(&self.added_by_key(head)?))];
+        Some(Rule::new(formula.join(AND), arrow, Bound::default()))
+    }
+
+    /// Entries of what a key adds to a query through a head, of the sum or, where a norm follows, at the block's output.
+    fn term_of(&self, head: usize) -> Option<Expr> {
+        let printed = print(&self.added_by_key(head)?);
+        if self.head(head)?.is_normed_after() {
+            return Some(of(Quantity::Arrow, head, "ijd").printed(format!("L({printed})")));
+        }
+        Some(of(Quantity::Term, head, "ijd").printed(printed))
+    }
+
+    /// The same of each head of a block, of which one is like another in a formula: before the block's norms, or after them.
+    fn of_each_head(&self, block: usize, is_normed: bool) -> Option<Expr> {
+        let first = self.heads_of(block).start;
+        let weight = of(Quantity::Weight, first, "ij").of_each_head();
+        let value = of(Quantity::Value, first, "jc").of_each_head();
+        let weights = TensorName::OutputWeights.of_block(block);
+        let has_output = self.config(block)?.attention.output;
+        let output = has_output.then(|| at(Entry::parameter(weights, 0, 0), "cd").of_each_head());
+        let product = print(&(weight * value).times(output));
+        let has_gain = self.heads_of(block).any(|head| self.gain(head).is_some_and(|gain| gain.value != 1.0));
+        let product = if has_gain { format!("g^h \\, {product}") } else { product };
+        let (quantity, printed) =
+            if is_normed { (Quantity::Arrow, format!("L({product})")) } else { (Quantity::Term, product) };
+        Some(at(quantity.of_head(first, [0, 0, 0]), "ijd").of_each_head().printed(printed))
+    }
+
+    /// A vector for each head of a block, put together.
+    fn over_heads(&self, of_head: Expr, block: usize, is_normed: bool) -> Option<Expr> {
+        let is_sum = is_normed || self.config(block)?.attention.output;
+        Some(of_head.over(if is_sum { Fold::Sum } else { Fold::Concatenation }, 'h', self.heads_of(block).len()))
+    }
+
+    /// What all keys add to a query through all heads of a block: before its norms, or at its output.
+    pub(super) fn added_by_heads(&self, block: usize, is_normed: bool) -> Option<Expr> {
+        let keys = self.sentence.contributions.get(block)?.keys();
+        self.over_heads(self.of_each_head(block, is_normed)?.sum('j', keys), block, is_normed)
+    }
+
+    pub(super) fn term_length(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
+        let length = self.term_of(head)?.length('d', self.width());
+        Some(Rule::new(print(&length), length, of_pair(query, key)))
+    }
+
+    pub(super) fn word_length(&self, block: usize, query: usize, key: usize) -> Option<Rule> {
+        let is_normed = self.norms_after(block) > 0;
+        let added = self.over_heads(self.of_each_head(block, is_normed)?, block, is_normed)?;
+        let length = added.length('d', self.width());
+        Some(Rule::new(print(&length), length, of_pair(query, key)))
+    }
+
+    pub(super) fn head_length(&self, quantity: Quantity, head: usize, query: usize) -> Option<Rule> {
+        let keys = self.head(head)?.activations.weights.cols();
+        let term = match quantity {
+            Quantity::HeadLength => of(Quantity::Term, head, "ijd").printed(print(&self.added_by_key(head)?)),
+            _ => self.term_of(head)?,
+        };
+        let length = term.sum('j', keys).length('d', self.width());
+        Some(Rule::new(print(&length), length, Bound::default().with('i', query)))
+    }
+}
+
+/// Entries of a head, by letters.
+fn of(quantity: Quantity, head: usize, letters: &str) -> Expr {
+    at(Entry { quantity, owner: Owner::Head(head), index: [0; 3] }, letters)
+}
+
+/// The rule of a weight that is no softmax.
+fn weight_given(formula: &str) -> Option<Rule> {
+    Some(Rule::given(format!("\\alpha_{{ij}} = {formula}")))
+}
+
+fn of_pair(query: usize, key: usize) -> Bound {
+    Bound::default().with('i', query).with('j', key)
+}

@@ -308,7 +308,7 @@ fn the_working_of_a_score_is_true() {
     let addresses: Vec<String> =
         pages.iter().flat_map(|(name, _)| ways.map(|way| format!("{name}#tab=number{way}"))).collect();
     let questions = r"
-        const script = (text) => text.replaceAll('−', '-').replaceAll('·', '*').replaceAll('tanh', 'Math.tanh');
+        const script = (text) => text.replaceAll('−', '-').replaceAll('·', '*').replaceAll('tanh', 'Math.tanh').replace(/√([\d.]+)/g, 'Math.sqrt($1)');
         const value = (text) => new Function(`return ${script(text)}`)();
         const all = [];
         for (const word of document.querySelectorAll('#lab-sentence button')) {

@@ -222,7 +222,8 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         }
         all.push(Entry::parameter(TensorName::ValueWeights.of_block(block), 1, 1));
     }
-    for (head, activations) in sentence.activations.heads().enumerate() {
+    let heads: Vec<_> = sentence.activations.heads().collect();
+    for (head, activations) in some(heads.len()).map(|head| (head, heads[head])) {
         all.push(Quantity::Scale.of_head(head, []));
         let (queries, keys) = (activations.weights.rows(), activations.weights.cols());
         for query in some(queries) {
@@ -366,8 +367,10 @@ fn cards_are_read_as_arithmetic() {
     }
 }
 
-pub const FAMILIES: [&str; 16] = [
+pub const FAMILIES: [&str; 18] = [
     "bert-wild",
+    "distilbert-wild",
+    "opt-wild",
     "gpt2-wild",
     "llama-wild",
     "llama3-scaling",

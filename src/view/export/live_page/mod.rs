@@ -31,6 +31,8 @@ use sha2::{Digest, Sha256};
 use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
+use crate::explain::reader::EntryReader;
+use crate::explain::rule::Expr;
 use crate::explain::sentences::templates;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
@@ -49,6 +51,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/ribbons.js"),
     include_str!("page/sentence.js"),
     include_str!("page/attention.js"),
+    include_str!("page/rules.js"),
     include_str!("page/provenance.js"),
     include_str!("page/weights.js"),
     include_str!("page/code.js"),
@@ -196,6 +199,8 @@ struct Data<'a> {
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
+    /// The rules of a query and a key by quantity, each with its symbol, for each head.
+    rules: Vec<BTreeMap<String, (String, Expr)>>,
     /// Words that an answer is about, and those that stand for a hidden one.
     asked: Option<Asked>,
     /// Sections of the predictions before whose answer none is told.
@@ -412,7 +417,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         return None;
     }
     let stage = StageModel::of(snapshot)?;
-    let statics = space.vectors.widened();
+    let (statics, reader) = (space.vectors.widened(), EntryReader::of(snapshot)?);
     let (architecture, labels) = (&model.architecture, HeadLabels::of(model));
     let blocks = || architecture.numbered_blocks().map(|(_, block)| &block.attention);
     let (projection, shares) = (&space.projection, stage.shares.by_axis());
@@ -435,6 +440,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        rules: (0..architecture.heads()).map(|head| reader.rules_of_pairs(head)).collect::<Option<_>>()?,
         asked: Asked::of(model),
         keepers: keepers(snapshot).map(|id| section_id(id)).collect(),
         hidden: HIDDEN,

@@ -359,6 +359,36 @@ const Engine = (() => {
     return Array.from(row(head.moved, j), (x) => weight * x);
   }
 
+  /** The numbers of a pass as rules ask for them: entries of heads, and the settings of one of them. */
+  function reading(pass, own) {
+    const largest = (head, i) => row(head.scores, i).reduce((a, b) => Math.max(a, b), -Infinity);
+    const power = (head, i, j) => Math.exp(get(head.scores, i, j) - largest(head, i));
+    const entries = {
+      Query: (head, i, d) => get(head.query, i, d),
+      Key: (head, j, d) => get(head.key, j, d),
+      Product: (head, i, j) => dot(row(head.query, i), row(head.key, j)),
+      DistanceBias: (head, i, j) => head.near(i, j),
+      Score: (head, i, j) => get(head.scores, i, j),
+      Exponential: power,
+      RowSum: (head, i) => Array.from(row(head.scores, i), (_, j) => power(head, i, j)).reduce((a, b) => a + b, 0),
+      Term: (head, i, j, d) => contribution(head, i, j)[d],
+    };
+    const found = pass.heads[own];
+    const { config } = found.step;
+    const settings = {
+      temperature: () => found.temperature,
+      keywidth: () => (config.scaled ? config.d_k : 1),
+      mask: ({ i, j }) => (get(found.scores, i, j) === -Infinity ? -Infinity : 0),
+      gain: () => found.gain,
+    };
+    return {
+      entry: (quantity, head, index) => entries[quantity](pass.heads[head], ...index),
+      setting: (name, bound) => settings[name](bound),
+      // Keys are as many as the sentence has words; what else is counted is the model's.
+      count: (letter) => ("jkl".includes(letter) ? found.scores.cols : null),
+    };
+  }
+
   /** The same at the block's output: each norm, with its σ held, maps t to γ ⊙ (t − mean t) / σ, an RMSNorm without the mean. */
   function arrow(step, head, i, j) {
     let term = contribution(head, i, j);
@@ -503,5 +533,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, seesIn, firstOf, isRemoved, modeOf, gainOf, forward, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, softmax, seesIn, firstOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, arrow, rows };
 })();

@@ -1,21 +1,12 @@
-// What the stage comes to, in one line, and where a weight comes from: the chosen query, key and head, from their vectors to what the key adds. Its sentences are those
-// of the program's own explanations, filled in with the page's numbers.
+// What the stage comes to, in one line, and where a weight comes from: the chosen query, key and head, from their vectors to
+// what the key adds. Its equations are the program's rules, and its sentences those of the program's explanations, both filled in
+// with the page's numbers.
 "use strict";
 
 const Provenance = (() => {
-  /** Products of a dot product that are written out, and weights that a sentence names. */
-  const TERMS_MAX = 4;
+  /** Weights that a sentence names. */
   const NAMED = 3;
-
-  const written = (x) => {
-    if (x === -Infinity) return "−∞";
-    const size = Math.abs(x);
-    const text = size !== 0 && (size < 0.001 || size >= 1e5) ? x.toExponential(2) : x.toFixed(size < 10 ? 3 : 2);
-    return text.replace("-", "−");
-  };
-
-  /** A number of the model's own, with all its digits. */
-  const plain = (x) => String(x).replace("-", "−");
+  const { written, plain } = Rules;
 
   /** The steps of a weight as `[title, formula, sentence]`. */
   function steps(state, head, i, j) {
@@ -27,12 +18,9 @@ const Provenance = (() => {
     const [query, keys] = [`“${actions.queriesOf(head)[i]}”`, actions.keysOf(head).map((word) => `“${word}”`)];
     const [key, title] = [keys[j], data.heads[head].title];
     const [scores, weights] = [found.scores, found.weights].map((matrix) => Array.from(Engine.row(matrix, i)));
-    const [q, k] = [Engine.row(found.query, i), Engine.row(found.key, j)];
-    const product = Engine.dot(q, k);
-    const terms = Array.from(q, (x, d) => ({ x, y: k[d] })).sort((a, b) => Math.abs(b.x * b.y) - Math.abs(a.x * a.y));
-    const first = terms.slice(0, TERMS_MAX).map(({ x, y }) => `${written(x)} · ${y < 0 ? `(${written(y)})` : written(y)}`).join(" + ").replace(/\+ −/g, "− ");
-    const more = terms.length > TERMS_MAX ? ` + … (${terms.length} products, the largest first)` : "";
-    const all = [[SCORES, `q · k = ${first}${more} = ${written(product)}`, say("meets")]];
+    const [rules, of] = [data.rules[head], Engine.reading(state.pass, head)];
+    const equation = (name) => Rules.equation(rules[name], { i, j }, of);
+    const all = [[SCORES, equation("Product"), say("meets")]];
     const mode = Engine.modeOf(state.changes, head);
     const isHidden = scores[j] === -Infinity;
     if (isHidden) {
@@ -40,10 +28,10 @@ const Provenance = (() => {
       const isOther = mode === "Mean" || mode.Frozen;
       const isRemoved = Engine.isRemoved(state.changes, head, i, j);
       const why = (isRemoved ? "removed" : "hidden") + (isOther ? "_score" : "");
-      all.push([SCALE, "s = −∞", say(why, { query, key, mask: found.step.hides(i, j) })]);
+      all.push([SCALE, equation("Score"), say(why, { query, key, mask: found.step.hides(i, j) })]);
       if (!isOther) return all;
     } else {
-      all.push([SCALE, ...scaling(state, head, i, j, product)]);
+      all.push([SCALE, equation("Score"), scoreSaid(state, head, i, j)]);
     }
 
     const hasRemoved = keys.some((_, at) => Engine.isRemoved(state.changes, head, i, at));
@@ -56,30 +44,24 @@ const Provenance = (() => {
       const total = powers.reduce((a, b) => a + b, 0);
       const order = weights.map((_, at) => at).sort((a, b) => weights[b] - weights[a]);
       const strongest = order.slice(0, NAMED).map((at) => `${keys[at]} ${written(weights[at])}`).join(", ");
-      const formula = `α = e^(s − max) / Σ = ${written(powers[j])} / ${written(total)} = ${written(weights[j])}`;
       const said = `${say("softmax", { largest: written(largest), total: written(total) })} ${say("looks_at", { query, strongest })}.`;
-      all.push([SOFTMAX, formula, said]);
+      all.push([SOFTMAX, equation("Weight"), said]);
     }
 
-    const added = Engine.contribution(found, i, j);
-    const length = Math.sqrt(Engine.dot(added, added));
     const why = found.gain === 0 ? say("off", { head: title }) : config.output ? say("adds", { key }) : "";
-    const gained = found.gain === 0 || found.gain === 1 ? "" : `${written(found.gain)} · `;
-    all.push([OUTPUT, `‖${gained}α · v${config.output ? " W_O" : ""}‖ = ${written(length)}`, why]);
+    all.push([OUTPUT, equation("TermLength"), why]);
     return all;
   }
 
-  /** The formula and the sentences of a score. */
-  function scaling(state, head, i, j, product) {
+  /** The sentences of a score. */
+  function scoreSaid(state, head, i, j) {
     const [say, found] = [sayings(state.data), state.pass.heads[head]];
     const { config } = found.step;
     const score = written(Engine.get(found.scores, i, j));
     const sentences = scalingSaid(config, found, say);
-    let distance = "";
     if (config.distances != null) {
       const near = found.near(i, j);
       const bias = written(Math.abs(near));
-      distance = ` ${near < 0 ? "−" : "+"} ${bias}`;
       const places = Math.abs(j - i);
       const side = `a word ${places === 1 ? "1 position" : `${places} positions`} to the ${j < i ? "left" : "right"}`;
       const at = places === 0 ? "the word itself" : side;
@@ -87,14 +69,7 @@ const Provenance = (() => {
     }
     const [query, key] = [state.actions.queriesOf(head)[i], state.actions.keysOf(head)[j]].map(quoted);
     sentences.push(`${say("comes_to", { query, key, score })}.`);
-    return [`s = ${scaledFormula(config, found, written(product))}${distance} = ${score}`, sentences.join(" ")];
-  }
-
-  /** The first term of a score with its numbers in. A bound holds the product before the temperature divides. */
-  function scaledFormula({ score_cap: cap }, { divisor, temperature }, product) {
-    if (cap == null) return `${product} / ${written(divisor * temperature)}`;
-    const bound = temperature === 1 ? written(cap) : `${written(cap)} / ${written(temperature)}`;
-    return `${bound} · tanh(${product} / ${written(divisor * cap)})`;
+    return sentences.join(" ");
   }
 
   /** What makes scores of the products, in its order. */

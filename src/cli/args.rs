@@ -10,11 +10,13 @@ use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::issue::printable;
+use attune_core::lesson::panels::PanelName;
 use attune_core::store::Home;
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
 use attune_view::export::file::Format;
 use attune_view::export::vectors::TableRows;
+use attune_view::panels;
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, fits};
 use clap::builder::PossibleValue;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
@@ -166,7 +168,7 @@ pub enum CliCommand {
     ///
     /// ipynb: a Jupyter notebook. html: one page that needs no other file. web: the same page with the working model in
     /// it, for any browser; the stage can be turned, and words, weights and heads can be changed. md: Markdown, with the
-    /// pictures in a folder NAME_files beside the file. checkpoint: the model as a folder in the form of BERT or GPT-2, for
+    /// pictures in a folder NAME_files beside the file. svg: panels of the window as a vector picture. checkpoint: the model as a folder in the form of BERT or GPT-2, for
     /// the transformers library and for attune itself.
     ///
     /// The formats for vectors are word2vec (binary), word2vec-text (also fastText's .vec), glove, npy, npz, safetensors,
@@ -275,6 +277,11 @@ pub struct ExportArgs {
     /// and the contextual vector of each word of each sentence.
     #[arg(long, value_enum, value_name = "VECTORS")]
     pub vectors: Option<RowsArg>,
+    /// Panels of the window to write, such as attention,weights: attention, intervene, meaning, weights, train, answers,
+    /// variables, all-heads, axes. In svg, the picture shows them one below the other; if none is named, it shows
+    /// attention. On pages, they stand below the notebook.
+    #[arg(long, value_name = "PANELS", value_delimiter = ',', value_parser = panels::named)]
+    pub panels: Vec<PanelName>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
     /// How many seconds the cells may take together; cells that have not run by then are exported without outputs.

@@ -26,6 +26,11 @@ use super::{CliFault, lessons, print, training, vectors};
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
+    if !request.panels.is_empty() && (rows.is_some() || request.to == ExportTo::Checkpoint) {
+        return Err(CliFault::usage(
+            "--panels: this format has no panels; write them with --to svg, html, web, md or ipynb",
+        ));
+    }
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Said before training takes its time.
     if request.output.as_os_str() == "-" {
@@ -53,9 +58,11 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let written = match rows {
         // The vectors are those that training made, whatever the cells then do to the weights.
         Some((format, rows)) => target.write_vectors(format, &trained, rows),
+        None if !format.is_page() => target.write(&trained, &Pictures::of_panels(&request.panels)),
         None => {
-            let PageContent { snapshot, answered, pictures } =
+            let PageContent { snapshot, answered, mut pictures } =
                 page_content(&mut kernel, trained, path, format, request.within, common);
+            pictures.panels.clone_from(&request.panels);
             target.write_answered(&snapshot, answered.as_ref(), &pictures)
         }
     };
@@ -253,8 +260,9 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         }
         let mut kernel = training::train_with_tour(lesson, common);
         let trained = training::trained(&kernel, path)?;
-        let PageContent { snapshot, answered, pictures } =
+        let PageContent { snapshot, answered, mut pictures } =
             page_content(&mut kernel, trained, path, Format::Web, request.within, common);
+        pictures.panels.clone_from(&request.panels);
         site.add(&snapshot, answered.as_ref(), &pictures).map_err(site_fault)?;
     }
     print::line(site.write().map_err(site_fault)?)

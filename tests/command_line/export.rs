@@ -32,6 +32,29 @@ fn every_format_is_written_whole() {
 }
 
 #[test]
+fn panels_are_written_as_a_picture_and_on_pages() {
+    let folder = Folder::new("panels");
+    let write = |name: &str, format: &str, panels: &[&str]| {
+        let file = folder.0.join(name);
+        let said = ended(
+            export(&[&[NOTEBOOK, "--to", format, "-o", file.to_str().unwrap(), "--quiet"], panels].concat()),
+            0,
+            "",
+        );
+        (fs::read_to_string(file).unwrap(), said)
+    };
+    let (picture, said) = write("x.svg", "svg", &[]);
+    assert!(picture.contains("<svg ") && said.contains("x.svg: Attention"), "{said}");
+    let (picture, said) = write("y.svg", "svg", &["--panels", "all-heads,Weights"]);
+    assert!(picture.contains(">All heads<") && said.contains("y.svg: All heads, Weights"), "{said}");
+    for (name, format) in [("x.html", "html"), ("x.live.html", "web"), ("x.md", "md"), ("x.ipynb", "ipynb")] {
+        let (page, _) = write(name, format, &["--panels", "axes"]);
+        assert!(page.contains("Share of the variance"), "{format}");
+    }
+    assert!(!write("z.html", "html", &[]).0.contains("Share of the variance"));
+}
+
+#[test]
 fn cells_that_take_too_long_together_are_left_out_with_words() {
     let folder = Folder::new("late");
     let (lesson, file) = (folder.0.join("late.ron"), folder.0.join("late.md"));
@@ -52,7 +75,14 @@ fn wrong_usage_is_said_before_training() {
     fs::copy(NOTEBOOK, &lesson).unwrap();
     for (args, says) in [
         (&[NOTEBOOK, "--to", "html"][..], "--output <FILE>"),
-        (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, web, md, tsv"),
+        (&[NOTEBOOK, "--to", "pdf", "-o", "x.pdf"], "possible values: ipynb, html, web, md, svg, tsv"),
+        (
+            &[NOTEBOOK, "--to", "svg", "-o", "x.svg", "--panels", "atention"],
+            "do you mean attention? The panels are attention, ",
+        ),
+        (&[NOTEBOOK, "--to", "svg", "-o", "x.svg", "--panels", "stage"], "the panel stage is a picture of its own"),
+        (&[NOTEBOOK, "--to", "npz", "-o", "x.npz", "--panels", "weights"], "--panels: this format has no panels"),
+        (&[NOTEBOOK, "--to", "checkpoint", "-o", "x", "--panels", "weights"], "--panels: this format has no panels"),
         (&[NOTEBOOK, "--to", "html", "-o", "-"], "an export is a file, not a stream; name it like apple.html"),
         (&[lesson.to_str().unwrap(), "--to", "md", "-o", lesson.to_str().unwrap()], "this is the lesson itself"),
     ] {

@@ -46,6 +46,7 @@ fn a_line_says_what_was_written() {
             "x.npz",
             "x.ron",
             "x.safetensors",
+            "x.svg",
             "x.tsv",
             "x.txt",
             "x.vec",

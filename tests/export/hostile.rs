@@ -56,7 +56,7 @@ fn tags(page: &str) -> Vec<&str> {
 pub fn check_page(page: &str, named: &BTreeSet<String>) -> Result<(), String> {
     let known = "!DOCTYPE html head meta title style body nav ol ul li a main section h1 h2 h3 h4 h5 h6 p em strong del code pre div \
                  span figure figcaption blockquote table caption thead tbody tr th td input br hr footer small details summary \
-                 svg line text polyline circle i math mi mo mn mrow msub msup msubsup mtext mspace mfrac merror menclose mstyle \
+                 svg line text polyline circle g rect path i math mi mo mn mrow msub msup msubsup mtext mspace mfrac merror menclose mstyle \
                  munder mover munderover mpadded";
     for tag in tags(page) {
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();

@@ -12,6 +12,7 @@ mod live_texts;
 mod markup;
 mod numbers;
 mod pages;
+mod panels;
 mod pictures;
 mod ribbons;
 mod senses;

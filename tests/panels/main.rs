@@ -23,6 +23,7 @@ mod prose;
 mod ribbons;
 mod senses;
 mod sentence;
+mod sheets;
 mod stage_names;
 mod stage_view;
 mod step;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use attune::app::panels::variables::VariablesPanel;
+use attune::app::panels::sheet::SheetPanel;
+use attune_core::lesson::panels::PanelName;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::Explanation;
 use attune_view::view_model::tensors::{VariableValue, VariablesModel};
@@ -15,7 +16,7 @@ use crate::pointer::{click, press};
 
 #[test]
 fn a_variable_opens_as_a_table() {
-    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), VariablesPanel::default());
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), SheetPanel::of(PanelName::Variables));
     assert!(panel.query_by_label_contains("Table A").is_none());
     click(&mut panel, "A (2, 7, 7)");
     assert!(panel.query_by_label_contains("The attention weights of all heads").is_some());

@@ -6,23 +6,19 @@ use attune_core::kernel::Command;
 use attune_core::kernel::command::{Reference, TrainingCommand};
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::walk::{Focus, WalkModel};
-use attune_view::view_model::tensors::{VariableKind, VariablesModel, WeightsModel};
+use attune_view::panels::{PANELS, key, sheets};
+use attune_view::sheet::text::text;
+use attune_view::view_model::tensors::WeightsModel;
 
 use crate::common::lessons::{after, set_weight, small};
 use crate::common::snapshots::assert_kept;
 
 #[test]
-fn the_variables_are_named_with_their_shapes_and_meanings() {
-    let model = VariablesModel::of(&small().snapshot().into());
-    let mut text = String::new();
-    for kind in VariableKind::ALL {
-        let _ = writeln!(text, "{}", kind.title());
-        for variable in model.all().iter().filter(|variable| variable.kind == kind) {
-            let shape = variable.shape();
-            let _ = writeln!(text, "    {:14}{:14}{shape:12}{}", variable.name, variable.symbol, variable.meaning);
-        }
+fn every_panel_that_is_a_sheet_is_said_in_words() {
+    let panels = PANELS.map(|(panel, _)| panel);
+    for (panel, sheet) in panels.iter().zip(sheets(&panels, &small().snapshot())) {
+        assert_kept(&format!("tests/view_models/sheets/{}.txt", key(*panel)), &text(&sheet));
     }
-    assert_kept("tests/view_models/variables.txt", &text);
 }
 
 #[test]

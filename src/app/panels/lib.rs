@@ -14,10 +14,10 @@ pub mod intervene;
 pub mod meaning;
 pub mod notebook;
 pub mod senses;
+pub mod sheet;
 pub mod stage;
 pub mod step;
 pub mod training;
-pub mod variables;
 pub mod weights;
 
 use std::sync::LazyLock;
@@ -27,6 +27,7 @@ pub use attune_core::lesson::panels::PanelName;
 use attune_ui::actions::Action;
 use attune_ui::text::prose::Prose;
 use attune_ui::ui_state::PanelView;
+use attune_view::panels;
 use attune_view::view_model::Models;
 use attune_view::view_model::saved_view::SavedView;
 use egui::{Pos2, Rect, Ui, Vec2};
@@ -36,7 +37,11 @@ pub fn registry() -> Vec<Registered> {
     fn row<P: Panel + Default + 'static>(name: PanelName, region: Region) -> Registered {
         Registered { id: PanelId::of(name), region, panel: Box::<P>::default() }
     }
-    vec![
+    fn sheet(name: PanelName) -> Registered {
+        let panel = Box::new(sheet::SheetPanel::of(name));
+        Registered { id: PanelId::of(name), region: Region::LowerRight, panel }
+    }
+    let mut rows = vec![
         row::<notebook::NotebookPanel>(PanelName::Notebook, Region::Left),
         row::<stage::StagePanel>(PanelName::Stage, Region::Middle),
         row::<attention::AttentionPanel>(PanelName::Attention, Region::UpperRight),
@@ -46,10 +51,15 @@ pub fn registry() -> Vec<Registered> {
         row::<weights::WeightsPanel>(PanelName::Weights, Region::LowerRight),
         row::<training::TrainPanel>(PanelName::Train, Region::LowerRight),
         row::<answers::AnswersPanel>(PanelName::Answers, Region::LowerRight),
-        row::<variables::VariablesPanel>(PanelName::Variables, Region::LowerRight),
+        sheet(PanelName::Variables),
         row::<all_heads::AllHeadsPanel>(PanelName::AllHeads, Region::LowerRight),
         row::<axes::AxesPanel>(PanelName::Axes, Region::LowerRight),
-    ]
+    ];
+    // A panel that is no more than a sheet needs no line here.
+    let is_new = |name: &PanelName| rows.iter().all(|row| row.id != PanelId::of(*name));
+    let others: Vec<PanelName> = panels::PANELS.iter().map(|(name, _)| *name).filter(is_new).collect();
+    rows.extend(others.into_iter().map(sheet));
+    rows
 }
 
 /// A panel of the window.

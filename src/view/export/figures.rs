@@ -32,6 +32,14 @@ const POSITIVE: &str = "222,112,28";
 const OPACITY_MAX: f32 = 0.55;
 
 impl Most {
+    pub fn rows(self) -> usize {
+        self.rows
+    }
+
+    pub fn cols(self) -> usize {
+        self.cols
+    }
+
     fn of(self, table: &TableModel) -> Self {
         Self {
             parts: table.parts().min(self.parts),
@@ -156,7 +164,7 @@ pub fn table_blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
 }
 
 /// A table of Markdown, its words to the left and its numbers to the right.
-fn grid(lines: impl IntoIterator<Item = Vec<String>>) -> Vec<Event<'static>> {
+pub fn grid(lines: impl IntoIterator<Item = Vec<String>>) -> Vec<Event<'static>> {
     let mut lines = lines.into_iter();
     let header = lines.next().unwrap_or_default();
     let cells = |texts: Vec<String>| {

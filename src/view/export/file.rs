@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::{self, Glossary};
 use attune_core::lesson::issue::shown;
+use attune_core::lesson::panels::PanelName;
 use attune_core::whole_file::{self, Prepared, no_plain_file};
 use attune_engine::messages::{counted, counted_as};
 use attune_engine::pretrained::refusal::quoted;
@@ -17,7 +18,8 @@ use super::checkpoint::Unfit;
 use super::markdown::{self, FileBeside};
 use super::page::Pictures;
 use super::vectors::{self, TableRows};
-use super::{ipynb, live_page, web_page};
+use super::{ipynb, live_page, sheet_svg, web_page};
+use crate::panels;
 
 /// A format that a lesson can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +28,19 @@ pub enum Format {
     Html,
     Web,
     Md,
+    /// Panels of the window, as one vector picture.
+    Svg,
     /// Its vectors alone.
     Vectors(VectorFormat),
 }
 
 impl Format {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Ipynb,
         Self::Html,
         Self::Web,
         Self::Md,
+        Self::Svg,
         Self::Vectors(VectorFormat::Tsv),
         Self::Vectors(VectorFormat::Word2VecBinary),
         Self::Vectors(VectorFormat::Word2VecText),
@@ -52,6 +57,7 @@ impl Format {
             Self::Html => ["Web page", "html", "html"],
             Self::Web => ["Live web page", "web", "live.html"],
             Self::Md => ["Markdown", "md", "md"],
+            Self::Svg => ["Attention as a vector picture", "svg", "svg"],
             Self::Vectors(VectorFormat::Tsv) => ["Vectors for the Embedding Projector", "tsv", "tsv"],
             Self::Vectors(VectorFormat::Word2VecBinary) => ["Vectors, word2vec", "word2vec", "bin"],
             Self::Vectors(VectorFormat::Word2VecText) => {
@@ -84,7 +90,7 @@ impl Format {
 
     /// Whether the format has the notebook's cells, with the stage's pictures among them.
     pub fn is_page(self) -> bool {
-        !matches!(self, Self::Vectors(_))
+        !matches!(self, Self::Svg | Self::Vectors(_))
     }
 
     /// Whether its pictures are light or dark, as the reader's screen is. A live page draws its own, and has pictures for
@@ -143,8 +149,17 @@ impl ExportTarget {
     ) -> Result<WrittenFiles, ExportFault> {
         match self.format {
             Format::Vectors(format) => self.write_vectors(format, snapshot, usual_rows(format)),
+            Format::Svg => self.write_picture(snapshot, &pictures.panels),
             _ => self.write_page(snapshot, answered, pictures),
         }
+    }
+
+    /// Writes panels as one picture; if none is named, *Attention*.
+    fn write_picture(&self, snapshot: &Snapshot, panels: &[PanelName]) -> Result<WrittenFiles, ExportFault> {
+        let panels = if panels.is_empty() { &[PanelName::Attention] } else { panels };
+        let sheets = panels::sheets(panels, snapshot);
+        self.put([], Box::new(|to| sheet_svg::write(&sheets, to)))?;
+        Ok(self.written(What::Panels(panels.to_vec())))
     }
 
     /// Writes vectors of a lesson.
@@ -228,7 +243,9 @@ impl ExportTarget {
                     Vec::new()
                 })
             }
-            Format::Md | Format::Vectors(_) => markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text),
+            Format::Md | Format::Svg | Format::Vectors(_) => {
+                markdown::write(snapshot, pictures, &self.beside_name(FILES), &mut text)
+            }
         };
         let beside: Vec<FileBeside> = written.map_err(|error| fault(&self.file, error))?;
         let folder = self.beside(FILES);
@@ -342,6 +359,7 @@ pub struct WrittenFiles {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
+    Panels(Vec<PanelName>),
     Page {
         cells: usize,
         stages: usize,
@@ -378,6 +396,10 @@ impl fmt::Display for WrittenFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = shown(&self.file);
         match &self.what {
+            What::Panels(panels) => {
+                let titles: Vec<&str> = panels.iter().map(|panel| panel.title()).collect();
+                write!(f, "{file}: {}", titles.join(", "))
+            }
             What::Page { cells, stages, beside: (pictures, folder), is_static } => {
                 let cells = counted(*cells, "cell");
                 write!(f, "{file}: {cells}, with {} of the stage", counted(*stages, "picture"))?;

@@ -30,7 +30,7 @@ const ATTACHMENT: &str = "attachment:";
 /// # Errors
 /// If it cannot be written.
 pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io::Result<()> {
-    let page = Page::of(snapshot);
+    let page = Page::of(snapshot, &pictures.panels);
     let words = MarkdownWriter::new(pictures, ATTACHMENT);
     let mut cells = Cells { cells: Vec::new(), ids: BTreeSet::new(), pictures, words };
     if !page.begins_with_title() {

@@ -25,14 +25,17 @@ use pulldown_cmark::{
 };
 use pulldown_cmark_to_cmark::{Options as Spelling, cmark_with_options};
 
-use super::figures::{plot_svg, ranking_block, table_blocks};
+use super::figures::{grid, plot_svg, ranking_block, table_blocks};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell};
 use super::plain;
+use super::sheet_svg;
 use attune_engine::code::readable;
 
+use crate::sheet::text::fold_words;
+use crate::sheet::{Fold, FoldContent, Grids, Item, Sheet, Table, Text, Tiles, Tone};
 use crate::view_model::notebook::shown_words;
-use crate::view_model::output::{OutputModel, TextModel};
+use crate::view_model::output::{OutputModel, PlotModel, TextModel};
 
 /// A file that stands beside the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,11 +105,57 @@ impl<'a> MarkdownWriter<'a> {
                 self.block(&element(Tag::List(None), items));
             }
             PageItem::Details { summary, items } => self.note(summary, items),
+            PageItem::Panel(sheet) => self.panel(sheet),
             PageItem::Gate { caption } => {
                 self.block(&[Event::Rule]);
                 self.note_line(caption);
             }
         }
+    }
+
+    /// A panel: its maps and plots are pictures beside the text, and its tables are tables.
+    fn panel(&mut self, sheet: &Sheet) {
+        self.heading(HeadingLevel::H2, sheet.title);
+        for item in &sheet.items {
+            match item {
+                Item::Heading(title) => self.heading(HeadingLevel::H3, title),
+                Item::Text(Text { words: said, tone: Tone::Code, .. }) => self.fence("text", said),
+                Item::Text(text) => self.paragraph([words(&text.words)]),
+                Item::Fold(fold) => self.fold(fold),
+                Item::Grids(Grids { legend, .. }) | Item::Tiles(Tiles { legend, .. }) => {
+                    let drawn = sheet_svg::part(item, sheet.title);
+                    let url = self.keep("maps", "image/svg+xml", "svg", drawn.into_bytes());
+                    self.paragraph(picture(url, legend));
+                }
+                Item::Numbers(numbers) => table_blocks(&numbers.table).iter().for_each(|block| self.block(block)),
+                Item::Table(table) => self.table(table),
+                Item::Bars(bars) => {
+                    self.note_line(&bars.caption);
+                    self.block(&ranking_block(&bars.ranking));
+                }
+                Item::Plot(plot) => self.plot(plot),
+            }
+        }
+    }
+
+    fn fold(&mut self, fold: &Fold) {
+        self.paragraph([words(&fold_words(fold))]);
+        match &fold.content {
+            FoldContent::Numbers(numbers) => table_blocks(&numbers.table).iter().for_each(|block| self.block(block)),
+            FoldContent::Value { full, .. } => self.fence("text", full),
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.note_line(&table.caption);
+        let rows = table.rows.iter().map(|row| row.iter().map(|cell| cell.words.clone()).collect());
+        self.block(&grid(iter::once(table.columns.clone()).chain(rows)));
+    }
+
+    fn plot(&mut self, plot: &PlotModel) {
+        let url = self.keep("plot", "image/svg+xml", "svg", plot_svg(plot).into_bytes());
+        self.paragraph(picture(url, &plot.summary()));
+        self.note_line(&plot.left_out_note().unwrap_or_default());
     }
 
     pub fn heading(&mut self, level: HeadingLevel, title: &str) {
@@ -166,11 +215,7 @@ impl<'a> MarkdownWriter<'a> {
                     self.paragraph(image);
                 }
                 OutputModel::Ranking(model) => self.block(&ranking_block(model)),
-                OutputModel::Plot(plot) => {
-                    let url = self.keep("plot", "image/svg+xml", "svg", plot_svg(plot).into_bytes());
-                    self.paragraph(picture(url, &plot.summary()));
-                    self.note_line(&plot.left_out_note().unwrap_or_default());
-                }
+                OutputModel::Plot(plot) => self.plot(plot),
             }
         }
         if let Some(fault) = code.fault {
@@ -294,7 +339,7 @@ pub fn write(
     folder: &str,
     mut to: impl Write,
 ) -> io::Result<Vec<FileBeside>> {
-    let page = Page::of(snapshot);
+    let page = Page::of(snapshot, &pictures.panels);
     let prefix = format!("{}/", percent_encoded(folder));
     let mut text = MarkdownWriter::new(pictures, &prefix);
     if !page.begins_with_title() {

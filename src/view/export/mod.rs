@@ -9,6 +9,7 @@
 //! | [`live_page`] | the same with the model in it |
 //! | [`site`] | a whole course of live pages, with a front page |
 //! | [`figures`] | tables, rankings and plots, for all of these |
+//! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
 //! | [`vectors`] | vectors for the Embedding Projector |
 //! | [`trace`] | every tensor of a forward pass as JSON |
 //! | [`checkpoint`] | a lesson's model as a folder of the shapes that people share |
@@ -26,6 +27,8 @@ pub mod ipynb;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
+pub mod sheet_html;
+pub mod sheet_svg;
 pub mod site;
 pub mod trace;
 pub mod vectors;

@@ -12,10 +12,13 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
 use attune_core::lesson::glossary::Term;
 use attune_core::lesson::links::TextLink;
+use attune_core::lesson::panels::PanelName;
 use attune_core::lesson::pictures::{PictureFolder, PictureFormat};
 use attune_engine::code::Fault;
 
 use super::markdown::LessonProse;
+use crate::panels;
+use crate::sheet::Sheet;
 use crate::view_model::notebook::turned;
 use crate::view_model::output::{OutputModel, full};
 
@@ -60,6 +63,8 @@ pub enum PageItem<'a> {
     Gate {
         caption: &'a str,
     },
+    /// A panel of the window.
+    Panel(Sheet),
 }
 
 /// Code with what it shows.
@@ -133,14 +138,15 @@ impl PageSlider<'_> {
 }
 
 impl<'a> Page<'a> {
-    pub fn of(snapshot: &'a Snapshot) -> Self {
+    pub fn of(snapshot: &'a Snapshot, panels: &[PanelName]) -> Self {
         let lesson = &snapshot.lesson;
-        let cells = snapshot.notebook.cells.iter();
+        let cells = snapshot.notebook.cells.iter().map(|cell| PageCell::of(cell, snapshot));
+        let panels = panels::sheets(panels, snapshot).into_iter().map(PageCell::of_panel);
         Self {
             title: &lesson.title,
             lesson: &lesson.id,
             seed: snapshot.model.as_ref().map_or(lesson.seed, |model| model.made_of.seed),
-            cells: cells.map(|cell| PageCell::of(cell, snapshot)).collect(),
+            cells: cells.chain(panels).collect(),
             model: model(snapshot),
         }
     }
@@ -162,6 +168,11 @@ impl<'a> Page<'a> {
 }
 
 impl<'a> PageCell<'a> {
+    /// A panel stands below the notebook as if it were a cell.
+    fn of_panel(sheet: Sheet) -> Self {
+        Self { id: sheet.title, kind: "panel", items: vec![PageItem::Panel(sheet)] }
+    }
+
     fn of(shown: &'a CellSnapshot, snapshot: &'a Snapshot) -> Self {
         let cell = &*shown.cell;
         let (kind, mut items) = match &*cell.kind {
@@ -325,6 +336,8 @@ fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
 /// Pictures of a page.
 #[derive(Default)]
 pub struct Pictures {
+    /// Panels of the window that stand below the notebook.
+    pub panels: Vec<PanelName>,
     stages: BTreeMap<String, StagePicture>,
     /// Why a stage cell has no picture, if it has none.
     pub why_no_stage: String,
@@ -350,6 +363,11 @@ pub struct Image {
 const PAGE_BYTES_MAX: u64 = 64 << 20;
 
 impl Pictures {
+    /// Panels alone.
+    pub fn of_panels(panels: &[PanelName]) -> Self {
+        Self { panels: panels.to_vec(), ..Self::default() }
+    }
+
     /// Those in the folder of a lesson, and none of the stage for this reason.
     pub fn of_lesson(file: &Path, why_no_stage: impl Into<String>) -> Self {
         Self { folder: PictureFolder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }

@@ -19,6 +19,7 @@
 
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::quantity::Quantity;
+use attune_view::sheet::grid::SPREAD;
 use egui::Color32;
 
 /// How light and ink meet in one theme.
@@ -244,8 +245,6 @@ impl Palette {
 
     /// A weight in [0, 1]: from the surface to the head's hue.
     pub fn weight(&self, own: usize, weight: f32) -> Color32 {
-        /// Spreads the small weights, where the eye has to tell them apart; 0 and 1 stay.
-        const SPREAD: f32 = 0.7;
         self.raised.lerp_to_gamma(self.head(own), weight.clamp(0.0, 1.0).powf(SPREAD))
     }
 

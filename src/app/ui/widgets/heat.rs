@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_engine::numerics::attention::{Mask, MaskTable};
+pub use attune_view::sheet::grid::short;
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::epaint::TextShape;
 use egui::{
@@ -100,11 +101,6 @@ impl Heat {
 fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
     let room = cell / characters.max(1) as f32 / size::CELL_DIGIT * size::CELL_NUMBER;
     (room >= size::CELL_NUMBER / zoom.max(1.0)).then_some(room.min(size::CELL_NUMBER_MAX))
-}
-
-/// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
-pub fn short(value: f32) -> String {
-    format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
 }
 
 const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
@@ -346,12 +342,6 @@ fn names_ui(ui: &Ui, model: &WhatIfModel, heat: &Heat, palette: &Palette) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        let shown = [0.617, -0.617, 0.0, 1.0, -12.345, 0.999, 10.0].map(short);
-        assert_eq!(shown, [".62", "-.62", ".00", "1.00", "-12.35", "1.00", "10.00"]);
-    }
 
     #[test]
     fn numbers_stay_when_everything_is_zoomed() {

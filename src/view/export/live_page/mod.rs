@@ -150,7 +150,7 @@ pub fn revealed(snapshot: &Snapshot, trained: impl FnOnce() -> Kernel) -> Option
 /// The model's answers to the predictions that the page's reader is yet to make.
 fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<PageAnswer<'a>> {
     let is_waiting = |id: &str| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *id && is_asked(shown));
-    let cells = Page::of(revealed).cells.into_iter().filter(|cell| is_waiting(cell.id));
+    let cells = Page::of(revealed, &[]).cells.into_iter().filter(|cell| is_waiting(cell.id));
     cells.filter_map(|cell| answer(cell.id, cell.items)).collect()
 }
 

@@ -20,6 +20,7 @@ use super::figures::{plot_svg, ranking_html, table_html};
 use super::markdown::{LessonProse, MarkdownPiece, shown};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell, StagePicture};
+use super::sheet_html;
 use super::{escaped, plain};
 use crate::view_model::glossary::told;
 use crate::view_model::output::OutputModel;
@@ -111,7 +112,7 @@ pub(super) fn write_with(
     mut to: impl Write,
 ) -> io::Result<()> {
     let Additions { policy, style, before, after, answers } = additions;
-    let page = Page::of(snapshot);
+    let page = Page::of(snapshot, &pictures.panels);
     let terms = Terms { around, explained: HashSet::new() };
     let mut body = Body { text: String::new(), outline: Vec::new(), pictures, terms };
     for cell in &page.cells {
@@ -202,6 +203,7 @@ impl Body<'_> {
                     self.items(cell, items);
                     self.text.push_str("</details>");
                 }
+                PageItem::Panel(sheet) => self.text.push_str(&sheet_html::html(sheet)),
                 PageItem::Gate { caption } => {
                     self.text.push_str("<hr>");
                     if !caption.is_empty() {

@@ -1,0 +1,112 @@
+//! Panels as sheets: a function for each, from the models of a snapshot and what the viewer has chosen to what is shown.
+//!
+//! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/panels.rs`. Window and exports have it
+//! then. The notebook, the stage and the steps are pictures of their own, and no sheets.
+
+mod all_heads;
+mod answers;
+mod attention;
+mod axes;
+mod intervene;
+mod meaning;
+mod train;
+mod variables;
+mod weights;
+
+use std::sync::Arc;
+
+use attune_core::kernel::Snapshot;
+use attune_core::lesson::panels::PanelName;
+use attune_engine::messages::nearest;
+
+use crate::sheet::{Chosen, Item, Sheet};
+use crate::view_model::Models;
+use crate::view_model::training::waiting_words;
+
+/// Makes the items of a panel; `None` while the kernel is not that far.
+pub type MakeItems = fn(&Models, &Chosen) -> Option<Vec<Item>>;
+
+/// The panels that are sheets, in the order of the window.
+pub const PANELS: [(PanelName, MakeItems); 9] = [
+    (PanelName::Attention, attention::items),
+    (PanelName::Intervene, intervene::items),
+    (PanelName::Meaning, meaning::items),
+    (PanelName::Weights, weights::items),
+    (PanelName::Train, train::items),
+    (PanelName::Answers, answers::items),
+    (PanelName::Variables, variables::items),
+    (PanelName::AllHeads, all_heads::items),
+    (PanelName::Axes, axes::items),
+];
+
+/// Makes the sheet of a panel, which says so where it has nothing to show; `None` while the kernel is not that far.
+pub fn made(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Sheet> {
+    let (_, make) = PANELS.iter().find(|(name, _)| *name == panel)?;
+    let mut items = make(models, chosen)?;
+    if items.is_empty() {
+        items.push(Item::soft("This panel has nothing to show for this lesson."));
+    }
+    Some(Sheet { title: panel.title(), items })
+}
+
+/// Makes the sheet of a panel, which says what it waits for.
+pub fn sheet(panel: PanelName, models: &Models, chosen: &Chosen) -> Sheet {
+    let waiting = || Item::soft(models.snapshot().map_or_else(String::new, |snapshot| waiting_words(snapshot)));
+    made(panel, models, chosen).unwrap_or_else(|| Sheet { title: panel.title(), items: vec![waiting()] })
+}
+
+/// Makes the sheet of each panel, as it looks before the viewer has chosen anything; of one that is named twice, one.
+pub fn sheets(panels: &[PanelName], snapshot: &Snapshot) -> Vec<Sheet> {
+    if panels.is_empty() {
+        return Vec::new();
+    }
+    let models = Models::of(Arc::new(snapshot.clone()));
+    let is_first = |(at, panel): &(usize, &PanelName)| !panels[..*at].contains(panel);
+    let once = panels.iter().enumerate().filter(is_first);
+    once.map(|(_, panel)| sheet(*panel, &models, &Chosen::default())).collect()
+}
+
+/// The name of a panel on the command line: `all-heads`.
+pub fn key(panel: PanelName) -> String {
+    panel.title().to_lowercase().replace(' ', "-")
+}
+
+/// Finds the panel with this name on the command line, or with this title.
+///
+/// # Errors
+/// In words, if no panel that is a sheet has it.
+pub fn named(name: &str) -> Result<PanelName, String> {
+    let keys = PANELS.map(|(panel, _)| key(panel));
+    let asked = name.trim().to_lowercase().replace([' ', '_'], "-");
+    if let Some(at) = keys.iter().position(|key| *key == asked) {
+        return Ok(PANELS[at].0);
+    }
+    let all = keys.join(", ");
+    if PanelName::ALL.into_iter().any(|panel| key(panel) == asked) {
+        return Err(format!("the panel {asked} is a picture of its own, and cannot be written; one of {all} can"));
+    }
+    let meant = nearest(&asked, keys.iter().map(String::as_str));
+    let meant = meant.map_or(String::new(), |meant| format!("; do you mean {meant}?"));
+    Err(format!("there is no such panel{meant} The panels are {all}").replace("panel The", "panel. The"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panel_is_found_by_its_key_or_its_title() {
+        for (panel, _) in PANELS {
+            assert_eq!(named(&key(panel)), Ok(panel));
+            assert_eq!(named(panel.title()), Ok(panel));
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_panel_has_is_answered_with_the_nearest_and_with_all() {
+        let said = named("atention").unwrap_err();
+        assert!(said.contains("do you mean attention? The panels are attention, intervene, "), "{said}");
+        assert!(named("x").unwrap_err().starts_with("there is no such panel. The panels are attention, "));
+        assert!(named("step").unwrap_err().starts_with("the panel step is a picture of its own"));
+    }
+}

@@ -1,0 +1,115 @@
+//! A grid: rows, columns, and a number in each cell, with the entry that it comes from.
+
+use std::sync::Arc;
+
+use attune_engine::code::{Axis, Tensor};
+use attune_engine::quantity::Entry;
+
+use crate::view_model::attention::{HeadMap, Reading};
+use crate::view_model::output::TableModel;
+use crate::view_model::tensors::TensorModel;
+
+/// A map of numbers.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    pub title: String,
+    /// Names of the rows and of the columns.
+    pub rows: Arc<[String]>,
+    pub cols: Arc<[String]>,
+    pub cells: Cells,
+    pub scale: Scale,
+    /// Columns with a mark over them, such as sinks.
+    pub marked: Vec<usize>,
+}
+
+/// How numbers become colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scale {
+    /// From the ground at 0 to the hue of a head at `full`.
+    Share { hue: usize, full: f32 },
+    /// One hue for numbers below 0 and another for those above; `full` is the largest without its sign.
+    Signed { full: f32 },
+}
+
+impl Scale {
+    /// The largest number that it can tell apart.
+    pub fn full(self) -> f32 {
+        match self {
+            Self::Share { full, .. } | Self::Signed { full } => full,
+        }
+    }
+}
+
+/// The numbers of a grid, read where they lie: those of a large model are not copied.
+#[derive(Clone, Debug)]
+pub enum Cells {
+    /// Attention of one head.
+    Head { map: HeadMap, reading: Reading },
+    /// A tensor of the model; where it is compared with another, their differences.
+    Tensor(TensorModel),
+    /// Any numbers, row by row; `None` is an empty cell. `entries` is as long, or empty.
+    Numbers { values: Vec<Option<f32>>, entries: Vec<Option<Entry>> },
+}
+
+impl Grid {
+    /// The number of a cell; `None` where it is empty.
+    ///
+    /// # Panics
+    /// If there is no such cell.
+    pub fn value(&self, row: usize, col: usize) -> Option<f32> {
+        match &self.cells {
+            Cells::Head { map, reading } => map.cells.shown(*reading, row, col),
+            Cells::Tensor(tensor) => Some(tensor.shown_value(row, col)),
+            Cells::Numbers { values, .. } => values[row * self.cols.len() + col],
+        }
+    }
+
+    /// The entry of a cell; `None` of one that stands for several, or that no entry has.
+    pub fn entry(&self, row: usize, col: usize) -> Option<Entry> {
+        match &self.cells {
+            Cells::Head { map, .. } => map.entry(row, col),
+            Cells::Tensor(tensor) => Some(Entry::parameter(tensor.id, row, col)),
+            Cells::Numbers { entries, .. } => entries.get(row * self.cols.len() + col).copied().flatten(),
+        }
+    }
+
+    /// Where a number lies on the scale: from 0 to 1, and below 0 for negative numbers.
+    pub fn share(&self, value: f32) -> f32 {
+        let full = self.scale.full();
+        if full > 0.0 { value / full } else { 0.0 }
+    }
+
+    /// The grid as a table of at most so many rows and columns; an empty cell is not a number.
+    pub fn table(&self, [rows_max, cols_max]: [usize; 2]) -> TableModel {
+        let [rows, cols] = [self.rows.len().min(rows_max), self.cols.len().min(cols_max)];
+        let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
+        let entries = cells.map(|(row, col)| self.value(row, col).map_or(f64::NAN, f64::from)).collect();
+        let axis = |names: &[String]| Axis::labelled(names.to_vec().into());
+        let axes = vec![axis(&self.rows[..rows]), axis(&self.cols[..cols])];
+        TableModel::of(&Arc::from(self.title.as_str()), &Tensor::new(axes, entries))
+    }
+}
+
+/// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
+pub fn short(value: f32) -> String {
+    format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
+}
+
+/// Names of rows or columns that have only numbers.
+pub fn numbered(count: usize) -> Arc<[String]> {
+    (0..count).map(|at| at.to_string()).collect()
+}
+
+/// The exponent that spreads small weights, where the eye has to tell them apart; 0 and 1 stay.
+pub const SPREAD: f32 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.617, -0.617, 0.0, 1.0, -12.345, 0.999, 10.0].map(short);
+        assert_eq!(shown, [".62", "-.62", ".00", "1.00", "-12.35", "1.00", "10.00"]);
+    }
+}

@@ -10,7 +10,9 @@
 //! | [`cache`] | what can be computed again: passes, checkpoints, room for steps |
 //! | [`notebook`] | the learner's copy of the cells, and their runs |
 //! | [`tour`] | a model measured, and cells written from it |
-//! | [`running`] | the [`Kernel`]: applies commands, advances the work, undoes |
+//! | [`kernel`] | the [`Kernel`]: applies commands, advances the work, takes snapshots |
+//! | [`phase`] | what there is of a lesson while it is opened, brought back or trained again |
+//! | [`history`] | undo and redo, and which changes are one |
 //! | [`saved_work`] | the commands that lead to what is saved, and the way back to it |
 //! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
 //! | [`worker`] | the kernel on a thread of its own, at a pace |
@@ -18,9 +20,12 @@
 pub mod cache;
 pub mod check;
 pub mod command;
+pub mod history;
+#[expect(clippy::module_inception, reason = "the kernel is looked for under its own name")]
+pub mod kernel;
 pub mod model;
 pub mod notebook;
-pub mod running;
+pub mod phase;
 pub mod saved_work;
 pub mod sentence_pass;
 pub mod snapshot;
@@ -30,7 +35,7 @@ pub mod training;
 pub mod worker;
 
 pub use self::command::Command;
-pub use self::running::Kernel;
+pub use self::kernel::Kernel;
 pub use self::saved_work::Saved;
 pub use self::snapshot::Snapshot;
 pub use self::worker::Worker;

@@ -11,8 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::kernel::command::{Command, TrainingCommand};
+use crate::kernel::kernel::Kernel;
 use crate::kernel::notebook::NotebookCommand;
-use crate::kernel::running::Kernel;
 use crate::kernel::saved_work::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::Lesson;

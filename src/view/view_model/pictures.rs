@@ -7,8 +7,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use attune_core::kernel::Kernel;
 use attune_core::kernel::command::{Command, SentenceCommand};
-use attune_core::kernel::running::Kernel;
 use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;

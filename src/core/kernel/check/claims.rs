@@ -14,7 +14,7 @@ use attune_engine::numerics::rng::{Stream, stream};
 use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
 use attune_engine::numerics::{Matrix, Scalar};
 
-use crate::kernel::running::Kernel;
+use crate::kernel::kernel::Kernel;
 use crate::kernel::sentence_pass::interventions::for_any_sentence;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, contributions};
 use crate::kernel::snapshot::sentence::{answers, probabilities};

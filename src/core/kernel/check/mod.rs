@@ -14,12 +14,12 @@ use attune_engine::code::budget::{Allowance, SOURCE_BYTES_MAX};
 use attune_engine::code::{Fault, Output};
 
 use crate::kernel::command::Command;
+use crate::kernel::kernel::Kernel;
 use crate::kernel::notebook::document::{Behaviour, CellCode, OwnKind};
 use crate::kernel::notebook::execution::{Outcome, TriedAnswer, is_right};
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
 use crate::kernel::notebook::snapshot::{CellSnapshot, ComparedCase, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
-use crate::kernel::running::Kernel;
 use crate::kernel::saved_work::Saved;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Cell, CellKind, Exercise, Predict};

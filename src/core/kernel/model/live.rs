@@ -112,9 +112,9 @@ impl LiveModel for Watched<'_> {
         let parameters = parameters.filter(|parameters| !now.changed_to(parameters).is_empty());
         self.model.as_one(label, |model| {
             if let Some(parameters) = parameters {
-                model.edit(label, false, |now| *now = parameters)?;
+                model.edit(label, |now| *now = parameters)?;
             }
-            model.intervene(label, false, |now| *now = interventions);
+            model.intervene(label, |now| *now = interventions);
             Ok(())
         })
     }

@@ -2,18 +2,21 @@
 //! use, and what undo remembers.
 
 pub mod commands;
+pub mod corpus;
 pub mod live;
 pub mod retraining;
 pub mod untouched;
 
+use std::mem::size_of_val;
 use std::sync::Arc;
 
+use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::params::{Parameters, TensorId};
+use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::pretrained::load::Pretrained;
 
-use self::retraining::EmbeddedCorpus;
+use self::corpus::EmbeddedCorpus;
 use crate::kernel::cache::{Cache, StepCache};
 use crate::kernel::command::Command;
 use crate::kernel::sentence_pass::sentence::Sentence;
@@ -55,35 +58,10 @@ pub struct LessonModel {
     pub(in crate::kernel) classes: Arc<[String]>,
     pub(in crate::kernel) pass: SentencePass,
     /// Changes of the last command, each with the state before it.
-    pub(in crate::kernel) changes: Vec<(String, UndoPart)>,
-    /// The last command changed something, which may undo together with the change before it.
-    pub(in crate::kernel) has_changed: bool,
-    /// The slider that the last command moved, while nothing else happened.
-    pub(in crate::kernel) last_drag: Option<Drag>,
+    changes: Vec<(String, UndoPart)>,
     /// The parameters whose table of words `space` has, of a model that trains the table.
     pub(in crate::kernel) followed: Option<Arc<Parameters<f32>>>,
     pub(in crate::kernel) cache: Cache,
-}
-
-/// A quantity that a slider drags: its successive moves undo as one.
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::kernel) enum Drag {
-    Entry(TensorId, usize, usize),
-    LearningRate,
-    Look,
-    Temperature,
-    Sentence,
-    Second,
-    Sense(SenseDrag),
-    Gain(usize),
-    Stroke(u64),
-}
-
-/// A field of the list of senses that is being written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::kernel) enum SenseDrag {
-    Word,
-    Text(usize),
 }
 
 /// The lesson and the recipe that a model was made from.
@@ -141,8 +119,6 @@ impl LessonModel {
             space,
             training,
             changes: Vec::new(),
-            has_changed: false,
-            last_drag: None,
             followed: None,
             cache: Cache::default(),
         })
@@ -169,47 +145,38 @@ impl LessonModel {
     /// # Errors
     /// In words for the learner, if there is nothing that the command could do; nothing has changed then.
     pub fn apply(&mut self, command: Command, lesson: &Lesson) -> Result<(), String> {
-        let last = self.last_drag.take();
         match command {
-            Command::Training(command) => self.apply_to_training(command, last),
-            Command::Weights(command) => self.apply_to_weights(command, last),
-            Command::Interventions(command) => self.apply_to_interventions(command, last, lesson),
-            Command::Sentence(command) => self.apply_to_sentences(command, last, lesson),
+            Command::Training(command) => self.apply_to_training(command),
+            Command::Weights(command) => self.apply_to_weights(command),
+            Command::Interventions(command) => self.apply_to_interventions(command, lesson),
+            Command::Sentence(command) => self.apply_to_sentences(command, lesson),
             Command::Axes(command) => self.apply_to_axes(command, lesson),
-            Command::Senses(command) => self.apply_to_senses(command, last, lesson),
+            Command::Senses(command) => self.apply_to_senses(command, lesson),
             // The kernel's own.
             Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
     }
 
-    /// Changes the model and its training, which undo can take back as a whole. `goes_on`: one
-    /// more move of the same slider, undone together with the last.
+    /// Changes the weights and their training, which undo can take back as a whole.
     pub(in crate::kernel) fn change_model(
         &mut self,
         label: &str,
-        goes_on: bool,
         change: impl FnOnce(&mut Training, &mut StepCache) -> Result<(), String>,
     ) -> Result<(), String> {
-        let before = (!goes_on).then(|| Box::new(self.training.model().clone()));
+        let before = Box::new(self.training.model().clone());
         change(&mut self.training, &mut self.cache.steps)?;
-        self.has_changed = true;
-        if let Some(before) = before {
-            self.changes.push((label.to_owned(), UndoPart::Model(before)));
-        }
+        self.remember(label, UndoPart::Model(before));
         Ok(())
     }
 
-    /// Remembers for undo what was changed; `goes_on` as in [`Self::change_model`].
-    fn remember(&mut self, label: impl Into<String>, goes_on: bool, before: UndoPart) {
-        self.has_changed = true;
-        if !goes_on {
-            self.changes.push((label.into(), before));
-        }
+    /// Notes a change for the history, with the state before it.
+    fn remember(&mut self, label: impl Into<String>, before: UndoPart) {
+        self.changes.push((label.into(), before));
     }
 
-    /// Takes the changes of the last command, for undo to remember, and whether there were any.
-    pub fn take_changes(&mut self) -> (Vec<(String, UndoPart)>, bool) {
-        (std::mem::take(&mut self.changes), std::mem::take(&mut self.has_changed))
+    /// Takes the changes of the last command, for the history to remember.
+    pub fn take_changes(&mut self) -> Vec<(String, UndoPart)> {
+        std::mem::take(&mut self.changes)
     }
 
     /// Makes `change` one step of undo, whatever it changes.
@@ -226,22 +193,24 @@ impl LessonModel {
         result
     }
 
-    /// Undo begins after the last command.
-    pub fn forget_changes(&mut self) {
-        self.take_changes();
-        self.end_move();
-    }
-
-    /// A slider's move that comes next undoes by itself.
-    pub fn end_move(&mut self) {
-        self.last_drag = None;
-    }
-
     /// The model that this one replaced, as it was shown last.
     fn replaced(&self) -> Option<Arc<Replaced>> {
         let before = self.origin.replaced.as_ref()?;
         // A clone of it, so that its passes are not kept.
         Some(self.cache.replaced.get_or_init(|| Arc::new(LessonModel::clone(before).shown())).clone())
+    }
+
+    /// Returns the embedding that the model was built on.
+    pub fn corpus(&self) -> EmbeddedCorpus {
+        // What the model did to the table is not given to another one.
+        let space = self.given.as_ref().unwrap_or(&self.space);
+        EmbeddedCorpus {
+            recipe: self.origin.recipe.clone(),
+            space: space.clone(),
+            examples: self.examples.clone(),
+            pretrained: self.pretrained.clone(),
+            progress: self.embedding_progress,
+        }
     }
 
     /// The model as the one that replaces it keeps it.
@@ -326,4 +295,45 @@ impl LessonModel {
             checkpoints: CheckpointsSnapshot { bytes: steps.len() * model.run.latest().bytes(), steps },
         }
     }
+}
+
+impl LessonModel {
+    /// Returns the size of what is large in the model, in bytes.
+    pub fn bytes(&self) -> usize {
+        let examples = self.examples.iter().map(|example| size_of_val(example.words()));
+        let spaces = std::iter::once(&self.space).chain(&self.given);
+        let vectors: usize = spaces.map(|space| space.vectors.bytes()).sum();
+        self.training.model().bytes() + vectors + examples.sum::<usize>() + of_interventions(self.pass.interventions())
+    }
+}
+
+impl UndoPart {
+    /// Returns the size of what is large in the part, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Model(weights) => weights.bytes(),
+            Self::Comparison(Some(Comparison::Step(Replay { state, .. }))) => state.bytes(),
+            Self::Comparison(_) => 0,
+            Self::Interventions(interventions)
+            | Self::Sentence((_, interventions))
+            | Self::Second((_, interventions)) => of_interventions(interventions),
+            Self::Senses((list, _)) => list.sentences.iter().map(|sentence| sentence.text.len()).sum(),
+            Self::Basis(basis) => of_basis(&basis.0),
+            Self::Several(parts) => parts.iter().map(Self::bytes).sum(),
+        }
+    }
+}
+
+/// Returns the size of frozen weights, in bytes.
+fn of_interventions(interventions: &Interventions<f32>) -> usize {
+    let frozen = interventions.heads.iter().map(|mode| match mode {
+        HeadMode::Frozen(Some(weights)) => size_of_val(weights.flat()),
+        _ => 0,
+    });
+    frozen.sum()
+}
+
+/// Returns the size of the covariance that axes were fitted to, in bytes.
+fn of_basis(basis: &Basis) -> usize {
+    basis.fitted.as_ref().map_or(0, |spread| spread.width() * (spread.width() + 1) / 2 * size_of::<f64>())
 }

@@ -16,63 +16,18 @@ use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::block::{Attends, BlockConfig};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::pretrained::load::Pretrained;
 
 use crate::kernel::command::Reference;
+use crate::kernel::model::corpus::EmbeddedCorpus;
 use crate::kernel::model::{LessonModel, ModelOrigin};
 use crate::kernel::sentence_pass::interventions;
 use crate::kernel::snapshot::space::StaticSpace;
 use crate::kernel::snapshot::{Progress, RetrainingSnapshot};
-use crate::kernel::static_embedding::{Example, LessonFault, SpaceTrainer, turned};
+use crate::kernel::static_embedding::{LessonFault, SpaceTrainer};
 use crate::kernel::training::weights::Comparison;
 use crate::lesson::Recipe;
 use crate::lesson::recipe::Measured;
 use crate::lesson::schema::Lesson;
-
-/// Static vectors with what a model is trained on: all that does not depend on the model.
-#[derive(Clone)]
-pub struct EmbeddedCorpus {
-    pub recipe: Arc<Recipe>,
-    pub space: Arc<StaticSpace>,
-    pub examples: Arc<[Example]>,
-    /// The model that was read with the vectors, which nothing trains.
-    pub pretrained: Option<Arc<Pretrained>>,
-    pub progress: Progress,
-}
-
-impl EmbeddedCorpus {
-    /// The corpus of a lesson whose vectors are trained; `own` is the lesson's own space, which another one is turned to.
-    ///
-    /// # Errors
-    /// If no vectors were trained.
-    pub fn trained(
-        lesson: &Lesson,
-        recipe: Arc<Recipe>,
-        trainer: &SpaceTrainer,
-        own: Option<&Arc<StaticSpace>>,
-    ) -> Result<Self, LessonFault> {
-        let space = trainer.finish(lesson)?;
-        let space = Arc::new(match own {
-            Some(own) => turned(space, own, lesson),
-            None => space,
-        });
-        let (examples, pretrained) = (trainer.examples().clone(), trainer.pretrained()?);
-        Ok(Self { recipe, space, examples, pretrained, progress: trainer.progress() })
-    }
-
-    /// The embedding that an existing model was built on.
-    pub fn of(model: &LessonModel) -> Self {
-        // What the model did to the table is not given to another one.
-        let space = model.given.as_ref().unwrap_or(&model.space);
-        Self {
-            recipe: model.origin.recipe.clone(),
-            space: space.clone(),
-            examples: model.examples.clone(),
-            pretrained: model.pretrained.clone(),
-            progress: model.embedding_progress,
-        }
-    }
-}
 
 /// A lesson on its way.
 pub struct Retraining {
@@ -111,38 +66,40 @@ impl Retraining {
         &self.recipe
     }
 
-    /// Does the next piece: the model, when it is at its end. `own` is the lesson's own space.
+    /// Does the next piece; returns the model when it is at its end. `own` is the lesson's own space.
     ///
     /// # Errors
     /// If this recipe leaves nothing to show.
-    pub fn advance(mut self, own: &Arc<StaticSpace>) -> Result<RetrainStep, LessonFault> {
-        self.stage = match self.stage {
-            Stage::Space(mut trainer) => {
-                if trainer.advance(&self.lesson) {
-                    let recipe = self.recipe.clone();
-                    Stage::Corpus(EmbeddedCorpus::trained(&self.lesson, recipe, &trainer, Some(own))?)
-                } else {
-                    Stage::Space(trainer)
+    pub fn advance(&mut self, own: &Arc<StaticSpace>) -> Result<Option<Box<LessonModel>>, LessonFault> {
+        let next = match &mut self.stage {
+            Stage::Space(trainer) => {
+                if !trainer.advance(&self.lesson) {
+                    return Ok(None);
                 }
+                let recipe = self.recipe.clone();
+                Stage::Corpus(EmbeddedCorpus::trained(&self.lesson, recipe, trainer, Some(own))?)
             }
             Stage::Corpus(ground) => {
                 let origin = ModelOrigin { lesson: self.lesson.clone(), recipe: self.recipe.clone(), replaced: None };
-                let mut model = Box::new(LessonModel::new(origin, &ground)?);
+                let mut model = Box::new(LessonModel::new(origin, ground)?);
                 if !self.trains {
-                    return Ok(RetrainStep::Done(model));
+                    return Ok(Some(model));
                 }
                 model.play_at_opening();
                 Stage::Model(model)
             }
-            Stage::Model(mut model) => {
+            Stage::Model(model) => {
                 model.advance();
-                if !model.training.is_busy() {
-                    return Ok(RetrainStep::Done(model));
+                if model.training.is_busy() {
+                    return Ok(None);
                 }
-                Stage::Model(model)
+                Stage::Corpus(model.corpus())
             }
         };
-        Ok(RetrainStep::On(self))
+        Ok(match std::mem::replace(&mut self.stage, next) {
+            Stage::Model(model) => Some(model),
+            Stage::Space(_) | Stage::Corpus(_) => None,
+        })
     }
 
     pub fn snapshot(&self) -> RetrainingSnapshot {
@@ -156,11 +113,6 @@ impl Retraining {
         let steps = Progress { done, of: self.lesson.model.steps };
         RetrainingSnapshot { recipe: self.recipe.clone(), embedding, steps }
     }
-}
-
-pub enum RetrainStep {
-    On(Retraining),
-    Done(Box<LessonModel>),
 }
 
 impl LessonModel {

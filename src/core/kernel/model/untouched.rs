@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::kernel::model::retraining::EmbeddedCorpus;
+use crate::kernel::model::corpus::EmbeddedCorpus;
 use crate::kernel::model::{LessonModel, ModelOrigin};
 use crate::kernel::sentence_pass::interventions;
 use crate::lesson::schema::Lesson;

@@ -339,15 +339,6 @@ fn check_length(bytes: usize) -> Change {
 pub struct DocumentChange {
     pub label: String,
     pub before: Document,
-    /// One more move of the same kind, which undoes together with the last.
-    pub goes_on_as: Option<EditDrag>,
-}
-
-/// The subject of successive changes that undo as one.
-#[derive(Clone, Debug, PartialEq)]
-pub enum EditDrag {
-    Text(CellId),
-    Slider(CellId),
 }
 
 /// The name of a deletion in the history.
@@ -378,11 +369,11 @@ impl Notebook {
                 self.view.take();
                 Ok(None)
             }
-            NotebookCommand::SetAutoRun(on) => self.change("automatic runs", None, |document| {
+            NotebookCommand::SetAutoRun(on) => self.change("automatic runs", |document| {
                 document.auto_run = on;
                 Ok(())
             }),
-            NotebookCommand::Reset => self.change("reset of the notebook", None, |document| {
+            NotebookCommand::Reset => self.change("reset of the notebook", |document| {
                 document.reset_all(lesson);
                 Ok(())
             }),
@@ -421,49 +412,41 @@ impl Notebook {
                 self.view.take();
                 Ok(None)
             }
-            CellCommand::SetText(text) => {
-                let goes_on = Some(EditDrag::Text(id.clone()));
-                self.change("writing", goes_on, |document| document.set_text(id, &text))
-            }
-            CellCommand::Slide(value) => {
-                let goes_on = Some(EditDrag::Slider(id.clone()));
-                self.change("a slider", goes_on, |document| slide(document.cell_mut(id)?, value))
-            }
+            CellCommand::SetText(text) => self.change("writing", |document| document.set_text(id, &text)),
+            CellCommand::Slide(value) => self.change("a slider", |document| slide(document.cell_mut(id)?, value)),
             CellCommand::Insert { kind, is_above } => {
-                self.change("a new cell", None, |document| document.insert(id, kind, is_above).map(|_| ()))
+                self.change("a new cell", |document| document.insert(id, kind, is_above).map(|_| ()))
             }
-            CellCommand::Delete => self.change(DELETION, None, |document| document.delete(id)),
-            CellCommand::Shift(by) => self.change("move of a cell", None, |document| document.shift(id, by)),
-            CellCommand::Split(at) => {
-                self.change("split of a cell", None, |document| document.split(id, at).map(|_| ()))
-            }
-            CellCommand::MergeBelow => self.change("merge of two cells", None, |document| document.merge_below(id)),
+            CellCommand::Delete => self.change(DELETION, |document| document.delete(id)),
+            CellCommand::Shift(by) => self.change("move of a cell", |document| document.shift(id, by)),
+            CellCommand::Split(at) => self.change("split of a cell", |document| document.split(id, at).map(|_| ())),
+            CellCommand::MergeBelow => self.change("merge of two cells", |document| document.merge_below(id)),
             CellCommand::SetKind(kind) => {
-                self.change("change of a cell's kind", None, |document| document.set_kind(id, kind))
+                self.change("change of a cell's kind", |document| document.set_kind(id, kind))
             }
-            CellCommand::Fold(on) => self.change("fold", None, |document| {
+            CellCommand::Fold(on) => self.change("fold", |document| {
                 document.cell_mut(id)?.is_folded = on;
                 Ok(())
             }),
-            CellCommand::SetAutoRun(on) => self.change("automatic run of a cell", None, |document| {
+            CellCommand::SetAutoRun(on) => self.change("automatic run of a cell", |document| {
                 document.cell_mut(id)?.auto_run = on;
                 Ok(())
             }),
             CellCommand::Choose(choice) => {
-                self.change("a prediction", None, |document| choose(document.cell_mut(id)?, choice))
+                self.change("a prediction", |document| choose(document.cell_mut(id)?, choice))
             }
             CellCommand::Reveal => self.reveal(id),
-            CellCommand::Hint => self.change("a hint", None, |document| open_hint(document.cell_mut(id)?)),
-            CellCommand::Skip => self.change("going past a gate", None, |document| skip(document.cell_mut(id)?)),
+            CellCommand::Hint => self.change("a hint", |document| open_hint(document.cell_mut(id)?)),
+            CellCommand::Skip => self.change("going past a gate", |document| skip(document.cell_mut(id)?)),
             CellCommand::Settle { keep_mine } => {
-                self.change("end of a conflict", None, |document| document.settle(id, keep_mine))
+                self.change("end of a conflict", |document| document.settle(id, keep_mine))
             }
             CellCommand::Reset => {
                 self.has_changed |= self.runs.remove(id).is_some();
                 self.waiting.retain(|waiting| waiting != id);
                 // Where the text is the lesson's still, this is all that changes.
                 self.view.take();
-                self.change("reset of a cell", None, |document| document.reset(id, lesson))
+                self.change("reset of a cell", |document| document.reset(id, lesson))
             }
         }
     }
@@ -482,12 +465,7 @@ impl Notebook {
     }
 
     /// Changes the document, or leaves it as it was.
-    fn change(
-        &mut self,
-        label: &str,
-        goes_on_as: Option<EditDrag>,
-        change: impl FnOnce(&mut Document) -> Change,
-    ) -> Change<Option<DocumentChange>> {
+    fn change(&mut self, label: &str, change: impl FnOnce(&mut Document) -> Change) -> Change<Option<DocumentChange>> {
         let before = self.document.clone();
         if let Err(why) = change(&mut self.document) {
             self.document = before;
@@ -498,11 +476,11 @@ impl Notebook {
         }
         self.has_changed = true;
         self.analyse();
-        Ok(Some(DocumentChange { label: label.to_owned(), before, goes_on_as }))
+        Ok(Some(DocumentChange { label: label.to_owned(), before }))
     }
 
     fn reveal(&mut self, id: &CellId) -> Change<Option<DocumentChange>> {
-        let changed = self.change("showing the answer", None, |document| {
+        let changed = self.change("showing the answer", |document| {
             let cell = document.cell_mut(id)?;
             match &mut cell.answer {
                 Answer::Predict { chosen: None, .. } => Err("choose an answer first".to_owned()),

@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use self::document::{Answer, DocumentCell, OwnKind};
-pub use self::document::{CellId, Document, DocumentChange, EditDrag};
+pub use self::document::{CellId, Document, DocumentChange};
 use self::execution::{Analysis, CellRun, CellStanding, NameSource, NamesInScope, Outcome, Versions, stale_cells};
 use self::live::{Follows, LiveName};
 use self::live_text::CellTexts;

@@ -72,6 +72,16 @@ impl Saved {
         }
     }
 
+    /// Says where the model's files are not those that the work is of.
+    pub(in crate::kernel) fn compare_files(&self, model: &LessonModel) -> Option<String> {
+        let model = model.pretrained.as_deref()?;
+        let are_others = !self.files.is_empty() && self.files != files(model);
+        are_others.then(|| {
+            "The model's files have changed since this was saved; changes of weights now apply to the new values."
+                .to_owned()
+        })
+    }
+
     /// The commands that are given to the model at its beginning.
     pub(in crate::kernel) fn of_model(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| !matches!(command, Command::Retrain(_)))
@@ -192,7 +202,7 @@ pub struct Resuming {
     /// Asked to stand still on the way.
     pub is_paused: bool,
     /// Training goes on when it is where it was.
-    pub plays: bool,
+    plays: bool,
 }
 
 impl Resuming {
@@ -225,13 +235,18 @@ impl Resuming {
         false
     }
 
+    /// Goes on, and trains on at the end.
+    pub fn play(&mut self) {
+        (self.is_paused, self.plays) = (false, true);
+    }
+
     /// Stands still until it is asked to play.
     pub fn pause(&mut self) {
         (self.is_paused, self.plays) = (true, false);
         self.rest.pop_back_if(|last| *last == Command::Training(TrainingCommand::Play));
     }
 
-    /// Applies a command; undo begins after it. Says why it is left out, if it is.
+    /// Applies a command. Says why it is left out, if it is.
     fn redo(&mut self, command: Command, model: &mut LessonModel) -> Option<String> {
         let shows =
             matches!(&command, Command::Sentence(sentence) if !matches!(sentence, SentenceCommand::SetSecond(_)));
@@ -247,7 +262,8 @@ impl Resuming {
             Command::Senses(_) if self.has_no_senses && !lists => Ok(()),
             _ => model.apply(command.clone(), &model.origin.lesson.clone()),
         };
-        model.forget_changes();
+        // Undo begins after it.
+        model.take_changes();
         self.has_no_sentence |= shows && done.is_err();
         self.has_no_senses |= lists && done.is_err();
         done.err().map(|why| command.left_out(&why))
@@ -269,16 +285,5 @@ impl Resuming {
         if !self.rest.drain(..=end).all(|command| trains(&command)) {
             report.push(format!("Changes after step {done} are left out, because training no longer has such steps."));
         }
-    }
-}
-
-impl LessonModel {
-    /// Says where the files are not those that saved work is of.
-    pub(in crate::kernel) fn compare_files(&self, saved: &Saved) -> Option<String> {
-        let are_others = |model| !saved.files.is_empty() && saved.files != files(model);
-        self.pretrained.as_deref().filter(|model| are_others(model)).map(|_| {
-            "The model's files have changed since this was saved; changes of weights now apply to the new values."
-                .to_owned()
-        })
     }
 }

@@ -64,6 +64,45 @@ pub struct Findings {
     pub answered: Option<FoundText<LikeliestAnswer>>,
 }
 
+/// The state of the tour of a model.
+#[derive(Default)]
+pub enum Tour {
+    #[default]
+    NotAsked,
+    /// The first piece is due as soon as there is a model with nothing else to do.
+    Asked,
+    Measuring(Box<Touring>),
+    Written,
+}
+
+impl Tour {
+    pub fn is_under_way(&self) -> bool {
+        matches!(self, Self::Asked | Self::Measuring(_))
+    }
+
+    pub fn is_written(&self) -> bool {
+        matches!(self, Self::Written)
+    }
+
+    pub fn progress(&self) -> Option<Progress> {
+        match self {
+            Self::Measuring(touring) => Some(touring.progress()),
+            Self::NotAsked | Self::Asked | Self::Written => None,
+        }
+    }
+
+    /// Does the next piece; returns the cells once they are written.
+    pub fn advance(&mut self, model: &LessonModel) -> Option<Vec<TourCell>> {
+        let Self::Measuring(touring) = self else {
+            *self = Self::Measuring(Box::new(Touring::new(model)));
+            return None;
+        };
+        let cells = touring.advance(model)?;
+        *self = Self::Written;
+        Some(cells)
+    }
+}
+
 /// A tour that is being measured.
 pub struct Touring {
     texts: Vec<TourText>,

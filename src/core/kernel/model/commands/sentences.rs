@@ -1,0 +1,61 @@
+//! The choice of the sentences on the stage.
+
+use crate::kernel::command::SentenceCommand;
+use crate::kernel::model::{LessonModel, UndoPart};
+use crate::kernel::sentence_pass::sentence::Sentence;
+use crate::kernel::snapshot::space::index_of;
+use crate::lesson::schema::Lesson;
+
+impl LessonModel {
+    pub(in crate::kernel::model) fn apply_to_sentences(
+        &mut self,
+        command: SentenceCommand,
+        lesson: &Lesson,
+    ) -> Result<(), String> {
+        let sentence = match command {
+            SentenceCommand::Select(index) => {
+                let count = lesson.sentences.len();
+                Sentence::of_lesson(lesson, &self.words, index).ok_or_else(|| {
+                    format!("there is no sentence {}; the lesson has {count}", index.saturating_add(1))
+                })?
+            }
+            SentenceCommand::Set(text) | SentenceCommand::Type(text) => self.read(&text, lesson)?,
+            SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.words)?,
+            SentenceCommand::Words(words) => self.of_words(&words, lesson)?,
+            SentenceCommand::SetSecond(text) => return self.set_second(text, lesson),
+            SentenceCommand::Generate { count, choice } => {
+                return self.pass.generate(count, choice, lesson, &self.training);
+            }
+        };
+        if sentence != *self.pass.sentence() {
+            let before = self.pass.show(sentence);
+            self.remember("choice of the sentence", UndoPart::Sentence(before));
+        }
+        Ok(())
+    }
+
+    fn of_words(&self, words: &[String], lesson: &Lesson) -> Result<Sentence, String> {
+        if self.pretrained.is_none() {
+            return self.read(&words.join(" "), lesson);
+        }
+        let index = index_of(&self.words);
+        // A word that the model lacks gets an id past the end, which is then refused.
+        let id = |word: &String| index.get(word.as_str()).copied().unwrap_or(self.words.len());
+        Sentence::of_ids(&words.iter().map(id).collect::<Vec<_>>(), lesson, &self.words)
+    }
+
+    /// A learner's words as a sentence, which may be one of the lesson's.
+    fn read(&self, text: &str, lesson: &Lesson) -> Result<Sentence, String> {
+        Sentence::read(text, lesson, &self.words)
+    }
+
+    fn set_second(&mut self, text: Option<String>, lesson: &Lesson) -> Result<(), String> {
+        let sentence = text.map(|text| self.read(&text, lesson)).transpose()?;
+        if sentence.as_ref() != self.pass.second() {
+            let label = if sentence.is_some() { "second sentence" } else { "end of the comparison" };
+            let before = self.pass.set_second(sentence);
+            self.remember(label, UndoPart::Second(before));
+        }
+        Ok(())
+    }
+}

@@ -9,7 +9,7 @@ use attune_view::view_model::sentence;
 use attune_view::view_model::tensors::{VariableKind, VariableModel, VariableValue, VariablesModel};
 use egui::{Align2, CornerRadius, Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
-use super::{Panel, PanelContext};
+use super::panel::{Panel, PanelContext};
 
 #[derive(Default)]
 pub struct VariablesPanel {

@@ -1,11 +1,13 @@
 //! Measures places instead of times: where words come to lie. Trains each lesson with several seeds, and measures
 //! the words of its probes, and of sentences that are not in the repository, before and after attention.
 //!
-//!     cargo bench --no-default-features --profile dev --bench arrival -- lessons/*.ron [--seeds 1-10] [--sentences FILE]
+//!     cargo bench --package attune-core --profile dev --bench arrival -- lessons/*.ron [--seeds 1-10] [--sentences FILE]
 //!
 //! A line of FILE is a goal, a word of the sentence and the sentence: `fruit apple the apple was sweet`. A goal is a
 //! group or a word; `apple@10` is the word at that position, from 0. Lines whose words a lesson does not know are
 //! passed over.
+
+mod top;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +33,7 @@ struct Asked {
 }
 
 fn main() {
+    top::begin();
     let Arguments { lessons, seeds, asked } = arguments();
     println!(
         "lesson            seed sentences  right arrived   cosine (before, least)   distance (before)  length  others"

@@ -1,7 +1,7 @@
 //! Attention's cost against the length of a sentence: one head, D 64, T from 64 to 4096, forward, and
 //! forward with backward.
 //!
-//!     cargo bench --no-default-features --bench attention_scaling
+//!     cargo bench --package attune-engine --bench attention_scaling
 //!
 //! The exponent is the slope of log time against log T; the law is T².
 

@@ -1,7 +1,7 @@
 //! Job A: a tiny attention model, 2000 steps of Adam from given parameters on given data
 //! (`tests/numerics/oracle/job_a.json`, made by `make_job_a.py` beside it).
 //!
-//!     cargo bench --no-default-features --bench job_a -- --threads 1
+//!     cargo bench --package attune-engine --bench job_a -- --threads 1
 //!
 //! The job runs on one thread whatever `--threads` says: the work of a step is too small to share.
 

@@ -1,7 +1,7 @@
 //! Job A-large: the model of job A with real sizes (V 5000, T 64, D 256, H 8), 20 steps, from random
 //! parameters on random data.
 //!
-//!     cargo bench --no-default-features --bench job_a_large -- --threads 2
+//!     cargo bench --package attune-engine --bench job_a_large -- --threads 2
 //!
 //! Threads share a step by sentences: see `attune_engine::numerics::model::parallel`.
 

@@ -1,6 +1,6 @@
 //! Job B: word2vec at a real size. Width 100, window 5, 5 negatives, 5 epochs, no subsampling.
 //!
-//!     cargo bench --no-default-features --bench job_b -- --threads 1 --corpus zipf.txt --out vectors.txt
+//!     cargo bench --package attune-engine --bench job_b -- --threads 1 --corpus zipf.txt --out vectors.txt
 //!
 //! Prints one JSON object. Raw words per second are epochs · tokens / seconds of training: reading the
 //! corpus, counting its words and writing the vectors are not in the time.

@@ -1,6 +1,6 @@
 //! Job C: one sentence through an encoder or decoder of a real shape, every tensor kept; random weights, packed.
 //!
-//!     cargo bench --no-default-features --bench job_c -- --threads 1 --tokens 16 --shape minilm
+//!     cargo bench --package attune-engine --bench job_c -- --threads 1 --tokens 16 --shape minilm
 //!
 //! `--shape minilm` (6 x 384), `bert` or `gpt2` (12 x 768), `smollm2` (30 x 576) or `qwen3` (28 x 1024); `--plain` multiplies by
 //! weights that are not packed, `--bf16` by weights of two bytes. `job_c_transformers.py` beside this runs the same by transformers.

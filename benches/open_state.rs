@@ -1,5 +1,5 @@
 //! A saved state of 10 MB opens in well under 0.5 s, also in a development build:
-//! `cargo bench --bench open_state --profile dev --no-default-features`.
+//! `cargo bench --package attune-core --bench open_state --profile dev`.
 
 use std::hint::black_box;
 use std::{env, fs, process};

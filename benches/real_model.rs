@@ -1,6 +1,6 @@
 //! A real model opened, and the time from a key to the new picture's numbers.
 //!
-//!     cargo bench --no-default-features --bench real_model -- path/to/a/model [--words 16] [--opening] [--writing]
+//!     cargo bench --package attune-view --bench real_model -- path/to/a/model [--words 16] [--opening] [--writing]
 //!
 //! Times are those of the thread on a processor, where the system tells them, so that other programs do not count; but for
 //! those of the opening, which go by.
@@ -9,6 +9,8 @@
 //! text, from a turned weight in the first and in the last layer, and from a head taken out of layers further and further
 //! back, to the snapshot; of the logit lens of a word; to the scores of one word in 20 sentences; and, of a model that looks
 //! back only, of one more word with keys and values kept, beside the time to read its weights once.
+
+mod top;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -50,6 +52,7 @@ struct Args {
 }
 
 fn main() {
+    top::begin();
     let args = Args::parse();
     let _ = args.bench;
     let mut kernel = opened(&args.model);

@@ -1,7 +1,7 @@
 //! Retrain on drag: the apple lesson from scratch, static vectors and model, on one thread; and how long a
 //! stale run keeps the kernel from a newer recipe. In the profile of `cargo run`:
 //!
-//!     cargo bench --no-default-features --profile dev --bench retrain
+//!     cargo bench --package attune-core --profile dev --bench retrain
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! From a slider's command to a new snapshot, and one piece of training between looks at the commands, on the main
 //! lesson.
 //!
-//!     cargo bench --no-default-features --bench slider
+//!     cargo bench --package attune-core --bench slider
 
 use std::hint::black_box;
-use std::path::Path;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{TrainingCommand, WeightCommand};
@@ -13,7 +12,8 @@ use attune_engine::numerics::params::TensorName;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn slider(c: &mut Criterion) {
-    let lesson = attune_core::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
+    let lesson =
+        attune_core::lesson::parse("apple.ron", include_str!("../lessons/apple.ron")).expect("the lesson is valid");
     let mut kernel = Kernel::trained(Arc::new(lesson.clone()));
     let mut value = 0.0;
     c.bench_function("slider to snapshot", |b| {

@@ -1,6 +1,6 @@
 //! From the move of a slider to the snapshot with the new output of a code cell on 64x64 matrices.
 //!
-//!     cargo bench --profile dev --no-default-features --bench slider_cell
+//!     cargo bench --package attune-core --profile dev --bench slider_cell
 
 mod clock;
 

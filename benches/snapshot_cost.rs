@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attune::app::link::LatestModels;
-use attune::app::stage::canvas::PointIndex;
 use attune::app::stage::frame::{self, StageTab};
 use attune::app::stage::pass::StageFrame;
+use attune::app::stage::pick::PointIndex;
 use attune::app::stage::state::StageState;
 use attune::app::systems::show;
 use attune::app::ui_state::ViewState;

@@ -12,9 +12,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use attune::app::stage::canvas::{Floating, PointIndex, StageControls, picture_ui};
+use attune::app::stage::canvas::{Floating, StageControls, picture_ui};
 use attune::app::stage::frame::StageTab;
 use attune::app::stage::geometry;
+use attune::app::stage::pick::PointIndex;
 use attune::app::stage::projection::SceneRef;
 use attune::app::stage::state::StageState;
 use attune::app::theme::{self, Palette, fonts};

@@ -1,7 +1,7 @@
 //! How true the costs of [`attune_engine::numerics::model::cost`] are, which limit what a lesson may ask
 //! for: the time of a training step beside its cost, for models small and large.
 //!
-//!     cargo bench --no-default-features --bench step_cost
+//!     cargo bench --package attune-core --bench step_cost
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Files of word vectors and answers about them: 400,000 words, as GloVe's text of 100 numbers each (350 MB) and as word2vec's
 //! binary file of 300 (480 MB).
 //!
-//!     cargo bench --no-default-features --profile dev --bench vectors -- --folder vectors
+//!     cargo bench --package attune-engine --profile dev --bench vectors -- --folder vectors
 //!
 //! The files are written once and kept, so that `vectors.py` beside this times gensim and NumPy on the same.
 

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
+#[path = "../top.rs"]
+mod top;
+
 use std::process::exit;
 use std::time::Instant;
 
@@ -18,6 +21,7 @@ impl Arguments {
     /// Reads the command line; `flags` take no value, `options` take one. Anything else ends the
     /// program with exit code 2.
     pub fn read(repeat: usize, flags: &[&str], options: &[&str]) -> Self {
+        top::begin();
         let mut arguments = Self { threads: 1, repeat, rest: Vec::new() };
         let mut given = std::env::args().skip(1);
         while let Some(name) = given.next() {

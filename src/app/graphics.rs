@@ -25,7 +25,7 @@ use bevy::tasks::block_on;
 use bevy_egui::render::systems::{EguiRenderData, EguiTransforms};
 use bevy_egui::render::{EGUI_SHADER_HANDLE, EguiPipeline};
 
-use crate::app::AppFault;
+use crate::app::fault::AppFault;
 
 /// A device that is lost for the third time ...
 const LOSSES_MAX: usize = 3;

@@ -4,6 +4,8 @@
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::issue::shown;
@@ -34,6 +36,7 @@ use egui::{Align, Frame, Layout, Margin, RichText, TextStyle, Ui, UiBuilder};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ImageBuffer, PixelWithColorType, Rgb, RgbImage, Rgba, RgbaImage};
 
+use crate::app::fault::AppFault;
 use crate::app::link::LatestModels;
 use crate::app::panels::StageUi;
 use crate::app::stage::camera::CameraRig;
@@ -45,7 +48,7 @@ use crate::app::ui_state::walk::STEPS;
 use crate::app::ui_state::{ThemeChoice, ViewState};
 use crate::app::workspace::stage_side::StageSide;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
-use crate::app::{AppFault, graphics, systems};
+use crate::app::{graphics, systems};
 
 /// Options of a picture.
 #[derive(Clone, Debug)]
@@ -119,25 +122,81 @@ pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
 
 /// Draws the picture, as PNG.
 pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
-    let mut app = picture_app(options)?;
-    if !options.transparent {
-        let picture = capture(&mut app)?;
-        drop(app);
-        return encode(&picture);
+    let pixels = Renderer::default().pixels(options)?;
+    pixels.encode()
+}
+
+/// An app without a window that draws one picture after another. Opening it takes longest: a device, pipelines and fonts are
+/// made once for all pictures of one size.
+#[derive(Default)]
+pub struct Renderer(Option<Opened>);
+
+struct Opened {
+    app: App,
+    size: (u32, u32),
+    workspace: bool,
+}
+
+impl Renderer {
+    /// Draws a picture, as PNG.
+    pub fn draw(&mut self, options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
+        self.pixels(options)?.encode()
     }
-    let [black, white] = theme::BACKGROUNDS.map(|background| {
-        app.world_mut().resource_mut::<ViewState>().figure.background = Some(background);
-        capture(&mut app)
-    });
-    drop(app);
-    encode(&recover_alpha(&black?, &white?))
+
+    fn pixels(&mut self, options: &PictureOptions) -> Result<Pixels, AppFault> {
+        let view = view_of(options)?;
+        // After a fault nobody knows what the device can still do: the next picture begins with another one.
+        let kept = self.0.take().filter(|opened| (opened.size, opened.workspace) == (options.size, options.workspace));
+        let mut opened = match kept {
+            Some(mut opened) => {
+                begin_anew(&mut opened.app);
+                prepare(&mut opened.app, options, view);
+                settle_again(&mut opened.app);
+                opened
+            }
+            None => {
+                let mut app = open(options.size, options.dark, options.workspace)?;
+                prepare(&mut app, options, view);
+                settle(&mut app);
+                Opened { app, size: options.size, workspace: options.workspace }
+            }
+        };
+        let pixels = Pixels::of(&mut opened.app, options.transparent)?;
+        self.0 = Some(opened);
+        Ok(pixels)
+    }
+}
+
+/// The pixels of a picture as the graphics adapter gave them back.
+enum Pixels {
+    Opaque(RgbImage),
+    /// The same picture on black and on white.
+    Transparent([RgbImage; 2]),
+}
+
+impl Pixels {
+    /// Takes the picture of an app that has come to rest.
+    fn of(app: &mut App, is_transparent: bool) -> Result<Self, AppFault> {
+        if !is_transparent {
+            return screenshot(app).map(Self::Opaque);
+        }
+        let [black, white] = theme::BACKGROUNDS.map(|background| {
+            app.world_mut().resource_mut::<ViewState>().figure.background = Some(background);
+            capture_next(app)
+        });
+        Ok(Self::Transparent([black?, white?]))
+    }
+
+    fn encode(self) -> Result<Vec<u8>, AppFault> {
+        match self {
+            Self::Opaque(picture) => encode(&picture),
+            Self::Transparent([black, white]) => encode(&recover_alpha(&black, &white)),
+        }
+    }
 }
 
 /// An app without a window that shows what the options say.
 pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
-    if options.snapshot.space.is_none() {
-        return Err(AppFault::NothingToDraw("the static vectors of the lesson have not been trained".to_owned()));
-    }
     let view = view_of(options)?;
     let mut app = open(options.size, options.dark, options.workspace)?;
     prepare(&mut app, options, view);
@@ -145,6 +204,9 @@ pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
 }
 
 fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
+    if options.snapshot.space.is_none() {
+        return Err(AppFault::NothingToDraw("the static vectors of the lesson have not been trained".to_owned()));
+    }
     let theme = if options.dark { ThemeChoice::Dark } else { ThemeChoice::Light };
     if let Some(seen) = &options.seen {
         return Ok(seen.view.as_figure(theme, options.zoom));
@@ -213,9 +275,17 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
     app
 }
 
+/// Forgets the last picture: its scene, camera and workspace.
+fn begin_anew(app: &mut App) {
+    let world = app.world_mut();
+    world.resource_mut::<StageTab>().begin_anew();
+    world.insert_resource(WorkspaceState::default());
+}
+
 /// Sets up lesson, view and camera of the app.
 fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let world = app.world_mut();
+    world.insert_resource(ClearColor(theme::clear_color(options.dark)));
     let (mut models, mut stage) = (LatestModels::default(), StageState::default());
     if let Some(shared) = &options.shared {
         world.resource_mut::<WorkspaceState>().0.restore(shared, &mut view);
@@ -262,11 +332,27 @@ struct Captured(Option<Result<RgbImage, String>>);
 
 /// Captures the picture of an app without a window when it has come to rest.
 pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
+    settle(app);
+    screenshot(app)
+}
+
+/// Lets a new app come to rest.
+fn settle(app: &mut App) {
     for _ in 0..SETTLE_FRAMES {
         app.update();
-        std::thread::sleep(std::time::Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));
+        thread::sleep(Duration::from_secs_f32(theme::motion::RESIZE_SETTLES / 2.0));
     }
-    screenshot(app)
+}
+
+/// Lets an app come to rest that has drawn a picture: at once, unless the caption leaves the stage another height.
+fn settle_again(app: &mut App) {
+    for _ in 0..SETTLE_FRAMES {
+        (0..NEXT_FRAMES).for_each(|_| app.update());
+        if !app.world().resource::<StageTab>().is_settling() {
+            return;
+        }
+        thread::sleep(Duration::from_secs_f32(theme::motion::RESIZE_SETTLES));
+    }
 }
 
 /// Captures the next picture of an app whose first one is captured: fonts and layout have settled.

@@ -201,10 +201,10 @@ fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &
 /// The stage cells as they look once every cell has run.
 #[cfg(feature = "app")]
 fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, warnings: &Warnings) -> Pictures {
-    use crate::app::work::job::{self, Drawn};
+    use crate::app::work::export::{self, Drawn};
 
-    let bar = training::pictures(job::count(snapshot, format), common);
-    let Drawn { pictures, fault } = job::draw_stages(snapshot, path, format, || bar.inc(1));
+    let bar = training::pictures(export::count(snapshot, format), common);
+    let Drawn { pictures, fault } = export::draw_stages(snapshot, path, format, || bar.inc(1));
     bar.finish_and_clear();
     if let Some(fault) = fault {
         warnings.say(format_args!("stage cells are described in words, because they cannot be drawn: {fault}"));

@@ -54,9 +54,14 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// U+FEFF in UTF-8, the byte order mark that some programs put before text.
 pub const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes of a text without the byte order mark before it.
+/// Removes the byte order mark before a text that is not decoded yet.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// Removes the byte order mark before a text.
+pub fn text_without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn check_regular(there: &Metadata) -> io::Result<()> {

@@ -8,6 +8,7 @@ use attune::app::actions::focus::Opened;
 use attune::app::actions::{Action, WindowAction, keys};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
+use attune::app::text::term_card::term_card_ui;
 use attune::app::workspace::windows::{GlossaryUiState, glossary_window_ui};
 use attune_core::lesson::course::{CourseFile, Heading};
 use attune_core::lesson::glossary::parse;
@@ -55,7 +56,7 @@ fn bench(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harne
     let done = Rc::new(RefCell::new(Done::default()));
     let inner = done.clone();
     let mut prose = Prose::default();
-    prose.set_glossary(glossary);
+    prose.set_glossary(glossary, term_card_ui);
     let mut state = GlossaryUiState::default();
     let harness = dressed(SIZE, move |ui| {
         Opened { is_glossary_open: state.is_open, ..Opened::default() }.announce(ui.ctx());
@@ -141,7 +142,7 @@ fn without_a_glossary_texts_are_as_they_were() {
         let found = Rc::new(RefCell::new(0.0));
         let inner = found.clone();
         let mut prose = Prose::default();
-        prose.set_glossary(glossary);
+        prose.set_glossary(glossary, term_card_ui);
         dressed(SIZE, move |ui| *inner.borrow_mut() = prose_height(ui, text, 170.0, &mut prose));
         found.take()
     };

@@ -1,6 +1,7 @@
 //! Outputs of code cells, found by their labels, without a window.
+use attune::app::panels::notebook::ReferenceUiState;
 use attune::app::panels::notebook::outputs::{fault_ui, outputs_ui, pictures_ui};
-use attune::app::panels::notebook::toolbar::{ReferenceUiState, reference_ui};
+use attune::app::panels::notebook::toolbar::reference_ui;
 use attune::app::text::images::Images;
 use attune::app::theme;
 use attune_engine::code::{Axis, Fault, Labels, Output, Plot, PlotLine, Tensor};

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use attune::app::stage::canvas::{Floating, Hit, PointIndex, StageControls, picture_ui};
+use attune::app::stage::canvas::{Floating, Hit, StageControls, picture_ui};
 use attune::app::stage::geometry::extent;
 use attune::app::stage::labels::{NEAR, SAME_PLACE};
 use attune::app::stage::names::{DrawnName, NameOwner};
+use attune::app::stage::pick::PointIndex;
 use attune::app::stage::projection::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::theme::{self, Palette, fonts};
 use attune::app::ui_state::search::{Emphasis, Visibility};

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use attune::app::stage::bar::{bar_ui, keys, leave};
 use attune::app::stage::camera::CameraRig;
-use attune::app::stage::canvas::{Floating, Hit, PointIndex, StageControls, picture_ui, stage_id};
+use attune::app::stage::canvas::{Floating, Hit, StageControls, picture_ui, stage_id};
 use attune::app::stage::geometry;
 use attune::app::stage::geometry::{extent, instances, scaled};
 use attune::app::stage::labels::{self, ObstacleKind};
+use attune::app::stage::pick::PointIndex;
 use attune::app::stage::projection::{ProjectedScene, SceneRef, SeenPoint};
 use attune::app::stage::timeline::{WAY, timeline_ui};
 use attune::app::theme::{self, Palette, fonts};
@@ -589,7 +590,7 @@ impl Seen {
 /// A place is as near as all of its points say one by one, wherever the pointer is.
 #[test]
 fn of_many_points_the_one_is_picked_that_asking_each_would_find() {
-    use attune::app::stage::canvas::{Candidate, nearest};
+    use attune::app::stage::pick::{Candidate, nearest};
     let mut random = StdRng::seed_from_u64(5);
     let mut at = || std::array::from_fn(|_| random.random_range(-1.0..1.0));
     let words: Vec<WordPoint> = (0..3_000).map(|i| word(&format!("w{i}"), at())).collect();
@@ -633,7 +634,7 @@ fn what_has_no_place_is_told_and_never_picked() {
 
 #[test]
 fn a_stack_of_points_is_picked_from_the_front_and_no_farther_than_8_points() {
-    use attune::app::stage::canvas::REACH;
+    use attune::app::stage::pick::REACH;
     let words = (0..40).map(|i| word(&format!("w{i}"), [0.0, 0.0, -0.8 + 0.04 * i as f32])).collect();
     let seen = Seen::of(model(words, Vec::new()), Emphasis::default());
     let mut controls = StageControls::default();

@@ -7,8 +7,8 @@ use std::thread;
 use attune::app::moving::MovingOptions;
 use attune::app::moving::Play;
 use attune::app::moving::encode::Form;
-use attune::app::work::job::Export;
-use attune::app::{AppFault, PictureOptions, draw};
+use attune::app::work::export::Export;
+use attune::app::{AppFault, PictureOptions, Renderer, draw};
 use attune_core::kernel::{Saved, Snapshot};
 use attune_view::export::file::Format;
 use attune_view::export::work_file::{self, LessonMark, WorkFile};
@@ -61,6 +61,28 @@ fn pictures_are_drawn_on_any_thread() {
     let [light, dark] = others.map(|other| other.join().expect("no panic"));
     assert!(beside.as_ref() == Some(&here) && light == Some(here), "at once");
     assert!(dark.is_some() && dark != light);
+}
+
+/// The pictures of an export are drawn by one app, which must not show what it drew before.
+#[test]
+fn a_picture_does_not_depend_on_those_that_were_drawn_before_it() {
+    let snapshot = snapshot();
+    if picture(snapshot.clone(), false).is_none() {
+        return;
+    }
+    let moved = |dark, time| PictureOptions { dark, time, size: SIZE, ..PictureOptions::of(snapshot.clone()) };
+    let of_cell = |dark| PictureOptions { cell: Some("both".to_owned()), ..moved(dark, f32::NAN) };
+    let large = PictureOptions { size: (SIZE.0, 2 * SIZE.1), ..of_cell(false) };
+    let transparent = PictureOptions { transparent: true, ..moved(false, 1.0) };
+    let all = [of_cell(false), of_cell(true), moved(false, 1.0), transparent, large.clone(), large, moved(true, 0.0)];
+    let mut renderer = Renderer::default();
+    let mut seen = Vec::new();
+    for (place, options) in all.iter().enumerate() {
+        let drawn = renderer.draw(options).expect("a picture");
+        assert!(drawn == draw(options).expect("a picture"), "picture {place} shows something of an earlier one");
+        seen.push(drawn);
+    }
+    assert!(seen[0] != seen[1] && seen[0] != seen[2] && seen[2] != seen[3], "the pictures differ");
 }
 
 fn wait(mut export: Export) -> (Result<String, String>, Export) {

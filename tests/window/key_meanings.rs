@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use attune::app::actions::focus::{Focus, Opened, Page};
-use attune::app::actions::keys::{LiveKey, alt, ctrl, ctrl_shift, key, live_keys, shift};
+use attune::app::actions::keys::{LiveKey, live_keys};
+use attune::app::actions::shortcut::{alt, ctrl, ctrl_shift, key, shift};
 use attune::app::actions::{
     ActionTable, Keyboard, NotebookAction, SentenceAction, Shortcut, StageAction, WindowAction,
 };

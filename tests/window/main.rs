@@ -30,13 +30,13 @@ use std::path::{Path, PathBuf};
 
 use attune::app::actions::Action;
 use attune::app::link::{LatestModels, Link};
-use attune::app::shell::opening::{Opening, Setup};
+use attune::app::shell::opening::Opening;
 use attune::app::shell::perform::perform;
-use attune::app::shell::ui::WindowState;
+use attune::app::shell::state::{Setup, WindowState};
 use attune::app::shell::window;
 use attune::app::systems;
-use attune::app::work::job::Waker;
 use attune::app::work::profile::Profile;
+use attune::app::work::waker::Waker;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
 use attune_core::store::Home;

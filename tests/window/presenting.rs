@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use attune::app::actions::{Action, FilePurpose, WindowAction};
 use attune::app::link::LatestModels;
-use attune::app::shell::ui::WindowState;
+use attune::app::shell::state::WindowState;
 use attune::app::ui_state::ViewState;
 use attune::app::work::session::Session;
 use attune::app::workspace::WorkspaceState;

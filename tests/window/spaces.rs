@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use attune::app::actions::{Action, FilePurpose, WindowAction};
 use attune::app::link::LatestModels;
-use attune::app::shell::opening::await_space;
-use attune::app::shell::ui::WindowState;
+use attune::app::shell::beside::await_space;
+use attune::app::shell::state::WindowState;
 use attune::app::stage::state::StageState;
 use attune::app::systems;
 use attune::app::theme::motion;

@@ -8,7 +8,7 @@ use attune::app::moving::encode::Form;
 use attune::app::moving::{self, MovingOptions, Stagehand};
 use attune::app::stage::camera::CameraRig;
 use attune::app::stage::geometry::{extent, scaled};
-use attune::app::stage::projection::View;
+use attune::app::stage::view::View;
 use attune::app::theme::{MARK_CONTRAST, Palette, contrast};
 use attune::app::ui_state::ViewState;
 use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_app, render};

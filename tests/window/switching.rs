@@ -4,7 +4,7 @@ use std::path::Path;
 
 use attune::app::actions::{Action, WindowAction};
 use attune::app::shell::course::CoursePage;
-use attune::app::shell::ui::WindowState;
+use attune::app::shell::state::WindowState;
 use attune::app::ui_state::{ThemeChoice, ViewState};
 use attune::app::work::session::Session;
 use attune::app::workspace::WorkspaceState;

@@ -16,7 +16,7 @@ use bevy::time::TimeUpdateStrategy;
 use image::RgbImage;
 
 use self::encode::{ColorTable, Encoder, Form};
-use crate::app::AppFault;
+use crate::app::fault::AppFault;
 use crate::app::picture::{self, PictureOptions};
 use crate::app::stage::camera::CameraRig;
 use crate::app::stage::frame::StageTab;

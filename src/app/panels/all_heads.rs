@@ -17,7 +17,7 @@ use egui::{
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
-use super::{Panel, PanelContext, PanelId, PanelName, Requests, ids};
+use super::panel::{Panel, PanelContext, PanelName, Requests};
 
 /// Order of the maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +102,7 @@ fn all_heads_ui(
     if let Some(head) = opened {
         state.cursor = head;
         selection.show_head(Some(head));
-        let which = ids().iter().position(|panel| *panel == PanelId::of(PanelName::Attention));
+        let which = PanelName::ALL.iter().position(|panel| *panel == PanelName::Attention);
         let show = which.map(|which| Pressed { which, ..Pressed::once(WindowAction::Panel) });
         requests.actions.extend(show.map(Action::Row));
     }

@@ -23,7 +23,7 @@ use egui::{
     Sense, Slider, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::{Panel, PanelContext};
+use super::panel::{Panel, PanelContext};
 
 #[derive(Default)]
 pub struct AnswersPanel {

@@ -17,7 +17,7 @@ use egui::{
     Stroke, Ui, Vec2, WidgetInfo, WidgetType,
 };
 
-use super::{Panel, PanelContext};
+use super::panel::{Panel, PanelContext};
 
 /// How the weights are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

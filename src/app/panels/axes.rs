@@ -7,7 +7,7 @@ use attune_view::view_model::axes::{AxesModel, AxisOrders, AxisRow, percent};
 use egui::containers::menu::MenuButton;
 use egui::{Align, Button, CornerRadius, Key, Label, Layout, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
-use super::{Panel, PanelContext, Requests};
+use super::panel::{Panel, PanelContext, Requests};
 
 #[derive(Default)]
 pub struct AxesPanel {

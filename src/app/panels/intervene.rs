@@ -23,7 +23,7 @@ use egui::{
     Slider, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-use super::{Panel, PanelContext};
+use super::panel::{Panel, PanelContext};
 
 #[derive(Default)]
 pub struct IntervenePanel {

@@ -28,8 +28,8 @@ use egui::{
     WidgetInfo, WidgetType, vec2,
 };
 
+use super::panel::{Panel, PanelContext, PanelId, PanelName};
 use super::senses::{SensesUiState, senses_ui};
-use super::{Panel, PanelContext, PanelId, PanelName};
 
 #[derive(Default)]
 pub struct MeaningPanel {

@@ -17,7 +17,7 @@ use egui::{
 };
 use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Points, VLine};
 
-use super::Requests;
+use super::panel::Requests;
 
 /// The name of the word's field.
 pub const SENSE_WORD: &str = "The word whose senses are shown";

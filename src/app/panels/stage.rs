@@ -6,7 +6,7 @@ use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::controls::{copy_button, middle_ui};
 use egui::{Frame, Label, Margin, RichText, Ui};
 
-use super::{Panel, PanelContext, PanelId, PanelName};
+use super::panel::{Panel, PanelContext, PanelId, PanelName};
 
 #[derive(Default)]
 pub struct StagePanel;

@@ -24,7 +24,7 @@ use egui::{
 };
 
 use super::fold::fold_ui;
-use super::{Panel, PanelContext};
+use super::panel::{Panel, PanelContext};
 
 /// How the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -24,8 +24,8 @@ use egui::{
 };
 use egui_plot::{GridMark, HLine, Line, LineStyle, PlotPoint, PlotPoints, Text, VLine};
 
+use super::panel::{Panel, PanelContext};
 use super::weights::ghost_mark;
-use super::{Panel, PanelContext};
 
 const SMALL_STEP: usize = 1;
 const LARGE_STEP: usize = 10;

@@ -17,7 +17,7 @@ use egui::{
     Button, ComboBox, DragValue, Label, Response, RichText, ScrollArea, Sense, Slider, Ui, WidgetInfo, WidgetType,
 };
 
-use super::{Panel, PanelContext};
+use super::panel::{Panel, PanelContext};
 
 /// Speed of a number under a drag, in units a point.
 const DRAG_SPEED: f64 = 0.01;

@@ -22,16 +22,17 @@ use egui::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::opening::{Setup, close, name_window, unsaved};
+use super::leaving::{close, name_window, unsaved};
+use super::state::Setup;
 use crate::app::actions::{Action, ActionTable, WindowAction};
 use crate::app::link::LatestModels;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::ThemeChoice;
 use crate::app::ui_state::walk::ease;
 use crate::app::widgets::plot::sketch_ui;
-use crate::app::work::job::Waker;
 use crate::app::work::profile::{Profile, kept_course};
 use crate::app::work::session::SessionState;
+use crate::app::work::waker::Waker;
 use crate::app::workspace::top_bar::view_ui;
 use crate::built_in;
 

@@ -1,11 +1,17 @@
 //! The window around the workspace: its systems, pages, dialogs and keys, and what is done when something is asked of it.
 
+pub mod beside;
 pub mod course;
 pub mod dialogs;
 pub mod jobs;
 pub mod keyboard;
+pub mod leaving;
+pub mod links;
 pub mod opening;
 pub mod perform;
 pub mod presentation;
+pub mod state;
+pub mod still_map;
+pub mod talk;
 pub mod ui;
 pub mod window;

@@ -1,57 +1,34 @@
-//! Opening a lesson: at the start, in place of the one that is open, as a copy of what somebody shared, or by a link in a
-//! text; the model that is put beside it; and the picture that a lesson opens with, its first cell where that is a stage
-//! cell.
+//! Opening a lesson: at the start, in place of the one that is open, or as a copy of what somebody shared; and the picture that
+//! a lesson opens with, its first cell where that is a stage cell.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
 use attune_core::lesson::course::is_lesson;
 use attune_core::lesson::issue::shown;
-use attune_core::lesson::links::{TextLink, token_named};
 use attune_core::lesson::load::foreign;
 use attune_core::lesson::schema::CellKind;
-use attune_core::lesson::vector_files::{BESIDE_VECTORS, in_folder, is_file_of_vectors, read_with_progress};
-use attune_core::lesson::{Lesson, course as lessons};
-use attune_core::store::Home;
+use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_view::export::work_file::{SharedWork, is_shared};
-use attune_view::view_model::saved_view::{MeaningView, SavedView};
-use attune_view::view_model::sentence;
-use attune_view::view_model::spaces::TwoSpaces;
+use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
 
 use super::course::{self, CoursePage};
-use super::jobs::{self, Jobs};
-use super::perform::show_meaning;
-use super::presentation;
-use super::ui::WindowState;
+use super::leaving::{close, name_window, unsaved};
+use super::state::{Jobs, Setup, WindowState};
 use crate::app::link::{LatestModels, Link, Outbox, send_now};
-use crate::app::panels::{PanelId, PanelName};
 use crate::app::stage::frame::StageTab;
-use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;
-use crate::app::work::job::{Job, Waker};
+use crate::app::work::job::Job;
 use crate::app::work::profile::Profile;
 use crate::app::work::session::{Session, SessionState};
-use crate::app::work::source::{LessonIssues, LessonSource, OtherModel, ReadLesson};
+use crate::app::work::source::{LessonIssues, LessonSource, ReadLesson};
 use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 use crate::built_in;
-
-/// Settings that every lesson of this window opens with. Absent in a picture.
-#[derive(Resource, Clone)]
-pub struct Setup {
-    /// Replaces a lesson's seed.
-    pub seed: Option<u64>,
-    /// None: nothing is kept.
-    pub home: Option<Home>,
-    pub waker: Waker,
-    /// Whether new lessons are handed to the learner's editor; those of a test are not.
-    pub has_editor: bool,
-}
 
 /// A lesson that has been opened, and is not yet shown.
 pub struct Opening {
@@ -114,49 +91,6 @@ impl Opening {
     }
 }
 
-pub fn name_window(world: &mut World, lesson: Option<&Path>) {
-    let name = title(lesson);
-    for mut window in world.query_filtered::<&mut Window, With<PrimaryWindow>>().iter_mut(world) {
-        window.title.clone_from(&name);
-    }
-}
-
-/// The title of the window.
-pub fn title(lesson: Option<&Path>) -> String {
-    let stem = lesson.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    stem.map_or_else(|| "attune".to_owned(), |stem| format!("{stem} · attune"))
-}
-
-/// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
-pub fn unsaved(world: &mut World) -> Option<String> {
-    // The work is that before the talk.
-    presentation::end(world);
-    if let Some(mut profile) = world.get_resource_mut::<Profile>() {
-        profile.flush();
-    }
-    let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
-    if !world.contains_resource::<Session>() {
-        return None;
-    }
-    world.resource_scope(|world, mut session: Mut<Session>| {
-        session.settle(world.resource::<Link>(), &view);
-        session.close().err()
-    })
-}
-
-/// No lesson is open any more.
-pub fn close(world: &mut World) {
-    let mut jobs = world.resource_mut::<Jobs>();
-    (jobs.spaces, jobs.awaited) = (None, None);
-    world.remove_resource::<Session>();
-    world.remove_resource::<LessonSource>();
-    world.insert_resource(Link::default());
-    world.insert_resource(LatestModels::default());
-    world.insert_resource(StageState::default());
-    world.insert_resource(Outbox::default());
-    world.insert_resource(LessonIssues::default());
-}
-
 /// Opens another lesson, once the work on this one is safe.
 pub fn open(world: &mut World, path: PathBuf) {
     give_up_opening(world);
@@ -212,180 +146,6 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     world.resource_mut::<WindowState>().is_key_sheet_open = false;
     opening().show(world);
     world.resource_mut::<CoursePage>().close();
-}
-
-/// Puts another model beside the one that is open, with the comparison in front.
-pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
-    let other = OtherModel::open(lesson, &world.resource::<Setup>().waker);
-    world.insert_resource(other);
-    show_meaning(world, MeaningView::Models);
-}
-
-/// Whether a file of vectors would be the second: one is open.
-pub fn is_second_space(world: &World, path: &Path) -> bool {
-    is_on_vectors(world) && is_file_of_vectors(path)
-}
-
-/// Whether a file of vectors is open.
-fn is_on_vectors(world: &World) -> bool {
-    let snapshot = world.resource::<LatestModels>().snapshot();
-    snapshot.is_some_and(|snapshot| snapshot.lesson.static_embedding.is_whole_file())
-}
-
-/// Puts another file of vectors beside the one that is being opened, once that is read.
-pub fn await_space(world: &mut World, path: PathBuf) {
-    world.resource_mut::<Jobs>().awaited = Some(path);
-}
-
-/// Opens the other file of vectors that waits for the first one, once that is read.
-pub fn open_awaited(world: &mut World) {
-    let Some(path) = world.resource_mut::<Jobs>().awaited.take() else { return };
-    let is_shown = world.resource::<LatestModels>().snapshot().is_some();
-    if is_shown { open_space(world, path) } else { await_space(world, path) }
-}
-
-/// Reads another file of vectors and turns it onto the one that is open, once all of that is read.
-fn open_space(world: &mut World, path: PathBuf) {
-    let snapshot = world.resource::<LatestModels>().snapshot();
-    let read = snapshot.filter(|snapshot| !snapshot.lesson.static_embedding.is_in_part());
-    let Some((here, space)) = read.and_then(|of| Some((of.lesson.title.clone(), of.space.clone()?))) else {
-        return await_space(world, path);
-    };
-    let there = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let waker = world.resource::<Setup>().waker.hook();
-    let job = Job::run(0, waker, move |_| {
-        let other = read_with_progress(&path, &mut |_| {}).map_err(|why| why.to_string())?;
-        TwoSpaces::of(&space, [here, there], other)
-    });
-    world.resource_mut::<Jobs>().spaces = Some(job);
-    world.resource_mut::<WindowState>().export = ExportModel::Opening;
-    show_meaning(world, MeaningView::Models);
-}
-
-/// Shows the model, or the file of vectors, that is open alone again.
-pub fn end_beside(world: &mut World) {
-    world.remove_resource::<OtherModel>();
-    let mut models = world.resource_mut::<LatestModels>();
-    (models.beside, models.spaces) = (None, None);
-}
-
-/// Reads the model that is put beside; the last one stays where it cannot be read.
-pub fn open_beside(world: &mut World, path: &Path) {
-    if is_second_space(world, path) {
-        return open_space(world, path.to_owned());
-    }
-    if is_on_vectors(world) || is_file_of_vectors(path) {
-        return jobs::say(world, Err(format!("Nothing was opened: {BESIDE_VECTORS}")));
-    }
-    match attune_core::lesson::read(path) {
-        Ok(lesson) => put_beside(world, Arc::new(lesson)),
-        Err(issues) => {
-            let why = issues.first().map_or_else(String::new, ToString::to_string);
-            jobs::say(world, Err(format!("Nothing was opened: {why}")));
-        }
-    }
-}
-
-/// Follows a link; where it leads nowhere, a notice says so.
-pub fn follow_link(world: &mut World, link: TextLink) {
-    if let Err(why) = try_follow(world, link) {
-        world.resource_mut::<WorkspaceState>().0.say(&why);
-    }
-}
-
-fn try_follow(world: &mut World, link: TextLink) -> Result<(), String> {
-    let models = world.resource::<LatestModels>();
-    let Some(snapshot) = models.snapshot().cloned() else { return Ok(()) };
-    let not_yet = || "There is no model yet. Wait until it has been trained.".to_owned();
-    match link {
-        TextLink::Panel(panel) => world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(panel)),
-        TextLink::Word(name) => choose_word(world, snapshot.model.as_ref().ok_or_else(not_yet)?, &name)?,
-        TextLink::Head(head) => choose_head(world, snapshot.model.as_ref().ok_or_else(not_yet)?, head)?,
-        TextLink::Attention(head) => {
-            try_follow(world, TextLink::Head(head))?;
-            world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Attention));
-        }
-        TextLink::Sentence(text) => {
-            snapshot.model.as_ref().ok_or_else(not_yet)?;
-            world.resource_mut::<Outbox>().commands.push(Command::Sentence(SentenceCommand::Set(text)));
-        }
-        TextLink::Time(time) => world.resource_mut::<ViewState>().walk.glide_to(time),
-        TextLink::Weight { tensor, row, col } => {
-            let model = snapshot.model.as_ref().ok_or_else(not_yet)?;
-            show_weight(world, model, &tensor, (row, col))?;
-        }
-        TextLink::Cell(id) => {
-            world.resource_mut::<ViewState>().asked.cell = Some(id);
-            world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Notebook));
-        }
-        TextLink::Lesson(id) => {
-            let file = lesson_beside(world, &id).or_else(|| lesson_of_program(world, &id));
-            open(world, file.ok_or_else(|| format!("There is no lesson {id:?} beside this one or in the course."))?);
-        }
-        TextLink::File(name) => {
-            let path = in_folder(snapshot.lesson.folder.as_deref(), &name);
-            open(world, path.map_err(|why| sentence(&why))?);
-        }
-    }
-    Ok(())
-}
-
-/// Chooses a head by its number, counted from 1 over all layers.
-fn choose_head(world: &mut World, model: &ModelSnapshot, number: usize) -> Result<(), String> {
-    let heads = model.architecture.heads();
-    let head = number.checked_sub(1).filter(|head| *head < heads);
-    let head = head.ok_or_else(|| format!("There is no such head; the number of heads is {heads}."))?;
-    world.resource_mut::<ViewState>().selection.choose_head(head);
-    Ok(())
-}
-
-/// Chooses the word of the sentence that a link names.
-fn choose_word(world: &mut World, model: &ModelSnapshot, name: &str) -> Result<(), String> {
-    let tokens: Vec<&str> = model.sentence.tokens.iter().map(|token| token.text.as_str()).collect();
-    let token = token_named(&tokens, name).map_err(|flaw| flaw.line())?;
-    world.resource_mut::<ViewState>().selection.choose_query(Some(token));
-    Ok(())
-}
-
-/// Shows an entry of a learned tensor in the weights panel.
-fn show_weight(
-    world: &mut World,
-    model: &ModelSnapshot,
-    tensor: &str,
-    (row, col): (usize, usize),
-) -> Result<(), String> {
-    let spec = model.parameters.specs().iter().find(|spec| spec.id.code_name() == tensor);
-    let spec = spec.filter(|spec| row < spec.rows && col < spec.cols);
-    let id = spec.map(|spec| spec.id).ok_or_else(|| format!("The model has no {tensor}[{row},{col}]."))?;
-    world.resource_mut::<ViewState>().asked.weight = Some((id, row, col));
-    world.resource_mut::<WorkspaceState>().0.open_panels.show(PanelId::of(PanelName::Weights));
-    Ok(())
-}
-
-fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
-    let folder = world.get_resource::<Session>()?.path().parent()?;
-    Some(lessons::list(folder).into_iter().find(|file| file.id() == id)?.path)
-}
-
-/// Puts the model that comes with attune beside the one that is open.
-pub fn open_own_beside(world: &mut World) {
-    let home = world
-        .resource::<Setup>()
-        .home
-        .clone()
-        .ok_or_else(|| "there is no home folder for the model's files".to_owned());
-    let course = home.and_then(|home| built_in::put_into(&home.built_in()).map_err(|error| error.to_string()));
-    match course {
-        Ok(course) => open_beside(world, &course.join(built_in::MODEL)),
-        Err(why) => jobs::say(world, Err(format!("Nothing was opened: {why}"))),
-    }
-}
-
-/// A lesson of the course that is in the program, whose files have the names of their lessons.
-fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
-    let home = world.resource::<Setup>().home.as_ref().filter(|_| built_in::has(id))?;
-    let folder = built_in::put_into(&home.built_in()).ok()?;
-    Some(lessons::file(&folder, id))
 }
 
 /// How far a lesson has opened.

@@ -14,15 +14,16 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext};
 use egui::Id;
 
+use super::beside::{self, show_meaning};
 use super::course::{self, CoursePage};
 use super::dialogs::HandInUiState;
-use super::opening::{self, follow_link};
-use super::ui::WindowState;
-use super::{jobs, presentation};
+use super::links::follow_link;
+use super::state::WindowState;
+use super::{jobs, opening, presentation};
 use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, keys};
 use crate::app::link::{LatestModels, Outbox, send_now};
 use crate::app::panels;
-use crate::app::panels::meaning::{MeaningPanel, SECOND_SENTENCE, toggle};
+use crate::app::panels::meaning::{SECOND_SENTENCE, toggle};
 use crate::app::panels::senses::{SENSE_WORD, toggle_senses};
 use crate::app::panels::training::{FAR_STEPS, look_at, play_or_pause};
 use crate::app::stage::state::StageState;
@@ -132,8 +133,8 @@ fn effect(action: WindowAction) -> Effect {
         Do::Course => World(course::show),
         Do::Browse => World(|world| jobs::choose_file(world, FilePurpose::Open)),
         Do::Beside => World(|world| jobs::choose_file(world, FilePurpose::OpenBeside)),
-        Do::EndBeside => World(opening::end_beside),
-        Do::BesideOwn => World(opening::open_own_beside),
+        Do::EndBeside => World(beside::end_beside),
+        Do::BesideOwn => World(beside::open_own_beside),
         Do::NewLesson => World(|world| jobs::choose_file(world, FilePurpose::NewLesson { is_copy: false })),
         Do::CopyLesson => World(|world| jobs::choose_file(world, FilePurpose::NewLesson { is_copy: true })),
         Do::Picture => World(jobs::choose_picture),
@@ -231,12 +232,6 @@ fn compare_senses(world: &mut World) {
         show_meaning(world, MeaningView::Senses);
         ask_for_keyboard(world, keys::sentence_field(SENSE_WORD));
     }
-}
-
-/// Brings the panel of comparisons to the front, with one of them.
-pub fn show_meaning(world: &mut World, view: MeaningView) {
-    world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
-    world.resource_mut::<ViewState>().asked.meaning = Some(view);
 }
 
 fn toggle_glossary(world: &mut World) {

@@ -13,19 +13,19 @@ use bevy_egui::EguiContexts;
 use egui::{Context, Event, PointerState, Ui};
 
 use super::course::{CoursePage, drop_ui, home_ui};
-use super::dialogs::{FilesUiState, HandInUiState, files_ui, hand_in_ui, key_sheet_ui, picture_choice_ui, share_ui};
-use super::jobs::{StillState, still_ui};
-use super::presentation::{Presentation, presentation_ui, zoom};
+use super::dialogs::{files_ui, hand_in_ui, key_sheet_ui, picture_choice_ui, share_ui};
+use super::state::WindowState;
+use super::still_map::still_ui;
+use super::talk::{presentation_ui, zoom};
 use crate::app::actions::focus::{Focus, Opened, Page};
 use crate::app::actions::keys::follow_typing;
-use crate::app::actions::table::PictureChoice;
 use crate::app::actions::{Action, FilePurpose, Pressed, WindowAction, pressed};
 use crate::app::link::{LatestModels, Outbox};
 use crate::app::stage::bar::keys;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::sentence::{StripOptions, keys as sentence_keys};
 use crate::app::stage::state::StageState;
-use crate::app::text::cards::live_card_ui;
+use crate::app::text::live_card::live_card_ui;
 use crate::app::ui_state::ViewState;
 use crate::app::work::session::Session;
 use crate::app::work::source::LessonIssues;
@@ -33,38 +33,6 @@ use crate::app::workspace::notices::{ExportModel, checkpoints_ui, exported_ui, s
 use crate::app::workspace::stage_side::{StageParts, StageSide};
 use crate::app::workspace::windows::provenance_ui;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
-
-/// The actions that are asked of the window, and its dialogs.
-#[derive(Resource, Default)]
-pub struct WindowState {
-    /// Actions that were asked for, in their order.
-    pub asked: Vec<Action>,
-    pub is_key_sheet_open: bool,
-    pub files: FilesUiState,
-    /// The picture that is being chosen.
-    pub picture: Option<PictureChoice>,
-    /// The dialog of a work that is to be handed in.
-    pub hand_in: Option<HandInUiState>,
-    /// The dialog that says what is shared is open.
-    pub is_sharing: bool,
-    /// The note on the export that is under way, or has ended.
-    pub export: ExportModel,
-    /// The still map of the words.
-    pub map: StillState,
-    /// The talk that is given.
-    pub presentation: Option<Presentation>,
-}
-
-impl WindowState {
-    /// A dialog of files, of a picture or of a work has the keys.
-    pub fn is_dialog_open(&self) -> bool {
-        self.files.is_open() || self.picture.is_some() || self.hand_in.is_some() || self.is_sharing
-    }
-
-    pub fn is_exporting(&self) -> bool {
-        matches!(self.export, ExportModel::Writing { .. })
-    }
-}
 
 /// Everything that is shown, and where what is asked for goes.
 #[derive(SystemParam)]

@@ -18,23 +18,26 @@ use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitSettings};
 use bevy_egui::{EguiInput, EguiPreUpdateSet, EguiPrimaryContextPass};
 use egui::{Event, Modifiers};
 
+use super::beside::{self, follow_spaces, put_beside};
 use super::course::{self, CoursePage};
-use super::jobs::{Jobs, follow_export, follow_map, follow_spaces};
-use super::keyboard;
-use super::opening::{self, Opening, Setup, put_beside, title, unsaved};
+use super::jobs::{follow_export, follow_map};
+use super::leaving::{title, unsaved};
+use super::opening::{self, Opening};
 use super::perform::perform;
-use super::ui::{self, WindowState};
+use super::state::{Jobs, Setup, WindowState};
+use super::{keyboard, ui};
+use crate::app::fault::AppFault;
 use crate::app::graphics::{self, Recovery, Rescue};
 use crate::app::link::AppSystems;
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::state::StageState;
+use crate::app::systems;
 use crate::app::theme::{self, motion, size};
 use crate::app::ui_state::{ThemeChoice, ViewState};
-use crate::app::work::job::Waker;
 use crate::app::work::profile::{self, Profile, WindowSettings};
 use crate::app::work::session::{self, Session};
 use crate::app::work::source::{self, LessonIssues};
-use crate::app::{AppFault, systems};
+use crate::app::work::waker::Waker;
 
 /// How the window opens.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -86,7 +89,7 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     }
     match options.beside {
         Some(Beside::Model(lesson)) => put_beside(app.world_mut(), lesson),
-        Some(Beside::Vectors(path)) => opening::await_space(app.world_mut(), path),
+        Some(Beside::Vectors(path)) => beside::await_space(app.world_mut(), path),
         None => {}
     }
     // The event loop takes the app.
@@ -163,7 +166,7 @@ pub fn add_systems(app: &mut App) {
             (
                 // What is saved during a talk is taken in when it ends.
                 source::reload.run_if(is_no_talk).before(systems::receive),
-                (opening::show_opening_cell, source::follow_beside, opening::open_awaited)
+                (opening::show_opening_cell, source::follow_beside, beside::open_awaited)
                     .after(systems::receive)
                     .before(systems::follow_trail),
             )

@@ -2,7 +2,7 @@
 //! clicked and until something else is.
 
 use attune_core::lesson::issue::shorten;
-use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, keys, pressed};
+use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, focus, keys, pressed};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::ui_state::search::{Emphasis, Hit, SearchResult};
 use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
@@ -179,7 +179,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
         field.request_focus();
     } else if lost(Key::Escape) {
         view.highlight.widen();
-        ui.memory_mut(|memory| memory.request_focus(keys::stage_id()));
+        ui.memory_mut(|memory| memory.request_focus(focus::stage_id()));
     }
     pattern_ui(ui, view.highlight);
     let count = emphasis.found.as_ref().map(|found| count(found, view.highlight.looked_at));
@@ -342,7 +342,7 @@ fn clear(ctx: &Context, view: &mut PanelView) {
     if view.highlight.is_narrowed() {
         view.highlight.widen();
     } else if !view.end_walk() && !view.clear_choice() {
-        ctx.memory_mut(|memory| memory.surrender_focus(keys::stage_id()));
+        ctx.memory_mut(|memory| memory.surrender_focus(focus::stage_id()));
     }
 }
 
@@ -351,7 +351,7 @@ pub fn leave(ctx: &Context, area: Rect) {
     let pressed = ctx.input(|input| input.pointer.any_pressed().then(|| input.pointer.interact_pos()).flatten());
     if pressed.is_some_and(|at| !area.contains(at)) {
         ctx.memory_mut(|memory| {
-            [keys::stage_id(), keys::strip_id()].into_iter().for_each(|part| memory.surrender_focus(part))
+            [focus::stage_id(), focus::strip_id()].into_iter().for_each(|part| memory.surrender_focus(part))
         });
     }
 }

@@ -1,207 +1,32 @@
-//! The camera of the stage: plain geometry, in points of the screen and units of the scene.
+//! The controls of the stage's camera: plain geometry, in points of the screen and units of the scene.
 //!
 //! The camera orbits a target, keeps the world upright (never rolls) and stops at the poles. In 2D it projects along
 //! parallel lines. The scene is a ball of radius 1: the static points.
 
-use std::f32::consts::{FRAC_PI_2, PI, TAU};
-use std::sync::Arc;
+use std::f32::consts::TAU;
 
 use attune_ui::theme::motion;
 use attune_ui::ui_state::walk::Glide;
 use attune_view::view_model::saved_view::SavedCamera;
 use bevy::math::{Vec2, Vec3};
 
-use super::projection::View;
+use super::content::Content;
+use super::view::{ALONG, DISTANCE, FLAT, HOME_PITCH, HOME_YAW, PITCH_LIMIT, Pose, View, half_height};
 
-const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
-/// Greatest pitch: nearer to the pole no pixel would differ, and up would have no direction.
-const PITCH_LIMIT: f32 = FRAC_PI_2 - 1e-4;
 /// Radians that a drag of one point turns.
 const ORBIT_SPEED: f32 = 0.008;
 /// Scroll points that zoom by a factor of e.
 const ZOOM_SCALE: f32 = 300.0;
-const DISTANCE: (f32, f32) = (0.08, 40.0);
 /// Largest distance of the camera's target from the middle.
 const TARGET_MAX: f32 = 60.0;
-const HOME_YAW: f32 = 0.42;
-const HOME_PITCH: f32 = 0.26;
 /// How far it turns by itself to each side.
 const SWAY_REACH: f32 = 0.22;
-/// Room around the scene at home, across and upwards: for names beside the outermost points, legend and caption.
-const HOME_MARGIN: (f32, f32) = (1.25, 1.3);
 /// Before a scene is known, home is as near as a ball of radius 1 needs.
 const UNKNOWN: f32 = 0.85;
-/// Room around a ball.
-const BALL_MARGIN: f32 = 1.02;
 /// A focused point is seen from this share of the home distance.
 const FOCUS_SHARE: f32 = 0.42;
 /// Points of a drag by which a flat view that it tilts has its whole perspective.
 const TILTED: f32 = 200.0;
-
-/// Half the height that is seen at distance 1. A view that is taller than wide sees the field of view across.
-pub(super) fn half_height(aspect: f32) -> f32 {
-    (FIELD_OF_VIEW / 2.0).tan() / aspect.clamp(f32::EPSILON, 1.0)
-}
-
-/// The points of a scene that home shows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Content(Arc<[Vec3]>);
-
-/// Bounds along the right, the up and the backward direction of a camera.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Bounds {
-    least: Vec3,
-    most: Vec3,
-}
-
-impl Content {
-    pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
-        Self(points.into_iter().filter(|point| point.is_finite()).collect())
-    }
-
-    /// A ball as home sees it: the ends of its diameters to the right, upwards and backwards.
-    pub fn ball(radius: f32) -> Self {
-        let pose = Pose::front(false);
-        let diameters = [pose.right(), pose.up(), pose.backwards()];
-        Self::of(diameters.into_iter().flat_map(|side| [side * radius, side * -radius]))
-    }
-
-    /// From where to where the points reach along a direction; in coarse steps, so that home does not jitter while
-    /// training moves the points.
-    fn reach(&self, direction: Vec3) -> (f32, f32) {
-        const STEP: f32 = 0.0625;
-        /// From farther away the points would be one.
-        const MOST: f32 = 12.0;
-        const SMALLEST: f32 = 0.2;
-        let along = self.0.iter().map(|at| at.dot(direction));
-        let (least, most) =
-            along.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)));
-        let (least, most) = if least <= most { (least, most) } else { (0.0, 0.0) };
-        let room = (SMALLEST - (most - least) / 2.0).max(0.0);
-        let step = |x: f32, round: fn(f32) -> f32| (round(x / STEP) * STEP).clamp(-MOST, MOST);
-        (step(least - room, f32::floor), step(most + room, f32::ceil))
-    }
-
-    fn bounds(&self, pose: Pose) -> Bounds {
-        let [x, y, z] = [pose.right(), pose.up(), pose.backwards()].map(|direction| self.reach(direction));
-        Bounds { least: Vec3::new(x.0, y.0, z.0), most: Vec3::new(x.1, y.1, z.1) }
-    }
-
-    /// Whether another one lies within this, as home sees both.
-    fn holds(&self, other: &Self) -> bool {
-        const ROUNDING: f32 = 1e-4;
-        [false, true].into_iter().all(|is_flat| {
-            let [outer, inner] = [self, other].map(|content| content.bounds(Pose::front(is_flat)));
-            inner.least.cmpge(outer.least - ROUNDING).all() && inner.most.cmple(outer.most + ROUNDING).all()
-        })
-    }
-
-    /// The lowest point.
-    pub fn lowest(&self) -> Option<f32> {
-        self.0.iter().map(|at| at.y).reduce(f32::min)
-    }
-
-    /// How far the farthest point is from the middle, across the ground.
-    pub fn widest(&self) -> f32 {
-        self.0.iter().flat_map(|at| [at.x.abs(), at.z.abs()]).fold(0.0, f32::max)
-    }
-
-    /// Half the diagonal.
-    fn half_diagonal(&self) -> f32 {
-        let Bounds { least, most } = self.bounds(Pose::front(false));
-        ((most - least) / 2.0).length()
-    }
-}
-
-/// The camera's place, direction and target.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pose {
-    pub target: Vec3,
-    pub yaw: f32,
-    pub pitch: f32,
-    pub distance: f32,
-    /// How much nearer things are larger: 1, or 0 in 2D.
-    pub perspective: f32,
-}
-
-/// Yaw and pitch that look along an axis, from its positive side and from the other.
-const ALONG: [[(f32, f32); 2]; 3] =
-    [[(FRAC_PI_2, 0.0), (-FRAC_PI_2, 0.0)], [(0.0, PITCH_LIMIT), (0.0, -PITCH_LIMIT)], [(0.0, 0.0), (PI, 0.0)]];
-/// The axis that 2D looks along, and from where.
-const FLAT: (f32, f32) = ALONG[2][0];
-
-impl Pose {
-    /// The side from which home looks at the origin: from a little above; in 2D from the front.
-    fn front(is_flat: bool) -> Pose {
-        let ((yaw, pitch), perspective) = if is_flat { (FLAT, 0.0) } else { ((HOME_YAW, HOME_PITCH), 1.0) };
-        Pose { target: Vec3::ZERO, yaw, pitch, distance: 1.0, perspective }
-    }
-
-    /// All of a scene, as large as the view allows, from where home looks.
-    pub fn home(content: &Content, aspect: f32, is_flat: bool) -> Pose {
-        Pose::front(is_flat).framing(content, aspect)
-    }
-
-    /// From the same side, all of a scene, as large as the view allows.
-    ///
-    /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where
-    /// `|x - x_0| <= t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`.
-    /// Without perspective `z` has no part in it.
-    fn framing(self, content: &Content, aspect: f32) -> Pose {
-        let half_height = half_height(aspect);
-        // The middle along a side, and the depth of the eye from which all is within the slope.
-        let seen = |side: Vec3, slope: f32| {
-            let leaning = self.backwards() * (slope * self.perspective);
-            let [most, least] = [side, -side].map(|side| content.reach(side + leaning).1);
-            ((most - least) / 2.0, (most + least) / 2.0 / slope)
-        };
-        let (x, across) = seen(self.right(), half_height * aspect.max(f32::EPSILON) / HOME_MARGIN.0);
-        let (y, upwards) = seen(self.up(), half_height / HOME_MARGIN.1);
-        let (far, near) = content.reach(self.backwards());
-        let z = (near + far) / 2.0;
-        let distance = across.max(upwards) - z * self.perspective;
-        let target = self.right() * x + self.up() * y + self.backwards() * z;
-        Pose { target, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..self }
-    }
-
-    /// From the same side, so near that a ball fills the view.
-    pub fn around(self, middle: Vec3, reach: f32) -> Pose {
-        let distance = reach * BALL_MARGIN / (FIELD_OF_VIEW / 2.0).sin();
-        Pose { target: middle, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..self }
-    }
-
-    fn lerp(self, other: Pose, share: f32) -> Pose {
-        Pose {
-            target: self.target.lerp(other.target, share),
-            yaw: self.yaw + (other.yaw - self.yaw) * share,
-            pitch: self.pitch + (other.pitch - self.pitch) * share,
-            distance: self.distance + (other.distance - self.distance) * share,
-            perspective: self.perspective + (other.perspective - self.perspective) * share,
-        }
-    }
-
-    /// Turned that way, the shorter way round.
-    fn turned(self, (yaw, pitch): (f32, f32)) -> Pose {
-        let turns = ((self.yaw - yaw) / TAU).round() * TAU;
-        Pose { yaw: yaw + turns, pitch, ..self }
-    }
-
-    pub(super) fn backwards(self) -> Vec3 {
-        Vec3::new(self.yaw.sin() * self.pitch.cos(), self.pitch.sin(), self.yaw.cos() * self.pitch.cos())
-    }
-
-    pub fn eye(self) -> Vec3 {
-        self.target + self.backwards() * self.distance
-    }
-
-    pub(super) fn right(self) -> Vec3 {
-        Vec3::new(self.yaw.cos(), 0.0, -self.yaw.sin())
-    }
-
-    pub(super) fn up(self) -> Vec3 {
-        self.backwards().cross(self.right())
-    }
-}
 
 /// The camera's pose, with its controls and transitions.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,7 +56,7 @@ impl Default for CameraRig {
     fn default() -> Self {
         let solid = (HOME_YAW, HOME_PITCH);
         let content = Content::ball(UNKNOWN);
-        let pose = Pose::home(&content, 1.0, false);
+        let pose = content.home(1.0, false);
         let shown = content.clone();
         CameraRig {
             pose,
@@ -280,7 +105,8 @@ impl CameraRig {
         if self.is_flat() {
             self.shown = self.content.clone();
             self.touched = self.solid != (HOME_YAW, HOME_PITCH);
-            self.ease_to(Pose { perspective: 1.0, ..goal.turned(self.solid) }.framing(&self.content, self.aspect));
+            let solid = Pose { perspective: 1.0, ..goal.turned(self.solid) };
+            self.ease_to(self.content.frame(solid, self.aspect));
             return;
         }
         self.solid = (goal.yaw, goal.pitch);
@@ -380,7 +206,7 @@ impl CameraRig {
     }
 
     fn home_pose(&self) -> Pose {
-        Pose::home(&self.content, self.aspect, self.is_flat())
+        self.content.home(self.aspect, self.is_flat())
     }
 
     /// Comes home in 2D or in 3D, whichever it is in.
@@ -396,7 +222,7 @@ impl CameraRig {
 
     fn home_in(&mut self, is_flat: bool) {
         (self.touched, self.shown) = (false, self.content.clone());
-        let home = Pose::home(&self.content, self.aspect, is_flat);
+        let home = self.content.home(self.aspect, is_flat);
         let turned = self.goal().turned((home.yaw, home.pitch));
         self.ease_to(Pose { yaw: turned.yaw, ..home });
     }
@@ -481,6 +307,8 @@ impl CameraRig {
 
 #[cfg(test)]
 mod tests {
+    use std::f32::consts::PI;
+
     use super::*;
 
     const SIZE: Vec2 = Vec2::new(800.0, 600.0);
@@ -691,7 +519,7 @@ mod tests {
         let mut rig = CameraRig::default();
         let cursor = Vec2::new(0.5, -0.3);
         let pixel = (Vec2::new(cursor.x, -cursor.y) * 0.5 + 0.5) * SIZE;
-        let half = rig.pose.distance * (FIELD_OF_VIEW / 2.0).tan();
+        let half = rig.pose.distance * half_height(1.0);
         let point = rig.pose.target
             + rig.pose.right() * (cursor.x * half * SIZE.x / SIZE.y)
             + rig.pose.up() * (cursor.y * half);
@@ -735,12 +563,12 @@ mod tests {
         let mut rig = CameraRig::default();
         rig.fit_now(cube(1.5), Vec2::ONE);
         let wide = rig.pose;
-        assert_eq!(wide, Pose::home(&cube(1.5), 1.0, false));
+        assert_eq!(wide, cube(1.5).home(1.0, false));
         rig.fit_now(cube(1.0), Vec2::ONE);
         assert_eq!(rig.pose, wide, "a smaller scene brings the camera no nearer");
         rig.home();
         rig.advance(1.0);
-        assert_eq!(rig.pose, Pose::home(&cube(1.0), 1.0, false), "Home does");
+        assert_eq!(rig.pose, cube(1.0).home(1.0, false), "Home does");
     }
 
     /// The place of the farthest of some points between the middle of the view, 0, and its edge, 1.

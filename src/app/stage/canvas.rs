@@ -1,34 +1,31 @@
-//! The stage's tab: the picture, what the pointer does to it, and what is written over it. The point under the pointer is the
-//! nearest on the screen, found by its own number, without a ray.
-//!
-//! The points are prepared once as far as they stay the same while the camera moves ([`PointIndex`]), so that a frame of a
-//! million points only projects each.
+//! The stage's tab: the picture, what the pointer does to it, and what is written over it.
 
 use std::sync::Arc;
 
 use attune_engine::quantity::{Quantity, StagePoint};
-pub use attune_ui::actions::keys::stage_id;
+pub use attune_ui::actions::focus::stage_id;
 use attune_ui::theme::{self, Palette, size};
 pub use attune_ui::ui_state::search::Hit;
-use attune_ui::ui_state::search::{Emphasis, Visibility};
 use attune_ui::ui_state::{Highlight, PanelView, Walk};
+use attune_ui::widgets::glow::Glow;
 use attune_ui::widgets::popup::card_beside;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::compare::SECOND;
 use attune_view::view_model::sentence_arcs::WordAt;
-use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint, crowd_of};
-use bevy::math::{Vec2, Vec4};
+use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
+use bevy::math::Vec2;
 use egui::{
     CursorIcon, EventFilter, Key, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextureId, Ui,
     WidgetInfo,
 };
 
 use super::camera::CameraRig;
-use super::geometry::{has_place, is_cloud, is_small, scaled};
 use super::names::{Canvas, Shown, Writing, caption_about, paint_caption, paint_names};
-use super::projection::{ProjectedScene, SceneRef, View};
+use super::pick::PointIndex;
+use super::projection::{ProjectedScene, SceneRef};
 use super::second;
+use super::view::View;
 
 /// The camera, the point under the pointer in the last frame, and the points prepared for picking.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +59,11 @@ impl StageControls {
         Vec2::new(self.size.x, (self.size.y - above - below).max(1.0))
     }
 
+    /// Controls of another scene in the same place.
+    pub fn begun_anew(&self) -> Self {
+        Self { size: self.size, floating: self.floating, ..Self::default() }
+    }
+
     /// The scene as the whole picture shows it.
     pub fn view(&self) -> View {
         self.rig.view(self.free()).within(self.size, Vec2::new(0.0, self.floating.0))
@@ -84,45 +86,25 @@ pub fn picture_ui(
     texture: Option<TextureId>,
     floating: Floating,
 ) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let (_, rect) = ui.allocate_space(ui.available_size().max(egui::Vec2::ZERO));
-    let response = ui.interact(rect, stage_id(), Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(egui::WidgetType::Image, true, "Stage: the words in space"));
-    let painter = ui.painter_at(rect);
+    let response = place_ui(ui);
+    let rect = response.rect;
     controls.size = to_glam(rect.size());
     controls.floating = (floating.above, floating.below);
     let (Some(scene), Some(texture)) = (scene, texture) else {
         controls.hovered = None;
         return;
     };
-    let free =
-        Rect::from_min_size(rect.min + egui::vec2(0.0, floating.above), egui::vec2(rect.width(), controls.free().y));
-    let enclosed = follow_lasso(ui, &response, &mut controls.lasso, view.highlight);
-    let is_lasso = view.highlight.draws_lasso || !controls.lasso.is_empty() || enclosed.is_some();
-    let response = match is_lasso {
-        true => response.on_hover_and_drag_cursor(CursorIcon::Crosshair),
-        false => steer(ui, response, free, &mut controls.rig),
-    };
-    keep_keys(&response);
-    let projection = controls.view();
+    let free = Rect::from_min_size(rect.min + egui::vec2(0.0, floating.above), to_egui(controls.free()));
+    let (response, enclosed) = drag(ui, response, free, controls, view.highlight);
     let point_index = controls.point_index_of(&scene);
-    let projected = ProjectedScene {
-        scene,
-        point_index: &point_index,
-        projection,
-        rect,
-        free,
-        time: view.walk.layer_time(),
-        palette,
-    };
+    let (projection, time) = (controls.view(), view.walk.layer_time());
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let projected = ProjectedScene { scene, point_index: &point_index, projection, rect, free, time, palette };
     if let Some(line) = enclosed {
         view.highlight.enclose(projected.within(&line));
     }
-    let crowds = projected.crowds();
-    crowds.iter().for_each(|(group, glow)| glow.paint(&painter, palette.group(*group)));
-    let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
-    painter.image(texture, rect, whole, theme::UNTINTED);
-    painter.add(Shape::dashed_line(&controls.lasso, Stroke::new(size::RING, palette.accent), size::GAP, size::GAP));
+    let (painter, crowds) = (ui.painter_at(rect), projected.crowds());
+    paint_picture(&painter, &projected, &crowds, texture, &controls.lasso);
     let target = Target::under(&response, &projected, view.walk);
     controls.hovered = target.and_then(Target::hit);
     act(&response, target, &projected, &mut controls.rig, view);
@@ -134,6 +116,50 @@ pub fn picture_ui(
         about.on_hover_text(caption_about(scene.model));
     }
     card_ui(&response, target, &projected, &controls.writing);
+}
+
+/// The place of the picture: all that is left.
+fn place_ui(ui: &mut Ui) -> Response {
+    let (_, rect) = ui.allocate_space(ui.available_size().max(egui::Vec2::ZERO));
+    let response = ui.interact(rect, stage_id(), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(egui::WidgetType::Image, true, "Stage: the words in space"));
+    response
+}
+
+/// Draws a lasso or moves the camera, whichever a drag is for. Returns the line of a lasso that was closed.
+fn drag(
+    ui: &Ui,
+    response: Response,
+    free: Rect,
+    controls: &mut StageControls,
+    highlight: &mut Highlight,
+) -> (Response, Option<Vec<Pos2>>) {
+    let enclosed = follow_lasso(ui, &response, &mut controls.lasso, highlight);
+    let is_lasso = highlight.draws_lasso || !controls.lasso.is_empty() || enclosed.is_some();
+    let response = if is_lasso {
+        response.on_hover_and_drag_cursor(CursorIcon::Crosshair)
+    } else {
+        steer(ui, response, free, &mut controls.rig)
+    };
+    keep_keys(&response);
+    (response, enclosed)
+}
+
+/// Paints what the shader drew, over the glow of crowds and under the line of the lasso.
+fn paint_picture(
+    painter: &egui::Painter,
+    projected: &ProjectedScene,
+    crowds: &[(usize, Glow)],
+    texture: TextureId,
+    lasso: &[Pos2],
+) {
+    let palette = projected.palette;
+    for (group, glow) in crowds {
+        glow.paint(painter, palette.group(*group));
+    }
+    let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
+    painter.image(texture, projected.rect, whole, theme::UNTINTED);
+    painter.add(Shape::dashed_line(lasso, Stroke::new(size::RING, palette.accent), size::GAP, size::GAP));
 }
 
 /// The one thing that the pointer is on.
@@ -261,6 +287,10 @@ fn arrow_ui(ui: &mut Ui, arrow: &PathArrow) {
 
 fn to_glam(size: egui::Vec2) -> Vec2 {
     Vec2::new(size.x, size.y)
+}
+
+fn to_egui(size: Vec2) -> egui::Vec2 {
+    egui::vec2(size.x, size.y)
 }
 
 /// Orbit, pan and zoom, from the picture's own response: the wheel over another panel is not for the stage. The cursor
@@ -428,181 +458,4 @@ fn nearest_of(token: &TokenPoint) -> Option<String> {
     let both = [near("static", &token.static_nearest), near("contextual", &token.contextual_nearest)];
     let both: Vec<String> = both.into_iter().flatten().collect();
     (!both.is_empty()).then(|| format!("nearest: {}", both.join(", ")))
-}
-
-/// Reach of the pointer, in points.
-pub const REACH: f32 = 8.0;
-
-/// A point that can be picked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate<T> {
-    pub what: T,
-    pub at: Vec2,
-    /// Radius of its disc on the screen, in points.
-    pub radius: f32,
-    pub depth: f32,
-}
-
-/// The nearest candidate within reach; of two as near, the one in front.
-pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Candidate<T>>) -> Option<T> {
-    candidates
-        .into_iter()
-        .map(|candidate| (candidate.at.distance(pointer) - candidate.radius, candidate))
-        // NaN is never picked.
-        .filter(|(distance, _)| *distance <= REACH)
-        .map(|(distance, candidate)| (distance.max(0.0), candidate))
-        .min_by(|(a, near), (b, far)| a.total_cmp(b).then(near.depth.total_cmp(&far.depth)))
-        .map(|(_, candidate)| candidate.what)
-}
-
-/// Names of words that are written at the same time, at most: more would cover the points.
-const NAMED_MAX: usize = 160;
-/// First words of a cloud that are named.
-const NAMED_OF_CLOUD: usize = 60;
-/// Labels keep off the discs of words as long as there are no more than this.
-const APART_MAX: usize = 1500;
-/// Points that are asked together whether one of them is near.
-const TOGETHER: usize = 64;
-
-/// The words of a model under one emphasis; tokens are few and move.
-#[derive(Debug)]
-pub struct PointIndex {
-    model: Arc<StageModel>,
-    emphasis: Arc<Emphasis>,
-    /// Words that can be picked or enclosed, and their coordinates in the scene, along each axis.
-    pub words: Vec<usize>,
-    along: [Vec<f32>; 3],
-    /// Words that have names.
-    pub named: Vec<Hit>,
-    /// Words that names keep off, where they are few.
-    pub apart: Vec<Hit>,
-    /// Words of each group that has a crowd of them, with its place among the groups.
-    pub crowds: Vec<(usize, Vec<Hit>)>,
-    /// Number of points without a place: their coordinates are not finite.
-    pub lost: usize,
-}
-
-impl PointIndex {
-    pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
-        // A word of the sentence is where its token is.
-        let is_resting = |index: &usize| !model.is_in_sentence(*index);
-        let (mut words, mut along, mut named) = (Vec::new(), [const { Vec::new() }; 3], Vec::new());
-        for (index, shown) in emphasis.shown_words(model).filter(|(index, _)| is_resting(index)) {
-            let [x, y, z] = scaled(model, model.words[index].at);
-            if has_place([x, y, z]) {
-                words.push(index);
-                along[0].push(x);
-                along[1].push(y);
-                along[2].push(z);
-            }
-            if has_name(model, emphasis, index, shown) {
-                named.push(index);
-            }
-        }
-        let is_apart = |index: &usize| is_resting(index) && !has_name(model, emphasis, *index, emphasis.word(*index));
-        let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
-        let apart: Vec<usize> = (0..all).filter(is_apart).collect();
-        let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
-        // Of too many, some of each part of the list.
-        let stride = named.len().div_ceil(NAMED_MAX).max(1);
-        let lost_words = model.words.lost().iter().filter(|index| is_resting(index)).count();
-        let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
-        let crowd = |group: usize| {
-            let is_member = |index: &usize| {
-                let word = &model.words[*index];
-                word.group == Some(group) && has_place(word.at) && emphasis.word(*index) != Visibility::Hidden
-            };
-            let words = model.words.grouped().iter().copied().filter(is_member);
-            Some((group, crowd_of(words.map(Hit::Word))?))
-        };
-        let crowds = (0..model.groups.len()).filter_map(crowd).collect();
-        PointIndex {
-            crowds,
-            model: model.clone(),
-            emphasis: emphasis.clone(),
-            words,
-            along,
-            named: hits(named, stride),
-            apart: hits(apart, 1),
-            lost: lost_words + lost_tokens,
-        }
-    }
-
-    pub fn is_of(&self, model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> bool {
-        Arc::ptr_eq(&self.model, model) && Arc::ptr_eq(&self.emphasis, emphasis)
-    }
-
-    /// The words in the square that reaches so far to each side of a place on the screen, in points.
-    ///
-    /// |x / w − a| ≤ r is asked as |x − a w| ≤ r w: no division, and many points at a time.
-    pub fn near(&self, view: &View, at: Vec2, reach: f32) -> Vec<Hit> {
-        let [right, down, divisor] = view.offsets_from(at);
-        let [x, y, z] = self.along.each_ref().map(|along| along.chunks(TOGETHER));
-        let mut near = Vec::new();
-        for (((x, y), z), words) in x.zip(y).zip(z).zip(self.words.chunks(TOGETHER)) {
-            let is_near = |((x, y), z): ((&f32, &f32), &f32)| {
-                let of = |row: Vec4| row.x * x + row.y * y + row.z * z + row.w;
-                let most = reach * of(divisor);
-                (of(right).abs() <= most) & (of(down).abs() <= most)
-            };
-            let all = || x.iter().zip(y).zip(z).map(is_near);
-            if all().fold(false, |any, one| any | one) {
-                near.extend(all().zip(words).filter(|(is_near, _)| *is_near).map(|(_, word)| Hit::Word(*word)));
-            }
-        }
-        near
-    }
-}
-
-fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize, shown: Visibility) -> bool {
-    let is_searched = emphasis.is_searched();
-    match shown {
-        Visibility::Hidden => false,
-        Visibility::Faded if is_searched => false,
-        // A file has its words in the order of their frequency.
-        _ if is_cloud(model) && index < NAMED_OF_CLOUD => true,
-        _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(what: u8, x: f32, depth: f32) -> Candidate<u8> {
-        Candidate { what, at: Vec2::new(x, 0.0), radius: 2.0, depth }
-    }
-
-    #[test]
-    fn nothing_beyond_the_reach() {
-        assert_eq!(nearest(Vec2::ZERO, [at(1, REACH + 2.5, 1.0)]), None);
-        assert_eq!(nearest(Vec2::ZERO, [at(1, REACH + 1.5, 1.0)]), Some(1));
-    }
-
-    #[test]
-    fn the_nearest_on_the_screen_wins_whatever_its_depth() {
-        assert_eq!(nearest(Vec2::ZERO, [at(1, 7.0, 1.0), at(2, 4.0, 9.0)]), Some(2));
-    }
-
-    #[test]
-    fn a_stack_is_picked_from_the_front() {
-        let stack = |front: usize| (0..9).map(move |what| at(what, 0.0, ((what as usize + 9 - front) % 9) as f32));
-        for front in 0..9 {
-            assert_eq!(nearest(Vec2::ZERO, stack(front)), Some(front as u8));
-            // Beside the stack too, up to the last point of the screen.
-            let edge = 2.0 + REACH;
-            assert_eq!(nearest(Vec2::new(0.0, edge - 0.01), stack(front)), Some(front as u8));
-            assert_eq!(nearest(Vec2::new(0.0, edge + 0.01), stack(front)), None);
-        }
-    }
-
-    #[test]
-    fn what_has_no_place_is_never_picked() {
-        assert_eq!(nearest(Vec2::ZERO, [at(1, f32::NAN, 0.0), at(2, f32::INFINITY, 0.0), at(3, 3.0, 9.0)]), Some(3));
-    }
-
-    #[test]
-    fn of_two_under_the_pointer_the_front_one_wins() {
-        assert_eq!(nearest(Vec2::ZERO, [at(1, 1.0, 5.0), at(2, 1.5, 2.0)]), Some(2));
-    }
 }

@@ -78,6 +78,13 @@ impl StageTab {
     pub fn is_settling(&self) -> bool {
         self.settled < motion::RESIZE_SETTLES
     }
+
+    /// Forgets the scene and the camera; the image that is drawn into stays, with its size.
+    pub fn begin_anew(&mut self) {
+        let Self { texture, pixels_per_point, dark, wanted, settled, .. } = *self;
+        let controls = self.controls.begun_anew();
+        *self = Self { controls, texture, pixels_per_point, dark, wanted, settled, ..Self::default() };
+    }
 }
 
 /// Camera easing and the resize clock. Never in the egui pass, which may run twice.

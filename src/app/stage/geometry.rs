@@ -18,7 +18,7 @@ use bevy::math::Vec3;
 use egui::Color32;
 use egui::ecolor::linear_f32_from_gamma_u8;
 
-use super::camera::Content;
+use super::content::Content;
 
 /// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;

@@ -9,18 +9,21 @@
 pub mod bar;
 pub mod camera;
 pub mod canvas;
+pub mod content;
 pub mod frame;
 pub mod gauge;
 pub mod geometry;
 pub mod labels;
 pub mod names;
 pub mod pass;
+pub mod pick;
 pub mod projection;
 pub mod ribbons;
 pub mod second;
 pub mod sentence;
 pub mod state;
 pub mod timeline;
+pub mod view;
 
 use attune_ui::link::AppSystems;
 use bevy::prelude::*;

@@ -13,10 +13,10 @@ use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};
 
-use super::canvas::{self, Candidate};
 use super::geometry::{DISC, Instance, LEAST_RADIUS, TOKEN_RADIUS, WORD_RADIUS, scaled};
 use super::labels::Priority;
 use super::names::{Canvas, NameOwner, Named, name_color};
+use super::pick::{self, Candidate};
 use super::projection::ProjectedScene;
 
 /// The shader's kind of point.
@@ -113,7 +113,7 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
         radius: seen.radius,
         depth: seen.depth,
     });
-    canvas::nearest(Vec2::new(pointer.x, pointer.y), candidates)
+    pick::nearest(Vec2::new(pointer.x, pointer.y), candidates)
 }
 
 /// A click on a token that both sentences have looks at its two ways.

@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use serde::{Deserialize, Serialize};
 
-use super::job::Waker;
+use super::waker::Waker;
 use crate::app::theme::size;
 use crate::app::ui_state::{ThemeChoice, ViewState};
 

@@ -15,8 +15,8 @@ use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::job::Waker;
 use super::profile::Profile;
+use super::waker::Waker;
 use crate::app::link::{LatestModels, Link};
 use crate::app::stage::state::StageState;
 use crate::app::ui_state::ViewState;

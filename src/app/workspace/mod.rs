@@ -38,8 +38,9 @@ use self::top_bar::{TopBarUiState, top_bar_ui};
 use self::windows::{GlossaryUiState, glossary_window_ui, provenance_ui};
 use crate::app::actions::{Action, WindowAction};
 use crate::app::panels::{PanelContext, PanelId, Registered, Requests, StageUi, registry};
-use crate::app::text::cards::live_card_ui;
+use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
+use crate::app::text::term_card::term_card_ui;
 use crate::app::theme::{self, Palette, fonts, size};
 use crate::app::ui_state::{ThemeChoice, ViewState};
 
@@ -146,7 +147,7 @@ impl Workspace {
         self.glossary.forget();
         let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
         self.glossary.faults = faults;
-        self.prose.set_glossary(glossary);
+        self.prose.set_glossary(glossary, term_card_ui);
     }
 
     /// The lessons that the notebook leads to at its end.

@@ -15,12 +15,13 @@ use crate::app::stage::canvas::{Floating, Hit, picture_ui};
 use crate::app::stage::frame::StageTab;
 use crate::app::stage::gauge::{self, Gauge};
 use crate::app::stage::geometry::scaled;
-use crate::app::stage::projection::{self, View};
+use crate::app::stage::projection;
 use crate::app::stage::ribbons::Ribbons;
 use crate::app::stage::second::SecondLine;
 use crate::app::stage::sentence::{Strip, StripOptions};
 use crate::app::stage::state::StageState;
 use crate::app::stage::timeline::{self, timeline_ui};
+use crate::app::stage::view::View;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::{PanelView, ViewState, Walk};
 use crate::app::widgets::heat::width_of;
@@ -179,8 +180,26 @@ impl<'a> Over<'a> {
         if side.parts == StageParts::Picture {
             return over;
         }
-        let scene = side.scene;
-        let is_whole = side.parts == StageParts::All;
+        let top = over.place_upper(ui, side, area, view);
+        over.place_lower(ui, side, area.with_min_y(top), view, area.height());
+        let bottom = over.bottom().unwrap_or(area.bottom());
+        let has_room = bottom - top >= size::VIEW_BAR_FROM;
+        if side.parts == StageParts::All && has_room && side.scene.points.is_some() {
+            let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
+            let controls = &side.tab.controls;
+            over.bar = Some(bar::corner(ui, room, &side.scene.emphasis, &controls.rig, view.highlight));
+            over.ribbons = side.steps(view.walk).and_then(|walk| {
+                let ribbons = Ribbons::of(walk, view.walk.step(), room.height())?;
+                let rect = ribbons.place(room, &side.seen(area, walk, view))?;
+                Some((ribbons, rect))
+            });
+        }
+        over
+    }
+
+    /// Places what lies at the upper edge. Returns where it ends.
+    fn place_upper(&mut self, ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> f32 {
+        let (scene, is_whole) = (side.scene, side.parts == StageParts::All);
         let mut top = area.top();
         let mut take = |height: f32| {
             let rect = Rect::from_x_y_ranges(area.x_range(), top..=(top + height).min(area.bottom()));
@@ -189,42 +208,72 @@ impl<'a> Over<'a> {
         };
         let sentence = scene.sentence.as_deref().filter(|_| is_whole);
         let strip = sentence.and_then(|sentence| side.strip_of(ui, sentence, area.size(), view));
-        over.sentence = strip.map(|strip| {
+        self.sentence = strip.map(|strip| {
             let rect = take(strip.height());
             (strip, rect)
         });
-        let has_gauge = !is_whole || over.sentence.is_some() && area.height() >= gauge::FROM;
+        let has_gauge = !is_whole || self.sentence.is_some() && area.height() >= gauge::FROM;
         let gauge = scene.gauge.as_deref().filter(|gauge| has_gauge && gauge.has_moves());
-        over.gauge = gauge.map(|gauge| {
+        self.gauge = gauge.map(|gauge| {
             let gauge = Gauge::of(gauge, view.selection, view.highlight);
             let rect = take(gauge.height());
             (gauge, rect)
         });
-        let model = scene.points.as_ref();
-        let second = model.and_then(|model| SecondLine::of(ui, model, view.selection, view.highlight, area.width()));
-        over.second = second.map(|line| {
+        let second = scene.points.as_ref();
+        let second = second.and_then(|model| SecondLine::of(ui, model, view.selection, view.highlight, area.width()));
+        self.second = second.map(|line| {
             let rect = take(line.height());
             (line, rect)
         });
-        if is_whole && scene.has_walk(view.walk) {
+        top
+    }
+
+    /// Places what lies at the lower edge of `rest`, of a stage of this height.
+    fn place_lower(&mut self, ui: &Ui, side: &StageSide<'a>, rest: Rect, view: &PanelView, height: f32) {
+        let scene = side.scene;
+        if side.parts == StageParts::All && scene.has_walk(view.walk) {
             let about = scene.about_points(view.selection);
-            let height = timeline::height(ui, area.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
-            over.walk = Some(area.with_min_y((area.bottom() - height).max(top)));
+            let needed = timeline::height(ui, rest.width(), scene.route.as_deref(), scene.walk.as_deref(), about);
+            self.walk = Some(rest.with_min_y((rest.bottom() - needed).max(rest.top())));
         }
-        let bottom = over.walk.map_or(area.bottom(), |walk| walk.top());
-        let has_result = scene.has_results() && area.height() >= RESULT_FROM;
-        over.result = has_result.then(|| area.with_max_y(bottom).with_min_y(bottom - result_height(area)));
-        let bottom = over.bottom().unwrap_or(area.bottom());
-        if is_whole && bottom - top >= size::VIEW_BAR_FROM && model.is_some() {
-            let room = Rect::from_x_y_ranges(area.x_range(), top..=bottom);
-            over.bar = Some(bar::corner(ui, room, &scene.emphasis, &side.tab.controls.rig, view.highlight));
-            over.ribbons = side.steps(view.walk).and_then(|walk| {
-                let ribbons = Ribbons::of(walk, view.walk.step(), room.height())?;
-                let rect = ribbons.place(room, &side.seen(area, walk, view))?;
-                Some((ribbons, rect))
+        if scene.has_results() && height >= RESULT_FROM {
+            let bottom = self.walk.map_or(rest.bottom(), |walk| walk.top());
+            self.result = Some(rest.with_max_y(bottom).with_min_y(bottom - result_height(height)));
+        }
+    }
+
+    /// Draws all of them.
+    fn ui(&self, ui: &mut Ui, side: &mut StageSide, area: Rect, view: &mut PanelView) {
+        let StageSide { scene, tab, .. } = side;
+        let model = scene.points.as_ref();
+        let at = |rect: Rect| UiBuilder::new().max_rect(rect);
+        if let Some((strip, rect)) = &self.sentence {
+            ui.scope_builder(at(*rect), |ui| strip.ui(ui, &mut tab.strip, view));
+        }
+        if let Some((gauge, rect)) = &self.gauge {
+            let time = view.walk.time();
+            ui.scope_builder(at(*rect), |ui| gauge.ui(ui, time, view.hover));
+        }
+        if let Some((line, rect)) = &self.second {
+            ui.scope_builder(at(*rect), |ui| line.ui(ui, view));
+        }
+        if let Some((rect, model)) = self.bar.zip(model) {
+            ui.scope_builder(at(rect), |ui| bar_ui(ui, model, &scene.emphasis, &mut tab.controls.rig, view));
+        }
+        if let Some((ribbons, rect)) = &self.ribbons {
+            let about = model.zip(scene.walked(view.walk)).and_then(|(model, walked)| {
+                let key = (walked.walk.key_side == Side::Sentence).then_some(Hit::Token(walked.walk.key))?;
+                let seen = tab.controls.view().project(projection::place(model, key, view.walk.layer_time())?)?;
+                Some(area.min + egui::vec2(seen.at.x, seen.at.y))
             });
+            ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
         }
-        over
+        if let Some((rect, result)) = self.result.zip(scene.result(view.walk)) {
+            ui.scope_builder(at(rect), |ui| result_ui(ui, result));
+        }
+        if let Some(rect) = self.walk {
+            ui.scope_builder(at(rect), |ui| walk_ui(ui, scene, view));
+        }
     }
 
     /// The lower edge of what is at the top.
@@ -287,13 +336,13 @@ const RESULT_FROM: f32 = 240.0;
 const RESULT_LEADING: f32 = 1.5;
 
 /// Size of the letters of a result: it is read from as far as the picture is.
-fn result_size(area: Rect) -> f32 {
+fn result_size(stage_height: f32) -> f32 {
     const SHARE: f32 = 0.034;
-    (area.height() * SHARE).clamp(size::READING, size::TITLE)
+    (stage_height * SHARE).clamp(size::READING, size::TITLE)
 }
 
-fn result_height(area: Rect) -> f32 {
-    RESULT_LEADING * result_size(area)
+fn result_height(stage_height: f32) -> f32 {
+    RESULT_LEADING * result_size(stage_height)
 }
 
 /// The result in one line; a long one in smaller letters, and one that is longer still is cut off.
@@ -315,58 +364,34 @@ fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
         view.walk.stop();
     }
     let over = Over::of(ui, side, area, view);
-    let floating = over.floating(area);
-    let StageSide { scene, tab, parts, .. } = side;
-    let (model, emphasis) = (scene.points.as_ref(), &scene.emphasis);
-    let shown = model.map(|model| {
-        let walk = scene.walked(view.walk).map(|walked| walked.walk);
-        let walk = walk.filter(|walk| walk.fits(model.tokens.iter().map(TokenPoint::label)));
-        projection::SceneRef {
-            model,
-            emphasis,
-            path: scene.path.as_deref(),
-            walk: walk.map(|walk| (walk, view.walk.step())),
-        }
-    });
-    if *parts != StageParts::Picture {
+    if side.parts != StageParts::Picture {
         ui.painter().rect_filled(area, 0.0, Palette::of(ui.visuals().dark_mode).stage);
     }
-    let texture = tab.texture;
     let [top, bottom] = [over.top(), over.bottom()];
-    top.into_iter().for_each(|top| keep_in_sight(ui.ctx(), area.with_max_y(top)));
+    if let Some(top) = top {
+        keep_in_sight(ui.ctx(), area.with_max_y(top));
+    }
+    let shown = scene_ref(side.scene, view.walk);
+    let (texture, floating) = (side.tab.texture, over.floating(area));
     ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
-        picture_ui(ui, shown, &mut tab.controls, view, texture, floating);
+        picture_ui(ui, shown, &mut side.tab.controls, view, texture, floating);
     });
-    top.into_iter().for_each(|top| veil(ui, area.with_max_y(top), true));
-    bottom.into_iter().for_each(|bottom| veil(ui, area.with_min_y(bottom), false));
-    let at = |rect: Rect| UiBuilder::new().max_rect(rect);
-    if let Some((strip, rect)) = &over.sentence {
-        ui.scope_builder(at(*rect), |ui| strip.ui(ui, &mut tab.strip, view));
+    if let Some(top) = top {
+        veil(ui, area.with_max_y(top), true);
     }
-    if let Some((gauge, rect)) = &over.gauge {
-        let time = view.walk.time();
-        ui.scope_builder(at(*rect), |ui| gauge.ui(ui, time, view.hover));
+    if let Some(bottom) = bottom {
+        veil(ui, area.with_min_y(bottom), false);
     }
-    if let Some((line, rect)) = &over.second {
-        ui.scope_builder(at(*rect), |ui| line.ui(ui, view));
-    }
-    if let Some((rect, model)) = over.bar.zip(model) {
-        ui.scope_builder(at(rect), |ui| bar_ui(ui, model, emphasis, &mut tab.controls.rig, view));
-    }
-    if let Some((ribbons, rect)) = &over.ribbons {
-        let about = model.zip(scene.walked(view.walk)).and_then(|(model, walked)| {
-            let key = (walked.walk.key_side == Side::Sentence).then_some(Hit::Token(walked.walk.key))?;
-            let seen = tab.controls.view().project(projection::place(model, key, view.walk.layer_time())?)?;
-            Some(area.min + egui::vec2(seen.at.x, seen.at.y))
-        });
-        ui.scope_builder(at(*rect), |ui| ribbons.ui(ui, view.walk.at(), about, view.trail));
-    }
-    if let Some((rect, result)) = over.result.zip(scene.result(view.walk)) {
-        ui.scope_builder(at(rect), |ui| result_ui(ui, result));
-    }
-    if let Some(rect) = over.walk {
-        ui.scope_builder(at(rect), |ui| walk_ui(ui, scene, view));
-    }
-    tab.pixels_per_point = ui.pixels_per_point();
-    tab.dark = ui.visuals().dark_mode;
+    over.ui(ui, side, area, view);
+    side.tab.pixels_per_point = ui.pixels_per_point();
+    side.tab.dark = ui.visuals().dark_mode;
+}
+
+/// The scene of the picture, with the walk where it is one through the points that are shown.
+fn scene_ref<'a>(scene: &'a StageState, at: &Walk) -> Option<projection::SceneRef<'a>> {
+    let model = scene.points.as_ref()?;
+    let walk = scene.walked(at).map(|walked| walked.walk);
+    let walk = walk.filter(|walk| walk.fits(model.tokens.iter().map(TokenPoint::label)));
+    let walk = walk.map(|walk| (walk, at.step()));
+    Some(projection::SceneRef { model, emphasis: &scene.emphasis, path: scene.path.as_deref(), walk })
 }

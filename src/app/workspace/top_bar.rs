@@ -166,22 +166,7 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
         for action in [Course, Glossary, Browse, Beside, NewLesson, CopyLesson] {
             row(ui, action);
         }
-        // With a sign that the app's faces have.
-        SubMenuButton::from_button(Button::new("Export as").right_text("▸")).ui(ui, |ui| {
-            for format in Format::ALL {
-                let words = format!("{} (.{})", format.name(), format.extension());
-                let about = "Writes the notebook as it is now, with your work in it";
-                entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::Export(format)));
-            }
-        });
-        SubMenuButton::from_button(Button::new("Export found words as").right_text("▸")).ui(ui, |ui| {
-            for format in VectorFormat::ALL {
-                let about = "Writes the vectors of the words that are found by a search or a lasso on the stage";
-                let words = Format::Vectors(format);
-                let words = format!("{} (.{})", words.name(), words.extension());
-                entry(ui, &words, String::new(), about, Action::ChooseFile(FilePurpose::ExportFound(format)));
-            }
-        });
+        exports_ui(ui, &mut entry);
         let mut row = |ui: &mut Ui, action: WindowAction| {
             let row = action.row();
             entry(ui, row.text, row.keys_text(), row.tooltip, action.into());
@@ -197,6 +182,26 @@ pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
     });
     button.on_hover_text("The course, its glossary, files and checkpoints");
     chosen
+}
+
+/// The submenus of the formats that the notebook, and the words that were found, are exported as.
+fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Action)) {
+    // With a sign that the app's faces have.
+    let submenu = |words: &str| SubMenuButton::from_button(Button::new(words).right_text("▸"));
+    let mut formats_ui = |ui: &mut Ui, about: &str, format: Format, purpose: FilePurpose| {
+        let words = format!("{} (.{})", format.name(), format.extension());
+        entry(ui, &words, String::new(), about, Action::ChooseFile(purpose));
+    };
+    submenu("Export as").ui(ui, |ui| {
+        let about = "Writes the notebook as it is now, with your work in it";
+        Format::ALL.into_iter().for_each(|format| formats_ui(ui, about, format, FilePurpose::Export(format)));
+    });
+    submenu("Export found words as").ui(ui, |ui| {
+        let about = "Writes the vectors of the words that are found by a search or a lasso on the stage";
+        for format in VectorFormat::ALL {
+            formats_ui(ui, about, Format::Vectors(format), FilePurpose::ExportFound(format));
+        }
+    });
 }
 
 /// The Lab menu: every panel with a check mark, to be opened or closed at any time. `panels` are all that there are, each with

@@ -14,8 +14,8 @@ use egui::{
 };
 
 use crate::app::actions::{Action, ActionTable, WindowAction, keys};
-use crate::app::text::cards::term_entry_ui;
 use crate::app::text::prose::equation_ui;
+use crate::app::text::term_card::term_entry_ui;
 use crate::app::theme::{self, Palette, size};
 use crate::app::ui_state::Trail;
 use crate::app::widgets::controls::copy_button;

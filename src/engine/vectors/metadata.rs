@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::layout::{Layout, WORD_COLUMNS};
 use super::source::{Source, split};
 use super::{Builder, Column, SNIFFED_BYTES};
+use crate::files::text_without_mark;
 use crate::foreign;
 use crate::messages::counted;
 use crate::pretrained::load::LoadStopped;
@@ -142,7 +143,7 @@ impl Lines {
         let (mut count, mut filled, mut first) = (0_u64, 0, String::new());
         while let Some(line) = next(source)? {
             if count == 0 {
-                first = line.strip_prefix('\u{feff}').unwrap_or(&line).to_owned();
+                first = text_without_mark(&line).to_owned();
             }
             count += 1;
             if !line.is_empty() {
@@ -221,7 +222,7 @@ fn columns(
     for row in 0..shape.rows {
         let line = next(source)?.unwrap_or_default();
         builder.take_entries(0, line.len(), vectors)?;
-        let line = if row == 0 { line.strip_prefix('\u{feff}').unwrap_or(&line) } else { &line };
+        let line = if row == 0 { text_without_mark(&line) } else { &line };
         let mut entries = line.split('\t');
         columns.iter_mut().for_each(|column| column.entries.push(entries.next().unwrap_or_default().to_owned()));
     }

@@ -1,5 +1,8 @@
 //! NumPy's arrays: `.npy`, and `.npz`, which is a zip of them. Pickled arrays are refused, because loading one runs whatever
 //! program is in it.
+//!
+//! The crate `npyz` is not used: it takes as much memory as a header says that it is long, up to 4 GB, before it reads the
+//! first byte of it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -177,6 +180,39 @@ fn columns(
     Ok(())
 }
 
+/// The arrays of an archive by what they are for.
+struct Arrays<'a> {
+    table: &'a Entry,
+    texts: Vec<&'a Entry>,
+    /// What is told of those that are not read.
+    others: Vec<String>,
+}
+
+impl<'a> Arrays<'a> {
+    fn of(archive: &Archive, entries: &'a [Entry], packed: Option<u64>) -> Result<Self, Refusal> {
+        // Whole numbers are read where there are no fractions.
+        let (mut table, mut has_vectors, mut texts, mut others) = (None::<&Entry>, false, Vec::new(), Vec::new());
+        for entry in entries {
+            // Opened again when it is read: each source has a window of its own.
+            match Header::read(&mut zip::open(archive, entry, packed)?) {
+                Ok(header) if header.is_table() && !has_vectors && (table.is_none() || !header.has_whole_numbers()) => {
+                    has_vectors = !header.has_whole_numbers();
+                    others.extend(table.replace(entry).map(|other| quoted(&other.name)));
+                }
+                Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push(entry),
+                Ok(header) if header.kind.contains('O') => others.push(format!("{} (pickled)", quoted(&entry.name))),
+                _ => others.push(quoted(&entry.name)),
+            }
+        }
+        let Some(table) = table else {
+            let found = if others.is_empty() { "no array of numbers".to_owned() } else { others.join(", ") };
+            let advice = "save it in NumPy with np.savez(\"NAME.npz\", vectors=array, words=words)";
+            return Err(Refusal::new(found, format!("an array of rows of {KINDS}"), advice));
+        };
+        Ok(Self { table, texts, others })
+    }
+}
+
 /// Reads the first array of two dimensions of an archive, with the words of an array of texts as long. Its entries may grow
 /// as much as those of a file of `packed` bytes, where the archive was packed again.
 ///
@@ -188,25 +224,7 @@ pub(super) fn read_npz(
     packed: Option<u64>,
     watch: Watch<'_>,
 ) -> Result<Vectors, LoadStopped> {
-    // Whole numbers are read where there are no fractions.
-    let (mut table, mut has_vectors, mut texts, mut others) = (None::<&Entry>, false, Vec::new(), Vec::new());
-    for entry in entries {
-        // Opened again when it is read: each source has a window of its own.
-        match Header::read(&mut zip::open(archive, entry, packed)?) {
-            Ok(header) if header.is_table() && !has_vectors && (table.is_none() || !header.has_whole_numbers()) => {
-                has_vectors = !header.has_whole_numbers();
-                others.extend(table.replace(entry).map(|other| quoted(&other.name)));
-            }
-            Ok(header) if matches!(header.kind.get(1..2), Some("U" | "S")) => texts.push(entry),
-            Ok(header) if header.kind.contains('O') => others.push(format!("{} (pickled)", quoted(&entry.name))),
-            _ => others.push(quoted(&entry.name)),
-        }
-    }
-    let Some(table) = table else {
-        let found = if others.is_empty() { "no array of numbers".to_owned() } else { others.join(", ") };
-        let advice = "save it in NumPy with np.savez(\"NAME.npz\", vectors=array, words=words)";
-        return Err(Refusal::new(found, format!("an array of rows of {KINDS}"), advice).into());
-    };
+    let Arrays { table, texts, mut others } = Arrays::of(archive, entries, packed)?;
     let mut source = zip::open(archive, table, packed)?;
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;

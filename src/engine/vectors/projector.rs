@@ -11,6 +11,7 @@ use super::metadata::metadata;
 use super::numbers::Numbers;
 use super::source::{Source, split};
 use super::{Builder, Format, NOT_VECTORS, Place, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch, text};
+use crate::files::text_without_mark;
 use crate::messages::counted;
 use crate::pretrained::folder;
 use crate::pretrained::load::LoadStopped;
@@ -82,7 +83,7 @@ pub fn names_tables(head: &[u8]) -> bool {
 pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
     let text = folder::text(folder, name, CONFIG_BYTES_MAX)?;
-    let text = text.trim_start_matches('\u{feff}');
+    let text = text_without_mark(&text);
     let embeddings = if is_object(text.as_bytes()) { of_json(text)? } else { of_text(text)? };
     let count = embeddings.len();
     let Some(Embedding { tensor_path, metadata_path, tensor_shape, .. }) = embeddings.into_iter().next() else {

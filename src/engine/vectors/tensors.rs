@@ -12,6 +12,7 @@ use super::metadata::{Lines, column_of_list, metadata_beside};
 use super::numbers::Numbers;
 use super::source::{Archive, Source, split};
 use super::{Builder, Column, Format, Place, Vectors, WIDTH_MAX, Watch};
+use crate::files::text_without_mark;
 use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::cache::{INDEX, WEIGHTS};
@@ -365,8 +366,7 @@ impl<'de> Deserialize<'de> for Vocabulary {
 
 impl Pieces {
     fn parse(json: &str) -> Result<Self, Refusal> {
-        let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-        serde_json::from_str(json)
+        serde_json::from_str(text_without_mark(json))
             .map_err(|error| Refusal::bad_json(&error, "a tokenizer with a vocabulary", FETCH_AGAIN))
     }
 

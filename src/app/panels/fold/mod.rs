@@ -19,7 +19,7 @@ use egui::{
 };
 
 use self::scene::{FoldScene, Placed, RoleStage};
-use super::SceneCamera;
+use super::panel::SceneCamera;
 
 /// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {

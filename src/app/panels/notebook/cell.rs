@@ -1,26 +1,26 @@
 //! A cell of the notebook. Its frame: a bar on the left that says whether it is selected or stale, a line with its label, its
-//! status and its menu. Its content by kind, its height before it was seen, and the keys that mean an answer, a hint, the
-//! stage, a slider or a gate. Predictions, exercises and gates are drawn in [`super::tasks`].
+//! status and its menu. Its content by kind, and its height before it was seen. Predictions, exercises and gates are drawn in
+//! [`super::tasks`].
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::CellCommand;
-use attune_core::kernel::notebook::document::{Answer, Behaviour};
+use attune_core::kernel::notebook::document::Behaviour;
 use attune_core::kernel::notebook::snapshot::CellStatus;
-use attune_core::lesson::cells::{Bind, CellKind, Predict, Slider};
-use attune_ui::actions::{ActionTable, NotebookAction, Pressed, pressed};
+use attune_core::lesson::cells::{Bind, CellKind, Slider};
+use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::controls::{checkbox_ui, hint, undecided_ui};
 use attune_view::view_model::notebook::CellModel;
 use egui::containers::menu::MenuButton;
 use egui::{
-    Align, Button, Color32, Frame as Card, Label, Layout, Margin, Rect, RichText, Sense, Slider as EguiSlider, Stroke,
-    Ui, UiBuilder, WidgetInfo, WidgetType, pos2,
+    Align, Button, Color32, Frame as Card, Label, Layout, Margin, Rect, Response, RichText, Sense,
+    Slider as EguiSlider, Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, pos2,
 };
 
-use super::frame::{NotebookFrame, perform};
+use super::frame::NotebookFrame;
 use super::outputs::{fault_ui, outputs_ui, pictures_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
-use super::writing::{go_on, write_ui};
+use super::writing::write_ui;
 
 /// Between the bar and what the cell holds.
 const INDENT: f32 = 11.0;
@@ -31,23 +31,7 @@ const VEIL: f32 = 0.12;
 pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let top = ui.min_rect().min;
-    let width = ui.available_width();
-    // Behind what the cell holds, so that a click anywhere else in it selects it.
-    let last_height = frame.state.heights.get(cell.id()).copied().unwrap_or_default();
-    let area = Rect::from_min_size(top, egui::vec2(width, last_height));
-    let ground = ui.interact(area, ui.id().with("ground"), Sense::click());
-    // Text takes clicks for itself, to be marked: they select the cell all the same.
-    let is_on_text = cell.cell.is_text()
-        && ui.rect_contains_pointer(area)
-        && ui.input(|input| input.pointer.primary_clicked())
-        && frame.state.selected.as_ref() != Some(cell.id());
-    if ground.clicked() || is_on_text {
-        frame.select(cell.id());
-        ui.memory_mut(|memory| memory.stop_text_input());
-    }
-    if ground.double_clicked() && cell.cell.is_text() {
-        frame.write(cell.id());
-    }
+    let ground = ground_ui(ui, cell, frame);
     let is_selected = frame.state.selected.as_ref() == Some(cell.id());
     let question = frame.model.questions_above(index).find(|question| !frame.state.skipped.contains(question.id()));
     let is_veiled = !is_selected && question.is_some();
@@ -81,6 +65,26 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
         let bar = Rect::from_min_max(pos2(top.x, top.y), pos2(top.x + BAR, bottom));
         ui.painter().rect_filled(bar, size::RADIUS_SMALL, color);
     }
+}
+
+/// The ground behind what a cell holds, so that a click anywhere else in it selects it; a double click on text opens it.
+fn ground_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) -> Response {
+    let last_height = frame.state.heights.get(cell.id()).copied().unwrap_or_default();
+    let area = Rect::from_min_size(ui.min_rect().min, egui::vec2(ui.available_width(), last_height));
+    let ground = ui.interact(area, ui.id().with("ground"), Sense::click());
+    // Text takes clicks for itself, to be marked: they select the cell all the same.
+    let is_on_text = cell.cell.is_text()
+        && ui.rect_contains_pointer(area)
+        && ui.input(|input| input.pointer.primary_clicked())
+        && frame.state.selected.as_ref() != Some(cell.id());
+    if ground.clicked() || is_on_text {
+        frame.select(cell.id());
+        ui.memory_mut(|memory| memory.stop_text_input());
+    }
+    if ground.double_clicked() && cell.cell.is_text() {
+        frame.write(cell.id());
+    }
+    ground
 }
 
 /// Colour of the bar beside a cell that is selected, waits or is stale.
@@ -202,19 +206,23 @@ fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
             ui.separator();
         }
         for (action, _) in entries.iter().filter(|(_, is_shown)| *is_shown) {
-            let row = action.row();
-            let words = match action {
-                Fold if cell.cell.is_folded => "Unfold",
-                AutoRun if cell.cell.auto_run => "✓ Runs automatically",
-                _ => row.text,
-            };
-            if ui.add(Button::new(words).shortcut_text(row.keys_text())).clicked() {
+            let words = entry_words(*action, cell);
+            if ui.add(Button::new(words).shortcut_text(action.row().keys_text())).clicked() {
                 if let Some(index) = frame.model.index(cell.id()) {
-                    perform(*action, frame, cell.id(), index);
+                    frame.perform(*action, cell.id(), index);
                 }
                 ui.close();
             }
         }
+    }
+}
+
+/// The words of a menu entry, which tell how the cell stands.
+fn entry_words(action: NotebookAction, cell: &CellModel) -> &'static str {
+    match action {
+        NotebookAction::Fold if cell.cell.is_folded => "Unfold",
+        NotebookAction::AutoRun if cell.cell.auto_run => "✓ Runs automatically",
+        _ => action.row().text,
     }
 }
 
@@ -251,11 +259,6 @@ fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     });
 }
 
-/// Steps from one end of a slider to the other, where the lesson gives none.
-const STEPS: f64 = 40.0;
-/// Share of a slider's step that an arrow key moves with Shift.
-const FINE: f64 = 0.1;
-
 /// The content of a cell that is not folded.
 pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     match &*cell.cell.kind {
@@ -290,118 +293,6 @@ pub fn first_height(cell: &CellModel, width: f32) -> f32 {
         CellKind::Exercise(exercise) => TASK + LINE * (lines(&exercise.ask) + lines(&cell.cell.text)),
         CellKind::Stage { .. } | CellKind::Slider(_) | CellKind::Gate { .. } => CHROME + 2.0 * LINE,
     }
-}
-
-/// The action is for cells of one kind alone.
-pub fn is_of_kind(action: NotebookAction) -> bool {
-    use NotebookAction::{Answer, Hint, Solution, Turn, TurnFinely};
-    matches!(action, Answer | Hint | Solution | Turn | TurnFinely)
-}
-
-/// Enter, with or without modifiers.
-fn is_enter(action: NotebookAction) -> bool {
-    use NotebookAction::{Run, RunAndGoOn, RunAndInsert, Write};
-    matches!(action, Write | Run | RunAndGoOn | RunAndInsert)
-}
-
-/// True when a key was meant for the cell.
-pub fn kind_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize) -> bool {
-    use NotebookAction::{Hint, Run, Solution, Turn, TurnFinely};
-    let cell = &frame.model.cells[index];
-    let asked = |is_on: fn(NotebookAction) -> bool| pressed(ui.ctx(), is_on);
-    match &*cell.cell.kind {
-        CellKind::Stage { sentence, words, time, plays, .. } => {
-            let entered = asked(is_enter);
-            let Some(Pressed { action, .. }) = entered.first() else { return false };
-            show(cell, *sentence, (words, *time, *plays), frame);
-            end(frame, index, *action);
-            true
-        }
-        CellKind::Predict(predict) => predict_keys(ui, frame, index, predict),
-        CellKind::Exercise(_) => {
-            let hints = asked(|action| matches!(action, Hint | Solution));
-            hints.iter().for_each(|hint| perform(hint.action, frame, cell.id(), index));
-            !hints.is_empty()
-        }
-        CellKind::Slider(slider) => {
-            slider_keys(frame, cell, slider, &asked(|action| matches!(action, Turn | TurnFinely)))
-        }
-        CellKind::Gate { .. } => {
-            let closed = frame.model.closed_gate == Some(index);
-            let enters = closed && !asked(|action| is_enter(action) && action != Run).is_empty();
-            if enters {
-                frame.ask(cell.id(), CellCommand::Skip);
-            }
-            enters
-        }
-        // No keys but those of all cells.
-        CellKind::Text { .. } | CellKind::Code { .. } | CellKind::Plot { .. } => false,
-    }
-}
-
-fn end(frame: &mut NotebookFrame, index: usize, entered: NotebookAction) {
-    if entered == NotebookAction::RunAndGoOn {
-        go_on(frame, index);
-    }
-}
-
-/// An answer that is chosen is locked by Enter; Shift+Enter goes past one that is not, or is locked.
-fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Predict) -> bool {
-    let cell = &frame.model.cells[index];
-    let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return false };
-    // Where frames are slow, an answer and Enter come in one.
-    let pressed = pressed(ui.ctx(), |action| action == NotebookAction::Answer || is_enter(action));
-    let choice = pressed.iter().find(|pressed| pressed.action == NotebookAction::Answer).map(|pressed| pressed.which);
-    let choice = choice.filter(|choice| !is_locked && *choice < predict.choices.len());
-    let entered = pressed.iter().map(|pressed| pressed.action).find(|action| is_enter(*action));
-    if let Some(choice) = choice {
-        frame.ask(cell.id(), CellCommand::Choose(choice));
-        match entered {
-            Some(entered) => lock(frame, cell, entered),
-            None => frame.reveal_end(cell.id()),
-        }
-        return true;
-    }
-    let Some(entered) = entered else { return false };
-    if chosen.is_some() && !is_locked {
-        lock(frame, cell, entered);
-    } else {
-        end(frame, index, entered);
-    }
-    true
-}
-
-/// Locks an answer; Shift+Enter goes on from one that turns out right.
-fn lock(frame: &mut NotebookFrame, cell: &CellModel, entered: NotebookAction) {
-    frame.lock(cell);
-    frame.await_verdict(cell, entered == NotebookAction::RunAndGoOn);
-}
-
-fn slider_keys(
-    frame: &mut NotebookFrame,
-    cell: &CellModel,
-    slider: &Slider,
-    pressed: &[Pressed<NotebookAction>],
-) -> bool {
-    let steps = pressed.iter().map(|pressed| {
-        let direction = if pressed.which == 0 { -1.0 } else { 1.0 };
-        let size = if pressed.action == NotebookAction::TurnFinely { FINE } else { 1.0 };
-        direction * size * pressed.count as f64
-    });
-    let steps: f64 = steps.sum();
-    if steps == 0.0 {
-        return false;
-    }
-    let (least, most) = slider.range;
-    let step = slider.step.unwrap_or((most - least) / STEPS);
-    let turned = |from: f64| (from + steps * step).clamp(least, most);
-    match (&slider.bind, cell.turned) {
-        (Bind::Time, _) => frame.view.walk.set_time(turned(f64::from(frame.view.walk.time())) as f32),
-        (Bind::Mask, _) => frame.ask(cell.id(), CellCommand::Slide(f64::from(u8::from(steps > 0.0)))),
-        (_, Some(from)) => frame.ask(cell.id(), CellCommand::Slide(turned(from))),
-        (_, None) => {}
-    }
-    true
 }
 
 pub fn text_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {

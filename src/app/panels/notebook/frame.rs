@@ -1,150 +1,20 @@
-//! State of the notebook panel, and its work of one frame, with Jupyter's keys in command mode: a cell is selected and nothing
-//! is written.
-
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+//! The panel's work of one frame: what it draws from, and what it asks for. Selecting, revealing, inserting and running cells
+//! stand here, for the menu, the keys and the editor alike.
 
 use attune_core::kernel::command::{Command, SentenceCommand};
-use attune_core::kernel::notebook::document::{Answer, CellId, OwnKind};
-use attune_core::kernel::notebook::snapshot::{CellStatus, RunSnapshot};
+use attune_core::kernel::notebook::document::{CellId, OwnKind};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
-use attune_ui::actions::{Action, NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
+use attune_ui::actions::{Action, NotebookAction, keys};
 use attune_ui::text::prose::{LessonAround, Prose, live_prose_ui};
 use attune_ui::ui_state::PanelView;
 use attune_ui::widgets::popup::Showing;
 use attune_view::view_model::notebook::{CellModel, NotebookModel};
 use egui::Ui;
 
-use super::cell::{is_of_kind, kind_keys};
-use super::list::{Below, Held};
-use super::toolbar::ReferenceUiState;
-use super::writing::{Drafts, go_on};
-
-#[derive(Default)]
-pub struct NotebookPanel {
-    pub(super) drafts: Drafts,
-    /// The cell that keys act on, and where it stood when it was last there.
-    pub(super) selected: Option<CellId>,
-    pub(super) selected_at: usize,
-    /// The learner came to it by keys, and not by a click: only then do letters change the notebook.
-    pub(super) is_led_by_keys: bool,
-    /// When a letter that changes the notebook was refused last.
-    pub(super) refused: Option<Instant>,
-    /// Predictions without an answer that the learner has gone past, so that what follows is shown.
-    pub(super) skipped: BTreeSet<CellId>,
-    /// The text whose Markdown is open.
-    pub(super) open_text: Option<CellId>,
-    /// Its editor gets the keyboard in the next frame.
-    pub(super) focus: Option<CellId>,
-    /// The place of its caret there.
-    pub(super) caret: Option<CaretEdge>,
-    /// A cell that is brought into sight in the next frame.
-    pub(super) follow: Option<Follow>,
-    /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
-    pub(super) awaited: Option<Awaited>,
-    /// When a cell was deleted last: for a moment, that is said.
-    pub(super) deleted: Option<Showing>,
-    /// The keyboard goes to the way on, below the last cell.
-    pub(super) wants_next: bool,
-    /// Height of the way on, as it was seen.
-    pub(super) way_on_height: f32,
-    /// The answer that a key has asked to check, until its verdict comes.
-    pub(super) checked: Option<Checked>,
-    /// The exercise whose verdict is brought into sight in the next frame.
-    pub(super) judged: Option<CellId>,
-    /// The cell that was clicked last keeps its place under the pointer.
-    pub(super) held: Option<Held>,
-    /// The part that a click has added to a cell, as long as it is below the lower edge.
-    pub(super) below: Option<Below>,
-    /// Heights that were seen, for what is out of sight.
-    pub(super) heights: HashMap<CellId, f32>,
-    /// The first of two presses, such as D D, and when it came.
-    pub(super) first_press: Option<(NotebookAction, Instant)>,
-    pub(super) sight: LowestCell,
-    /// The cell that the learner has come to, until the window hears of it.
-    pub(super) reached: Option<CellId>,
-    pub(super) reference: ReferenceUiState,
-    pub(super) is_reference_open: bool,
-}
-
-/// The lowest of the lesson's cells that is on the screen, or was scrolled past.
-#[derive(Default)]
-pub(super) struct LowestCell {
-    cell: Option<CellId>,
-    /// Since when, in seconds.
-    since: f64,
-    is_told: bool,
-}
-
-/// Text that a learner rests on has been reached; what flies past has not.
-const REST: f64 = 0.5;
-
-impl LowestCell {
-    /// The cell that the learner has come to: once, when it has been in sight for a moment.
-    pub fn reached(&mut self, ui: &Ui, cell: Option<CellId>) -> Option<CellId> {
-        let now = ui.input(|input| input.time);
-        if self.cell != cell {
-            *self = Self { cell, since: now, is_told: false };
-        }
-        if self.is_told || self.cell.is_none() {
-            return None;
-        }
-        let rested = now - self.since;
-        if rested < REST {
-            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(REST - rested));
-            return None;
-        }
-        self.is_told = true;
-        self.cell.clone()
-    }
-}
-
-/// The place at which a caret enters a cell from another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CaretEdge {
-    Start,
-    LastLine,
-}
-
-impl CaretEdge {
-    /// Place of the caret, as a byte of the text.
-    pub fn caret(self, text: &str) -> usize {
-        match self {
-            Self::Start => 0,
-            Self::LastLine => text.rfind('\n').map_or(0, |end| end + 1),
-        }
-    }
-}
-
-pub(super) struct Awaited {
-    pub(super) next_to: CellId,
-    pub(super) is_above: bool,
-    pub(super) to_write: bool,
-    /// The text that it begins with.
-    pub(super) text: Option<&'static str>,
-}
-
-impl NotebookPanel {
-    pub fn selected_cell(&self) -> Option<&str> {
-        self.selected.as_deref()
-    }
-
-    /// Selects a cell and brings it into sight.
-    pub fn select(&mut self, id: &str) {
-        let id: CellId = id.into();
-        self.selected = Some(id.clone());
-        self.follow = Some(Follow::of(&id));
-    }
-
-    /// The kernel has answered all that was asked of it.
-    pub fn settle(&mut self) {
-        self.drafts.settle();
-    }
-}
+use super::state::{Awaited, CellHeights, Checked, Follow, NotebookPanel};
 
 /// The panel's work of one frame.
-pub(super) struct NotebookFrame<'a, 'v> {
+pub struct NotebookFrame<'a, 'v> {
     pub model: &'a NotebookModel,
     pub state: &'a mut NotebookPanel,
     pub view: &'a mut PanelView<'v>,
@@ -253,7 +123,7 @@ impl NotebookFrame<'_, '_> {
         } else if checked.goes_on && cell.is_right() {
             ui.memory_mut(|memory| memory.stop_text_input());
             self.state.drafts.leave(&checked.cell);
-            go_on(self, index);
+            self.go_on(index);
         } else if cell.is_exercise() {
             self.state.judged = Some(checked.cell);
         } else {
@@ -343,230 +213,82 @@ impl NotebookFrame<'_, '_> {
             }
         }
     }
-}
 
-/// An answer that was checked.
-pub(super) struct Checked {
-    cell: CellId,
-    /// The result of the cell before that.
-    before: Option<Arc<RunSnapshot>>,
-    /// The next cell is selected if the answer is right.
-    goes_on: bool,
-}
-
-impl Checked {
-    fn is_answered(&self, cell: &CellModel) -> bool {
-        let (now, before) = (cell.shown.run.as_ref(), self.before.as_ref());
-        let is_new = match cell.cell.answer {
-            Answer::Predict { is_locked, .. } => is_locked && now.is_some(),
-            _ => now.map(Arc::as_ptr) != before.map(Arc::as_ptr),
+    /// Does to a cell what its menu or a key asks for.
+    pub fn perform(&mut self, action: NotebookAction, id: &CellId, index: usize) {
+        use NotebookAction::{
+            Answer, AutoRun, ClearOutputs, Delete, EditText, Fold, Functions, Hint, InsertAbove, InsertBelow,
+            Interrupt, Leave, MakeCode, MakeText, Merge, MoveDown, MoveUp, Reset, Restart, Run, RunAbove, RunAndGoOn,
+            RunAndInsert, SelectAbove, SelectBelow, Solution, Split, Turn, TurnFinely, UndoDelete, Write,
         };
-        is_new && cell.shown.status != CellStatus::Waiting
-    }
-}
-
-/// Heights on the screen of parts of the cell that is drawn.
-#[derive(Default)]
-pub(super) struct CellHeights {
-    /// The upper edge of its buttons or choices: what is above them may grow when they are clicked.
-    pub controls: Option<f32>,
-    /// The upper edge of what its last run showed, or of the verdict on its answer.
-    pub result: Option<f32>,
-}
-
-/// A cell that is kept in sight while it, or what stands above it, grows.
-pub struct Follow {
-    pub id: CellId,
-    /// The cell above, whose result stays in sight too as far as there is room for both.
-    pub after: Option<CellId>,
-    /// Keeps the end of a cell that is too high in sight, and not its beginning.
-    pub is_end: bool,
-    /// Brings it to the upper edge, also where it is in sight already.
-    pub is_at_top: bool,
-    /// Frames left to follow.
-    pub frames: usize,
-}
-
-impl Follow {
-    fn of(id: &CellId) -> Self {
-        Self { id: id.clone(), after: None, is_end: false, is_at_top: false, frames: FOLLOWED }
-    }
-}
-
-/// Long enough for the answer of a cell that runs for a moment.
-pub const FOLLOWED: usize = 40;
-
-/// The longest time between two presses that belong together.
-const TWICE: Duration = Duration::from_millis(600);
-
-pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
-    use NotebookAction::{Leave, Split};
-    let ctx = ui.ctx();
-    if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
-        return;
-    }
-    if keys::is_free_escape(ctx) {
-        frame.state.is_led_by_keys = true;
-    }
-    let deletes = first_keys(ui, frame);
-    let Some((id, index)) = frame.state.selected.clone().and_then(|id| {
-        let index = frame.model.index(&id)?;
-        Some((id, index))
-    }) else {
-        return;
-    };
-    if deletes {
-        delete(frame, &id, index);
-        return;
-    }
-    if kind_keys(ui, frame, index) {
-        return;
-    }
-    // One of them: what follows may be meant for another cell, or for the text of this one.
-    let is_on = |action| !is_first(action) && !is_of_kind(action) && !matches!(action, Leave | Split);
-    match first_pressed(ctx, is_on) {
-        Some(action) if is_refused(frame, action) => {}
-        // The lesson is read on.
-        Some(NotebookAction::Write) if is_lessons_text(frame, index) => frame.step(1),
-        Some(action) => perform(action, frame, &id, index),
-        None => {}
-    }
-}
-
-/// Keys that come before those of the selected cell.
-fn is_first(action: NotebookAction) -> bool {
-    use NotebookAction::{Delete, Functions, Interrupt, Restart, SelectAbove, SelectBelow};
-    matches!(action, SelectAbove | SelectBelow | Functions | Delete | Interrupt | Restart)
-}
-
-/// Performs the keys of the whole notebook. True if the selected cell is to be deleted.
-fn first_keys(ui: &Ui, frame: &mut NotebookFrame) -> bool {
-    use NotebookAction::{Functions, Interrupt, Restart, SelectAbove, SelectBelow};
-    let ctx = ui.ctx();
-    let mut deletes = false;
-    let mut steps = 0;
-    for Pressed { action, count, .. } in pressed(ctx, is_first) {
+        let cell = &self.model.cells[index].cell;
         match action {
-            SelectAbove => steps -= count as isize,
-            SelectBelow => steps += count as isize,
-            Functions => {
-                frame.toggle_reference(ui);
-                drop_text(ctx);
-            }
-            _ if is_refused(frame, action) || !is_second(frame, action, count) => {}
-            Interrupt => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
-            Restart => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
-            _ => deletes = true,
+            Write | EditText => self.write(id),
+            Run | RunAndGoOn | RunAndInsert => self.run(action, id, index),
+            InsertAbove => self.insert(id, OwnKind::Code, true, false),
+            InsertBelow => self.insert(id, OwnKind::Code, false, false),
+            Delete => self.delete(id),
+            UndoDelete => self.commands.push(Command::Undo),
+            MakeText => self.ask(id, CellCommand::SetKind(OwnKind::Text)),
+            MakeCode => self.ask(id, CellCommand::SetKind(OwnKind::Code)),
+            MoveUp => self.shift(id, -1),
+            MoveDown => self.shift(id, 1),
+            Merge => self.replace_text(id, CellCommand::MergeBelow),
+            Reset => self.replace_text(id, CellCommand::Reset),
+            Fold => self.ask(id, CellCommand::Fold(!cell.is_folded)),
+            Hint => self.ask_for_help(id, CellCommand::Hint),
+            Solution => self.ask_for_help(id, CellCommand::Reveal),
+            RunAbove => self.ask(id, CellCommand::RunAbove),
+            ClearOutputs => self.ask(id, CellCommand::ClearOutputs),
+            AutoRun => self.ask(id, CellCommand::SetAutoRun(!cell.auto_run)),
+            // Of the whole notebook, of a cell that is written, or of one of a certain kind.
+            SelectAbove | SelectBelow | Interrupt | Restart | Functions | Leave | Split | Answer | Turn
+            | TurnFinely => {}
         }
     }
-    if steps != 0 {
-        frame.state.is_led_by_keys = true;
-        frame.step(steps);
-    }
-    deletes
-}
 
-/// A text of the lesson that is read, and not being written.
-fn is_lessons_text(frame: &NotebookFrame, index: usize) -> bool {
-    let cell = &frame.model.cells[index].cell;
-    cell.is_text() && !cell.is_own
-}
-
-/// Whether a letter would change the notebook though the learner did not come to the selected cell by keys: then it was
-/// perhaps meant for a field, and it is said how to write.
-fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
-    let is_refused = action.is_of_command_mode() && !frame.state.is_led_by_keys;
-    if is_refused {
-        frame.state.refused = Some(Instant::now());
-    }
-    is_refused
-}
-
-/// Deletes a cell and selects the one that comes in its place.
-fn delete(frame: &mut NotebookFrame, id: &CellId, index: usize) {
-    let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
-    let next = next.map(|cell| cell.id().clone());
-    frame.delete(id);
-    frame.state.selected = next;
-}
-
-/// Does to a cell what its menu or a key asks for.
-pub fn perform(action: NotebookAction, frame: &mut NotebookFrame, id: &CellId, index: usize) {
-    let cell = &frame.model.cells[index].cell;
-    let runs = !cell.is_text();
-    let run = |frame: &mut NotebookFrame| {
+    /// Runs a cell, and goes where the key of the run leads.
+    fn run(&mut self, action: NotebookAction, id: &CellId, index: usize) {
+        let cell = &self.model.cells[index];
+        let runs = !cell.cell.is_text();
         if runs {
-            frame.ask(id, CellCommand::Run);
+            self.ask(id, CellCommand::Run);
         }
-    };
-    match action {
-        NotebookAction::Write | NotebookAction::EditText => frame.write(id),
-        NotebookAction::RunAndGoOn => {
-            run(frame);
-            match &frame.model.cells[index] {
-                cell if cell.is_exercise() => frame.await_verdict(cell, true),
-                _ => go_on(frame, index),
-            }
+        match action {
+            NotebookAction::RunAndGoOn if cell.is_exercise() => self.await_verdict(cell, true),
+            NotebookAction::RunAndGoOn => self.go_on(index),
+            NotebookAction::RunAndInsert => self.insert(id, OwnKind::Code, false, true),
+            _ if runs => self.reveal_answer(cell),
+            _ => {}
         }
-        NotebookAction::Run => {
-            run(frame);
-            if runs {
-                frame.reveal_answer(&frame.model.cells[index]);
-            }
-        }
-        NotebookAction::RunAndInsert => {
-            run(frame);
-            frame.insert(id, OwnKind::Code, false, true);
-        }
-        NotebookAction::InsertAbove => frame.insert(id, OwnKind::Code, true, false),
-        NotebookAction::InsertBelow => frame.insert(id, OwnKind::Code, false, false),
-        NotebookAction::Delete => frame.delete(id),
-        NotebookAction::UndoDelete => frame.commands.push(Command::Undo),
-        NotebookAction::MakeText => frame.ask(id, CellCommand::SetKind(OwnKind::Text)),
-        NotebookAction::MakeCode => frame.ask(id, CellCommand::SetKind(OwnKind::Code)),
-        NotebookAction::MoveUp | NotebookAction::MoveDown => {
-            frame.ask(id, CellCommand::Shift(if action == NotebookAction::MoveUp { -1 } else { 1 }));
-            frame.reveal(id);
-        }
-        NotebookAction::Merge => {
-            frame.ask(id, CellCommand::MergeBelow);
-            frame.state.drafts.forget(id);
-        }
-        NotebookAction::Fold => frame.ask(id, CellCommand::Fold(!cell.is_folded)),
-        NotebookAction::Hint | NotebookAction::Solution => {
-            let command = if action == NotebookAction::Hint { CellCommand::Hint } else { CellCommand::Reveal };
-            frame.ask(id, command);
-            frame.reveal_end(id);
-        }
-        NotebookAction::RunAbove => frame.ask(id, CellCommand::RunAbove),
-        NotebookAction::ClearOutputs => frame.ask(id, CellCommand::ClearOutputs),
-        NotebookAction::AutoRun => frame.ask(id, CellCommand::SetAutoRun(!cell.auto_run)),
-        NotebookAction::Reset => {
-            frame.ask(id, CellCommand::Reset);
-            frame.state.drafts.forget(id);
-        }
-        // Of the whole notebook, of a cell that is written, or of one of a certain kind.
-        NotebookAction::SelectAbove
-        | NotebookAction::SelectBelow
-        | NotebookAction::Interrupt
-        | NotebookAction::Restart
-        | NotebookAction::Functions
-        | NotebookAction::Leave
-        | NotebookAction::Split
-        | NotebookAction::Answer
-        | NotebookAction::Turn
-        | NotebookAction::TurnFinely => {}
     }
-}
 
-/// The same key was pressed a moment ago, or twice in this frame.
-fn is_second(frame: &mut NotebookFrame, action: NotebookAction, count: usize) -> bool {
-    // Not the frame's time: after a rest the first frame has that of the last one.
-    let now = Instant::now();
-    let before = frame.state.first_press.take();
-    let is_second = count > 1 || before.is_some_and(|(first, at)| first == action && now - at < TWICE);
-    if !is_second {
-        frame.state.first_press = Some((action, now));
+    fn shift(&mut self, id: &CellId, by: isize) {
+        self.ask(id, CellCommand::Shift(by));
+        self.reveal(id);
     }
-    is_second
+
+    /// Asks for a change of a cell's text that its editor does not know of.
+    fn replace_text(&mut self, id: &CellId, command: CellCommand) {
+        self.ask(id, command);
+        self.state.drafts.forget(id);
+    }
+
+    fn ask_for_help(&mut self, id: &CellId, command: CellCommand) {
+        self.ask(id, command);
+        self.reveal_end(id);
+    }
+
+    /// Goes to the next cell, and keeps the result of this one in sight; after the last one, to a new one.
+    pub fn go_on(&mut self, index: usize) {
+        if index + 1 < self.model.open_cells().len() || self.model.closed_gate.is_some() {
+            self.step(1);
+            if let Some(follow) = &mut self.state.follow {
+                follow.after = Some(self.model.cells[index].id().clone());
+            }
+        } else if let Some(last) = self.model.cells.last() {
+            let id = last.id().clone();
+            self.insert(&id, OwnKind::Code, false, true);
+        }
+    }
 }

@@ -22,7 +22,8 @@ use egui::{
 };
 
 use super::cell::{cell_ui, first_height};
-use super::frame::{CellHeights, FOLLOWED, Follow, NotebookFrame};
+use super::frame::NotebookFrame;
+use super::state::{CellHeights, FOLLOWED, Follow, Held};
 
 /// Cells this far out of sight are laid out already.
 const MARGIN: f32 = 200.0;
@@ -136,17 +137,6 @@ fn follow(ui: &Ui, cell: Rect, result: Option<f32>, sight: Rect, state: &mut Opt
     ui.scroll_to_rect(shown, is_at_top.then_some(Align::Min));
 }
 
-/// A cell that was clicked.
-pub struct Held {
-    cell: CellId,
-    /// Its buttons or choices were clicked, and not what is above them.
-    is_controls: bool,
-    /// Height of what was clicked, from the top of the list.
-    at: f32,
-    /// Frames for which it is kept, once the pointer is up and the cell does not run.
-    frames: usize,
-}
-
 /// Keeps what was clicked in a cell under the pointer: the list scrolls by as much as what is above it has grown.
 pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
     let top = ui.min_rect().top();
@@ -170,36 +160,6 @@ pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
         held.frames -= 1;
         if held.frames == 0 {
             frame.state.held = None;
-        }
-    }
-}
-
-/// Something that a click has added to a cell.
-pub struct Below {
-    cell: CellId,
-    /// Words of the button that leads to it.
-    words: &'static str,
-    /// Set where a verdict was added; otherwise the end of the cell was.
-    is_verdict: bool,
-    /// Its lower edge on the screen.
-    bottom: f32,
-    frames: usize,
-}
-
-impl Below {
-    pub fn end(cell: &CellId, words: &'static str) -> Self {
-        Self { cell: cell.clone(), words, is_verdict: false, bottom: 0.0, frames: FOLLOWED }
-    }
-
-    pub fn verdict(cell: &CellId, words: &'static str) -> Self {
-        Self { is_verdict: true, ..Self::end(cell, words) }
-    }
-
-    /// Measures it where its cell is drawn.
-    pub fn measure(&mut self, cell: &CellId, rect: Rect, places: &CellHeights) {
-        if self.cell == *cell {
-            let verdict = places.result.filter(|_| self.is_verdict);
-            self.bottom = verdict.map_or(rect.bottom(), |top| top + size::CELL_MAX);
         }
     }
 }

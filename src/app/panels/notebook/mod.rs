@@ -3,17 +3,21 @@
 //! | file | job |
 //! |---|---|
 //! | `list` | which cells are in sight and where; the place of what was clicked; notes over the lower edge; the way on |
-//! | `cell` | the frame of a cell (its mark, label and menu), and the content, height and keys of each kind |
+//! | `cell` | the frame of a cell (its mark, label and menu), and the content and height of each kind |
 //! | `tasks` | predictions, exercises and gates |
 //! | `outputs` | what a run showed, and an answer beside what is expected |
 //! | [`toolbar`] | run all, interrupt, outline, progress; the reference of the language |
-//! | `writing` | the editor of a cell with the notebook's keys, and what is being written, until the kernel has it |
-//! | `frame` | what the panel remembers, its work of one frame, and Jupyter's keys while nothing is written |
+//! | `writing` | the editor of a cell with the notebook's keys |
+//! | `keys` | Jupyter's keys while nothing is written, and those of some kinds of cells |
+//! | `frame` | the panel's work of one frame: selecting, revealing, inserting and running cells |
+//! | `state` | what the panel remembers |
 
 mod cell;
 mod frame;
+mod keys;
 mod list;
 pub mod outputs;
+mod state;
 mod tasks;
 pub mod toolbar;
 mod writing;
@@ -31,8 +35,8 @@ use egui::Ui;
 
 use self::cell::body_ui;
 use self::frame::NotebookFrame;
-pub use self::frame::NotebookPanel;
-use super::{Panel, PanelContext};
+pub use self::state::{NotebookPanel, ReferenceUiState};
+use super::panel::{Panel, PanelContext};
 
 impl Panel for NotebookPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
@@ -85,7 +89,7 @@ pub fn notebook_ui(
         // What is clicked keeps its place.
         frame.state.follow = None;
     }
-    frame::keys(ui, &mut frame);
+    keys::keys(ui, &mut frame);
     toolbar::toolbar_ui(ui, &mut frame);
     list::list_ui(ui, &mut frame);
     toolbar::reference_window_ui(ui, &mut frame);

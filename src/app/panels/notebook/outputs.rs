@@ -3,6 +3,7 @@
 
 use attune_engine::code::{Fault, Help};
 use attune_ui::text::images::Images;
+use attune_ui::text::prose::equation_ui;
 use attune_ui::text::prose::paint::image_ui;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::controls::{copy, copy_button, is_copied};
@@ -17,8 +18,6 @@ use egui::{
     Align, Align2, CollapsingHeader, Grid, Label, Layout, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
     Vec2, WidgetInfo, WidgetType, pos2,
 };
-
-use super::toolbar::help_words_ui;
 
 /// All of them, one below the other; lines that were printed in a row are one text. Give each cell an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
@@ -170,6 +169,18 @@ fn help_ui(ui: &mut Ui, help: &Help) {
     help_words_ui(ui, help);
     let example = RichText::new(help.example).font(theme::mono(size::SMALL)).color(palette.ink_soft);
     ui.add(Label::new(example).selectable(true).wrap());
+}
+
+/// The call, the meaning and the equation, one below the other.
+pub fn help_words_ui(ui: &mut Ui, help: &Help) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let call = RichText::new(help.call).monospace().color(palette.code.function);
+    ui.add(Label::new(call).selectable(true).wrap());
+    ui.add(Label::new(help.meaning).wrap());
+    if !help.equation.is_empty() {
+        equation_ui(ui, help.equation);
+    }
 }
 
 fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {

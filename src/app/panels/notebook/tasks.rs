@@ -13,9 +13,9 @@ use attune_view::view_model::output::ComparedModel;
 use egui::{Align, Button, Frame as Card, Layout, Margin, RichText, Ui, WidgetInfo, WidgetType};
 
 use super::frame::NotebookFrame;
-use super::list::Below;
+use super::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
+use super::state::Below;
 use super::writing::{write_on, write_ui};
-use crate::notebook::outputs::{compared_ui, fault_ui, outputs_ui, pictures_ui};
 
 pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut NotebookFrame) {
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };

@@ -5,18 +5,19 @@ use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_engine::code::{Help, REFERENCE};
 use attune_ui::actions::{ActionTable, NotebookAction, keys};
-use attune_ui::text::prose::equation_ui;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::popup::lookup_window;
 use attune_view::view_model::course::Tasks;
 use attune_view::view_model::notebook::OutlineRow;
 use egui::containers::menu::MenuButton;
 use egui::{
-    Align, Button, Label, Layout, Margin, RichText, ScrollArea, TextEdit, TextStyle, TextWrapMode, Ui, WidgetInfo,
-    WidgetText, WidgetType,
+    Align, Button, Layout, Margin, RichText, ScrollArea, TextEdit, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText,
+    WidgetType,
 };
 
 use super::frame::NotebookFrame;
+use super::outputs::help_words_ui;
+use super::state::ReferenceUiState;
 
 pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -144,13 +145,6 @@ fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
     });
 }
 
-#[derive(Default)]
-pub struct ReferenceUiState {
-    pub search: String,
-    /// The search field has the keyboard.
-    pub is_searching: bool,
-}
-
 /// The function whose example was asked for, if one was.
 pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'static Help> {
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
@@ -196,18 +190,6 @@ fn help_ui(ui: &mut Ui, help: &Help) -> bool {
         button.clicked()
     });
     card.inner
-}
-
-/// The call, the meaning and the equation, one below the other.
-pub fn help_words_ui(ui: &mut Ui, help: &Help) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-    let call = RichText::new(help.call).monospace().color(palette.code.function);
-    ui.add(Label::new(call).selectable(true).wrap());
-    ui.add(Label::new(help.meaning).wrap());
-    if !help.equation.is_empty() {
-        equation_ui(ui, help.equation);
-    }
 }
 
 /// Those whose name or meaning has every word of the search; names first. All for an empty one.

@@ -1,22 +1,21 @@
 //! The editor of a cell, and what the notebook's keys do within it. While an editor has the keyboard its text, the draft, leads
 //! and the kernel follows; otherwise the kernel's text is shown.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::{CellId, OwnKind};
 use attune_core::kernel::notebook::snapshot::CellStatus;
 use attune_core::lesson::cells::CellKind;
+use attune_engine::code::Fault;
 use attune_engine::code::budget::SOURCE_BYTES_MAX;
 use attune_ui::actions::{ActionTable, NotebookAction};
 use attune_ui::text::code_text::Language;
-use attune_ui::text::editor::{Asked, EditorModel, EditorState, editor_ui, focus_editor};
+use attune_ui::text::editor::{Asked, EditorModel, editor_ui, focus_editor};
 use attune_ui::theme::Palette;
 use attune_view::view_model::notebook::CellModel;
 use egui::{RichText, Ui};
 
-use super::frame::{CaretEdge, NotebookFrame};
+use super::frame::NotebookFrame;
+use super::state::CaretEdge;
 
 /// Gives the keyboard back to the editor that a button beside it took it from.
 pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {
@@ -30,16 +29,12 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Noteboo
     let is_text = cell.cell.is_text();
     // An exercise starts clean.
     let scope = frame.model.scope(index, !cell.cell.is_code());
-    let run = cell.shown.run.as_ref();
-    let fault = run.and_then(|run| run.fault.as_ref()).filter(|_| cell.shown.status != CellStatus::Stale);
-    let fault = fault.map(|fault| (fault, &*cell.cell.text));
-    let mistake = cell.shown.mistake.as_deref().map(|fault| (fault, &*cell.cell.text));
     let code_hint = format!("Code: {} runs it", NotebookAction::RunAndGoOn.row().keys_text());
     let (what, hint) = if is_text { ("Markdown", "Markdown, with $maths$") } else { ("Code", &*code_hint) };
     let model = EditorModel {
         name: &format!("{what} of cell {id}"),
         language: if is_text { Language::Markdown } else { Language::Code(&scope) },
-        fault: fault.or(mistake),
+        fault: fault_of(cell),
         hint,
         editable: true,
     };
@@ -56,12 +51,7 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Noteboo
     draft.is_focused = response.focused;
     let is_too_long = draft.is_too_long();
     if is_too_long {
-        let palette = Palette::of(ui.visuals().dark_mode);
-        let words = format!(
-            "This text is not kept, because a cell has at most {SOURCE_BYTES_MAX} bytes of text. \
-            Shorten the text or split the cell."
-        );
-        ui.label(RichText::new(words).color(palette.warn));
+        too_long_ui(ui);
     } else if response.changed {
         let text = draft.send();
         frame.ask(&id, CellCommand::SetText(text));
@@ -72,6 +62,23 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Noteboo
     if let Some(asked) = response.asked {
         act(ui, asked, cell, index, frame);
     }
+}
+
+/// What is wrong with a cell, by its last run or as it is written, and the text that this is said of.
+fn fault_of(cell: &CellModel) -> Option<(&Fault, &str)> {
+    let run = cell.shown.run.as_ref();
+    let fault = run.and_then(|run| run.fault.as_ref()).filter(|_| cell.shown.status != CellStatus::Stale);
+    let fault = fault.or(cell.shown.mistake.as_deref())?;
+    Some((fault, &*cell.cell.text))
+}
+
+fn too_long_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let words = format!(
+        "This text is not kept, because a cell has at most {SOURCE_BYTES_MAX} bytes of text. \
+        Shorten the text or split the cell."
+    );
+    ui.label(RichText::new(words).color(palette.warn));
 }
 
 fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
@@ -104,7 +111,7 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Notebo
     match (action, neighbour) {
         (Run, _) => frame.reveal_answer(cell),
         (RunAndGoOn, _) if is_checked => frame.await_verdict(cell, true),
-        (RunAndGoOn, _) => go_on(frame, index),
+        (RunAndGoOn, _) => frame.go_on(index),
         (RunAndInsert, _) => frame.insert(id, OwnKind::Code, false, true),
         (Split, _) => {
             frame.ask(id, CellCommand::Split(caret));
@@ -126,87 +133,4 @@ fn enter(frame: &mut NotebookFrame, cell: &CellModel, edge: CaretEdge) {
         frame.select(id);
     }
     frame.reveal(id);
-}
-
-/// Goes to the next cell, and keeps the result of this one in sight; after the last one, to a new one.
-pub fn go_on(frame: &mut NotebookFrame, index: usize) {
-    if index + 1 < frame.model.open_cells().len() || frame.model.closed_gate.is_some() {
-        frame.step(1);
-        if let Some(follow) = &mut frame.state.follow {
-            follow.after = Some(frame.model.cells[index].id().clone());
-        }
-    } else if let Some(last) = frame.model.cells.last() {
-        let id = last.id().clone();
-        frame.insert(&id, OwnKind::Code, false, true);
-    }
-}
-
-#[derive(Default)]
-pub struct Drafts(HashMap<CellId, Draft>);
-
-#[derive(Default)]
-pub struct Draft {
-    pub text: String,
-    pub editor: EditorState,
-    pub is_focused: bool,
-    /// True where it lost the keyboard in this frame.
-    pub is_just_left: bool,
-    /// The last text that was handed to the kernel.
-    sent: Option<Arc<str>>,
-}
-
-impl Drafts {
-    /// The draft of a cell whose text in the kernel is `text`.
-    pub fn of(&mut self, id: &CellId, text: &Arc<str>) -> &mut Draft {
-        let draft = self.0.entry(id.clone()).or_default();
-        // The kernel answers a moment later: its older text must not take the newer one's place.
-        if draft.sent.as_ref().is_some_and(|sent| **sent == **text) {
-            draft.sent = None;
-        }
-        if !draft.is_focused && draft.sent.is_none() && !draft.is_too_long() && *draft.text != **text {
-            (**text).clone_into(&mut draft.text);
-        }
-        draft
-    }
-
-    /// All that was sent has been answered: where the kernel has another text, something came after it.
-    pub fn settle(&mut self) {
-        self.0.values_mut().for_each(|draft| draft.sent = None);
-    }
-
-    /// Whether the text in the editor is too long for the kernel, which then has another.
-    pub fn is_too_long(&self, id: &CellId) -> bool {
-        self.0.get(id).is_some_and(Draft::is_too_long)
-    }
-
-    /// Whether the editor of a cell had the keyboard until now.
-    pub fn is_just_left(&self, id: &CellId) -> bool {
-        self.0.get(id).is_some_and(|draft| draft.is_just_left)
-    }
-
-    /// Ends the editing: the kernel's text is shown as soon as it is the newest.
-    pub fn leave(&mut self, id: &CellId) {
-        if let Some(draft) = self.0.get_mut(id) {
-            draft.is_focused = false;
-        }
-    }
-
-    /// The kernel's text is shown again: a reset, or undo.
-    pub fn forget(&mut self, id: &CellId) {
-        self.0.remove(id);
-    }
-}
-
-impl Draft {
-    /// The kernel would not take it: it stays here, and is said not to be kept.
-    pub fn is_too_long(&self) -> bool {
-        self.text.len() > SOURCE_BYTES_MAX
-    }
-
-    /// Text to hand to the kernel now.
-    pub fn send(&mut self) -> Arc<str> {
-        let text: Arc<str> = self.text.as_str().into();
-        self.sent = Some(text.clone());
-        text
-    }
 }

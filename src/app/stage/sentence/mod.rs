@@ -3,7 +3,7 @@
 
 mod arcs;
 
-pub use attune_ui::actions::keys::strip_id;
+pub use attune_ui::actions::focus::strip_id;
 use attune_ui::actions::{ActionTable, Pressed, SentenceAction, WindowAction, drop_text, pressed};
 use attune_ui::theme::{self, Palette, Role, motion, size};
 use attune_ui::ui_state::{Highlight, PanelView, Selection, Walk};
@@ -14,11 +14,13 @@ use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
 use attune_view::view_model::heads::Side;
-use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber};
+use attune_view::view_model::sentence_arcs::{
+    ArcWord, Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber,
+};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, Align2, Color32, Context, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, Ui,
-    UiBuilder, Vec2, WidgetInfo, WidgetType,
+    Align, Align2, Color32, Context, Label, Layout, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke,
+    Ui, UiBuilder, Vec2, WidgetInfo, WidgetType,
 };
 
 use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
@@ -70,6 +72,16 @@ pub struct Strip<'a> {
     /// The step that is shown, and the walk where steps are walked: what is under the words is of this step.
     step: Step,
     walk: Option<&'a WalkModel>,
+}
+
+/// How a word of the sentence is told from the others.
+#[derive(Clone, Copy)]
+struct WordLook {
+    is_chosen: bool,
+    /// Its arcs are shown.
+    is_followed: bool,
+    is_lit: bool,
+    is_pointed: bool,
 }
 
 impl<'a> Strip<'a> {
@@ -356,35 +368,16 @@ impl<'a> Strip<'a> {
         let rect = word.rect.translate(origin.to_vec2());
         // The arrow keys lead from word to word: the strip has the keyboard, not each of them.
         let response = ui.interact(rect, ui.id().with(("word", word.at)), Sense::CLICK);
-        let is_chosen = match word.at.side {
-            Side::Sentence => view.selection.query == Some(word.at.position),
-            Side::Source => state.source == Some(word.at.position),
-        };
+        let is_chosen = is_chosen(word.at, state, view.selection);
         let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view.selection, view.walk));
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
-        let is_followed = shown.is_some_and(|shown| shown.word == word.at);
-        let is_lit = view.highlight.lit.contains(&text.text);
         let is_pointed = response.hovered()
             || view.hover.at() == Some(word.at)
             || view.hover.at().is_none() && view.hover.word() == Some(&*text.text);
-        if is_pointed {
-            ui.painter().rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.lifted);
-        }
-        let ink = palette.token(text.group);
-        let ink = if is_lit || is_followed || text.group.is_some() { ink } else { palette.ink };
-        let font = if is_lit || is_chosen || is_followed { theme::strong } else { theme::plain };
-        ui.painter().text(rect.center(), Align2::CENTER_CENTER, &text.label, font(self.plan.font), ink);
-        if word.at.token().is_some_and(|position| self.model.sinks.at(position).is_some()) {
-            paint_sink(ui.painter(), rect.right_top() + Vec2::new(0.0, size::GAP), palette);
-        }
-        if is_chosen || is_followed {
-            let ink = if is_chosen { palette.accent } else { palette.ink_faint };
-            ui.painter().hline(
-                rect.shrink(size::GAP_TIGHT).x_range(),
-                rect.bottom() - size::OUTLINE,
-                Stroke::new(size::OUTLINE, ink),
-            );
-        }
+        let is_followed = shown.is_some_and(|shown| shown.word == word.at);
+        let is_lit = view.highlight.lit.contains(&text.text);
+        let look = WordLook { is_chosen, is_followed, is_lit, is_pointed };
+        self.paint_word(ui.painter(), word.at, text, rect, look, palette);
         if is_chosen && state.in_sight != Some(word.at) {
             state.in_sight = Some(word.at);
             ui.scroll_to_rect(rect, Some(Align::Center));
@@ -393,16 +386,39 @@ impl<'a> Strip<'a> {
             choose(word.at, state, view.selection);
             ui.memory_mut(|memory| memory.request_focus(strip_id()));
         }
-        let is_over = response.hovered();
-        if is_over {
-            view.hover.point_at_token(word.at);
-            view.hover.point_at(&text.text);
-            let cards = self.cards(word.at, view.selection, view.walk);
-            let strip = state.area.unwrap_or(rect);
-            let sink = word.at.token().and_then(|position| self.model.sinks.at(position));
-            card_beside(&response, rect, strip, |ui| card_ui(ui, &text.label, &cards, sink));
+        if response.hovered() {
+            self.pointed_ui(&response, word.at, text, state.area, view);
         }
-        is_over
+        response.hovered()
+    }
+
+    /// Lights the word under the pointer everywhere, and shows its card beside the strip.
+    fn pointed_ui(&self, word: &Response, at: WordAt, text: &ArcWord, strip: Option<Rect>, view: &mut PanelView) {
+        view.hover.point_at_token(at);
+        view.hover.point_at(&text.text);
+        let cards = self.cards(at, view.selection, view.walk);
+        let sink = at.token().and_then(|position| self.model.sinks.at(position));
+        let strip = strip.unwrap_or(word.rect);
+        card_beside(word, word.rect, strip, |ui| card_ui(ui, &text.label, &cards, sink));
+    }
+
+    fn paint_word(&self, painter: &Painter, at: WordAt, text: &ArcWord, rect: Rect, look: WordLook, palette: &Palette) {
+        let WordLook { is_chosen, is_followed, is_lit, is_pointed } = look;
+        if is_pointed {
+            painter.rect_filled(rect, f32::from(size::RADIUS_SMALL), palette.lifted);
+        }
+        let ink = palette.token(text.group);
+        let ink = if is_lit || is_followed || text.group.is_some() { ink } else { palette.ink };
+        let font = if is_lit || is_chosen || is_followed { theme::strong } else { theme::plain };
+        painter.text(rect.center(), Align2::CENTER_CENTER, &text.label, font(self.plan.font), ink);
+        if at.token().is_some_and(|position| self.model.sinks.at(position).is_some()) {
+            paint_sink(painter, rect.right_top() + Vec2::new(0.0, size::GAP), palette);
+        }
+        if is_chosen || is_followed {
+            let ink = if is_chosen { palette.accent } else { palette.ink_faint };
+            let line = rect.shrink(size::GAP_TIGHT).x_range();
+            painter.hline(line, rect.bottom() - size::OUTLINE, Stroke::new(size::OUTLINE, ink));
+        }
     }
 
     /// Both directions of a word in words, each of some lines.
@@ -576,6 +592,14 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     let layer = model.layer_of(pair.head)?;
     let word = WordAt { side: model.layers[layer].queries, position: pair.query };
     Some(ShownArcs { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
+}
+
+/// Whether a word is the one that is followed: of the sentence the query, of the source the word that is looked from.
+fn is_chosen(at: WordAt, state: &StripState, selection: &Selection) -> bool {
+    match at.side {
+        Side::Sentence => selection.query == Some(at.position),
+        Side::Source => state.source == Some(at.position),
+    }
 }
 
 /// Chooses a word, here and everywhere.

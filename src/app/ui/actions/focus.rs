@@ -1,10 +1,7 @@
-//! The owner of the keyboard, and what is open over the page: together they decide which actions the keys are for. Each table says so
-//! in `is_live_at`, so that no key can mean two things at once.
+//! The owner of the keyboard, and what is open over the page: together they decide which actions the keys are
+//! for.
 
 use egui::{Context, Id, Popup};
-
-use super::keys;
-use super::table::{NotebookAction, SentenceAction, StageAction, WindowAction};
 
 /// The part of the window that has the keyboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +49,7 @@ pub struct Keyboard {
 
 /// The one thing that Esc closes, leaves or clears: the topmost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Escape {
+pub(super) enum Escape {
     KeySheet,
     Origin,
     Text,
@@ -76,8 +73,8 @@ impl Focus {
         let letters: Option<Id> = ctx.data(|data| data.get_temp(letters_id()));
         match ctx.memory(|memory| memory.focused()) {
             None => Focus::Page,
-            Some(focused) if focused == keys::stage_id() => Focus::Stage,
-            Some(focused) if focused == keys::strip_id() => Focus::Sentence,
+            Some(focused) if focused == stage_id() => Focus::Stage,
+            Some(focused) if focused == strip_id() => Focus::Sentence,
             Some(focused) if letters == Some(focused) => Focus::Letters,
             Some(_) => Focus::Control,
         }
@@ -87,6 +84,16 @@ impl Focus {
     pub fn takes_letters(self) -> bool {
         matches!(self, Focus::Text | Focus::Letters)
     }
+}
+
+/// The stage, while it has the keyboard.
+pub fn stage_id() -> Id {
+    Id::new("stage picture")
+}
+
+/// The sentence over the stage, while it has the keyboard.
+pub fn strip_id() -> Id {
+    Id::new("sentence strip")
 }
 
 /// Keeps letters for a control while it has the keyboard: they are no keys of the window then.
@@ -114,7 +121,7 @@ impl Keyboard {
         Keyboard { focus: Focus::of(ctx), opened: ctx.data(|data| data.get_temp(opened_id())).unwrap_or_default() }
     }
 
-    fn escape(&self) -> Escape {
+    pub(super) fn escape(&self) -> Escape {
         let Opened { page, is_key_sheet_open, trail_depth, is_glossary_open } = self.opened;
         match (page, self.focus) {
             _ if is_key_sheet_open => Escape::KeySheet,
@@ -129,76 +136,12 @@ impl Keyboard {
         }
     }
 
-    fn is_on(&self, page: Page) -> bool {
+    pub(super) fn is_on(&self, page: Page) -> bool {
         self.opened.page == page
     }
 
     /// Whether Space and the arrows press or move no control. The stage and the sentence are none.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         matches!(self.focus, Focus::Page | Focus::Stage | Focus::Sentence)
-    }
-}
-
-impl WindowAction {
-    /// Whether its keys are looked for. A lesson that has no layers, say, leaves out more.
-    pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
-        use WindowAction as Do;
-        match self {
-            Do::KeySheet | Do::Theme => true,
-            Do::CloseKeySheet => at.escape() == Escape::KeySheet,
-            // A talk leads to no other page, and has a size of its own.
-            Do::Larger | Do::Smaller | Do::UsualSize | Do::Course | Do::Browse | Do::Panel => !at.is_on(Page::Talk),
-            _ if at.is_on(Page::Course) => false,
-            Do::Present => true,
-            Do::CloseOrigin => at.escape() == Escape::Origin,
-            Do::OriginBefore => at.escape() == Escape::Origin && at.opened.trail_depth > 1,
-            Do::NextSlide | Do::PreviousSlide => at.is_on(Page::Talk),
-            Do::EndPresentation => at.escape() == Escape::Talk,
-            _ if at.is_on(Page::Talk) => false,
-            Do::CloseGlossary => at.escape() == Escape::Glossary,
-            Do::StepOn | Do::StepBack => at.is_free(),
-            // A field undoes what is typed in it.
-            Do::Undo | Do::Redo => at.focus != Focus::Text,
-            _ => true,
-        }
-    }
-}
-
-impl StageAction {
-    pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
-        match self {
-            _ if at.is_on(Page::Course) => false,
-            // Wherever the keyboard is.
-            StageAction::Home => true,
-            StageAction::Clear => at.escape() == Escape::Stage,
-            // The arrows of a talk turn its slides.
-            StageAction::Orbit => at.focus == Focus::Stage && !at.is_on(Page::Talk),
-            StageAction::Pan => at.focus == Focus::Stage,
-            // The sentence has arrows and Esc of its own.
-            _ => matches!(at.focus, Focus::Stage | Focus::Sentence),
-        }
-    }
-}
-
-impl SentenceAction {
-    pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
-        at.focus == Focus::Sentence
-            && match self {
-                SentenceAction::LetGo => at.escape() == Escape::Sentence,
-                SentenceAction::Turn => !at.is_on(Page::Course),
-                _ => at.is_on(Page::Lesson),
-            }
-    }
-}
-
-impl NotebookAction {
-    pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
-        match (self, at.focus) {
-            _ if !at.is_on(Page::Lesson) => false,
-            (NotebookAction::Leave, Focus::Text) => at.escape() == Escape::Text,
-            (_, Focus::Text) => self.is_of_editor(),
-            (_, Focus::Page) => !matches!(self, NotebookAction::Leave | NotebookAction::Split),
-            _ => false,
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Keys and the keyboard: how keys are written, matched, counted and consumed; and which widget takes letters.
+//! Keys and the keyboard: how keys are counted and consumed, and which widget takes letters.
 //!
 //! A widget that the keyboard is asked for takes it when it is next shown, be that in this frame, in the next one, or later.
 
@@ -6,135 +6,9 @@ use std::time::{Duration, Instant};
 
 use egui::{Context, Event, Id, Key, Modifiers};
 
-use super::focus::Focus;
-use super::{ActionTable, Keyboard};
-
-/// A key with its modifiers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shortcut {
-    pub key: Key,
-    pub modifiers: Modifiers,
-    /// The key is to be pressed twice within a moment; see [`Pressed`].
-    pub is_twice: bool,
-    /// The key with Shift is another one; other modifiers too many do not matter.
-    without_shift: bool,
-}
-
-pub const fn key(key: Key) -> Shortcut {
-    with(Modifiers::NONE, key)
-}
-
-pub const fn shift(key: Key) -> Shortcut {
-    with(Modifiers::SHIFT, key)
-}
-
-/// A key with the modifier for commands: Ctrl, on a Mac Cmd.
-pub const fn ctrl(key: Key) -> Shortcut {
-    with(Modifiers::COMMAND, key)
-}
-
-pub const fn alt(key: Key) -> Shortcut {
-    with(Modifiers::ALT, key)
-}
-
-pub const fn ctrl_shift(key: Key) -> Shortcut {
-    with(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
-}
-
-/// The key pressed twice.
-pub const fn twice(key: Key) -> Shortcut {
-    Shortcut { is_twice: true, ..with(Modifiers::NONE, key) }
-}
-
-const fn with(modifiers: Modifiers, key: Key) -> Shortcut {
-    Shortcut { key, modifiers, is_twice: false, without_shift: false }
-}
-
-impl Shortcut {
-    pub const fn without_shift(self) -> Shortcut {
-        Shortcut { without_shift: true, ..self }
-    }
-
-    /// Whether it is this that was pressed. More modifiers than its own count for nothing, for many keyboards need Shift or Alt for
-    /// a sign and Shift for a digit; but a letter, an arrow, Space or Home with another modifier is another key.
-    pub fn matches(&self, key: Key, modifiers: Modifiers) -> bool {
-        let more_shift = modifiers.shift && !self.modifiers.shift;
-        let more_alt = modifiers.alt && !self.modifiers.alt;
-        let is_exact = is_letter_key(key) || is_arrow(key) || matches!(key, Key::Space | Key::Home);
-        let takes_shift = !is_exact && !self.without_shift;
-        let takes_alt = !is_exact && !is_digit_key(key);
-        key == self.key
-            && modifiers.matches_logically(self.modifiers)
-            && (takes_shift || !more_shift)
-            && (takes_alt || !more_alt)
-    }
-
-    /// Whether the key writes something where text is edited.
-    fn is_typed(&self) -> bool {
-        !(self.modifiers.command || self.modifiers.alt || matches!(self.key, Key::F1 | Key::F5 | Key::Escape))
-    }
-
-    pub fn modifier_count(&self) -> usize {
-        let Modifiers { alt, shift, command, .. } = self.modifiers;
-        [alt, shift, command].into_iter().filter(|is_down| *is_down).count()
-    }
-
-    /// As menus and tooltips write it: `Ctrl+Shift+↑`, `D D`.
-    pub fn text(&self) -> String {
-        let names = self.modifier_names().chain([self.key_name()]);
-        let once = names.collect::<Vec<_>>().join("+");
-        if self.is_twice { format!("{once} {once}") } else { once }
-    }
-
-    pub(super) fn modifier_names(&self) -> impl Iterator<Item = &'static str> {
-        let Modifiers { alt, shift, command, .. } = self.modifiers;
-        [(command, "Ctrl"), (shift, "Shift"), (alt, "Alt")]
-            .into_iter()
-            .filter_map(|(is_down, name)| is_down.then_some(name))
-    }
-
-    pub(super) fn key_name(&self) -> &'static str {
-        match self.key {
-            Key::ArrowUp => "↑",
-            Key::ArrowDown => "↓",
-            Key::ArrowLeft => "←",
-            Key::ArrowRight => "→",
-            Key::Escape => "Esc",
-            Key::Minus => "minus",
-            // Behind "Ctrl +" the sign would be lost.
-            Key::Plus if self.modifiers != Modifiers::NONE => "plus",
-            key => key.symbol_or_name(),
-        }
-    }
-}
-
-fn is_letter_key(key: Key) -> bool {
-    matches!(key.name().as_bytes(), [letter] if letter.is_ascii_alphabetic())
-}
-
-fn is_digit_key(key: Key) -> bool {
-    matches!(key.name().as_bytes(), [digit] if digit.is_ascii_digit())
-}
-
-fn is_arrow(key: Key) -> bool {
-    matches!(key, Key::ArrowUp | Key::ArrowDown | Key::ArrowLeft | Key::ArrowRight)
-}
-
-/// An action whose key was pressed in this frame, or whose button.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pressed<A> {
-    pub action: A,
-    /// The place of the key among those of its row.
-    pub which: usize,
-    /// How often it was pressed; of a key to be pressed twice, each press.
-    pub count: usize,
-}
-
-impl<A> Pressed<A> {
-    pub fn once(action: A) -> Pressed<A> {
-        Pressed { action, which: 0, count: 1 }
-    }
-}
+use super::focus::{Focus, Keyboard};
+use super::row::ActionTable;
+use super::shortcut::{Pressed, Shortcut, is_arrow};
 
 /// A key of a table, with what it is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -250,16 +124,6 @@ fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
         input.events = kept;
         count
     })
-}
-
-/// The stage, while it has the keyboard.
-pub fn stage_id() -> Id {
-    Id::new("stage picture")
-}
-
-/// The sentence over the stage, while it has the keyboard.
-pub fn strip_id() -> Id {
-    Id::new("sentence strip")
 }
 
 /// The field that searches the words of the stage.
@@ -508,18 +372,5 @@ mod tests {
         assert_eq!(left(vec![text("ö")], alt), []);
         let typed = vec![text("c"), press(Key::C, none), press(Key::S, alt)];
         assert_eq!(left(typed.clone(), alt), typed, "what was typed before stays");
-    }
-
-    #[test]
-    fn a_letter_with_another_modifier_is_another_key_and_a_sign_is_not() {
-        assert!(key(Key::L).matches(Key::L, Modifiers::NONE));
-        for modifiers in [Modifiers::SHIFT, Modifiers::ALT, Modifiers::COMMAND] {
-            assert!(!key(Key::L).matches(Key::L, modifiers) && !key(Key::ArrowLeft).matches(Key::ArrowLeft, modifiers));
-        }
-        assert!(key(Key::Questionmark).matches(Key::Questionmark, Modifiers::SHIFT));
-        assert!(key(Key::OpenBracket).matches(Key::OpenBracket, Modifiers::ALT));
-        assert!(
-            key(Key::Num2).matches(Key::Num2, Modifiers::SHIFT) && !key(Key::Num2).matches(Key::Num2, Modifiers::ALT)
-        );
     }
 }

@@ -10,9 +10,9 @@ use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Format;
 use egui::Key;
 
-use super::SheetLine::{Joined, Mentioned, New};
-use super::action_table;
-use super::keys::{Pressed, alt, ctrl, ctrl_shift, key, shift, twice};
+use super::row::SheetLine::{Joined, Mentioned, New};
+use super::row::action_table;
+use super::shortcut::{Pressed, alt, ctrl, ctrl_shift, key, shift, twice};
 
 /// Mouse gestures that work everywhere.
 pub const MOUSE: [(&str, &str); 1] = [("Right-click", "see where a number, a cell, an arrow or a point comes from")];

@@ -4,8 +4,8 @@
 use attune_view::view_model::output::{LineModel, PlotModel, tell};
 use attune_view::view_model::pictures::Sketch;
 use egui::{
-    Align2, EventFilter, FontId, Key, Modifiers, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, WidgetInfo,
-    WidgetType, vec2,
+    Align2, EventFilter, FontId, Key, Modifiers, Painter, Pos2, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
+    WidgetInfo, WidgetType, vec2,
 };
 use egui_plot::{GridInput, GridMark, HoverPosition, Line, LineStyle, Plot, PlotPoints, Points};
 
@@ -187,17 +187,17 @@ pub fn tick_text(value: f64, digit: f64) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
+/// Radius of a dot of a sketch, and of an end of an arrow.
+const DOT: f32 = 2.0;
+const END: f32 = 4.0;
+
 /// Draws crowds with their names, and each lit word as far on its way as `time`, from 0 to 1.
 pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     /// At the left and the right, in points; above and below, as a share of the height.
     const MARGIN: (f32, f32) = (34.0, 0.14);
-    const DOT: f32 = 2.0;
-    const END: f32 = 4.0;
     const FAINT: f32 = 0.75;
     /// Between a point and its name: as near as there is room.
     const APART: [f32; 3] = [size::GAP_TIGHT, size::GAP, size::GAP_WIDE];
-    /// Between two places of an arrow that names keep clear of.
-    const STEP: f32 = 4.0;
     /// Least radius of a glow's rim, as a share of the height.
     const LEAST: f32 = 0.09;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -212,15 +212,7 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
         painter.circle_filled(at(*place), DOT, color(*group).gamma_multiply(FAINT));
     }
     // Names keep clear of each other, of arrows and of all dots; one without room is left out, that of a crowd first.
-    let around = |at: Pos2, radius: f32| Rect::from_center_size(at, Vec2::splat(2.0 * radius));
-    let ends = sketch.moves.iter().flat_map(|way| [way.start, way.at(time)]).map(|place| around(at(place), END));
-    let dots = sketch.dots.iter().map(|(place, _)| around(at(*place), DOT));
-    let along = sketch.moves.iter().flat_map(|way| {
-        let (start, end) = (at(way.start), at(way.at(time)));
-        let steps = ((end - start).length() / STEP) as usize;
-        (0..steps).map(move |step| around(start.lerp(end, step as f32 / steps as f32), size::OUTLINE))
-    });
-    let mut taken: Vec<Rect> = ends.chain(dots).chain(along).collect();
+    let mut taken = taken_places(sketch, time, at);
     let mut write = |middle: Pos2, sides: [Align2; 4], name: &str, font: FontId, ink| {
         let galley = painter.layout_no_wrap(name.to_owned(), font, ink);
         let all = APART.into_iter().flat_map(|apart| sides.map(|side| (apart, side)));
@@ -234,25 +226,45 @@ pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
             painter.galley(place.min, galley, ink);
         }
     };
-    for way in &sketch.moves {
-        let (start, end) = (at(way.start), at(way.at(time)));
-        painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
-        painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
-        painter.circle_filled(end, END, palette.ink);
-    }
-    for way in &sketch.moves {
-        let (start, end) = (at(way.start), at(way.at(time)));
-        // Beyond the end of its arrow, where the picture has room.
-        let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < rect.center().x };
-        let mut sides = [Align2::LEFT_CENTER, Align2::RIGHT_CENTER, Align2::CENTER_TOP, Align2::CENTER_BOTTOM];
-        sides[..2].rotate_left(usize::from(!is_right));
-        sides[2..].rotate_left(usize::from(end.y <= start.y));
-        write(end, sides, &way.label, theme::strong(size::SMALL), palette.ink);
+    let arrows = sketch.moves.iter().map(|way| (at(way.start), at(way.at(time)), &way.label));
+    arrows.clone().for_each(|(start, end, _)| paint_arrow(&painter, start, end, palette));
+    for (start, end, name) in arrows {
+        write(end, sides_of(start, end, rect.center().x), name, theme::strong(size::SMALL), palette.ink);
     }
     for (name, place, group) in &sketch.crowds {
         let sides = [Align2::CENTER_BOTTOM, Align2::CENTER_TOP, Align2::LEFT_CENTER, Align2::RIGHT_CENTER];
         write(at(*place), sides, name, theme::plain(size::SMALL), color(Some(*group)));
     }
+}
+
+/// The places of a sketch that names keep clear of: ends of arrows, dots and the arrows themselves.
+fn taken_places(sketch: &Sketch, time: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<Rect> {
+    /// Between two places of an arrow.
+    const STEP: f32 = 4.0;
+    let around = |at: Pos2, radius: f32| Rect::from_center_size(at, Vec2::splat(2.0 * radius));
+    let ends = sketch.moves.iter().flat_map(|way| [way.start, way.at(time)]).map(|place| around(at(place), END));
+    let dots = sketch.dots.iter().map(|(place, _)| around(at(*place), DOT));
+    let along = sketch.moves.iter().flat_map(|way| {
+        let (start, end) = (at(way.start), at(way.at(time)));
+        let steps = ((end - start).length() / STEP) as usize;
+        (0..steps).map(move |step| around(start.lerp(end, step as f32 / steps as f32), size::OUTLINE))
+    });
+    ends.chain(dots).chain(along).collect()
+}
+
+fn paint_arrow(painter: &Painter, start: Pos2, end: Pos2, palette: &Palette) {
+    painter.line_segment([start, end], Stroke::new(size::OUTLINE, palette.ink_soft));
+    painter.circle_stroke(start, END, Stroke::new(size::HAIRLINE, palette.ink_soft));
+    painter.circle_filled(end, END, palette.ink);
+}
+
+/// Where the name of a word is tried: first beyond the end of its arrow, where the picture has room.
+fn sides_of(start: Pos2, end: Pos2, middle: f32) -> [Align2; 4] {
+    let is_right = if (end.x - start.x).abs() > END { end.x > start.x } else { end.x < middle };
+    let mut sides = [Align2::LEFT_CENTER, Align2::RIGHT_CENTER, Align2::CENTER_TOP, Align2::CENTER_BOTTOM];
+    sides[..2].rotate_left(usize::from(!is_right));
+    sides[2..].rotate_left(usize::from(end.y <= start.y));
+    sides
 }
 
 /// The crowds of a sketch that are no larger than a part of it.

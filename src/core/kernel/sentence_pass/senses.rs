@@ -10,6 +10,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use attune_engine::files::text_without_mark;
 use attune_engine::messages::nearest;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::Mask;
@@ -500,7 +501,7 @@ impl SenseList {
 /// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which
 /// nobody knows what is missing.
 pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
-    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    let lines = text_without_mark(text).lines().enumerate();
     let sentences = read_lines(lines.filter(|(_, line)| !line.trim().is_empty()))?;
     if sentences.is_empty() { Err("there is no sentence in the file".to_owned()) } else { Ok(sentences) }
 }

@@ -10,7 +10,6 @@ use attune_engine::code::editor::highlight::{Span, SpanKind, highlight};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Parser, Tag, TagEnd};
 
 use super::formula::Maths;
-use super::terms::TermInText;
 
 /// The most Markdown of one cell that is shown.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;
@@ -67,6 +66,16 @@ pub enum TextRun {
     },
     Task(bool),
     Break,
+}
+
+/// A term where a text names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TermInText {
+    /// Its place in the glossary.
+    pub term: usize,
+    /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
+    /// something to look up. A text without a heading of a section goes on with one: there only bold terms show it.
+    pub is_first: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,9 +11,8 @@ use attune_view::view_model::notebook::{LiveCellModel, LiveStanding, LiveWord, w
 use egui::epaint::text::{FontsView, LayoutJob, TextFormat};
 use egui::{FontId, Pos2, Stroke, Vec2, pos2, vec2};
 
-use super::document::{Style, TextRun};
+use super::document::{Style, TermInText, TextRun};
 use super::formula::Maths;
-use super::terms::TermInText;
 use crate::text::images::Images;
 use crate::theme::{self, prose, size};
 

@@ -36,9 +36,9 @@ use egui::{Id, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use self::document::ProseDocument;
 use self::layout::TextLayout;
 use self::paint::PaintContext;
-use super::cards::LiveCard;
+pub use self::paint::{LessonAround, TermCard};
 use super::images::Images;
-use crate::ui_state::{Hover, Trail};
+use super::live_card::LiveCard;
 
 /// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
 const REMEMBERED: usize = 1200;
@@ -54,6 +54,7 @@ pub struct Prose {
     /// Counts uses, so that the oldest can be told.
     clock: u64,
     glossary: Option<Arc<GlossaryModel>>,
+    term_card: Option<TermCard>,
     /// The term whose entry was asked for.
     asked: Option<usize>,
     /// Links that were followed.
@@ -63,9 +64,10 @@ pub struct Prose {
 }
 
 impl Prose {
-    /// Texts name the terms of this glossary from now on.
-    pub fn set_glossary(&mut self, glossary: Option<Arc<GlossaryModel>>) {
+    /// Texts name the terms of this glossary from now on. `card` draws an entry of it, which is prose again.
+    pub fn set_glossary(&mut self, glossary: Option<Arc<GlossaryModel>>, card: TermCard) {
         self.glossary = glossary;
+        self.term_card = Some(card);
         self.pages.clear();
     }
 
@@ -101,18 +103,6 @@ struct SetFor {
     images: u64,
 }
 
-/// Surroundings of a text that is part of a lesson.
-#[derive(Default)]
-pub struct LessonAround<'a> {
-    /// The values of its expressions.
-    pub live: Option<&'a LiveCellModel>,
-    /// The words of the sentence on the stage: in italics they light each other.
-    pub words: &'a [String],
-    pub hover: Option<&'a mut Hover>,
-    /// Opens the provenance of a number.
-    pub trail: Option<&'a mut Trail>,
-}
-
 /// Shows `markdown` in the width there is.
 pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
     live_prose_ui(ui, markdown, LessonAround::default(), prose);
@@ -121,8 +111,9 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
 /// Shows `markdown` whose expressions, links and words act.
 pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &mut Prose) {
     let width = ui.available_width();
-    let Prose { images, pages, hasher, clock, glossary, asked, followed, card, .. } = prose;
+    let Prose { images, pages, hasher, clock, glossary, term_card, asked, followed, card, .. } = prose;
     let glossary = glossary.as_deref();
+    let entries = glossary.zip(*term_card);
     let context = (&mut *images, glossary, around.live);
     let page = page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock);
     let (rect, _) = ui.allocate_exact_size(vec2(width, page.layout.height), Sense::hover());
@@ -136,7 +127,7 @@ pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &
             ui,
             &page.layout.placed,
             rect.min,
-            &mut PaintContext { images, glossary, asked, followed, card, around },
+            &mut PaintContext { images, entries, asked, followed, card, around },
         );
     });
 }

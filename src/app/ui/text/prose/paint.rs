@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attune_core::lesson::links::{TextLink, tokens_named};
 use attune_engine::code::editor::scope::CompletionScope;
 use attune_view::view_model::glossary::GlossaryModel;
-use attune_view::view_model::notebook::{LiveStanding, LiveWord};
+use attune_view::view_model::notebook::{LiveCellModel, LiveStanding, LiveWord};
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::epaint::TextShape;
 use egui::text_selection::LabelSelectionState;
@@ -14,19 +14,35 @@ use egui::{
     Stroke, Tooltip, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::LessonAround;
+use super::document::TermInText;
 use super::flow::{FillRole, Ink, ItemKind, RunFormat, TextItem, TextNote};
 use super::formula::{formula_ui, snapped};
-use super::terms::TermInText;
-use crate::text::cards::{LiveCard, live_lines_ui, term_card_ui};
 use crate::text::code_text::code;
 use crate::text::images::Images;
+use crate::text::live_card::{LiveCard, live_lines_ui};
 use crate::theme::{self, Palette, prose, size};
+use crate::ui_state::{Hover, Trail};
+
+/// Draws the entry of a term, by its place in the glossary.
+pub type TermCard = fn(&mut Ui, &GlossaryModel, usize);
+
+/// Surroundings of a text that is part of a lesson.
+#[derive(Default)]
+pub struct LessonAround<'a> {
+    /// The values of its expressions.
+    pub live: Option<&'a LiveCellModel>,
+    /// The words of the sentence on the stage: in italics they light each other.
+    pub words: &'a [String],
+    pub hover: Option<&'a mut Hover>,
+    /// Opens the provenance of a number.
+    pub trail: Option<&'a mut Trail>,
+}
 
 /// Context of painting a text.
 pub struct PaintContext<'a> {
     pub images: &'a mut Images,
-    pub glossary: Option<&'a GlossaryModel>,
+    /// The glossary, with what draws an entry of it.
+    pub entries: Option<(&'a GlossaryModel, TermCard)>,
     /// A term that is clicked.
     pub asked: &'a mut Option<usize>,
     /// Links that are followed.
@@ -93,11 +109,7 @@ fn text_ui(
     context: &mut PaintContext,
 ) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    // Generous: marks and code of many lines reach far from the first baseline.
-    let rows_of = |line: &str| 1.0 + (line.chars().count() as f32 * format.size / format.wrap).floor();
-    let rows = text.lines().map(rows_of).sum::<f32>().max(1.0);
-    let reach = format.size * (prose::STRUT.0 + prose::STRUT.1);
-    let near = Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)));
+    let near = reach_of(text, format, width, baseline);
     let id = ui.id().with(i);
     if !ui.is_rect_visible(near) {
         out_of_sight_ui(ui, id, near, text, format);
@@ -127,6 +139,14 @@ fn text_ui(
         // Selection has said that it is a label.
         ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
     }
+}
+
+/// The place of a run before it is laid out. Generous: marks and code of many lines reach far from the first baseline.
+fn reach_of(text: &str, format: &RunFormat, width: f32, baseline: Pos2) -> Rect {
+    let rows_of = |line: &str| 1.0 + (line.chars().count() as f32 * format.size / format.wrap).floor();
+    let rows = text.lines().map(rows_of).sum::<f32>().max(1.0);
+    let reach = format.size * (prose::STRUT.0 + prose::STRUT.1);
+    Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)))
 }
 
 /// The keyboard moves between controls, not between lines of text; it finds a term once.
@@ -206,12 +226,7 @@ fn note_ui(
             term_ui(ui, *named, baseline, response, context)
         }
         Some(TextNote::Act(link)) => {
-            if let TextLink::Word(name) = &**link {
-                word_ui(ui, name, rect, &response, &mut context.around);
-            }
-            if response.clicked() {
-                context.followed.push(TextLink::clone(link));
-            }
+            act_ui(ui, link, rect, &response, context);
             response.on_hover_text(link.says())
         }
         Some(TextNote::Live(word)) => live_ui(ui, word, rect, response, context),
@@ -224,6 +239,16 @@ fn note_ui(
             }
             response
         }
+    }
+}
+
+/// A link within the lesson: what it names lights up under the pointer, and a click follows it.
+fn act_ui(ui: &Ui, link: &TextLink, rect: Rect, response: &Response, context: &mut PaintContext) {
+    if let TextLink::Word(name) = link {
+        word_ui(ui, name, rect, response, &mut context.around);
+    }
+    if response.clicked() {
+        context.followed.push(link.clone());
     }
 }
 
@@ -304,7 +329,7 @@ fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Le
 
 /// A term: a quiet line where it is first named, a card under the pointer, its entry at a click.
 fn term_ui(ui: &Ui, named: TermInText, line: Rect, response: Response, context: &mut PaintContext) -> Response {
-    let Some(glossary) = context.glossary else { return response };
+    let Some((glossary, term_card_ui)) = context.entries else { return response };
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_near = response.hovered() || response.has_focus();
     if is_near || named.is_first {

@@ -5,17 +5,7 @@ use std::sync::Arc;
 
 use attune_view::view_model::glossary::GlossaryModel;
 
-use super::document::{ProseDocument, Style, TextBlock, TextRun};
-
-/// A term where a text names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TermInText {
-    /// Its place in the glossary.
-    pub term: usize,
-    /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
-    /// something to look up. A text without a heading of a section goes on with one: there only bold terms show it.
-    pub is_first: bool,
-}
+use super::document::{ProseDocument, Style, TermInText, TextBlock, TextRun};
 
 /// Marks every term of a document, but not in headings, code and links.
 pub fn mark(document: &mut ProseDocument, glossary: &GlossaryModel) {

@@ -1,0 +1,239 @@
+//! The keys of the notebook while nothing is written, as in Jupyter's command mode: a cell is selected, and a letter changes it
+//! or leads to another one. Some kinds of cells have keys of their own, which come first.
+
+use std::time::{Duration, Instant};
+
+use attune_core::kernel::command::Command;
+use attune_core::kernel::notebook::document::{Answer, CellId};
+use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::lesson::cells::{Bind, CellKind, Predict, Slider};
+use attune_ui::actions::{NotebookAction, Pressed, drop_text, first_pressed, keys, pressed};
+use attune_view::view_model::notebook::CellModel;
+use egui::Ui;
+
+use super::cell::show;
+use super::frame::NotebookFrame;
+
+/// The longest time between two presses that belong together.
+const TWICE: Duration = Duration::from_millis(600);
+
+pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
+    use NotebookAction::{Leave, Split};
+    let ctx = ui.ctx();
+    if ctx.text_edit_focused() || ctx.memory(|memory| memory.focused()).is_some() || egui::Popup::is_any_open(ctx) {
+        return;
+    }
+    if keys::is_free_escape(ctx) {
+        frame.state.is_led_by_keys = true;
+    }
+    let deletes = first_keys(ui, frame);
+    let Some((id, index)) = frame.state.selected.clone().and_then(|id| {
+        let index = frame.model.index(&id)?;
+        Some((id, index))
+    }) else {
+        return;
+    };
+    if deletes {
+        delete(frame, &id, index);
+        return;
+    }
+    if kind_keys(ui, frame, index) {
+        return;
+    }
+    // One of them: what follows may be meant for another cell, or for the text of this one.
+    let is_on = |action| !is_first(action) && !is_of_kind(action) && !matches!(action, Leave | Split);
+    match first_pressed(ctx, is_on) {
+        Some(action) if is_refused(frame, action) => {}
+        // The lesson is read on.
+        Some(NotebookAction::Write) if is_lessons_text(frame, index) => frame.step(1),
+        Some(action) => frame.perform(action, &id, index),
+        None => {}
+    }
+}
+
+/// Keys that come before those of the selected cell.
+fn is_first(action: NotebookAction) -> bool {
+    use NotebookAction::{Delete, Functions, Interrupt, Restart, SelectAbove, SelectBelow};
+    matches!(action, SelectAbove | SelectBelow | Functions | Delete | Interrupt | Restart)
+}
+
+/// Performs the keys of the whole notebook. True if the selected cell is to be deleted.
+fn first_keys(ui: &Ui, frame: &mut NotebookFrame) -> bool {
+    use NotebookAction::{Functions, Interrupt, Restart, SelectAbove, SelectBelow};
+    let ctx = ui.ctx();
+    let mut deletes = false;
+    let mut steps = 0;
+    for Pressed { action, count, .. } in pressed(ctx, is_first) {
+        match action {
+            SelectAbove => steps -= count as isize,
+            SelectBelow => steps += count as isize,
+            Functions => {
+                frame.toggle_reference(ui);
+                drop_text(ctx);
+            }
+            _ if is_refused(frame, action) || !is_second(frame, action, count) => {}
+            Interrupt => frame.commands.push(Command::Notebook(NotebookCommand::Interrupt)),
+            Restart => frame.commands.push(Command::Notebook(NotebookCommand::Restart)),
+            _ => deletes = true,
+        }
+    }
+    if steps != 0 {
+        frame.state.is_led_by_keys = true;
+        frame.step(steps);
+    }
+    deletes
+}
+
+/// A text of the lesson that is read, and not being written.
+fn is_lessons_text(frame: &NotebookFrame, index: usize) -> bool {
+    let cell = &frame.model.cells[index].cell;
+    cell.is_text() && !cell.is_own
+}
+
+/// Whether a letter would change the notebook though the learner did not come to the selected cell by keys: then it was
+/// perhaps meant for a field, and it is said how to write.
+fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
+    let is_refused = action.is_of_command_mode() && !frame.state.is_led_by_keys;
+    if is_refused {
+        frame.state.refused = Some(Instant::now());
+    }
+    is_refused
+}
+
+/// Deletes a cell and selects the one that comes in its place.
+fn delete(frame: &mut NotebookFrame, id: &CellId, index: usize) {
+    let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
+    let next = next.map(|cell| cell.id().clone());
+    frame.delete(id);
+    frame.state.selected = next;
+}
+
+/// The same key was pressed a moment ago, or twice in this frame.
+fn is_second(frame: &mut NotebookFrame, action: NotebookAction, count: usize) -> bool {
+    // Not the frame's time: after a rest the first frame has that of the last one.
+    let now = Instant::now();
+    let before = frame.state.first_press.take();
+    let is_second = count > 1 || before.is_some_and(|(first, at)| first == action && now - at < TWICE);
+    if !is_second {
+        frame.state.first_press = Some((action, now));
+    }
+    is_second
+}
+
+/// Steps from one end of a slider to the other, where the lesson gives none.
+const STEPS: f64 = 40.0;
+
+/// Share of a slider's step that an arrow key moves with Shift.
+const FINE: f64 = 0.1;
+
+/// The action is for cells of one kind alone.
+fn is_of_kind(action: NotebookAction) -> bool {
+    use NotebookAction::{Answer, Hint, Solution, Turn, TurnFinely};
+    matches!(action, Answer | Hint | Solution | Turn | TurnFinely)
+}
+
+/// Enter, with or without modifiers.
+fn is_enter(action: NotebookAction) -> bool {
+    use NotebookAction::{Run, RunAndGoOn, RunAndInsert, Write};
+    matches!(action, Write | Run | RunAndGoOn | RunAndInsert)
+}
+
+/// True when a key was meant for the cell.
+fn kind_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize) -> bool {
+    use NotebookAction::{Hint, Run, Solution, Turn, TurnFinely};
+    let cell = &frame.model.cells[index];
+    let asked = |is_on: fn(NotebookAction) -> bool| pressed(ui.ctx(), is_on);
+    match &*cell.cell.kind {
+        CellKind::Stage { sentence, words, time, plays, .. } => {
+            let entered = asked(is_enter);
+            let Some(Pressed { action, .. }) = entered.first() else { return false };
+            show(cell, *sentence, (words, *time, *plays), frame);
+            end(frame, index, *action);
+            true
+        }
+        CellKind::Predict(predict) => predict_keys(ui, frame, index, predict),
+        CellKind::Exercise(_) => {
+            let hints = asked(|action| matches!(action, Hint | Solution));
+            hints.iter().for_each(|hint| frame.perform(hint.action, cell.id(), index));
+            !hints.is_empty()
+        }
+        CellKind::Slider(slider) => {
+            slider_keys(frame, cell, slider, &asked(|action| matches!(action, Turn | TurnFinely)))
+        }
+        CellKind::Gate { .. } => {
+            let closed = frame.model.closed_gate == Some(index);
+            let enters = closed && !asked(|action| is_enter(action) && action != Run).is_empty();
+            if enters {
+                frame.ask(cell.id(), CellCommand::Skip);
+            }
+            enters
+        }
+        // No keys but those of all cells.
+        CellKind::Text { .. } | CellKind::Code { .. } | CellKind::Plot { .. } => false,
+    }
+}
+
+fn end(frame: &mut NotebookFrame, index: usize, entered: NotebookAction) {
+    if entered == NotebookAction::RunAndGoOn {
+        frame.go_on(index);
+    }
+}
+
+/// An answer that is chosen is locked by Enter; Shift+Enter goes past one that is not, or is locked.
+fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Predict) -> bool {
+    let cell = &frame.model.cells[index];
+    let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return false };
+    // Where frames are slow, an answer and Enter come in one.
+    let pressed = pressed(ui.ctx(), |action| action == NotebookAction::Answer || is_enter(action));
+    let choice = pressed.iter().find(|pressed| pressed.action == NotebookAction::Answer).map(|pressed| pressed.which);
+    let choice = choice.filter(|choice| !is_locked && *choice < predict.choices.len());
+    let entered = pressed.iter().map(|pressed| pressed.action).find(|action| is_enter(*action));
+    if let Some(choice) = choice {
+        frame.ask(cell.id(), CellCommand::Choose(choice));
+        match entered {
+            Some(entered) => lock(frame, cell, entered),
+            None => frame.reveal_end(cell.id()),
+        }
+        return true;
+    }
+    let Some(entered) = entered else { return false };
+    if chosen.is_some() && !is_locked {
+        lock(frame, cell, entered);
+    } else {
+        end(frame, index, entered);
+    }
+    true
+}
+
+/// Locks an answer; Shift+Enter goes on from one that turns out right.
+fn lock(frame: &mut NotebookFrame, cell: &CellModel, entered: NotebookAction) {
+    frame.lock(cell);
+    frame.await_verdict(cell, entered == NotebookAction::RunAndGoOn);
+}
+
+fn slider_keys(
+    frame: &mut NotebookFrame,
+    cell: &CellModel,
+    slider: &Slider,
+    pressed: &[Pressed<NotebookAction>],
+) -> bool {
+    let steps = pressed.iter().map(|pressed| {
+        let direction = if pressed.which == 0 { -1.0 } else { 1.0 };
+        let size = if pressed.action == NotebookAction::TurnFinely { FINE } else { 1.0 };
+        direction * size * pressed.count as f64
+    });
+    let steps: f64 = steps.sum();
+    if steps == 0.0 {
+        return false;
+    }
+    let (least, most) = slider.range;
+    let step = slider.step.unwrap_or((most - least) / STEPS);
+    let turned = |from: f64| (from + steps * step).clamp(least, most);
+    match (&slider.bind, cell.turned) {
+        (Bind::Time, _) => frame.view.walk.set_time(turned(f64::from(frame.view.walk.time())) as f32),
+        (Bind::Mask, _) => frame.ask(cell.id(), CellCommand::Slide(f64::from(u8::from(steps > 0.0)))),
+        (_, Some(from)) => frame.ask(cell.id(), CellCommand::Slide(turned(from))),
+        (_, None) => {}
+    }
+    true
+}

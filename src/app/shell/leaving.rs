@@ -1,0 +1,59 @@
+//! Leaving a lesson: what must be kept first, and what is then no longer there.
+
+use std::path::Path;
+
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+
+use super::presentation;
+use super::state::Jobs;
+use crate::app::link::{LatestModels, Link, Outbox};
+use crate::app::stage::state::StageState;
+use crate::app::ui_state::ViewState;
+use crate::app::work::profile::Profile;
+use crate::app::work::session::Session;
+use crate::app::work::source::{LessonIssues, LessonSource};
+use crate::app::workspace::WorkspaceState;
+
+pub fn name_window(world: &mut World, lesson: Option<&Path>) {
+    let name = title(lesson);
+    for mut window in world.query_filtered::<&mut Window, With<PrimaryWindow>>().iter_mut(world) {
+        window.title.clone_from(&name);
+    }
+}
+
+/// The title of the window.
+pub fn title(lesson: Option<&Path>) -> String {
+    let stem = lesson.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    stem.map_or_else(|| "attune".to_owned(), |stem| format!("{stem} · attune"))
+}
+
+/// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
+pub fn unsaved(world: &mut World) -> Option<String> {
+    // The work is that before the talk.
+    presentation::end(world);
+    if let Some(mut profile) = world.get_resource_mut::<Profile>() {
+        profile.flush();
+    }
+    let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
+    if !world.contains_resource::<Session>() {
+        return None;
+    }
+    world.resource_scope(|world, mut session: Mut<Session>| {
+        session.settle(world.resource::<Link>(), &view);
+        session.close().err()
+    })
+}
+
+/// No lesson is open any more.
+pub fn close(world: &mut World) {
+    let mut jobs = world.resource_mut::<Jobs>();
+    (jobs.spaces, jobs.awaited) = (None, None);
+    world.remove_resource::<Session>();
+    world.remove_resource::<LessonSource>();
+    world.insert_resource(Link::default());
+    world.insert_resource(LatestModels::default());
+    world.insert_resource(StageState::default());
+    world.insert_resource(Outbox::default());
+    world.insert_resource(LessonIssues::default());
+}

@@ -1,0 +1,284 @@
+//! A talk on the screen: in large type the sentence, below it one slide on the left, and the gauge and the stage beside it.
+
+use std::sync::Arc;
+
+use attune_core::kernel::notebook::document::CellId;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::Lesson;
+use attune_view::explain::walk::{RouteModel, Step, WalkModel};
+use attune_view::view_model::Models;
+use attune_view::view_model::notebook::NotebookModel;
+use attune_view::view_model::slides::{Slide, SlideContent, SlidesModel, Stop};
+use attune_view::view_model::stage::StageModel;
+use egui::{Align, Button, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo, WidgetType};
+
+use crate::app::actions::{ActionTable, WindowAction};
+use crate::app::link::Link;
+use crate::app::panels::notebook::{NotebookPanel, slide_ui};
+use crate::app::panels::{Requests, StageUi};
+use crate::app::stage::canvas::StageControls;
+use crate::app::stage::sentence::StripState;
+use crate::app::text::prose::{Prose, equation_ui};
+use crate::app::theme::{self, Palette, size};
+use crate::app::ui_state::{Highlight, PanelView, Selection, ViewState};
+
+/// The slide's share of the width.
+const SHARE: f32 = 0.45;
+
+/// Buttons and the number of the slide, below it.
+const FOOT: f32 = 28.0;
+
+/// Less than this is out of sight by rounding.
+const ROUNDING: f32 = 2.0;
+
+/// More than any slide is high.
+const LONG: f32 = 1e5;
+
+/// Lines that are still seen when a slide that is too high for the window scrolls.
+const OVERLAP: f32 = 22.0;
+
+/// A talk that is given.
+pub struct Presentation {
+    /// The copy that it runs on.
+    lesson: Arc<Lesson>,
+    cell: CellId,
+    part: usize,
+    /// The slide that the stage was last set for.
+    arrived: Option<(CellId, usize)>,
+    /// The stage cell and the stop of its walk that were shown last.
+    pub staged: Option<(CellId, Option<Stop>)>,
+    scroll: Scroll,
+    /// The state of its cells' editors and outputs.
+    notebook: NotebookPanel,
+    pub before: Before,
+}
+
+/// All that a talk gives back at its end.
+pub struct Before {
+    pub link: Link,
+    pub view: ViewState,
+    pub controls: StageControls,
+    pub strip: StripState,
+    pub fitted: Option<Arc<StageModel>>,
+}
+
+/// The part of a slide that is in sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Scroll {
+    /// Asked for by a key.
+    to: Option<f32>,
+    above: f32,
+    below: f32,
+    page: f32,
+    /// The reveal is yet to come below what is shown, and is then brought into sight.
+    awaits: bool,
+}
+
+impl Scroll {
+    /// A page on or back, while there is more of the slide.
+    fn turned(self, is_on: bool) -> Option<Scroll> {
+        let Scroll { above, below, page, .. } = self;
+        let by = if is_on { page.min(below) } else { -page.min(above) };
+        let (to, above, below) = (Some(above + by), above + by, below - by);
+        (by.abs() > ROUNDING).then_some(Scroll { to, above, below, page, awaits: false })
+    }
+
+    /// The scroll after it was seen. What was awaited is followed by a page.
+    fn seen(self, above: f32, below: f32, page: f32) -> Scroll {
+        let awaits = self.awaits && below <= ROUNDING;
+        let seen = Scroll { to: None, above, below, page, awaits };
+        if self.awaits { seen.turned(true).unwrap_or(seen) } else { seen }
+    }
+}
+
+impl Presentation {
+    pub fn new(lesson: Arc<Lesson>, cell: CellId, before: Before) -> Self {
+        let (notebook, scroll) = (NotebookPanel::default(), Scroll::default());
+        Self { lesson, cell, part: 0, arrived: None, staged: None, scroll, notebook, before }
+    }
+
+    /// The snapshot is of the talk's own kernel.
+    pub fn is_of(&self, snapshot: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.lesson, &snapshot.lesson)
+    }
+
+    /// The cell of the slide, and its place among the slides of that cell.
+    pub fn at(&self) -> (&str, usize) {
+        (&self.cell, self.part)
+    }
+
+    fn index(&self, slides: &SlidesModel) -> usize {
+        slides.index(&self.cell, self.part).unwrap_or(0)
+    }
+
+    /// The slide, where it was just come to.
+    pub fn come_to<'a>(&mut self, slides: &'a SlidesModel) -> Option<&'a Slide> {
+        let slide = slides.0.get(self.index(slides))?;
+        let here = (slide.cell.clone(), slide.part);
+        (self.arrived.replace(here.clone()) != Some(here)).then_some(slide)
+    }
+
+    /// Turns to the rest of a slide that is too high for the window, or to the next one; or back.
+    pub fn turn(&mut self, is_on: bool, slides: &SlidesModel) {
+        if let Some(turned) = self.scroll.turned(is_on) {
+            self.scroll = turned;
+            return;
+        }
+        let index = self.index(slides);
+        let to = if is_on { index + 1 } else { index.saturating_sub(1) };
+        let (Some(from), Some(slide)) = (slides.0.get(index), slides.0.get(to)) else { return };
+        let is_of_cell = |slide: &Slide| !matches!(slide.shows, SlideContent::Text(_) | SlideContent::Walk(_));
+        if slide.cell == from.cell && is_of_cell(slide) && is_of_cell(from) {
+            // The answer stands beside the choices, which are in sight.
+            self.scroll.awaits = is_on && slide.shows != SlideContent::Answered;
+        } else {
+            self.scroll = Scroll { to: Some(0.0), ..Scroll::default() };
+        }
+        (self.cell, self.part) = (slide.cell.clone(), slide.part);
+    }
+}
+
+/// Size of everything in a talk: a window of any size has so many points one way, and at least as many the other.
+pub fn zoom(window: Vec2) -> f32 {
+    const POINTS: Vec2 = Vec2::new(704.0, 396.0);
+    const MOST: f32 = 6.0;
+    (window / POINTS).min_elem().clamp(1.0, MOST)
+}
+
+/// The whole window while a talk is given.
+pub fn presentation_ui(
+    ui: &mut Ui,
+    models: &Models,
+    talk: &mut Presentation,
+    view: &mut PanelView,
+    stage: &mut dyn StageUi,
+    prose: &mut Prose,
+) -> Requests {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let mut requests = Requests::default();
+    let area = stage.sentence_ui(ui, view);
+    let (left, right) = area.split_left_right_at_x(area.left() + area.width() * SHARE);
+    ui.painter().rect_filled(left, 0.0, palette.surface);
+    ui.painter().rect_filled(right, 0.0, palette.stage);
+    ui.scope_builder(UiBuilder::new().max_rect(right), |ui| stage.stage_ui(ui, view));
+    let (Some(slides), Some(notebook)) = (models.get::<SlidesModel>(), models.get::<NotebookModel>()) else {
+        return requests;
+    };
+    let index = talk.index(&slides);
+    let inner = left.shrink(f32::from(size::PANEL_MARGIN));
+    let (above, foot) = inner.split_top_bottom_at_y(inner.bottom() - FOOT);
+    let Some(slide) = slides.0.get(index) else { return requests };
+    ui.scope_builder(UiBuilder::new().max_rect(above), |ui| {
+        if !slide.title.is_empty() {
+            ui.add(Label::new(RichText::new(&slide.title).font(theme::strong(size::HEADING))).wrap());
+        }
+        let mut rest = ScrollArea::vertical().id_salt("slide").auto_shrink([false, false]);
+        if let Some(to) = talk.scroll.to.take() {
+            rest = rest.vertical_scroll_offset(to);
+        }
+        let shown = rest.show(ui, |ui| {
+            // Lists of outputs are as long as they are: the slide scrolls, and not a part of it.
+            ui.set_max_height(LONG);
+            match &slide.shows {
+                SlideContent::Walk(stop) => walk_ui(ui, *stop, models, view.selection, view.highlight),
+                _ => requests.commands = slide_ui(ui, slide, &notebook, &mut talk.notebook, view, prose),
+            }
+        });
+        let (sight, above) = (shown.inner_rect.height(), shown.state.offset.y);
+        let below = (shown.content_size.y - sight - above).max(0.0);
+        talk.scroll = talk.scroll.seen(above, below, (sight - OVERLAP).max(OVERLAP));
+    });
+    if talk.scroll.to.is_some() {
+        ui.ctx().request_repaint();
+    }
+    let place = format!("{} of {}", index + 1, slides.0.len());
+    foot_ui(ui, foot, &place, talk.scroll.below > ROUNDING, &mut requests);
+    requests
+}
+
+/// The equation of a step, and what it or a whole layer does to the word that is followed, with its numbers.
+fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, highlight: &Highlight) {
+    let Some(route) = models.get::<RouteModel>() else { return };
+    let (layer, step, after) = match stop {
+        Stop::Step { layer, step } => (layer, step, ""),
+        Stop::Layer(layer) => (layer, Step::Contextual, "After "),
+    };
+    if let Some(layer) = route.layers.get(layer).filter(|layer| !layer.title.is_empty()) {
+        let place = sentence_case(&format!("{after}{}", layer.title));
+        ui.label(RichText::new(place).size(size::READING));
+    }
+    let word = selection.query.or_else(|| route.word(&highlight.lit));
+    let focus = word.and_then(|word| match stop {
+        Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
+        // The stage shows all heads of the layer: none of another one is told of.
+        Stop::Layer(layer) => Some(route.focus(word, route.head(layer, word)?, None)),
+    });
+    let Some(walk) = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus)) else { return };
+    // Those of a layer are the same each time.
+    if let Stop::Step { .. } = stop {
+        // One below the other: side by side they would be too wide for large type.
+        for equation in walk.step(step).equation.split(", \\quad ") {
+            equation_ui(ui, equation);
+        }
+    }
+    ui.add(Label::new(RichText::new(&walk.step(step).said).size(size::READING)).wrap());
+}
+
+fn sentence_case(words: &str) -> String {
+    let mut rest = words.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
+/// Buttons for who has no keys at hand, and how far the talk is.
+fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut Requests) {
+    let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
+    let mut button = |ui: &mut Ui, words: &str, action: WindowAction| {
+        let row = action.row();
+        let response = ui.add(Button::new(words)).on_hover_text(row.hint());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, row.text));
+        if response.clicked() {
+            requests.actions.push(action.into());
+        }
+    };
+    let layout = Layout::left_to_right(Align::Max);
+    ui.scope_builder(UiBuilder::new().max_rect(area).layout(layout), |ui| {
+        button(ui, "←", WindowAction::PreviousSlide);
+        button(ui, "→", WindowAction::NextSlide);
+        ui.label(RichText::new(place).color(ink));
+        if has_more {
+            ui.label(RichText::new("more ▾").color(ink));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Max), |ui| {
+            button(ui, WindowAction::EndPresentation.row().text, WindowAction::EndPresentation);
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slide_that_is_too_high_is_read_page_by_page_and_then_left() {
+        let first = Scroll { above: 0.0, below: 250.0, page: 100.0, ..Scroll::default() };
+        let pages = std::iter::successors(Some(first), |at| at.turned(true)).map(|at| at.above);
+        assert_eq!(pages.collect::<Vec<_>>(), [0.0, 100.0, 200.0, 250.0]);
+        assert_eq!(first.turned(false), None, "back from its beginning is the slide before");
+    }
+
+    #[test]
+    fn what_is_revealed_below_the_window_is_brought_into_sight_once() {
+        let waiting = Scroll { page: 100.0, awaits: true, ..Scroll::default() };
+        let still = waiting.seen(0.0, 0.0, 100.0);
+        assert_eq!((still.to, still.awaits), (None, true), "it is not there yet");
+        let come = still.seen(0.0, 60.0, 100.0);
+        assert_eq!((come.to, come.awaits), (Some(60.0), false));
+        assert_eq!(come.seen(60.0, 40.0, 100.0).to, None, "what else grows is left where it is");
+    }
+
+    #[test]
+    fn the_type_is_as_large_as_the_window_has_room_for() {
+        let zooms = [(1280.0, 720.0), (900.0, 600.0), (1920.0, 1080.0), (640.0, 300.0)];
+        assert_eq!(zooms.map(|(x, y)| zoom(Vec2::new(x, y))), [720.0 / 396.0, 900.0 / 704.0, 1080.0 / 396.0, 1.0]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The points of a scene that home shows, and the pose from which all of them are seen.
+
+use std::sync::Arc;
+
+use bevy::math::Vec3;
+
+use super::view::{DISTANCE, Pose, half_height};
+
+/// Room around the scene at home, across and upwards: for names beside the outermost points, legend and caption.
+const HOME_MARGIN: (f32, f32) = (1.25, 1.3);
+
+/// The points of a scene that home shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Content(Arc<[Vec3]>);
+
+/// Bounds along the right, the up and the backward direction of a camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bounds {
+    least: Vec3,
+    most: Vec3,
+}
+
+impl Content {
+    pub fn of(points: impl IntoIterator<Item = Vec3>) -> Self {
+        Self(points.into_iter().filter(|point| point.is_finite()).collect())
+    }
+
+    /// A ball as home sees it: the ends of its diameters to the right, upwards and backwards.
+    pub fn ball(radius: f32) -> Self {
+        let pose = Pose::front(false);
+        let diameters = [pose.right(), pose.up(), pose.backwards()];
+        Self::of(diameters.into_iter().flat_map(|side| [side * radius, side * -radius]))
+    }
+
+    /// From where to where the points reach along a direction; in coarse steps, so that home does not jitter while
+    /// training moves the points.
+    fn reach(&self, direction: Vec3) -> (f32, f32) {
+        const STEP: f32 = 0.0625;
+        /// From farther away the points would be one.
+        const MOST: f32 = 12.0;
+        const SMALLEST: f32 = 0.2;
+        let along = self.0.iter().map(|at| at.dot(direction));
+        let (least, most) =
+            along.fold((f32::INFINITY, f32::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)));
+        let (least, most) = if least <= most { (least, most) } else { (0.0, 0.0) };
+        let room = (SMALLEST - (most - least) / 2.0).max(0.0);
+        let step = |x: f32, round: fn(f32) -> f32| (round(x / STEP) * STEP).clamp(-MOST, MOST);
+        (step(least - room, f32::floor), step(most + room, f32::ceil))
+    }
+
+    fn bounds(&self, pose: Pose) -> Bounds {
+        let [x, y, z] = [pose.right(), pose.up(), pose.backwards()].map(|direction| self.reach(direction));
+        Bounds { least: Vec3::new(x.0, y.0, z.0), most: Vec3::new(x.1, y.1, z.1) }
+    }
+
+    /// Whether another one lies within this, as home sees both.
+    pub fn holds(&self, other: &Self) -> bool {
+        const ROUNDING: f32 = 1e-4;
+        [false, true].into_iter().all(|is_flat| {
+            let [outer, inner] = [self, other].map(|content| content.bounds(Pose::front(is_flat)));
+            inner.least.cmpge(outer.least - ROUNDING).all() && inner.most.cmple(outer.most + ROUNDING).all()
+        })
+    }
+
+    /// The lowest point.
+    pub fn lowest(&self) -> Option<f32> {
+        self.0.iter().map(|at| at.y).reduce(f32::min)
+    }
+
+    /// How far the farthest point is from the middle, across the ground.
+    pub fn widest(&self) -> f32 {
+        self.0.iter().flat_map(|at| [at.x.abs(), at.z.abs()]).fold(0.0, f32::max)
+    }
+
+    /// Half the diagonal.
+    pub fn half_diagonal(&self) -> f32 {
+        let Bounds { least, most } = self.bounds(Pose::front(false));
+        ((most - least) / 2.0).length()
+    }
+
+    /// All of a scene, as large as the view allows, from where home looks.
+    pub fn home(&self, aspect: f32, is_flat: bool) -> Pose {
+        self.frame(Pose::front(is_flat), aspect)
+    }
+
+    /// All of a scene from the side of `from`, as large as the view allows.
+    ///
+    /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where
+    /// `|x - x_0| <= t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`.
+    /// Without perspective `z` has no part in it.
+    pub fn frame(&self, from: Pose, aspect: f32) -> Pose {
+        let half_height = half_height(aspect);
+        // The middle along a side, and the depth of the eye from which all is within the slope.
+        let seen = |side: Vec3, slope: f32| {
+            let leaning = from.backwards() * (slope * from.perspective);
+            let [most, least] = [side, -side].map(|side| self.reach(side + leaning).1);
+            ((most - least) / 2.0, (most + least) / 2.0 / slope)
+        };
+        let (x, across) = seen(from.right(), half_height * aspect.max(f32::EPSILON) / HOME_MARGIN.0);
+        let (y, upwards) = seen(from.up(), half_height / HOME_MARGIN.1);
+        let (far, near) = self.reach(from.backwards());
+        let z = (near + far) / 2.0;
+        let distance = across.max(upwards) - z * from.perspective;
+        let target = from.right() * x + from.up() * y + from.backwards() * z;
+        Pose { target, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..from }
+    }
+}

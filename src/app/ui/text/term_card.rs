@@ -1,0 +1,56 @@
+//! A term's entry in the glossary: on a card beside a text, and in the glossary's list.
+
+use attune_core::lesson::glossary::Term;
+use attune_view::view_model::glossary::{First, GlossaryModel};
+use egui::{Button, Label, RichText, Ui, WidgetInfo, WidgetType};
+
+use super::prose::words_ui;
+use crate::actions::Action;
+use crate::theme::{self, Palette, prose, size};
+
+/// A card about a term, for the pointer to look at, not to touch.
+pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
+    let Some((term, first)) = model.entry(term) else { return };
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.set_width(prose::TERM_CARD);
+    term_words_ui(ui, term);
+    ui.label(RichText::new(first_words(first)).size(size::SMALL).color(palette.ink_soft));
+}
+
+/// Name and symbols, shape and meaning, one below the other.
+fn term_words_ui(ui: &mut Ui, term: &Term) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
+    let symbols: Vec<String> = term.symbols.iter().map(|symbol| format!("${symbol}$")).collect();
+    // A name is words, so nothing in it is markup.
+    words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")));
+    if !term.shape.is_empty() {
+        let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
+        ui.add(Label::new(shape).wrap()).on_hover_text("The shape of the tensor");
+    }
+    words_ui(ui, &term.meaning);
+}
+
+fn first_words(first: &First) -> String {
+    match first.title.as_str() {
+        "" => "Used in several lessons".to_owned(),
+        _ if first.is_here => "First in this lesson".to_owned(),
+        title => format!("First in {title}"),
+    }
+}
+
+/// The entry of a term, with a way to its lesson, where that is another one.
+pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    term_words_ui(ui, term);
+    let words = RichText::new(first_words(first)).size(size::SMALL);
+    let Some(path) = &first.path else {
+        ui.label(words.color(palette.ink_soft));
+        return None;
+    };
+    let button =
+        ui.add(Button::new(words.color(palette.accent)).small().frame(false).wrap()).on_hover_text("Open that lesson");
+    let name = || format!("Open {}, where {} begins", first.title, term.name);
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name()));
+    button.clicked().then(|| Action::open(path))
+}

@@ -1,0 +1,29 @@
+//! How a thread beside the window wakes it.
+
+use std::sync::{Arc, OnceLock};
+
+use bevy::winit::{EventLoopProxy, WinitUserEvent};
+
+/// Wakes the window from another thread; does nothing until the window exists.
+#[derive(Clone, Default)]
+pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
+
+impl Waker {
+    pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
+        // A second window never comes, so the first proxy stays.
+        let _ = self.0.set(proxy);
+    }
+
+    /// Wakes the window from another thread.
+    pub fn hook(&self) -> impl Fn() + Send + Sync + 'static {
+        let waker = self.clone();
+        move || waker.wake()
+    }
+
+    pub fn wake(&self) {
+        if let Some(proxy) = self.0.get() {
+            // The window is closing and needs no waking.
+            let _ = proxy.send_event(WinitUserEvent::WakeUp);
+        }
+    }
+}

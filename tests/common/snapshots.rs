@@ -45,6 +45,21 @@ pub fn assert_catalogue(path: &str, mut answer: impl FnMut(&str, &str) -> String
     assert_kept(path, &now);
 }
 
+/// A case of a catalogue as it is meant: `⏎` ends a line, and `3×⟨ab⟩` is `ababab`.
+pub fn written_out(line: &str) -> String {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some((before, (repeated, after))) =
+        rest.split_once("×⟨").and_then(|(before, after)| Some((before, after.split_once('⟩')?)))
+    {
+        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (before, count) = before.split_at(before.len() - digits);
+        text += before;
+        text += &repeated.repeat(count.parse().expect("a count"));
+        rest = after;
+    }
+    (text + rest).replace('⏎', "\n")
+}
+
 /// The first lines in which a text is another than the kept one.
 pub fn differing(kept: &str, text: &str) -> Vec<String> {
     let (mut before, mut after) = (kept.lines(), text.lines());

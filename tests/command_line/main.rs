@@ -5,6 +5,8 @@ mod common;
 mod program;
 
 mod absent;
+#[cfg(feature = "app")]
+mod answers;
 mod arguments;
 mod commands;
 mod course;

@@ -8,7 +8,7 @@ use attune_view::export::work_file::{LessonMark, OTHER_VERSION, SharedWork, Work
 use attune_view::view_model::saved_view::{SavedCamera, SavedView, SavedWalk};
 
 use crate::common::folder::Folder;
-use crate::common::lessons::{NOTEBOOK, kernel};
+use crate::common::lessons::{NOTEBOOK, edited, kernel};
 use crate::program::{ended, program, ran};
 
 /// A state of the lesson with every kind of cell, as somebody shares it.
@@ -58,7 +58,7 @@ fn the_lesson_of_a_state_is_found_by_its_id_and_its_text() {
     assert_eq!((found.lesson, found.is_of_another_version), (folder.join("lesson.ron"), false));
 
     // Of two with its id, the one with its text; else one of them, which is said.
-    fs::write(folder.join("an_earlier.ron"), NOTEBOOK.replacen("seed: ", "seed: 1", 1)).expect("a lesson");
+    fs::write(folder.join("an_earlier.ron"), edited(NOTEBOOK, &[("seed: ", "seed: 1")])).expect("a lesson");
     assert_eq!(SharedWork::open(&file, None, || None).expect("it").lesson, folder.join("lesson.ron"));
     fs::remove_file(folder.join("lesson.ron")).expect("it goes");
     let found = SharedWork::open(&file, None, || None).expect("the other");
@@ -109,10 +109,14 @@ fn bad_files_are_refused_with_words() {
     for (name, text, why) in [
         ("cut", text[..text.len() / 2].to_owned(), "it is incomplete"),
         ("empty", String::new(), "it is incomplete"),
-        ("future", text.replacen("\"attune\": 2", "\"attune\": 99", 1), "it has format version 99"),
+        ("future", edited(&text, &[("\"attune\": 2", "\"attune\": 99")]), "it has format version 99"),
         ("text", "Dear teacher, \u{1b}[31mlook.".to_owned(), "it is not a file that attune wrote"),
         ("deep", "[".repeat(100_000), "it is not a file that attune wrote"),
-        ("view", text.replacen("\"distance\": 2.0", "\"distance\": \"far\"", 1), "it is not a file that attune wrote"),
+        (
+            "view",
+            edited(&text, &[("\"distance\": 2.0", "\"distance\": \"far\"")]),
+            "it is not a file that attune wrote",
+        ),
         ("path", of("../../lesson"), "neither in the same folder nor in the course"),
         ("absolute", of(&secret), "neither in the same folder nor in the course"),
         ("device", of("/dev/zero"), "neither in the same folder nor in the course"),

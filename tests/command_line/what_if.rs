@@ -14,17 +14,6 @@ fn traced(options: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("a trace is JSON")
 }
 
-fn refused(options: &[&str], words: &str) {
-    let output = attune(&[&["trace", MODEL, "--sentence", SENTENCE], options].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
-    assert!(
-        said.contains(words) && said.contains(options[0].split('=').next().unwrap_or_default()),
-        "{options:?}: {said}"
-    );
-    assert!(output.stdout.is_empty());
-}
-
 /// The rows of a tensor.
 fn rows(trace: &Value, name: &str) -> Vec<Vec<f64>> {
     let rows = trace["tensors"][name]["rows"].clone();
@@ -66,19 +55,4 @@ fn a_patch_puts_in_the_vector_of_the_other_sentence() {
     assert_eq!(rows(&patched, "input[block 2]")[3], rows(&traced(&[]), "input[block 2]")[3]);
     let patch = &patched["interventions"]["patch"];
     assert_eq!((&patch["block"], &patch["position"], &patch["from"]), (&2.into(), &2.into(), &2.into()));
-}
-
-#[test]
-fn what_there_is_not_is_refused_by_its_option() {
-    refused(&["--head", "9.1=off"], "there is no layer 9");
-    refused(&["--head", "1.99=off"], "there is no head 99 in layer 1");
-    refused(&["--head", "1.1"], "such as 2.3=off");
-    refused(&["--head", "1.1=-2"], "gain");
-    refused(&["--without", "1.1:99-1"], "no weight from token 99");
-    refused(&["--without", "1.1"], "such as 2.3:5-1");
-    refused(&["--patch", "1:1=1"], "--second");
-    refused(&["--patch", "1:1=99", "--second", "the bank"], "there is no token 99");
-    refused(&["--temperature", "0"], "temperature");
-    refused(&["--temperature", "-1"], "temperature");
-    refused(&["--head", "-1.1=off"], "such as 2.3=off");
 }

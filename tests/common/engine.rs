@@ -2,4 +2,8 @@
 
 #![allow(dead_code, reason = "each program uses its part")]
 
+pub mod folder;
+pub mod models;
 pub mod numerics;
+pub mod snapshots;
+pub mod top;

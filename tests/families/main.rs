@@ -3,21 +3,13 @@
 //!
 //! `oracle/make_modern.py` made the fixtures and their expected values with transformers, `oracle/make_numpy.py` the rest.
 
-#[path = "../common/folder.rs"]
-#[allow(dead_code, reason = "each program uses its part")]
-mod folder;
-#[path = "../common/models.rs"]
-#[allow(dead_code, reason = "each program uses its part")]
-mod models;
-#[path = "../common/top.rs"]
-#[allow(dead_code, reason = "each program uses its part")]
-mod top;
+#[path = "../common/engine.rs"]
+mod common;
 
 mod config;
 mod generation;
 mod hostile;
 mod mistakes;
-mod mutants;
 mod origins;
 mod positions;
 mod values;
@@ -31,8 +23,9 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 
-use folder::Folder;
-use models::{fixture, read};
+use common::folder::Folder;
+use common::models::{fixture, read};
+use common::{folder, models, snapshots};
 
 /// The models of `tests/fixtures/pretrained` that have expected values.
 const FIXTURES: [&str; 15] = [

@@ -11,4 +11,5 @@ mod oracle;
 mod packed;
 mod properties;
 mod threads;
+mod tolerances;
 mod word2vec;

@@ -190,6 +190,27 @@ fn are_within(tolerance: f64, a: f64, b: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
+/// What is learned a little differently passes, and nothing else does.
+#[test]
+fn another_number_or_word_is_a_difference() {
+    let line = "losses: 20 numbers, 3.2500 in sum, 0.7500 in squares";
+    assert!(are_alike("losses: 20 numbers, 3.2510 in sum, 0.7501 in squares", line));
+    for other in [
+        "losses: 20 numbers, 3.4500 in sum, 0.7500 in squares",
+        "losses: 20 numbers, 3.2500 in sum, 0.7700 in squares",
+        "losses: 21 numbers, 3.2500 in sum, 0.7500 in squares",
+        "losses: 20 numbers, NaN in sum, 0.7500 in squares",
+        "points: 20 numbers, 3.2500 in sum, 0.7500 in squares",
+        "losses: 20 numbers, 3.2500 in sum",
+    ] {
+        assert!(!are_alike(other, line), "{other}");
+    }
+    for tolerance in [TOLERANCE, TRAINED_TOLERANCE] {
+        assert!(are_within(tolerance, 0.5, 0.5 + tolerance));
+        assert!(!are_within(tolerance, 0.5, 0.5 + 3.0 * tolerance) && !are_within(tolerance, 0.5, f64::NAN));
+    }
+}
+
 #[test]
 fn old_works_are_as_they_were() {
     for generation in GENERATIONS {

@@ -1,5 +1,8 @@
 //! Tokenizers: ids, bytes and words as `tokenizers` of Hugging Face has them, older files, and files that are wrong.
 
+#[path = "../common/engine.rs"]
+mod common;
+
 mod agreement;
 mod every_kind;
 mod hostile;

@@ -3,6 +3,7 @@
 use attune_engine::pretrained::tokenizer::{OlderFiles, Tokenizer, TokenizerFiles};
 use serde_json::{Value, json};
 
+use crate::common::snapshots::{assert_catalogue, written_out};
 use crate::{BERT, GPT2, changed};
 
 #[track_caller]
@@ -18,20 +19,6 @@ fn refused(files: TokenizerFiles<'_>, words: &[&str]) {
 fn refused_json(json: &str, pointer: &str, value: Value, words: &[&str]) {
     let text = changed(json, &[(pointer, value)]);
     refused(TokenizerFiles::Json(&text), &[&["tokenizer.json: "], words].concat());
-}
-
-#[test]
-fn a_step_that_is_not_known_is_named_with_its_place() {
-    let odd = json!({"type": "Odd"});
-    let nested = json!({"type": "Sequence", "normalizers": [{"type": "BertNormalizer"}, odd]});
-    refused_json(BERT, "/normalizer", odd, &["the step `Odd`", "at `normalizer`", "Hugging Face's tokenizers"]);
-    refused_json(BERT, "/normalizer", nested, &["the step `Odd`", "at `normalizer.normalizers[1]`"]);
-    refused_json(BERT, "/pre_tokenizer/type", json!("NFC"), &["the step `NFC`", "at `pre_tokenizer`"]);
-    refused_json(BERT, "/post_processor/type", json!("Odd"), &["`Odd` at `post_processor`", "TemplateProcessing"]);
-    refused_json(BERT, "/model/type", json!("Odd"), &["`Odd` at `model`", "WordPiece, WordLevel, BPE or Unigram"]);
-    let template: Value = serde_json::from_str::<Value>(BERT).expect("JSON")["post_processor"].clone();
-    let twice = json!({"type": "Sequence", "processors": [template.clone(), template]});
-    refused_json(BERT, "/post_processor", twice, &["a second step", "`post_processor.processors[1]`"]);
 }
 
 /// Steps count through all lists within one another: each makes the text anew, and some make it larger.
@@ -69,58 +56,28 @@ fn a_text_that_grows_beyond_reason_is_not_read() {
     }
 }
 
-/// A pattern or table of a file could take hours, or all memory.
 #[test]
-fn steps_that_have_no_bound_are_refused() {
-    let split = |pattern: Value| json!({"type": "Split", "pattern": pattern, "behavior": "Isolated"});
-    let around = format!("(?=a){}", "(?=b)".repeat(500));
-    for (pattern, words) in [
-        ("(?:(?=.*y).)+z", "takes too long on some texts"),
-        (r"(?:(a*)b|\1)+c", "takes too long on some texts"),
-        ("a{100000}", "too large or none that fancy-regex knows"),
-        ("(?:a{1000}){1000}", "too large or none that fancy-regex knows"),
-        ("(", "too large or none that fancy-regex knows"),
-        (&around, "a pattern of 2505 bytes at `pre_tokenizer`"),
-    ] {
-        refused_json(BERT, "/pre_tokenizer", split(json!({"Regex": pattern})), &[words, "at `pre_tokenizer`"]);
-        let replace = json!({"type": "Replace", "pattern": {"Regex": pattern}, "content": ""});
-        refused_json(BERT, "/normalizer", replace, &[words.split(" at ").next().unwrap_or(words), "at `normalizer`"]);
-    }
-    let step = |step: Value, words: &[&str]| refused_json(BERT, "/normalizer", step, words);
-    // Four bytes that say how long a tree is; longer than all that follows.
-    for table in ["AAAB", "////fw==", "?"] {
-        let precompiled = json!({"type": "Precompiled", "precompiled_charsmap": table});
-        println!("{table}");
-        step(precompiled, &["another `precompiled_charsmap` at `normalizer`", "in Base64"]);
-    }
+fn what_is_not_supported_is_refused_by_its_place() {
+    assert_catalogue("tests/tokenizers/refusals.txt", |heading, case| {
+        let json = match heading.split_once(": ") {
+            None => written_out(case),
+            Some((fixture, _)) => {
+                let (pointer, value) = case.split_once(' ').expect("a pointer and a value");
+                let value = serde_json::from_str(&written_out(value)).expect("JSON");
+                changed(if fixture == "bert" { BERT } else { GPT2 }, &[(pointer, value)])
+            }
+        };
+        let refusal = Tokenizer::read(TokenizerFiles::Json(&json)).expect_err(case).to_string();
+        assert!(refusal.starts_with("tokenizer.json: ") && refusal.len() < 1200, "{refusal}");
+        refusal
+    });
 }
 
 #[test]
-fn parts_that_do_not_fit_each_other_are_said() {
-    refused_json(BERT, "/model/vocab", json!({}), &["no pieces"]);
-    refused_json(BERT, "/model/vocab", json!([["a", 1]]), &["a list at `model.vocab`", "an object of pieces"]);
-    refused_json(BERT, "/model/vocab/the", json!(4_294_967_296_u64), &["4294967296", "line 1 column"]);
-    refused_json(BERT, "/model/vocab/the", json!(-1), &["-1", "line 1 column"]);
-    refused_json(BERT, "/model/vocab/the", json!(4_000_000), &["id 4000000 of `the`", "ids below 1048576"]);
-    refused_json(BERT, "/added_tokens/0/content", json!("x".repeat(2000)), &["a piece of 2000 bytes"]);
-    refused_json(GPT2, "/model/merges/0", json!(["Ġ", "nowhere"]), &["`nowhere` at `model.merges[0]`"]);
-    refused_json(GPT2, "/model/merges/0", json!("a b c"), &["a merge is two pieces", "line 1 column"]);
-    refused_json(BERT, "/post_processor/single/0/SpecialToken/id", json!("[X]"), &["special token `[X]`"]);
-    let none = json!([600]);
-    refused_json(BERT, "/post_processor/special_tokens/[CLS]/ids", none, &["id 600 at `post_processor.single`"]);
-    refused_json(BERT, "/post_processor/single/1/Sequence/id", json!("C"), &["sequence `C`", "A or B"]);
-    refused_json(BERT, "/post_processor/single/1/Sequence/id", json!("B"), &["`post_processor.single`", "A once"]);
-    refused_json(BERT, "/post_processor/pair/1/Sequence/id", json!("B"), &["`post_processor.pair`", "A and B once"]);
-}
-
-#[test]
-fn files_that_are_no_tokenizers_are_refused() {
-    for json in ["", "{", "[]", "null", "{}", r#"{"model": 3}"#, r#"{"model": {"type": "BPE"}}"#] {
-        refused(TokenizerFiles::Json(json), &["tokenizer.json: ", "line "]);
-    }
-    let deep = "[".repeat(100_000);
-    refused(TokenizerFiles::Json(&deep), &["tokenizer.json"]);
+fn files_that_are_empty_or_nest_deeply_are_refused() {
+    refused(TokenizerFiles::Json(""), &["tokenizer.json: ", "line "]);
     let deep = BERT.replacen("\"BertNormalizer\"", &r#"{"type":"Sequence","normalizers":["#.repeat(10_000), 1);
+    assert!(deep.len() > BERT.len());
     refused(TokenizerFiles::Json(&deep), &["tokenizer.json"]);
 }
 

@@ -6,10 +6,11 @@ use attune_core::lesson::limits::{ISSUES_MAX, LESSON_BYTES_MAX};
 use attune_core::lesson::parse;
 
 use super::{GOOD, SMALL};
+use crate::common::lessons::edited;
 
 #[test]
 fn no_text_makes_it_panic() {
-    let sequence = SMALL.replace("Label,", r#"Sequence(words: { "not": "pas" }), mask: Custom([[true]]),"#);
+    let sequence = edited(SMALL, &[("Label,", r#"Sequence(words: { "not": "pas" }), mask: Custom([[true]]),"#)]);
     for good in [GOOD, SMALL, &sequence] {
         any_change_is_read_or_refused(good);
     }
@@ -38,7 +39,7 @@ fn any_change_is_read_or_refused(good: &str) {
 fn hostile_lessons_are_refused_soon() {
     let start = Instant::now();
     let size = LESSON_BYTES_MAX as usize - GOOD.len() - 100;
-    let good_with = |from: &str, to: &str| GOOD.replacen(from, to, 1);
+    let good_with = |from: &str, to: &str| edited(GOOD, &[(from, to)]);
     let many_slots = format!("she {} {{eat}}", "{eat} ".repeat(size / 6));
     let hostile = [
         "(".repeat(size),
@@ -55,7 +56,7 @@ fn hostile_lessons_are_refused_soon() {
         good_with("she {eat}", &many_slots),
         good_with("she {eat}", &"x".repeat(size)),
         good_with("sold a phone while", &"word ".repeat(size / 5)),
-        good_with("max_tokens: 24", "max_tokens: x").replacen("sold a phone while", &"wörd ".repeat(size / 6), 1),
+        edited(&good_with("max_tokens: 24", "max_tokens: x"), &[("sold a phone while", &"wörd ".repeat(size / 6))]),
         good_with("\"orange\"", &(0..size / 12).map(|i| format!("\"w{i}\",")).collect::<String>()),
         // A quarter of the room: RON's own reader takes most of a second for every 100,000 on a busy machine.
         good_with("probes: [", &format!("probes: [{}", "{},".repeat(size / 12))),

@@ -1,19 +1,13 @@
 //! Every mistake in a lesson file is reported, each with its place and in words that help.
 
-mod corpus;
-mod embedding;
 mod files;
 mod hostile;
-mod model;
-mod notebook;
-mod syntax;
-
-use std::iter;
 
 use attune_core::lesson::limits::ISSUES_MAX;
 use attune_core::lesson::parse;
 
-use crate::common::lessons::{NOTEBOOK, issues};
+use crate::common::lessons::{NOTEBOOK, edited, issues};
+use crate::common::snapshots::assert_catalogue;
 
 /// A small lesson without issues; each case changes one piece of it.
 const GOOD: &str = r##"// One word, two meanings.
@@ -62,89 +56,87 @@ const SMALL: &str = r#"Lesson(
 )
 "#;
 
-/// Changes one piece of the good lesson and compares all issues, one on a line.
-#[track_caller]
-fn check(from: &str, to: &str, expected: &str) {
-    assert_eq!(GOOD.matches(from).count(), 1, "{from} must stand once in the good lesson");
-    assert_eq!(issues(&GOOD.replacen(from, to, 1)), expected, "{from} => {to}");
-}
+/// Two words, each with a vector.
+const TWO: &str = r#"Lesson(id: "x", title: "X", seed: 1, corpus: Sentences({"a": ["one two"], "b": ["two one"]}),
+static_embedding: Given({"one": [1, 2], "two": [2, 1]}),
+model: Attention(heads: 1, objective: NextWord, max_tokens: 8),
+sentences: ["one two"])"#;
 
-/// The cases of a table: each is a line, with all its issues below it, one on a line.
-fn cases(table: &str) -> Vec<(&str, String)> {
-    let is_issue = |line: &&str| *line == "no issues" || line.starts_with("a.ron:");
-    let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
-    let mut cases = Vec::new();
-    while let Some(case) = lines.next() {
-        let issues: Vec<&str> = iter::from_fn(|| lines.next_if(is_issue)).collect();
-        cases.push((case, issues.join("\n")));
+/// A vector for each word of the good lesson, and for one more.
+const GIVEN: &str = r#"Given({ "she": [0.1, 1], "ate": [0, 1.5], "eats": [0, 0], "a": [1, 1], "an": [1, 1], "banana": [2, -1],
+        "orange": [2, -2], "after": [0, 1e-3], "lunch": [3, 3], "the": [1, 0], "was": [0, 1], "sweet": [2, 1], "sold": [4, 4],
+        "google": [-1, 2], "microsoft": [-1, 3], "phone": [-2, 2], "apple": [1, 2], "while": [0, 2], "pear": [2, -3] })"#;
+
+/// The lesson that the cases of a heading change.
+fn base(name: &str) -> String {
+    match name {
+        "good" => GOOD.to_owned(),
+        "given" => edited(GOOD, &[("SkipGram(dim: 16)", GIVEN)]),
+        "small" => SMALL.to_owned(),
+        "two" => TWO.to_owned(),
+        "translation" => include_str!("../../fixtures/forms/translation.ron").to_owned(),
+        other => panic!("there is no lesson {other}"),
     }
-    assert!(!cases.is_empty(), "a table without a case");
-    cases
 }
 
-/// Checks a table of changes of the good lesson, `piece => another`.
-#[track_caller]
-fn check_all(table: &str) {
-    for (change, issues) in cases(table) {
+/// A line of the catalogue as it is meant: `⏎` ends a line, and `3×⟨ab⟩` is `ababab`.
+fn written_out(line: &str) -> String {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some((before, (repeated, after))) =
+        rest.split_once("×⟨").and_then(|(before, after)| Some((before, after.split_once('⟩')?)))
+    {
+        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (before, count) = before.split_at(before.len() - digits);
+        text += before;
+        text += &repeated.repeat(count.parse().expect("a count"));
+        rest = after;
+    }
+    (text + rest).replace('⏎', "\n")
+}
+
+/// The lesson of a case: the base of its heading with all changes, each of a piece that stands in it once.
+fn changed(base: &str, changes: &str) -> String {
+    changes.split(" && ").fold(base.to_owned(), |text, change| {
         let (from, to) = change.split_once(" =>").unwrap_or_else(|| panic!("no change: {change}"));
-        check(from, to.trim_start(), &issues);
-    }
+        let (from, to) = (written_out(from), written_out(to.strip_prefix(' ').unwrap_or(to)));
+        assert_eq!(text.matches(&from).count(), 1, "{from} must stand once in the lesson");
+        text.replacen(&from, &to, 1)
+    })
 }
 
+/// The issues of the lesson of a case.
+fn answer(heading: &str, case: &str) -> String {
+    let (title, pattern) = heading.split_once(" | ").unwrap_or((heading, "…"));
+    let (name, _) = title.split_once(": ").expect("the name of a lesson");
+    let (name, is_with_line) = name.strip_suffix(", with its line").map_or((name, false), |name| (name, true));
+    let text = changed(&base(name), &pattern.replace('…', case));
+    if is_with_line { format!("{:#}", parse("a.ron", &text).expect_err("a bad lesson")[0]) } else { issues(&text) }
+}
+
+#[test]
+fn every_mistake_is_said_at_its_place_and_in_words_that_help() {
+    assert_catalogue("tests/lessons/issues.txt", answer);
+}
+
+/// The line ends of Windows and a byte order mark change nothing.
 #[test]
 fn the_good_lesson_has_no_issues() {
     assert_eq!(issues(GOOD), "no issues");
-    // A byte order mark and the line ends of Windows change nothing.
     assert_eq!(issues(&format!("\u{feff}{}", GOOD.replace('\n', "\r\n"))), "no issues");
 }
 
+/// Words of a given table are words of the lesson, whether the corpus has them or not.
 #[test]
-fn every_mistake_is_reported_at_once_and_in_order() {
-    let text = GOOD
-        .replace("seed: 7", "seed: 7.5")
-        .replace("\"orange\"", "\"orange\", 3")
-        .replace("heads: 2", "head: 2")
-        .replace("time: 1.0", "time: 2")
-        .replace("sense: \"company\"", "sense: \"companies\"")
-        .replace("AtLeast(0.95)", "Atleast(0.95)");
-    assert_eq!(
-        issues(&text),
-        r#"a.ron:3:57: seed: found the number 7.5; expected a whole number from 0 to 18446744073709551615
-a.ron:5:39: groups: found the number 3; expected text in double quotes
-a.ron:19:22: unknown field "head" in Attention; expected objective, layers, heads, key_value_heads, key_width, value_width, projections, output, bias, output_bias, query_key_norm, scale, score_divisor, score_cap, temperature, mask, window, residual, norm, attention_norm, output_norms, branches, feed_forward, activation, gated, feed_forward_bias, norm_kind, norm_gain_from_one, norm_shift, norm_epsilon, positions, max_tokens, embedding_norm, final_norm, train_embedding, readout_bias, embedding_scale, logit_cap, readout, pool, arrive, keep, weights, steps, batch, learning_rate, weight_decay, optimiser or stop; did you mean "heads"?
-a.ron:23:69: sense: unknown group "companies"; expected "fruit" or "company"; did you mean "company"?
-a.ron:27:87: time: found the number 2; expected a number from 0 to 1
-a.ron:30:104: expect: unknown name Atleast; expected AtLeast, AtMost or Within; did you mean "AtLeast"? Capitals matter here"#
-    );
-}
-
-#[test]
-fn an_issue_shows_its_line() {
-    let check = |text: &str, expected: &str| {
-        let issues = parse("a.ron", text).expect_err("a bad lesson");
-        assert_eq!(format!("{:#}", issues[0]), expected);
-    };
-    check(
-        &GOOD.replace("sold a phone while", "sold ä\tfone while"),
-        r#"a.ron:20:29: sentences: word "ä" never occurs in the corpus; did you mean "a"?
-  20 | sentences: ["apple sold ä fone while she ate an apple"],
-     |                         ^"#,
-    );
-    check(
-        &GOOD.replace("\"One word, two meanings\", seed", &format!("\"{}\", sed", "word ".repeat(50))),
-        &format!(
-            "a.ron:3:279: unknown field \"sed\" in Lesson; expected id, title, summary, number, minutes, builds_on, chapter, seed, groups, \
-             static_embedding, model, switches, corpus, axes, sentences, probes, panels, cells or claims; did you mean \"seed\"?\n  \
-             3 | {}\", sed: 7,\n    | {}^^^",
-            &"word ".repeat(50)[250 - 47..],
-            " ".repeat(50)
-        ),
-    );
+fn a_sentence_may_use_any_given_word() {
+    let good = edited(&base("given"), &[("she ate an apple", "she ate an pear")]);
+    let lesson = parse("a.ron", &good).expect("no issues");
+    assert_eq!(lesson.static_embedding.dim(), 2);
+    assert_eq!(lesson.vocabulary().last().map(String::as_str), Some("pear"));
 }
 
 #[test]
 fn offending_text_is_kept_short_and_printable() {
-    let text = GOOD.replace("seed: 7", &format!("seed: \"\u{1b}[31m{}\"", "x".repeat(10_000)));
+    let text = edited(GOOD, &[("seed: 7", &format!("seed: \"\u{1b}[31m{}\"", "x".repeat(10_000)))]);
     let issues = parse("a.ron", &text).expect_err("a bad lesson");
     assert_eq!(issues[0].found.chars().count(), 66, "60, and the escape in place of one character");
     assert!(!format!("{:#}", issues[0]).contains('\u{1b}'));
@@ -154,7 +146,7 @@ fn offending_text_is_kept_short_and_printable() {
 #[test]
 fn code_that_cannot_be_read_steers_no_terminal() {
     for c in ['\u{1b}', '\0', '\u{7}'] {
-        let text = NOTEBOOK.replacen(r#"src: "E @ E""#, &format!("src: \"a = {c}[31m\""), 1);
+        let text = edited(NOTEBOOK, &[(r#"src: "E @ E""#, &format!("src: \"a = {c}[31m\""))]);
         let issues = parse("a.ron", &text).expect_err("a bad lesson");
         let said = format!("{issues:#?} {}", issues[0]);
         assert!(issues[0].place.is_some() && issues[0].to_string().contains(&c.escape_default().to_string()), "{said}");
@@ -165,8 +157,8 @@ fn code_that_cannot_be_read_steers_no_terminal() {
 #[test]
 fn issues_beyond_the_limit_are_counted() {
     let with = |words: usize, probes: usize| {
-        let text = GOOD.replace("words: [\"apple\"]", &format!("words: [{}]", "7,".repeat(words)));
-        let text = text.replace("probes: [", &format!("probes: [{}", "8,".repeat(probes)));
+        let (words, probes) = (format!("words: [{}]", "7,".repeat(words)), format!("probes: [{}", "8,".repeat(probes)));
+        let text = edited(GOOD, &[("words: [\"apple\"]", &words), ("probes: [", &probes)]);
         let issues = parse("a.ron", &text).expect_err("a bad lesson");
         assert_eq!(issues.len(), ISSUES_MAX + 1);
         (issues[ISSUES_MAX].to_string(), issues[ISSUES_MAX].place)

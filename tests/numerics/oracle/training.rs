@@ -15,7 +15,7 @@ use attune_engine::numerics::{Matrix, Scalar};
 use super::torch::find;
 use super::{Fixture, cast, fill};
 use crate::common::numerics::json::{list, number, parse, size, sizes, vector};
-use crate::common::numerics::workspace;
+use crate::common::numerics::{is_close, workspace};
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("training.json")));
 static JOB_A: Fixture = Fixture::new(|| parse(include_str!("job_a.json")));
@@ -44,11 +44,7 @@ fn train<S: Scalar>(
 
 #[track_caller]
 fn assert_losses(found: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len(), "a loss for each step");
-    for (step, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let error = (found - expected).abs() / expected.max(1.0);
-        assert!(error <= tolerance, "before step {step}: {found}, but {expected}");
-    }
+    is_close("the loss before each step", found, expected, tolerance).unwrap_or_else(|why| panic!("{why}"));
 }
 
 /// One block, no residual, the mean read by weights of its own; trained embeddings.

@@ -26,6 +26,7 @@ pub mod ipynb;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
+pub mod recording;
 pub mod site;
 pub mod trace;
 pub mod vectors;

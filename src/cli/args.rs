@@ -128,6 +128,11 @@ pub enum CliCommand {
         /// neighbours are printed.
         #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = PASS)]
         words: Option<Vec<String>>,
+        #[command(flatten)]
+        to: TraceArgs,
+        /// The text of a recording, counted from 1; if this option is not given, the first one.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        text: Option<u64>,
     },
     /// Write a small, working, commented lesson to start from, or a copy of another lesson.
     New {
@@ -158,7 +163,11 @@ pub enum CliCommand {
     /// Print the licences of the program, its fonts and its libraries.
     Licences,
     /// Print the manual page, for `man -l -` or for a folder of manual pages.
-    Manual,
+    Manual {
+        /// Another page. record: the recorder, a file of Python that writes what a model of PyTorch did as a recording.
+        #[arg(value_enum)]
+        page: Option<ManualPage>,
+    },
     /// Print a script that completes attune's commands in a shell.
     Completions {
         /// The shell to complete for.
@@ -179,6 +188,30 @@ pub enum CliCommand {
 
 /// Options about a pass of a model.
 const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch", "temperature"];
+
+/// Pages beside the manual page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ManualPage {
+    Record,
+}
+
+/// Forms of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceForm {
+    Json,
+    Safetensors,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TraceArgs {
+    /// The form of the trace. json: one JSON object on standard output. safetensors: a recording, which attune and other
+    /// programs open without the model; it needs --output.
+    #[arg(long = "to", value_enum, value_name = "FORM", default_value = "json", conflicts_with = "words")]
+    pub form: TraceForm,
+    /// The file to write a recording to; an existing file is replaced.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "words")]
+    pub output: Option<PathBuf>,
+}
 
 #[derive(Debug, clap::Args)]
 pub struct SentenceArgs {
@@ -566,6 +599,17 @@ impl HeadAt {
 }
 
 impl WhatIfArgs {
+    /// Returns the first of these options that was given.
+    pub fn option(&self) -> Option<&'static str> {
+        let given = [
+            ("--head", !self.head.is_empty()),
+            ("--without", !self.without.is_empty()),
+            ("--patch", self.patch.is_some()),
+            ("--temperature", self.temperature.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+
     /// Makes the changes to a trained lesson or a model, and gives the pass with them.
     ///
     /// # Errors

@@ -28,9 +28,10 @@ use attune_core::lesson::vector_files::{in_folder, is_file_of_vectors};
 use attune_engine::code::{LineColumn, Output};
 use attune_engine::messages::{counted, nearest};
 use attune_engine::pretrained::examine::{ModelFindings, examine};
+use attune_engine::recording::is_recording;
 
 use super::args::{CheckOptions, Common, SentenceArgs};
-use super::{CliFault, print, say, training, vectors};
+use super::{CliFault, print, recordings, say, training, vectors};
 use crate::built_in;
 
 /// Checks the lessons once, or again and again.
@@ -82,7 +83,8 @@ fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
 /// in their order. The ids are those of the lessons checked so far, in earlier rounds too.
 fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
     // A folder is a model, and large: it waits for its turn.
-    let is_lesson = |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !is_file_of_vectors(path);
+    let is_lesson =
+        |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !is_file_of_vectors(path) && !is_recording(path);
     let lessons: Vec<&PathBuf> = paths.iter().filter(is_lesson).collect();
     // One bar at a time.
     let common = &Common { quiet: common.quiet || lessons.len() > 1, ..common.clone() };
@@ -94,6 +96,7 @@ fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Res
         for path in paths {
             let checked = match lessons.next_if_eq(&&path).and_then(|_| runs.next()) {
                 None if is_glossary_file(path) => Ok(Some(round.glossaries.check(path))),
+                None if is_recording(path) => recordings::check(path).map(|()| None),
                 None if is_file_of_vectors(path) => vectors::check(path, common).map(|()| None),
                 ahead => {
                     let ran = ahead.unwrap_or_else(|| run(path, how, common));

@@ -12,6 +12,7 @@ use attune_core::lesson::issue::printable;
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
+use attune_engine::recording::is_recording;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
 use attune_view::export::file::{ExportFault, ExportTarget, usual_rows};
@@ -19,8 +20,8 @@ use attune_view::export::site::{Site, SiteFault};
 use attune_view::export::vectors::TableRows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
-use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, WhatIfArgs};
-use super::{CliFault, lessons, print, training, vectors};
+use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, TraceArgs, TraceForm, WhatIfArgs};
+use super::{CliFault, lessons, print, recordings, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
 pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
@@ -213,7 +214,25 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
 }
 
 /// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
-pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CliFault> {
+///
+/// `to` is the form of the trace, and the number of a recording's text.
+pub fn trace(
+    path: &Path,
+    sentence: &SentenceArgs,
+    what_if: &WhatIfArgs,
+    (to, text): (&TraceArgs, Option<u64>),
+    common: &Common,
+) -> Result<(), CliFault> {
+    let output = recording_output(to)?;
+    if is_recording(path) {
+        return match sentence.option().or_else(|| what_if.option()).or(output.map(|_| "--to")) {
+            Some(option) => Err(CliFault::usage(format_args!("{option}: a recording holds one pass, not the model"))),
+            None => recordings::print_trace(path, text),
+        };
+    }
+    if text.is_some() {
+        return Err(CliFault::usage("--text: only a recording has several texts"));
+    }
     if is_file_of_vectors(path) {
         return Err(CliFault::usage("trace: for a file of vectors, name the words to trace: --words king,queen"));
     }
@@ -229,10 +248,25 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
     if let Some(words) = training::overflow_of(&snapshot, path) {
         return Err(CliFault::Lesson(words));
     }
+    if let Some(output) = output {
+        return recordings::write(&snapshot, path, output);
+    }
     print::with(|out| {
         export::trace::write(&snapshot, &mut *out)?;
         writeln!(out)
     })
+}
+
+/// The file of a recording to write; `None` where the trace is printed.
+fn recording_output(to: &TraceArgs) -> Result<Option<&Path>, CliFault> {
+    match (to.form, &to.output) {
+        (TraceForm::Safetensors, Some(output)) => Ok(Some(output)),
+        (TraceForm::Safetensors, None) => {
+            Err(CliFault::usage("--to safetensors: name the file to write: -o run.safetensors"))
+        }
+        (TraceForm::Json, Some(_)) => Err(CliFault::usage("--output: JSON is printed; write it with > run.json")),
+        (TraceForm::Json, None) => Ok(None),
+    }
 }
 
 /// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.

@@ -62,7 +62,7 @@ pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
             CliCommand::Neighbours(_)
             | CliCommand::Compare(_)
             | CliCommand::Licences
-            | CliCommand::Manual
+            | CliCommand::Manual { .. }
             | CliCommand::Completions { .. },
         )
         | None => {}

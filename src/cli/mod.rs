@@ -8,6 +8,7 @@ mod export;
 mod grade;
 mod lessons;
 mod print;
+mod recordings;
 mod render;
 mod training;
 mod vectors;
@@ -22,7 +23,7 @@ use attune_engine::panics;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 
-use self::args::{Args, CliCommand};
+use self::args::{Args, CliCommand, ManualPage};
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
@@ -74,8 +75,8 @@ fn act(args: &Args) -> Result<(), CliFault> {
             check::check(lessons, check::How { sentence, options }, &args.common)
         }
         Some(CliCommand::Trace { lesson, words: Some(words), .. }) => vectors::trace(lesson, words, &args.common),
-        Some(CliCommand::Trace { lesson, sentence, what_if, words: None }) => {
-            export::trace(lesson, sentence, what_if, &args.common)
+        Some(CliCommand::Trace { lesson, sentence, what_if, words: None, to, text }) => {
+            export::trace(lesson, sentence, what_if, (to, *text), &args.common)
         }
         Some(CliCommand::New { lesson, from }) => lessons::new(lesson, from.as_deref(), &args.common),
         Some(CliCommand::Render(request)) => render::render(request, &args.common),
@@ -84,7 +85,8 @@ fn act(args: &Args) -> Result<(), CliFault> {
         Some(CliCommand::Neighbours(request)) => vectors::print_neighbours(request, &args.common),
         Some(CliCommand::Compare(request)) => vectors::print_compared(request, &args.common),
         Some(CliCommand::Licences) => print::licences(),
-        Some(CliCommand::Manual) => print::manual(grammar()),
+        Some(CliCommand::Manual { page: None }) => print::manual(grammar()),
+        Some(CliCommand::Manual { page: Some(ManualPage::Record) }) => print::recorder(),
         Some(CliCommand::Completions { shell }) => print::completions(*shell, grammar()),
     }
 }

@@ -105,6 +105,14 @@ pub fn manual(grammar: Command) -> Result<(), CliFault> {
     with(|out| out.write_all(&page))
 }
 
+/// The recorder, which needs nothing but PyTorch, transformers and safetensors.
+const RECORDER: &str = include_str!("../../docs/record.py");
+
+/// Prints the recorder.
+pub fn recorder() -> Result<(), CliFault> {
+    with(|out| out.write_all(RECORDER.as_bytes()))
+}
+
 /// Prints what a shell needs to complete the arguments.
 pub fn completions(shell: Shell, mut grammar: Command) -> Result<(), CliFault> {
     let mut script = Vec::new();

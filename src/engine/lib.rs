@@ -7,6 +7,7 @@
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
 //! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
+//! | [`recording`] | files of what any model did on a text -> its tokens and tensors, and whether they agree | [`recording::Recording::open`] |
 //! | [`files`] | files that a user or another file names, opened without waiting and read up to a bound | [`files::open`] |
 //! | [`messages`], [`panics`] | what messages of every layer need: a count with its noun, the valid name most like a misspelt one; panics as values | |
 //! | [`foreign`] | what a file is that is none of attune's, by its first bytes, and what to do with it | [`foreign::recognise`] |
@@ -23,4 +24,5 @@ pub mod numerics;
 pub mod panics;
 pub mod pretrained;
 pub mod quantity;
+pub mod recording;
 pub mod vectors;

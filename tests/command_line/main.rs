@@ -19,6 +19,7 @@ mod graphics;
 mod models;
 #[cfg(unix)]
 mod obstacles;
+mod recordings;
 mod shared;
 mod vectors;
 mod watch;

@@ -16,6 +16,7 @@ use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, ModelPath};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::load::LoadStopped;
+use attune_engine::recording::is_recording;
 
 use super::cells::{Cell, CellContext};
 use super::check::{LessonNames, Vocabulary, id, line};
@@ -44,6 +45,9 @@ use super::vector_files::{head, is_file_of_vectors, lesson_of};
 const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
 
+/// The advice where a recording is to be opened as a lesson.
+const A_RECORDING: &str = "a lesson file or a model's folder; attune check and attune trace read recordings";
+
 /// Reads a lesson file, or opens a pretrained model: the lesson, or every issue of it by place. Never both, never
 /// neither. A model is its folder, or its name in the Hugging Face cache.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
@@ -67,6 +71,9 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
 pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesson, Option<String>), Vec<LessonIssue>> {
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
+    if path.is_file() && is_recording(path) {
+        return Err(vec![LessonIssue::of_file(&file, "this is a recording", A_RECORDING)]);
+    }
     match cache::given(path) {
         ModelPath::Lesson(_) | ModelPath::Folder(_) if is_file_of_vectors(path) => {
             return Ok((of_vectors(path, &file, first)?, None));

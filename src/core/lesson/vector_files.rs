@@ -18,6 +18,7 @@ use attune_engine::numerics::positions::Positions;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::pretrained::cache::{is_named_as_part, static_table};
 use attune_engine::pretrained::load::LoadStopped;
+use attune_engine::recording::is_recording;
 use attune_engine::vectors::metadata::label;
 use attune_engine::vectors::{Column, HEAD_BYTES, Progress, Vectors, begins_as_vectors, read};
 
@@ -43,6 +44,9 @@ pub fn is_file_of_vectors(path: &Path) -> bool {
         return path.join(WEIGHTS).is_file() && is_static(&path.join(CONFIG_OF_MODEL)) || static_table(path).is_some();
     }
     if is_named_as_lesson(path) || !path.is_file() {
+        return false;
+    }
+    if is_recording(path) {
         return false;
     }
     let (head, config) = (head(path), path.with_file_name(CONFIG_OF_MODEL));

@@ -24,7 +24,7 @@ use ::safetensors::tensor::TensorInfo;
 use data_encoding::HEXLOWER;
 use half::{bf16, f16};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -326,6 +326,8 @@ pub struct FileHeader {
     pub tensors: Vec<FileTensor>,
     /// Bytes before those of the tensors.
     pub length: u64,
+    /// The texts about the file, by their names.
+    pub metadata: BTreeMap<String, String>,
 }
 
 impl FileHeader {
@@ -354,11 +356,11 @@ impl FileHeader {
         }
         let mut text = vec![0; usize::try_from(bytes).unwrap_or_default()];
         source.read_exact(&mut text).map_err(|error| Refusal::unreadable(&error))?;
-        let mut tensors = parse(&text)?;
+        let Found { mut tensors, metadata, .. } = parse(&text)?;
         tensors.sort_by(|a, b| (a.begin, a.end, &a.name).cmp(&(b.begin, b.end, &b.name)));
         tile(&tensors, rest - bytes)?;
         refuse_twins(&tensors)?;
-        Ok(Self { tensors, length: LENGTH_BYTES + bytes })
+        Ok(Self { tensors, length: LENGTH_BYTES + bytes, metadata })
     }
 }
 
@@ -391,7 +393,7 @@ fn refuse_twins(tensors: &[FileTensor]) -> Result<(), Refusal> {
     }
 }
 
-fn parse(text: &[u8]) -> Result<Vec<FileTensor>, Refusal> {
+fn parse(text: &[u8]) -> Result<Found, Refusal> {
     let damaged = |found: String| Refusal::new(found, "a header in JSON", FETCH_AGAIN);
     let text = str::from_utf8(text).map_err(|error| {
         damaged(format!("bytes that are not UTF-8, from byte {} of the header on", error.valid_up_to()))
@@ -400,9 +402,9 @@ fn parse(text: &[u8]) -> Result<Vec<FileTensor>, Refusal> {
     let mut found = Found::default();
     let mut json = serde_json::Deserializer::from_str(text);
     let read = found.deserialize(&mut json).and_then(|()| json.end());
-    match (found.refusal, read) {
+    match (found.refusal.take(), read) {
         (Some(refusal), _) => Err(refusal),
-        (None, Ok(())) => Ok(found.tensors),
+        (None, Ok(())) => Ok(found),
         (None, Err(error)) => {
             let refusal = Refusal::bad_json(&error, "a header in JSON", FETCH_AGAIN);
             Err(if found.name.is_empty() { refusal } else { refusal.of_tensor(&found.name) })
@@ -440,10 +442,11 @@ fn check_sizes(json: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The tensors as they are found, and the first fault.
+/// The tensors as they are found, the texts about the file, and the first fault.
 #[derive(Default)]
 struct Found {
     tensors: Vec<FileTensor>,
+    metadata: BTreeMap<String, String>,
     /// The name of the tensor that is read just now.
     name: String,
     refusal: Option<Refusal>,
@@ -468,7 +471,7 @@ impl<'de> Visitor<'de> for &mut Found {
         while let Some(Text(name)) = map.next_key()? {
             self.name.clear();
             if name == METADATA {
-                map.next_value::<IgnoredAny>()?;
+                self.metadata = map.next_value::<Metadata>()?.0;
                 continue;
             }
             self.name.extend(name.chars().take(NAME_BYTES_MAX));
@@ -489,6 +492,99 @@ impl<'de> Visitor<'de> for &mut Found {
         }
         self.name.clear();
         Ok(())
+    }
+}
+
+/// The texts about a file. Whatever else stands among them is passed over, and so are texts beyond a bound: no model needs
+/// them.
+struct Metadata(BTreeMap<String, String>);
+
+/// Bytes of all texts about a file, and their number.
+const METADATA_BYTES_MAX: usize = 16 << 20;
+const METADATA_TEXTS_MAX: usize = 4096;
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Texts;
+
+        impl<'de> Visitor<'de> for Texts {
+            type Value = Metadata;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of texts by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata, A::Error> {
+                let (mut texts, mut bytes) = (BTreeMap::new(), 0);
+                while let Some(Text(name)) = map.next_key()? {
+                    let MaybeText(Some(text)) = map.next_value()? else { continue };
+                    bytes += name.len() + text.len();
+                    if bytes <= METADATA_BYTES_MAX && texts.len() < METADATA_TEXTS_MAX {
+                        texts.insert(name.into_owned(), text);
+                    }
+                }
+                Ok(Metadata(texts))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Metadata, E> {
+                Ok(Metadata(BTreeMap::new()))
+            }
+        }
+
+        deserializer.deserialize_any(Texts)
+    }
+}
+
+/// A text, or `None` of any other value, which is not kept.
+struct MaybeText(Option<String>);
+
+impl<'de> Deserialize<'de> for MaybeText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = MaybeText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any value")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<MaybeText, E> {
+                Ok(MaybeText(Some(text.to_owned())))
+            }
+
+            fn visit_unit<E>(self) -> Result<MaybeText, E> {
+                Ok(MaybeText(None))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<MaybeText, E> {
+                Ok(MaybeText(None))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<MaybeText, E> {
+                Ok(MaybeText(None))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<MaybeText, E> {
+                Ok(MaybeText(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<MaybeText, E> {
+                Ok(MaybeText(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MaybeText, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(MaybeText(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MaybeText, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(MaybeText(None))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
     }
 }
 
@@ -581,7 +677,19 @@ fn is_beside(file: &str) -> bool {
 /// If it cannot be written.
 pub fn write<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>, to: &mut dyn Write) -> io::Result<()> {
     // PyTorch is the origin that transformers looks for.
-    let mut header = Map::from_iter([(METADATA.to_owned(), json!({ "format": "pt" }))]);
+    write_with(&BTreeMap::from([("format".to_owned(), "pt".to_owned())]), tensors, to)
+}
+
+/// Writes the same with other texts about the file, in the order of their names.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_with<'a>(
+    metadata: &BTreeMap<String, String>,
+    tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let mut header = Map::from_iter([(METADATA.to_owned(), json!(metadata))]);
     let mut end = 0;
     for (name, (shape, numbers)) in tensors {
         let begin = end;

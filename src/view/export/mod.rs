@@ -27,6 +27,7 @@ pub mod ipynb;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
+pub mod recording;
 pub mod sheet_html;
 pub mod sheet_svg;
 pub mod site;

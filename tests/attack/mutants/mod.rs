@@ -16,6 +16,7 @@ mod kills;
 mod large_vectors;
 mod lessons;
 mod models;
+mod recordings;
 mod states;
 mod vectors;
 

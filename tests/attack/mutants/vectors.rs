@@ -34,7 +34,7 @@ enum Original {
 
 /// A change of a file's bytes, at a share of them.
 #[derive(Clone, Debug)]
-enum Edit {
+pub(super) enum Edit {
     Flip(f64, u8),
     /// Other bytes in place of as many.
     Replace(f64, &'static [u8]),
@@ -134,7 +134,7 @@ impl MutatedVectors {
 }
 
 impl Edit {
-    fn apply(&self, file: &mut Vec<u8>) {
+    pub(super) fn apply(&self, file: &mut Vec<u8>) {
         let at = |share: f64| (file.len() as f64 * share) as usize;
         match *self {
             Self::Flip(share, bit) => flip(file, share, bit),
@@ -160,7 +160,7 @@ impl Edit {
     }
 }
 
-fn edits() -> impl Strategy<Value = Edit> {
+pub(super) fn edits() -> impl Strategy<Value = Edit> {
     const PARTS: &[&[u8]] = &[
         b"9",
         b" ",

@@ -1,0 +1,232 @@
+//! The metadata of a recording: the tokens, what they are pieces of, and what is known of the model.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use super::parts::TOKENS_MAX;
+use crate::json;
+use crate::messages::{counted, counted_as};
+use crate::pretrained::Refusal;
+
+/// The entry that makes a file a recording, and its value.
+pub const KEY: &str = "attune";
+pub const VERSION: &str = "recording 1";
+
+/// Characters of one token, and of a value that a message repeats.
+const TOKEN_CHARS_MAX: usize = 1000;
+const VALUE_CHARS_MAX: usize = 40;
+/// Entries of any list: more than the largest vocabulary.
+const ENTRIES_MAX: usize = 1 << 19;
+
+/// Advice where the metadata is not as it should be.
+const WRITE_AGAIN: &str = "write the recording again with the recorder that `attune manual record` prints";
+
+/// The type of numbers that a model computed in, from the finest to the coarsest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Precision {
+    F32,
+    F16,
+    BF16,
+}
+
+impl Precision {
+    pub const ALL: [Self; 3] = [Self::F32, Self::F16, Self::BF16];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "F32",
+            Self::F16 => "F16",
+            Self::BF16 => "BF16",
+        }
+    }
+}
+
+/// Patches of a picture, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    pub rows: usize,
+    pub columns: usize,
+}
+
+/// What a recording says of one text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    pub tokens: Vec<String>,
+    /// The tokens of the source; `None` without one.
+    pub source_tokens: Option<Vec<String>>,
+    /// The places of the tokens that the tokenizer added, in their order.
+    pub special: Vec<usize>,
+    pub source_special: Vec<usize>,
+    /// The word that each token is a piece of; `None` where each token is a word.
+    pub words: Option<Vec<Option<i64>>>,
+    pub grid: Option<Grid>,
+    /// The names of the columns of the logits.
+    pub classes: Option<Vec<String>>,
+    pub model: Option<String>,
+    pub text: Option<String>,
+    /// Whether the last hidden state is behind the model's final norm, of the encoder and of the sentence's own tower.
+    pub final_norm_applied: bool,
+    pub source_final_norm_applied: bool,
+    /// The type that the model ran in, where the tensors were widened afterwards.
+    pub computed: Option<Precision>,
+    /// Whether small weights were left out.
+    pub is_partial: bool,
+    /// The learner's changes, of a recording that attune wrote.
+    pub changed: Option<String>,
+}
+
+/// The entries of the metadata as one text sees them: its own first, then those of the file.
+pub(super) struct Entries<'a> {
+    pub all: &'a BTreeMap<String, String>,
+    pub text: Option<usize>,
+    pub faults: &'a mut Vec<Refusal>,
+}
+
+impl Entries<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        let own = self.text.and_then(|text| self.all.get(&format!("{text}/{key}")));
+        own.or_else(|| self.all.get(key)).map(String::as_str)
+    }
+
+    fn fault(&mut self, key: &str, found: impl Into<String>, expected: impl Into<String>) {
+        let named = self.text.map_or_else(|| key.to_owned(), |text| format!("{text}/{key}"));
+        self.faults.push(Refusal::new(found, expected, WRITE_AGAIN).of_tensor(&named));
+    }
+
+    /// Reads a list in JSON; `None` without one, or with a fault that is told.
+    fn list<T: DeserializeOwned>(&mut self, key: &str, expected: &str) -> Option<Vec<T>> {
+        let mut reader = serde_json::Deserializer::from_str(self.get(key)?);
+        let list = json::beginning::<ENTRIES_MAX, _, T>(&mut reader).and_then(|list| reader.end().map(|()| list));
+        match list {
+            Ok(list) if list.len() < ENTRIES_MAX => Some(list),
+            Ok(_) => {
+                self.fault(key, format!("{ENTRIES_MAX} entries or more"), expected);
+                None
+            }
+            Err(error) => {
+                let Refusal { found, .. } = Refusal::bad_json(&error, expected, WRITE_AGAIN);
+                self.fault(key, found, expected);
+                None
+            }
+        }
+    }
+
+    /// Reads the strings of tokens.
+    fn tokens(&mut self, key: &str) -> Option<Vec<String>> {
+        let tokens: Vec<String> = self.list(key, "a list of strings in JSON, one for each token")?;
+        if tokens.is_empty() || tokens.len() > TOKENS_MAX {
+            self.fault(key, counted(tokens.len(), "token"), format!("1 to {TOKENS_MAX} tokens"));
+            return None;
+        }
+        if let Some(at) = tokens.iter().position(|token| token.chars().nth(TOKEN_CHARS_MAX).is_some()) {
+            let found = format!("more than {TOKEN_CHARS_MAX} characters in token {}", at + 1);
+            self.fault(key, found, format!("at most {TOKEN_CHARS_MAX} characters in each token"));
+            return None;
+        }
+        Some(tokens)
+    }
+
+    /// Reads places of tokens, in their order and each once.
+    fn places(&mut self, key: &str, tokens: usize) -> Vec<usize> {
+        let mut places: Vec<usize> = self.list(key, "a list of places of tokens in JSON").unwrap_or_default();
+        places.sort_unstable();
+        places.dedup();
+        if let Some(outside) = places.iter().find(|place| **place >= tokens) {
+            let found = format!("the place {outside}");
+            self.fault(key, found, format!("places from 0 to {}, as there are {tokens} tokens", tokens - 1));
+            return Vec::new();
+        }
+        places
+    }
+
+    fn words(&mut self, tokens: usize) -> Option<Vec<Option<i64>>> {
+        const KEY: &str = "words";
+        let words: Vec<Option<i64>> = self.list(KEY, "a list in JSON, a number or null for each token")?;
+        if words.len() != tokens {
+            self.fault(KEY, counted_as(words.len(), "entry", "entries"), format!("{tokens} entries"));
+            return None;
+        }
+        Some(words)
+    }
+
+    fn grid(&mut self, patches: usize) -> Option<Grid> {
+        const KEY: &str = "grid";
+        let text = self.get(KEY)?;
+        let sizes = text.split_once('x').and_then(|(rows, columns)| Some((rows.parse().ok()?, columns.parse().ok()?)));
+        let product = sizes.and_then(|(rows, columns): (usize, usize)| rows.checked_mul(columns));
+        if let (Some((rows, columns)), Some(product)) = (sizes, product)
+            && product == patches
+            && product > 0
+        {
+            return Some(Grid { rows, columns });
+        }
+        let found = format!("{:?}", beginning(text));
+        let expected = format!("rows x columns, such as 14x14, of {patches} patches: the tokens that are not special");
+        self.fault(KEY, found, expected);
+        None
+    }
+
+    /// Reads whether an entry has the one value that it may have.
+    fn is_said(&mut self, key: &str, value: &str) -> bool {
+        let found = self.get(key).map(beginning);
+        let is_said = found.as_deref() == Some(value);
+        if let Some(found) = found.filter(|_| !is_said) {
+            self.fault(key, format!("{found:?}"), format!("{value:?}, or no such entry"));
+        }
+        is_said
+    }
+
+    fn computed(&mut self) -> Option<Precision> {
+        const KEY: &str = "computed";
+        let found = self.get(KEY)?.to_owned();
+        // TF32 has the digits of F16.
+        let name = if found == "TF32" { "F16" } else { &found };
+        let precision = Precision::ALL.into_iter().find(|precision| precision.name() == name);
+        if precision.is_none() {
+            let found = format!("{:?}", beginning(&found));
+            self.fault(KEY, found, "F32, TF32, F16 or BF16");
+        }
+        precision
+    }
+
+    /// Reads everything about one text; `None` without its tokens.
+    pub(super) fn read(mut self) -> Option<About> {
+        /// The value of an entry about a norm.
+        const APPLIED: &str = "applied";
+
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        if self.get("tokens").is_none() {
+            self.fault("tokens", "no such entry in the metadata", "a list of the tokens, in JSON");
+        }
+        let tokens = self.tokens("tokens");
+        let source_tokens = self.tokens("source_tokens");
+        let tokens = tokens?;
+        let special = self.places("special", tokens.len());
+        let source_special = match &source_tokens {
+            Some(source) => self.places("source_special", source.len()),
+            None => Vec::new(),
+        };
+        Some(About {
+            words: self.words(tokens.len()),
+            grid: self.grid(tokens.len() - special.len()),
+            classes: self.list("classes", "a list of strings in JSON, one for each column of the logits"),
+            model: owned(self.get("model")),
+            text: owned(self.get("text")),
+            final_norm_applied: self.is_said("final_norm", APPLIED) || self.is_said("decoder_final_norm", APPLIED),
+            source_final_norm_applied: self.is_said("encoder_final_norm", APPLIED),
+            computed: self.computed(),
+            is_partial: self.is_said("rows", "partial"),
+            changed: owned(self.get("changed")),
+            tokens,
+            source_tokens,
+            special,
+            source_special,
+        })
+    }
+}
+
+/// Returns the first characters of a value, for a message.
+fn beginning(value: &str) -> String {
+    value.chars().take(VALUE_CHARS_MAX).collect()
+}

@@ -1,0 +1,430 @@
+//! Recordings: what any model did on one or more texts, in one `.safetensors` file.
+//!
+//! A recording has the tokens of each text in its metadata, and as many tensors as were kept: attention weights, hidden
+//! states, queries, keys, values and logits ([`parts`] lists them with their shapes). Nothing is known of the model itself.
+//! Numbers stay in the file and are read when they are needed, so that a file of two gigabytes takes little memory.
+//!
+//! | module | job |
+//! |---|---|
+//! | [`parts`] | names and shapes of the tensors |
+//! | [`about`] | the metadata |
+//! | [`proof`] | whether the weights are the softmax of the queries and keys that came with them |
+
+pub mod about;
+pub mod parts;
+pub mod proof;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use self::about::{About, Entries, KEY, VERSION};
+use self::parts::{Address, Part, Side, Size, check_shape};
+use crate::files;
+use crate::messages::counted;
+use crate::numerics::Matrix;
+use crate::pretrained::Refusal;
+use crate::pretrained::safetensors::{Dtype, FileHeader, FileTensor, HEADER_BYTES_MAX, widen};
+
+/// Bytes of a recording: as many as fit into memory several times.
+pub const FILE_BYTES_MAX: u64 = 2 << 30;
+
+/// A file of what a model did.
+#[derive(Debug)]
+pub struct Recording {
+    file: Mutex<File>,
+    /// Bytes before the first tensor.
+    begin: u64,
+    pub texts: Vec<RecordedText>,
+    /// The names of the tensors that are no part of a recording.
+    pub unused: Vec<String>,
+}
+
+/// What a model did on one text.
+#[derive(Debug, Default)]
+pub struct RecordedText {
+    pub about: About,
+    /// The attention of each layer that has one: the encoder's first, then layer by layer.
+    pub attentions: Vec<Attention>,
+    /// The hidden states of the encoder and of the text's own tower, by the number of layers before them.
+    pub source_states: BTreeMap<usize, FileTensor>,
+    pub states: BTreeMap<usize, FileTensor>,
+    pub logits: Option<FileTensor>,
+    pub picture: Option<FileTensor>,
+}
+
+/// The attention of one layer.
+#[derive(Debug)]
+pub struct Attention {
+    pub side: Side,
+    pub layer: usize,
+    pub heads: usize,
+    /// The weights, and whatever else was recorded of the layer.
+    parts: BTreeMap<Part, FileTensor>,
+}
+
+impl Attention {
+    pub fn part(&self, part: Part) -> Option<&FileTensor> {
+        self.parts.get(&part)
+    }
+
+    /// The attention weights (H, queries, keys).
+    ///
+    /// # Panics
+    /// Never: an attention is made of them.
+    pub fn weights(&self) -> &FileTensor {
+        &self.parts[&Part::Attentions]
+    }
+
+    /// The number of heads of keys and values, where keys were recorded.
+    pub fn key_value_heads(&self) -> Option<usize> {
+        self.part(Part::Keys).or_else(|| self.part(Part::Values)).map(|tensor| tensor.shape[0])
+    }
+}
+
+/// Returns whether a file says of itself that it is a recording, by the text of its header; the recording may be damaged.
+pub fn is_recording(path: &Path) -> bool {
+    header_text(path).is_ok_and(|text| says_recording(&text))
+}
+
+/// Finds the entry `"attune": "recording …"`, whatever blanks stand in it.
+fn says_recording(header: &[u8]) -> bool {
+    let key = format!("{KEY:?}");
+    let follows = |rest: &[u8]| {
+        let value = rest.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
+        value.is_some_and(|value| value.starts_with(b"\"recording"))
+    };
+    let places = header.windows(key.len()).enumerate().filter(|(_, part)| *part == key.as_bytes());
+    places.into_iter().any(|(at, _)| follows(&header[at + key.len()..]))
+}
+
+/// Reads the header of a file, or its beginning where the file lies about its length.
+fn header_text(path: &Path) -> io::Result<Vec<u8>> {
+    /// Bytes of a damaged header that are looked at.
+    const BEGINNING: u64 = 1 << 16;
+
+    let (file, length) = files::open(path)?;
+    let mut eight = [0; 8];
+    let mut file = BufReader::new(file);
+    file.read_exact(&mut eight)?;
+    let bytes = u64::from_le_bytes(eight);
+    let is_possible = bytes <= HEADER_BYTES_MAX.min(length);
+    let mut text = Vec::new();
+    file.take(if is_possible { bytes } else { BEGINNING }).read_to_end(&mut text)?;
+    // A lesson may speak of recordings; a header begins an object.
+    Ok(if text.first() == Some(&b'{') { text } else { Vec::new() })
+}
+
+impl Recording {
+    /// Opens a file and holds its tensors against its tokens; their numbers are not read yet.
+    ///
+    /// # Errors
+    /// All that does not fit, each with the name of its tensor or of its entry in the metadata.
+    pub fn open(path: &Path) -> Result<Self, Vec<Refusal>> {
+        let one = |refusal: Refusal| vec![refusal];
+        let (mut file, length) = files::open(path).map_err(|error| one(Refusal::unreadable(&error)))?;
+        if length > FILE_BYTES_MAX {
+            let found = format!("a file of {}", counted(length, "byte"));
+            return Err(one(Refusal::new(found, format!("at most {FILE_BYTES_MAX}"), "record fewer layers")));
+        }
+        let header = FileHeader::read(&mut BufReader::new(&mut file), length).map_err(one)?;
+        check_version(&header.metadata).map_err(one)?;
+        let mut faults = Vec::new();
+        let (texts, unused) = sort(&header, &mut faults);
+        if faults.is_empty() {
+            Ok(Self { file: Mutex::new(file), begin: header.length, texts, unused })
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// Reads some of a tensor's numbers, as they are counted row by row.
+    ///
+    /// # Errors
+    /// If the file ends or cannot be read.
+    ///
+    /// # Panics
+    /// If the tensor has fewer numbers.
+    pub fn numbers(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f32>, Refusal> {
+        let size = tensor.dtype.bitsize() / 8;
+        assert!(range.end * size <= usize::try_from(tensor.bytes()).unwrap_or(usize::MAX), "numbers of the tensor");
+        let mut bytes = vec![0; range.len() * size];
+        let begin = self.begin + tensor.begin + (range.start * size) as u64;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut bytes));
+        read.map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
+        Ok(match tensor.dtype {
+            Dtype::BOOL | Dtype::U8 => bytes.into_iter().map(f32::from).collect(),
+            dtype => {
+                let mut numbers = Vec::new();
+                widen(dtype, &bytes, &mut numbers);
+                numbers
+            }
+        })
+    }
+
+    /// Reads all of a tensor's numbers.
+    ///
+    /// # Errors
+    /// As [`Self::numbers`].
+    pub fn all(&self, tensor: &FileTensor) -> Result<Vec<f32>, Refusal> {
+        self.numbers(tensor, 0..tensor.shape.iter().product())
+    }
+
+    /// Reads one matrix of a tensor with three axes, or the whole of one with two.
+    ///
+    /// # Errors
+    /// As [`Self::numbers`].
+    ///
+    /// # Panics
+    /// If there is no such matrix.
+    pub fn matrix(&self, tensor: &FileTensor, at: usize) -> Result<Matrix<f32>, Refusal> {
+        let [.., rows, cols] = tensor.shape[..] else { panic!("{} has no rows and columns", tensor.name) };
+        let size = rows * cols;
+        Ok(Matrix::from_row_major(rows, cols, self.numbers(tensor, at * size..(at + 1) * size)?))
+    }
+}
+
+fn check_version(metadata: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    match metadata.get(KEY) {
+        Some(version) if version == VERSION => Ok(()),
+        Some(other) => {
+            let found = format!("{:?}", other.chars().take(40).collect::<String>());
+            let advice = "this was made for another version of attune";
+            Err(Refusal::new(found, format!("{VERSION:?}"), advice).of_tensor(KEY))
+        }
+        None => {
+            let expected = format!("{KEY}: {VERSION:?} in the metadata");
+            Err(Refusal::new("no such entry", expected, "this is not a recording").of_tensor(KEY))
+        }
+    }
+}
+
+/// Sorts the tensors of a file into its texts.
+fn sort(header: &FileHeader, faults: &mut Vec<Refusal>) -> (Vec<RecordedText>, Vec<String>) {
+    let (mut found, mut unused) = (BTreeMap::new(), Vec::new());
+    for tensor in &header.tensors {
+        match Address::parse(&tensor.name) {
+            Ok(None) => unused.push(tensor.name.clone()),
+            Err(fault) => faults.push(fault),
+            Ok(Some(address)) => {
+                if found.insert(address, tensor).is_some() {
+                    let advice = "give each tensor one name";
+                    let fault = Refusal::new("a second tensor for the same part", "each part once", advice);
+                    faults.push(fault.of_tensor(&tensor.name));
+                }
+            }
+        }
+    }
+    let numbers = text_numbers(&found, &header.metadata, faults);
+    let texts = numbers.into_iter().map(|text| {
+        let own = found.iter().filter(|(address, _)| address.text == text);
+        let own: BTreeMap<Address, &FileTensor> = own.map(|(address, tensor)| (*address, *tensor)).collect();
+        let about = Entries { all: &header.metadata, text, faults: &mut *faults }.read();
+        about.map_or_else(RecordedText::default, |about| of_text(about, &own, &mut unused, faults))
+    });
+    let texts = texts.collect();
+    unused.sort();
+    (texts, unused)
+}
+
+/// The numbers of the texts of a file, which has no gaps between them; `None` alone of a file with one text.
+fn text_numbers(
+    found: &BTreeMap<Address, &FileTensor>,
+    metadata: &BTreeMap<String, String>,
+    faults: &mut Vec<Refusal>,
+) -> Vec<Option<usize>> {
+    let count = found.keys().filter_map(|address| address.text).max().map_or(0, |last| last + 1);
+    if count == 0 {
+        return vec![None];
+    }
+    if let Some((_, tensor)) = found.iter().find(|(address, _)| address.text.is_none()) {
+        let fault = Refusal::new("no number of a text", "0/ before its name, or the number of another text", ALIKE);
+        faults.push(fault.of_tensor(&tensor.name));
+    }
+    for text in 0..count {
+        if !found.keys().any(|address| address.text == Some(text)) {
+            let expected = format!("tensors of the texts 0 to {}, without a gap", count - 1);
+            faults.push(Refusal::new("no tensor", expected, ALIKE).of_tensor(&format!("{text}/")));
+        }
+    }
+    let beyond = metadata.keys().find(|key| {
+        key.strip_suffix("/tokens").and_then(|text| text.parse::<usize>().ok()).is_some_and(|text| text >= count)
+    });
+    if let Some(key) = beyond {
+        faults.push(Refusal::new("tokens of a text without tensors", "tensors of each text", ALIKE).of_tensor(key));
+    }
+    (0..count).map(Some).collect()
+}
+
+/// Advice where several texts are not numbered alike.
+const ALIKE: &str = "number the texts 0/, 1/, … in the names of their tensors and of their entries";
+
+/// Puts the tensors of one text together.
+fn of_text(
+    about: About,
+    own: &BTreeMap<Address, &FileTensor>,
+    unused: &mut Vec<String>,
+    faults: &mut Vec<Refusal>,
+) -> RecordedText {
+    let mut sorter = Sorter { own, about: &about, faults, used: Vec::new() };
+    let attentions = sorter.attentions();
+    let (source_states, states) = (sorter.states(Side::Encoder), sorter.own_states());
+    let (logits, picture) = (sorter.logits(), sorter.picture());
+    let Sorter { used, .. } = sorter;
+    let is_left = |(address, tensor): (&Address, &&FileTensor)| (!used.contains(address)).then(|| tensor.name.clone());
+    unused.extend(own.iter().filter_map(is_left));
+    let is_empty = attentions.is_empty() && states.is_empty() && source_states.is_empty() && logits.is_none();
+    if is_empty && faults.is_empty() {
+        let expected = "tensors of a recording: attentions.0, hidden_states.0, …";
+        faults.push(Refusal::new("no tensor that a recording has", expected, ALIKE_NAMES).of_tensor("attentions.0"));
+    }
+    RecordedText { about, attentions, source_states, states, logits, picture }
+}
+
+/// Advice where nothing is named as a recording names it.
+const ALIKE_NAMES: &str = "save the tensors under these names";
+
+/// The tensors of a text while they are sorted.
+struct Sorter<'a> {
+    own: &'a BTreeMap<Address, &'a FileTensor>,
+    about: &'a About,
+    faults: &'a mut Vec<Refusal>,
+    used: Vec<Address>,
+}
+
+/// Why tensors have so many rows.
+const OF_TOKENS: &str = "tokens";
+const OF_SOURCE: &str = "source tokens";
+
+impl<'a> Sorter<'a> {
+    /// Takes a tensor whose kind and shape hold.
+    fn take(&mut self, side: Side, part: Part, layer: Option<usize>, sizes: &[Size]) -> Option<&'a FileTensor> {
+        let (address, tensor) =
+            self.own.iter().find(|(address, _)| (address.side, address.part, address.layer) == (side, part, layer))?;
+        self.used.push(*address);
+        match part.check_kind(tensor).and_then(|()| check_shape(tensor, sizes)) {
+            Ok(()) => Some(tensor),
+            Err(fault) => {
+                self.faults.push(fault);
+                None
+            }
+        }
+    }
+
+    /// Returns the layers of a part.
+    fn layers(&self, side: Side, part: Part) -> Vec<usize> {
+        let of = self.own.keys().filter(|address| (address.side, address.part) == (side, part));
+        of.filter_map(|address| address.layer).collect()
+    }
+
+    /// Returns the number of tokens that an axis has; a fault where there is no source.
+    fn tokens(&mut self, of_source: bool, name: impl FnOnce() -> String) -> Option<Size> {
+        if !of_source {
+            return Some(Size::Exactly(self.about.tokens.len(), OF_TOKENS));
+        }
+        if let Some(source) = &self.about.source_tokens {
+            return Some(Size::Exactly(source.len(), OF_SOURCE));
+        }
+        let fault = Refusal::new(
+            format!("no such entry in the metadata, but the tensor {}", name()),
+            "a list of the source's tokens, in JSON",
+            "write the source's tokens beside it",
+        );
+        self.faults.push(fault.of_tensor("source_tokens"));
+        None
+    }
+
+    fn attentions(&mut self) -> Vec<Attention> {
+        let mut attentions = Vec::new();
+        for side in Side::ALL {
+            for layer in self.layers(side, Part::Attentions) {
+                attentions.extend(self.attention(side, layer));
+            }
+        }
+        // A layer of a decoder attends to its own sentence first, then to the source.
+        attentions.sort_by_key(|attention: &Attention| match attention.side {
+            Side::Encoder => (0, attention.layer, 0),
+            Side::Own | Side::Decoder => (1, attention.layer, 0),
+            Side::Cross => (1, attention.layer, 1),
+        });
+        attentions
+    }
+
+    fn attention(&mut self, side: Side, layer: usize) -> Option<Attention> {
+        let name = || format!("{}{}.{layer}", side.prefix(), Part::Attentions.name());
+        let queries = self.tokens(side.queries_are_of_source(), name);
+        let keys = self.tokens(side.keys_are_of_source(), name);
+        let (queries, keys) = (queries?, keys?);
+        let weights = self.take(side, Part::Attentions, Some(layer), &[Size::Heads, queries, keys])?;
+        let heads = weights.shape[0];
+        let mut parts = BTreeMap::from([(Part::Attentions, weights.clone())]);
+        let width = |tensor: Option<&FileTensor>| match tensor {
+            Some(tensor) => Size::Exactly(tensor.shape[2], "width of the queries"),
+            None => Size::Width,
+        };
+        let of_heads = Size::Exactly(heads, "heads");
+        let each = Size::OneOr(heads, "heads");
+        let mut take = |part: Part, sizes: &[Size]| {
+            let tensor = self.take(side, part, Some(layer), sizes)?;
+            parts.insert(part, tensor.clone());
+            Some(tensor)
+        };
+        let query = take(Part::Queries, &[of_heads, queries, Size::Width]);
+        let key = take(Part::Keys, &[Size::Divides(heads), keys, width(query)]);
+        let shared = key.map_or(Size::Divides(heads), |key| Size::Exactly(key.shape[0], "heads of the keys"));
+        let value = take(Part::Values, &[shared, keys, Size::Width]);
+        if let Some(value) = value {
+            let rows = Size::Exactly(heads * value.shape[2], "heads times the width of the values");
+            take(Part::OutputWeight, &[rows, Size::Width]);
+        }
+        take(Part::ScoreScale, &[each]);
+        take(Part::ScoreCap, &[each]);
+        take(Part::ScoreBias, &[each, queries, keys]);
+        take(Part::Sinks, &[of_heads]);
+        if take(Part::Mask, &[queries, keys]).is_none() {
+            // One mask may hold for all layers; in a decoder it is that of the target.
+            let shared = if side == Side::Decoder { [Side::Decoder, Side::Own] } else { [side, side] };
+            let mask = shared.into_iter().find_map(|side| self.take(side, Part::Mask, None, &[queries, keys]));
+            parts.extend(mask.map(|mask| (Part::Mask, mask.clone())));
+        }
+        Some(Attention { side, layer, heads, parts })
+    }
+
+    /// Takes the hidden states of a tower, which are of one width.
+    fn states(&mut self, side: Side) -> BTreeMap<usize, FileTensor> {
+        let mut states: BTreeMap<usize, FileTensor> = BTreeMap::new();
+        let mut width = Size::Width;
+        for layer in self.layers(side, Part::HiddenStates) {
+            let name = || format!("{}{}.{layer}", side.prefix(), Part::HiddenStates.name());
+            let Some(tokens) = self.tokens(side == Side::Encoder, name) else { break };
+            if let Some(state) = self.take(side, Part::HiddenStates, Some(layer), &[tokens, width]) {
+                width = Size::Exactly(state.shape[1], "the width of the other hidden states");
+                states.insert(layer, state.clone());
+            }
+        }
+        states
+    }
+
+    /// Takes those of the text's own tower: of a decoder in a model of two.
+    fn own_states(&mut self) -> BTreeMap<usize, FileTensor> {
+        let states = self.states(Side::Own);
+        if states.is_empty() { self.states(Side::Decoder) } else { states }
+    }
+
+    fn logits(&mut self) -> Option<FileTensor> {
+        let rows = Size::OneOr(self.about.tokens.len(), OF_TOKENS);
+        let columns = match &self.about.classes {
+            Some(classes) => Size::Exactly(classes.len(), "classes"),
+            None => Size::Any,
+        };
+        self.take(Side::Own, Part::Logits, None, &[rows, columns]).cloned()
+    }
+
+    fn picture(&mut self) -> Option<FileTensor> {
+        self.take(Side::Own, Part::Picture, None, &[Size::Side, Size::Side, Size::Channels]).cloned()
+    }
+}

@@ -1,0 +1,364 @@
+//! The proof of a recording: whether its attention weights are what its own queries and keys give.
+//!
+//! `α_ij = softmax_j(c tanh(s q_i · k_j / c) + b_ij)` over the keys that a query sees, where `s` is the scale, `c` the cap
+//! and `b` the bias; a learned sink takes part in the softmax and is dropped. The deviation of a row is half the sum of its
+//! differences, the share of the row that lies elsewhere: in a row over many keys no single weight shows that dropout was
+//! left on, but it moves at least `p / 2(1 − p)` of every row.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use super::about::Precision;
+use super::parts::Part;
+use super::{Attention, RecordedText, Recording};
+use crate::messages::counted;
+use crate::numerics::Matrix;
+use crate::pretrained::Refusal;
+use crate::pretrained::safetensors::{Dtype, FileTensor};
+
+/// Numbers of a block of rows that are checked at once.
+const AT_ONCE: usize = 1 << 18;
+
+/// The most that a sum of weights may differ from 1, and a row from the softmax.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Limits {
+    sum: f64,
+    row: f64,
+}
+
+impl Limits {
+    /// Those of a kind of numbers: its rounding, measured on random models with scores up to 40 and 400 tokens, with room.
+    fn of(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self { sum: 1e-4, row: 1e-4 },
+            Precision::F16 => Self { sum: 2e-3, row: 5e-3 },
+            Precision::BF16 => Self { sum: 2e-2, row: 4e-2 },
+        }
+    }
+}
+
+/// What the check of one attention found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Findings {
+    /// The smallest and the largest sum of a row.
+    pub sums: [f64; 2],
+    /// `None` where queries and keys were not recorded, or small weights were left out.
+    pub deviation: Option<Deviation>,
+    /// What does not hold.
+    pub faults: Vec<Refusal>,
+}
+
+/// How far weights are from the softmax of the queries and keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Deviation {
+    /// The largest difference of a weight.
+    pub largest: f64,
+    /// The largest share of a row that lies elsewhere, and its head and query.
+    pub row: f64,
+    pub head: usize,
+    pub query: usize,
+}
+
+impl Recording {
+    /// Checks the weights of an attention.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a number of the attention is not finite, or a weight is negative.
+    pub fn check(&self, text: &RecordedText, attention: &Attention) -> Result<Findings, Refusal> {
+        let weights = attention.weights();
+        let reader = Reader { recording: self, attention };
+        let sums = reader.sums()?;
+        let limits = Limits::of(precision(text, attention));
+        let mut faults: Vec<Refusal> = sum_fault(text, attention, sums, limits).into_iter().collect();
+        let are_sums_right = faults.is_empty();
+        let deviation = if text.about.is_partial { None } else { reader.deviation()? };
+        if let Some(deviation) = deviation.filter(|deviation| deviation.row > limits.row) {
+            faults.push(row_fault(weights, deviation, limits, are_sums_right));
+        }
+        Ok(Findings { sums, deviation, faults })
+    }
+}
+
+impl Recording {
+    /// Computes the scores of a head (queries, keys), −∞ where a key is hidden; `None` without queries and keys.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a number is not finite.
+    pub fn scores(&self, attention: &Attention, head: usize) -> Result<Option<Matrix<f32>>, Refusal> {
+        let reader = Reader { recording: self, attention };
+        let mut all = Vec::with_capacity(reader.queries() * reader.keys());
+        let mut each = |_: usize, _: Range<usize>, scores: &mut [f64], _: &Scoring| {
+            all.extend(scores.iter().map(|score| *score as f32));
+            Ok(())
+        };
+        let are_there = reader.each_score(head..head + 1, &mut each)?;
+        Ok(are_there.then(|| Matrix::from_row_major(reader.queries(), reader.keys(), all)))
+    }
+
+    /// Reads the scale of a head's products, `1/√d` where none was recorded; `None` without queries.
+    ///
+    /// # Errors
+    /// As [`Self::scores`].
+    pub fn scale(&self, attention: &Attention, head: usize) -> Result<Option<f64>, Refusal> {
+        let Some(query) = attention.part(Part::Queries) else { return Ok(None) };
+        Ok(Some(Reader { recording: self, attention }.scoring(head, query.shape[2])?.scale))
+    }
+
+    /// Reads the cap of a head's scores, where there is one.
+    ///
+    /// # Errors
+    /// As [`Self::scores`].
+    pub fn cap(&self, attention: &Attention, head: usize) -> Result<Option<f64>, Refusal> {
+        Reader { recording: self, attention }.number(Part::ScoreCap, head)
+    }
+}
+
+/// Returns the coarsest kind of numbers that the weights may have gone through.
+fn precision(text: &RecordedText, attention: &Attention) -> Precision {
+    let parts = [Part::Attentions, Part::Queries, Part::Keys].into_iter().filter_map(|part| attention.part(part));
+    let kinds = parts.map(|tensor| match tensor.dtype {
+        Dtype::BF16 => Precision::BF16,
+        Dtype::F16 => Precision::F16,
+        _ => Precision::F32,
+    });
+    kinds.chain(text.about.computed).max().unwrap_or(Precision::F32)
+}
+
+fn sum_fault(text: &RecordedText, attention: &Attention, sums: [f64; 2], limits: Limits) -> Option<Refusal> {
+    let [least, most] = sums;
+    let is_above = most > 1.0 + limits.sum;
+    let is_below = least < 1.0 - limits.sum && !text.about.is_partial;
+    if attention.part(Part::Sinks).is_some() || !(is_above || is_below) {
+        return None;
+    }
+    let advice = "dropout was left on (call model.eval()), these are scores before the softmax, or a learned sink takes a \
+                  share (record it as sinks)";
+    let expected = format!("sums of 1 or 0, within {}", limits.sum);
+    Some(
+        Refusal::new(format!("rows that sum to {least:.3} to {most:.3}"), expected, advice)
+            .of_tensor(&attention.weights().name),
+    )
+}
+
+fn row_fault(weights: &FileTensor, deviation: Deviation, limits: Limits, are_sums_right: bool) -> Refusal {
+    let Deviation { row, head, query, .. } = deviation;
+    let found = format!("{row:.3} of a row elsewhere than softmax(q·k) says (head {}, token {})", head + 1, query + 1);
+    let advice = if are_sums_right {
+        "look at the mask, the scale, a cap, distances that are added to the scores, the order of heads and layers, and \
+         whether queries and keys were taken behind their norms and their rotation"
+    } else {
+        "the sums are wrong too: look for dropout that was left on, or for a learned sink"
+    };
+    Refusal::new(found, format!("at most {}", limits.row), advice).of_tensor(&weights.name)
+}
+
+/// Takes the scores of some rows of a head.
+type EachScores<'a> = dyn FnMut(usize, Range<usize>, &mut [f64], &Scoring) -> Result<(), Refusal> + 'a;
+
+/// Reads the numbers of one attention.
+struct Reader<'a> {
+    recording: &'a Recording,
+    attention: &'a Attention,
+}
+
+impl Reader<'_> {
+    fn queries(&self) -> usize {
+        self.attention.weights().shape[1]
+    }
+
+    fn keys(&self) -> usize {
+        self.attention.weights().shape[2]
+    }
+
+    /// Blocks of rows of the size that is read at once.
+    fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (rows, step) = (self.queries(), (AT_ONCE / self.keys()).max(1));
+        (0..rows).step_by(step).map(move |begin| begin..(begin + step).min(rows))
+    }
+
+    /// Reads rows of the weights of a head.
+    fn weights(&self, head: usize, rows: &Range<usize>) -> Result<Vec<f32>, Refusal> {
+        let (first, keys) = (head * self.queries(), self.keys());
+        self.recording.numbers(self.attention.weights(), (first + rows.start) * keys..(first + rows.end) * keys)
+    }
+
+    /// Returns the smallest and the largest sum of a row that is not 0.
+    fn sums(&self) -> Result<[f64; 2], Refusal> {
+        let mut sums = [f64::INFINITY, f64::NEG_INFINITY];
+        let tensor = self.attention.weights();
+        for head in 0..self.attention.heads {
+            for rows in self.blocks() {
+                let weights = self.weights(head, &rows)?;
+                if let Some(at) = weights.iter().position(|weight| !weight.is_finite() || *weight < 0.0) {
+                    let (row, key) = (rows.start + at / self.keys(), at % self.keys());
+                    let found = format!("{} at [{head}, {row}, {key}]", weights[at]);
+                    let advice = "record the weights behind the softmax, and not the scores before it";
+                    return Err(Refusal::new(found, "finite weights of 0 or more", advice).of_tensor(&tensor.name));
+                }
+                for row in weights.chunks_exact(self.keys()) {
+                    let sum: f64 = row.iter().map(|weight| f64::from(*weight)).sum();
+                    if sum > 0.0 {
+                        sums = [sums[0].min(sum), sums[1].max(sum)];
+                    }
+                }
+            }
+        }
+        Ok(if sums[0] > sums[1] { [0.0; 2] } else { sums })
+    }
+
+    /// Compares the weights with the softmax; `None` without queries and keys.
+    fn deviation(&self) -> Result<Option<Deviation>, Refusal> {
+        let mut worst = Deviation::default();
+        let mut each = |head: usize, rows: Range<usize>, scores: &mut [f64], scoring: &Scoring| {
+            let weights = self.weights(head, &rows)?;
+            let pairs = scores.chunks_exact_mut(self.keys()).zip(weights.chunks_exact(self.keys()));
+            for (query, (scores, weights)) in rows.zip(pairs) {
+                scoring.softmax(scores);
+                worst.compare(head, query, scores, weights);
+            }
+            Ok(())
+        };
+        let are_there = self.each_score(0..self.attention.heads, &mut each)?;
+        Ok(are_there.then_some(worst))
+    }
+
+    /// Computes the scores of heads, block by block of rows; `false` without queries and keys.
+    fn each_score(&self, heads: Range<usize>, each: &mut EachScores<'_>) -> Result<bool, Refusal> {
+        let (Some(query), Some(key)) = (self.attention.part(Part::Queries), self.attention.part(Part::Keys)) else {
+            return Ok(false);
+        };
+        let (visible, keys, width) = (self.visible()?, self.keys(), query.shape[2]);
+        let group = self.attention.heads / key.shape[0];
+        for head in heads {
+            let k = self.finite(key, matrix_of(key, head / group))?;
+            let k = MatRef::from_row_major_slice(&k, keys, width);
+            let scoring = self.scoring(head, width)?;
+            for rows in self.blocks() {
+                let first = head * self.queries();
+                let q = self.finite(query, (first + rows.start) * width..(first + rows.end) * width)?;
+                let q = MatRef::from_row_major_slice(&q, rows.len(), width);
+                let mut scores = vec![0.0; rows.len() * keys];
+                let into = MatMut::from_row_major_slice_mut(&mut scores, rows.len(), keys);
+                matmul(into, Accum::Replace, q, k.transpose(), 1.0, Par::Seq);
+                let bias = self.bias(head, &rows)?;
+                for (at, row) in scores.chunks_exact_mut(keys).enumerate() {
+                    let bias = bias.get(at * keys..(at + 1) * keys).unwrap_or_default();
+                    scoring.score(row, bias, &visible[(rows.start + at) * keys..][..keys]);
+                }
+                each(head, rows, &mut scores, &scoring)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Which keys each query sees: what the mask says, or else every pair that has a weight in some head.
+    fn visible(&self) -> Result<Vec<bool>, Refusal> {
+        if let Some(mask) = self.attention.part(Part::Mask) {
+            return Ok(self.recording.all(mask)?.into_iter().map(|entry| entry > 0.0).collect());
+        }
+        let mut visible = vec![false; self.queries() * self.keys()];
+        for head in 0..self.attention.heads {
+            for rows in self.blocks() {
+                let weights = self.weights(head, &rows)?;
+                let pairs = &mut visible[rows.start * self.keys()..rows.end * self.keys()];
+                pairs.iter_mut().zip(&weights).for_each(|(is_visible, weight)| *is_visible |= *weight > 0.0);
+            }
+        }
+        Ok(visible)
+    }
+
+    /// Reads numbers that must be finite.
+    fn finite(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f64>, Refusal> {
+        let numbers = self.recording.numbers(tensor, range)?;
+        if let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) {
+            let advice = "the model overflowed, or the tensor was not filled; record it in 32 bits";
+            return Err(Refusal::new(wrong.to_string(), "finite numbers", advice).of_tensor(&tensor.name));
+        }
+        Ok(numbers.into_iter().map(f64::from).collect())
+    }
+
+    /// Reads the number of a head of a part that has one for each head or one for all.
+    fn number(&self, part: Part, head: usize) -> Result<Option<f64>, Refusal> {
+        let Some(tensor) = self.attention.part(part) else { return Ok(None) };
+        let at = if tensor.shape[0] == 1 { 0 } else { head };
+        Ok(self.finite(tensor, at..at + 1)?.first().copied())
+    }
+
+    fn bias(&self, head: usize, rows: &Range<usize>) -> Result<Vec<f64>, Refusal> {
+        let Some(tensor) = self.attention.part(Part::ScoreBias) else { return Ok(Vec::new()) };
+        let first = if tensor.shape[0] == 1 { 0 } else { head * self.queries() };
+        // A bias may hide a key by −∞.
+        let bias =
+            self.recording.numbers(tensor, (first + rows.start) * self.keys()..(first + rows.end) * self.keys())?;
+        Ok(bias.into_iter().map(f64::from).collect())
+    }
+
+    fn scoring(&self, head: usize, width: usize) -> Result<Scoring, Refusal> {
+        Ok(Scoring {
+            scale: self.number(Part::ScoreScale, head)?.unwrap_or((width as f64).sqrt().recip()),
+            cap: self.number(Part::ScoreCap, head)?,
+            sink: self.number(Part::Sinks, head)?,
+        })
+    }
+}
+
+/// Returns the numbers of one matrix of a tensor with three axes.
+fn matrix_of(tensor: &FileTensor, at: usize) -> Range<usize> {
+    let size = tensor.shape[1] * tensor.shape[2];
+    at * size..(at + 1) * size
+}
+
+/// How a head makes weights of products.
+struct Scoring {
+    scale: f64,
+    cap: Option<f64>,
+    sink: Option<f64>,
+}
+
+impl Scoring {
+    /// Turns the products of a row into its scores, −∞ where a key is hidden.
+    fn score(&self, row: &mut [f64], bias: &[f64], visible: &[bool]) {
+        for (at, score) in row.iter_mut().enumerate() {
+            let scaled = *score * self.scale;
+            let capped = self.cap.map_or(scaled, |cap| cap * (scaled / cap).tanh());
+            let biased = capped + bias.get(at).copied().unwrap_or_default();
+            *score = if visible[at] { biased } else { f64::NEG_INFINITY };
+        }
+    }
+
+    /// Turns the scores of a row into its weights; a row that sees nothing is 0.
+    fn softmax(&self, row: &mut [f64]) {
+        let largest = row.iter().copied().chain(self.sink).fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            row.fill(0.0);
+            return;
+        }
+        row.iter_mut().for_each(|score| *score = (*score - largest).exp());
+        let total = row.iter().sum::<f64>() + self.sink.map_or(0.0, |sink| (sink - largest).exp());
+        row.iter_mut().for_each(|score| *score /= total);
+    }
+}
+
+impl Deviation {
+    fn compare(&mut self, head: usize, query: usize, expected: &[f64], weights: &[f32]) {
+        let differences = || expected.iter().zip(weights).map(|(a, b)| (a - f64::from(*b)).abs());
+        self.largest = differences().fold(self.largest, f64::max);
+        let row = 0.5 * differences().sum::<f64>();
+        if row > self.row || row.is_nan() {
+            *self = Self { row, head, query, ..*self };
+        }
+    }
+}
+
+/// Says in one line what the check of an attention found.
+pub fn line(attention: &Attention, findings: &Findings) -> String {
+    let [least, most] = findings.sums;
+    let sums = format!("rows sum to {least:.3} to {most:.3}");
+    let row = match findings.deviation {
+        Some(deviation) => format!("at most {:.1e} of a row elsewhere than softmax(q·k) says", deviation.row),
+        None => "no proof, which needs queries and keys".to_owned(),
+    };
+    format!("{}: {}, {sums}, {row}", attention.weights().name, counted(attention.heads, "head"))
+}

@@ -1,0 +1,194 @@
+//! Recordings: what `check` and `trace` say of files that other programs wrote, held against a second reader
+//! (`tests/fixtures/recordings/check.py`), and of files that must be refused; and recordings that attune writes itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::folder::Folder;
+use crate::program::{attune, ended, program, ran, said};
+
+const FOLDERS: [&str; 9] =
+    ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recordings")
+}
+
+fn file(folder: &str) -> String {
+    fixtures().join(folder).join("run.safetensors").display().to_string()
+}
+
+fn expected(folder: &str) -> Value {
+    json(&fs::read(fixtures().join(folder).join("expected.json")).expect("a file"))
+}
+
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).expect("JSON")
+}
+
+fn trace(args: &[&str]) -> Value {
+    let output = program().arg("trace").args(args).output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    json(&output.stdout)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+/// The name that the second reader gives an attention: `cross_0`.
+fn key_of(attention: &str) -> String {
+    attention.rsplit('/').next().expect("a name").replace("attentions.", "")
+}
+
+/// Whether two deviations are equal but for the rounding of sums in another order.
+fn are_equal(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 + 1e-4 * a.abs().max(b.abs())
+}
+
+#[test]
+fn deviations_are_those_of_the_second_reader() {
+    let mut seen = 0;
+    for folder in FOLDERS {
+        let expected = expected(folder);
+        let texts = expected.as_array().cloned().unwrap_or_else(|| vec![expected]);
+        for (text, expected) in texts.iter().enumerate() {
+            let traced = trace(&[&file(folder), "--text", &(text + 1).to_string()]);
+            let layers = expected["layers"].as_object().expect("layers");
+            for block in traced["config"]["blocks"].as_array().expect("blocks") {
+                let name = block["attention"].as_str().expect("a name");
+                let layer = &layers[&key_of(name)];
+                assert_eq!(layer["heads"], block["heads"], "{folder}: {name}");
+                let ours = &traced["deviation"][name];
+                assert_eq!(ours.is_null(), layer["rows_off"].is_null(), "{folder}: {name}");
+                if !ours.is_null() {
+                    let pairs = [(&ours["rows"], &layer["rows_off"]), (&ours["largest"], &layer["largest"])];
+                    for (ours, theirs) in pairs {
+                        assert!(are_equal(number(ours), number(theirs)), "{folder}: {name}: {ours} for {theirs}");
+                        seen += 1;
+                    }
+                }
+            }
+            assert_eq!(layers.len(), traced["config"]["blocks"].as_array().expect("blocks").len(), "{folder}");
+        }
+    }
+    assert!(seen > 20, "{seen} deviations");
+    assert!(!are_equal(0.207, 0.2071), "a difference of a thousandth is one");
+}
+
+#[test]
+fn only_the_layer_that_does_not_follow_from_its_queries_and_keys_is_named() {
+    for folder in FOLDERS {
+        let output = attune(&["check", &file(folder)]);
+        let (printed, faults) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let wrong = folder == "wrong-proof";
+        assert_eq!(output.status.code(), Some(i32::from(wrong)), "{folder}: {faults}");
+        assert_eq!(faults.contains("`attentions.1`"), wrong, "{folder}: {faults}");
+        assert!(!faults.contains("`attentions.0`") && !faults.contains("`attentions.2`"), "{folder}: {faults}");
+        assert!(printed.contains("rows sum to"), "{folder}: {printed}");
+    }
+    let (_, both) = said(&["check", &file("wrong-proof")]);
+    assert!(both.contains("0.207 of a row elsewhere") && both.contains("0.733 to 1.111"), "{both}");
+}
+
+#[test]
+fn hostile_recordings_are_refused_by_the_name_of_what_is_wrong() {
+    let expected = json(&fs::read(fixtures().join("hostile/expected.json")).expect("a file"));
+    let cases = expected.as_object().expect("cases");
+    assert_eq!(cases.len(), 25);
+    for (case, named) in cases {
+        let file = fixtures().join("hostile").join(format!("{case}.safetensors"));
+        // The file's own name, which a message begins with, does not count.
+        let named = match named.as_str().expect("a name") {
+            "header" => "a header of",
+            named => named,
+        };
+        for command in ["check", "trace"] {
+            ended(ran(program().arg(command).arg(&file)), 1, named);
+        }
+    }
+}
+
+#[test]
+fn a_trace_has_what_was_recorded_and_leaves_out_the_rest() {
+    let whole = trace(&[&file("t5")]);
+    let tensors = whole["tensors"].as_object().expect("tensors");
+    let blocks = whole["config"]["blocks"].as_array().expect("blocks");
+    let order: Vec<&str> = blocks.iter().map(|block| block["attention"].as_str().expect("a name")).collect();
+    assert_eq!(
+        &order[..4],
+        ["encoder_attentions.0", "encoder_attentions.1", "decoder_attentions.0", "cross_attentions.0"]
+    );
+    assert_eq!(blocks[3]["attends_to"], "source");
+    assert_eq!(number(&blocks[0]["scale"]), 1.0, "T5 does not divide its scores");
+    assert!(tensors.contains_key("input[block 2]") && !tensors.contains_key("output[block 2]"));
+    assert!(!tensors.contains_key("input[block 3]") && tensors.contains_key("output[block 3]"));
+
+    let bare = trace(&[&file("attention-only")]);
+    let names: Vec<&String> = bare["tensors"].as_object().expect("tensors").keys().collect();
+    assert!(names.iter().all(|name| name.starts_with("weights[")), "{names:?}");
+
+    let hidden = trace(&[&file("llama-gqa")]);
+    let scores = hidden["tensors"]["scores[0]"]["rows"].as_array().expect("rows");
+    assert!(scores[0][1].is_null() && scores[1][0].is_number(), "a decoder does not see what follows");
+    assert_eq!(hidden["tensors"]["K[0]"], hidden["tensors"]["K[1]"], "two heads share their keys");
+    ended(said(&["trace", &file("bert"), "--text", "2"]), 2, "--text: the recording has 1 text");
+    ended(said(&["trace", &file("bert"), "--sentence", "x"]), 2, "--sentence: a recording holds one pass");
+}
+
+/// The largest difference of a tensor in two traces, and whether it is the same to the last bit.
+fn difference(a: &Value, b: &Value) -> f64 {
+    let rows = |tensor: &Value| tensor["rows"].as_array().expect("rows").clone();
+    let numbers = |tensor: &Value| -> Vec<Option<f64>> {
+        rows(tensor).iter().flat_map(|row| row.as_array().expect("a row").iter().map(Value::as_f64)).collect()
+    };
+    let pairs = numbers(a).into_iter().zip(numbers(b));
+    pairs
+        .map(|pair| match pair {
+            (Some(a), Some(b)) => (a - b).abs(),
+            (None, None) => 0.0,
+            _ => f64::INFINITY,
+        })
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn what_attune_records_is_checked_and_traced_as_the_model_is() {
+    let folder = Folder::new("recorded");
+    let forms = ["decoder", "gemma", "label", "llama", "parameter_free", "pythia", "translation"];
+    let lessons = forms.map(|form| format!("tests/fixtures/forms/{form}.ron"));
+    let models = ["lessons/depth".to_owned(), "lessons/writer".to_owned()];
+    for (number, model) in lessons.into_iter().chain(models).enumerate() {
+        let run = folder.file(&format!("run{number}.safetensors"));
+        ended(said(&["trace", &model, "--to", "safetensors", "-o", &run]), 0, "a recording");
+        ended(said(&["check", &run]), 0, "of a row elsewhere");
+        let (of_model, of_run) = (trace(&[&model]), trace(&[&run]));
+        for (name, tensor) in of_run["tensors"].as_object().expect("tensors") {
+            let own = &of_model["tensors"][name];
+            assert!(!own.is_null(), "{model}: {name}");
+            let most = if name.starts_with("weights") { 0.0 } else { 2e-5 };
+            assert!(difference(tensor, own) <= most, "{model}: {name}: {}", difference(tensor, own));
+        }
+        assert_eq!(of_run["tokens"], of_model["tokens"], "{model}");
+    }
+}
+
+#[test]
+fn a_changed_pass_is_recorded_with_its_changes() {
+    let folder = Folder::new("changed");
+    let run = folder.file("run.safetensors");
+    let write = ["trace", "lessons/depth", "--to", "safetensors", "-o", &run];
+    ended(said(&[&write[..], &["--head", "1.1=uniform"]].concat()), 0, "a recording");
+    ended(said(&["check", &run]), 0, "attentions.0: ");
+    let traced = trace(&[&run]);
+    assert!(
+        traced["changed"].as_str().is_some_and(|changed| changed.contains("attentions.0")),
+        "{}",
+        traced["changed"]
+    );
+    assert!(traced["deviation"]["attentions.0"].is_null(), "queries and keys do not give these weights");
+    assert!(traced["deviation"]["attentions.1"].is_object());
+    ended(said(&write[..4]), 2, "--to safetensors: name the file to write");
+}

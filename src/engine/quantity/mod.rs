@@ -214,7 +214,7 @@ pub enum OwnerKind {
     Point,
 }
 
-/// What an index of a quantity counts.
+/// The things that an index of a quantity counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// Words of the vocabulary.

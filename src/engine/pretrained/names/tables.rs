@@ -1,4 +1,4 @@
-//! The names of each family's tensors, and how they lie.
+//! The names of each family's tensors, and their layouts.
 
 use super::{Lies, NamedTensors, TensorNames};
 use crate::numerics::params::TensorName::{self, *};
@@ -11,17 +11,17 @@ const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> Nam
     row(weight, bias, name, Lies::Transposed)
 }
 
-/// A norm with `β`, or as it lies.
+/// A norm with `β`, or other tensors with the engine's layout.
 const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
     row(weight, bias, name, Lies::Same)
 }
 
-/// A table, or the gain of a norm that has no `β`.
+/// A table, or the gain of a norm without `β`.
 const fn alone(weight: TensorName, name: &'static str) -> NamedTensors {
     NamedTensors { weight: Some(weight), bias: None, name, lies: Lies::Same }
 }
 
-/// Weights whose bias has another name.
+/// Transposed weights whose bias has another name.
 const fn weights(weight: TensorName, name: &'static str) -> NamedTensors {
     NamedTensors { weight: Some(weight), bias: None, name, lies: Lies::Transposed }
 }
@@ -30,7 +30,7 @@ const fn bias(bias: TensorName, name: &'static str) -> NamedTensors {
     NamedTensors { weight: None, bias: Some(bias), name, lies: Lies::Same }
 }
 
-/// The layers of BERT and those that keep its names.
+/// Layers of BERT and of families that use its names.
 const BERT_LAYERS: &[NamedTensors] = &[
     alone(Embedding, "embeddings.word_embeddings"),
     alone(Positions, "embeddings.position_embeddings"),
@@ -53,12 +53,12 @@ pub(in crate::pretrained) const BERT: TensorNames = {
         weights(LogitWeights, "cls.predictions.decoder"),
         bias(LogitBias, "cls.predictions"),
     ];
-    // The bias under the name of the layer that adds it.
+    // The bias by the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
     TensorNames { prefixes: &["bert.", "ernie."], rows: &[BERT_LAYERS, HEAD], aliases }
 };
 
-/// The head of RoBERTa and those that keep its names.
+/// Head of RoBERTa and of families that use its names.
 const ROBERTA_HEAD: &[NamedTensors] = &[
     linear(TransformWeights, TransformBias, "lm_head.dense"),
     same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
@@ -109,7 +109,7 @@ pub(in crate::pretrained) const MPNET: TensorNames = {
         linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.attn.q"),
         linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.attn.k"),
         linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.attn.v"),
-        // One table for all layers.
+        // All layers share one table.
         NamedTensors {
             weight: Some(DistanceBias),
             bias: None,
@@ -144,7 +144,7 @@ pub(in crate::pretrained) const NOMIC_BERT: TensorNames = {
         weights(LogitWeights, "cls.predictions.decoder"),
         bias(LogitBias, "cls.predictions"),
     ];
-    // The bias under the name of the layer that adds it.
+    // The bias by the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
     TensorNames { prefixes: &["nomic_bert.", "bert."], rows: &[LAYERS], aliases }
 };
@@ -256,7 +256,7 @@ pub(in crate::pretrained) const GPT_NEO: TensorNames = {
     TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
 };
 
-/// The names that the decoders of Llama's kind have alike.
+/// Names that all Llama-like decoders have.
 const DECODER: &[NamedTensors] = &[
     alone(Embedding, "embed_tokens"),
     linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
@@ -265,7 +265,7 @@ const DECODER: &[NamedTensors] = &[
     weights(LogitWeights, "lm_head"),
 ];
 
-/// Each projection by itself.
+/// Projections as separate tensors.
 const SINGLE: &[NamedTensors] = &[
     linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
     linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
@@ -298,7 +298,7 @@ pub(in crate::pretrained) const STABLELM: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[ROWS, SINGLE], aliases: &[] }
 };
 
-/// Llama's names, where queries and keys are turned by pairs of neighbouring columns.
+/// Llama's names, with rotary positions of neighbouring columns.
 pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
     const IN_PAIRS: &[NamedTensors] = &[
         row(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj", Lies::Pairs),
@@ -310,7 +310,7 @@ pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[DECODER, IN_PAIRS, BEFORE], aliases: &[] }
 };
 
-/// Norms before both branches, and of what they add.
+/// Norms before both branches, and of their outputs.
 pub(in crate::pretrained) const GEMMA2: TensorNames = {
     const NORMS: &[NamedTensors] = &[
         alone(AttentionNormGain, "layers.{}.input_layernorm"),
@@ -318,7 +318,7 @@ pub(in crate::pretrained) const GEMMA2: TensorNames = {
         alone(ForwardNormGain, "layers.{}.pre_feedforward_layernorm"),
         alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
     ];
-    // Of the text's model beside one of pictures: as transformers 5 has it, and as the hub's files do.
+    // Of the text model next to one of pictures, in transformers 5 and in the hub's files.
     let prefixes = &["model.", "model.language_model.", "language_model.model."];
     TensorNames {
         prefixes,

@@ -21,12 +21,12 @@ pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str,
 /// Returns the candidate with the fewest typing errors between it and `name`, if it is similar enough to be what was
 /// meant. Of several equally similar ones the first is returned.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let wanted = Wanted::new(name)?;
+    let misspelt = MisspeltName::new(name)?;
     let mut best = None;
     // Once a candidate is found, only a better one counts, so that a long vocabulary is searched quickly.
-    let mut limit = wanted.limit;
+    let mut limit = misspelt.limit;
     for candidate in candidates {
-        let Some(distance) = wanted.distance_within(limit, candidate) else { continue };
+        let Some(distance) = misspelt.distance_within(limit, candidate) else { continue };
         best = Some(candidate);
         match distance.checked_sub(1) {
             Some(fewer) => limit = fewer,
@@ -39,22 +39,22 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 /// Returns at most `count` candidates that are similar enough to be what was meant, most similar first, and equally
 /// similar ones in the given order.
 pub fn nearest_few<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>, count: usize) -> Vec<&'c str> {
-    let Some(wanted) = Wanted::new(name) else { return Vec::new() };
-    let near = candidates.into_iter().map(|candidate| (wanted.distance_within(wanted.limit, candidate), candidate));
+    let Some(misspelt) = MisspeltName::new(name) else { return Vec::new() };
+    let near = candidates.into_iter().map(|candidate| (misspelt.distance_within(misspelt.limit, candidate), candidate));
     let mut near: Vec<(Option<usize>, &str)> = near.filter(|(distance, _)| distance.is_some()).collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
 }
 
 /// A misspelt name, in lower case.
-struct Wanted {
+struct MisspeltName {
     name: String,
     length: usize,
     /// Largest number of typing errors between it and a suggestion: one for every three letters.
     limit: usize,
 }
 
-impl Wanted {
+impl MisspeltName {
     fn new(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let length = name.chars().take(CHARS_MAX + 1).count();

@@ -55,24 +55,24 @@ pub fn guarded(program: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let work = WORK.get().map(|work| work.display().to_string());
         // If standard error is closed, there is nowhere else to report to.
-        let _ = io::stderr().write_all(told(info, work.as_deref()).as_bytes());
+        let _ = io::stderr().write_all(report(info, work.as_deref()).as_bytes());
     }));
     catch_unwind(AssertUnwindSafe(program)).unwrap_or_else(|_| ExitCode::from(EXIT_CODE))
 }
 
 /// Writes the report of a panic: its cause and place, the folder of the learner's work, and the next step.
-fn told(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
+fn report(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
     let thread = thread::current();
     let part = match thread.name() {
         Some("main") => "attune has crashed".to_owned(),
         name => format!("a part of attune, {}, has failed and must stop", name.unwrap_or("without a name")),
     };
     let at = info.location().map_or(String::new(), |at| format!(", at {}:{}:{}", at.file(), at.line(), at.column()));
-    let mut told = format!("{part}: {}{at}\n", message(info.payload()));
+    let mut report = format!("{part}: {}{at}\n", message(info.payload()));
     if let Some(work) = work {
-        let _ = writeln!(told, "Your work is saved in {work}; at most the last two seconds are lost.");
+        let _ = writeln!(report, "Your work is saved in {work}; at most the last two seconds are lost.");
     }
-    told + "Please report these lines to those who gave you attune, with the lesson and what you did last.\n"
+    report + "Please report these lines to those who gave you attune, with the lesson and what you did last.\n"
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {

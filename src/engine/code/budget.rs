@@ -86,10 +86,11 @@ impl Allowance {
         Self { begun: Instant::now(), time, bytes: RUN_BYTES_MAX, is_shared: false }
     }
 
-    /// Reduces the memory so that there is room for the `kept` bytes of other cells.
+    /// Reduces the memory so that there is room for the `kept_bytes` of other cells.
     #[must_use]
-    pub fn beside(self, kept: usize) -> Self {
-        let left = KEPT_BYTES_MAX.saturating_sub(kept).min(CELLS_BYTES_MAX.saturating_sub(kept) / OVERSHOOT);
+    pub fn beside(self, kept_bytes: usize) -> Self {
+        let left =
+            KEPT_BYTES_MAX.saturating_sub(kept_bytes).min(CELLS_BYTES_MAX.saturating_sub(kept_bytes) / OVERSHOOT);
         Self { bytes: self.bytes.min(left), is_shared: left < RUN_BYTES_MAX, ..self }
     }
 
@@ -153,7 +154,7 @@ struct Spent {
     draws: AtomicUsize,
     /// Reason why the run ends, which code cannot catch.
     end: OnceLock<Fault>,
-    shown: Mutex<OutputCount>,
+    outputs: Mutex<OutputCount>,
     stop: Arc<AtomicBool>,
 }
 
@@ -173,7 +174,7 @@ impl Budget {
             products: AtomicU64::default(),
             draws: AtomicUsize::default(),
             end: OnceLock::default(),
-            shown: Mutex::default(),
+            outputs: Mutex::default(),
             stop,
         }))
     }
@@ -258,14 +259,14 @@ impl Budget {
     }
 
     pub fn show(&self, output: Output) -> Result<(), Fault> {
-        let mut shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.bytes += output.size();
-        if shown.bytes > OUTPUT_BYTES_MAX || shown.outputs.len() == OUTPUTS_MAX {
+        let mut total = self.0.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        total.bytes += output.size();
+        if total.bytes > OUTPUT_BYTES_MAX || total.outputs.len() == OUTPUTS_MAX {
             // Outputs must not be left out silently.
             self.end(Self::shown_too_much());
             return Err(Self::shown_too_much());
         }
-        shown.outputs.push(output);
+        total.outputs.push(output);
         Ok(())
     }
 
@@ -280,6 +281,6 @@ impl Budget {
     }
 
     pub fn take_shown(&self) -> Vec<Output> {
-        std::mem::take(&mut self.0.shown.lock().unwrap_or_else(PoisonError::into_inner).outputs)
+        std::mem::take(&mut self.0.outputs.lock().unwrap_or_else(PoisonError::into_inner).outputs)
     }
 }

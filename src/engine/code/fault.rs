@@ -154,18 +154,18 @@ fn without_place(error: &EvalAltResult) -> String {
 
 fn unknown_variable(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
-    if scope.names().any(|known| known == name) {
+    if scope.names().any(|existing| existing == name) {
         return fault.hint(format!("a function sees only its parameters; pass `{name}` to it as a parameter"));
     }
     if names(source).is_ok_and(|names| names.defines.contains(name)) {
         return fault.hint("a line sees only the variables defined above it, and a function only its parameters");
     }
-    if let Some(first) = name.strip_suffix("_1").filter(|first| scope.names().any(|known| known == *first)) {
+    if let Some(first) = name.strip_suffix("_1").filter(|first| scope.names().any(|existing| existing == *first)) {
         return fault.hint(format!("did you mean `{first}`? Tensors of the first layer have no number"));
     }
     // Names of a single letter are all similar to each other.
-    let known = scope.names().filter(|_| name.chars().count() > 1);
-    match nearest(name, known) {
+    let existing = scope.names().filter(|_| name.chars().count() > 1);
+    match nearest(name, existing) {
         Some(near) => fault.hint(format!("did you mean `{near}`? Make a new variable with `let {name} = …`")),
         None => fault.hint(format!("make a new variable with `let {name} = …`; a cell sees only the cells above it")),
     }

@@ -88,47 +88,47 @@ pub const NEIGHBOURS: &str = "neighbours";
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     engine.register_type_with_name::<CodePass>("pass");
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
-    let asked = Asked { model: model.cloned(), budget: budget.clone() };
-    let of = asked.clone();
+    let access = ModelAccess { model: model.cloned(), budget: budget.clone() };
+    let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> { Ok(of.pass(&sentence, &[])?) });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
         Ok(of.pass(&sentence, &heads(&off)?)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_indexer_get(move |pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
         Ok(of.paid(pass.tensors.tensor(&name)?)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(VECTORS, move |list: Array| -> Answer<Dynamic> {
         Ok(of.paid(of.model(VECTORS)?.vectors(&words(&list)?)?)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(VECTORS, move |name: ImmutableString| -> Answer<Dynamic> {
         Ok(of.rows(&*of.file(VECTORS, &name)?, None)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(VECTORS, move |name: ImmutableString, list: Array| -> Answer<Dynamic> {
         Ok(of.rows(&*of.file(VECTORS, &name)?, Some(words(&list)?))?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(NEIGHBOURS, move |expression: ImmutableString, n: INT| -> Answer<Ranking> {
         Ok(of.neighbours(&expression, n)?)
     });
     let near = move |name: ImmutableString, expression: ImmutableString, n: INT| -> Answer<Ranking> {
-        Ok(asked.neighbours_in_file(&name, &expression, n)?)
+        Ok(access.neighbours_in_file(&name, &expression, n)?)
     };
     engine.register_fn(NEIGHBOURS, near);
 }
 
 /// The model that the functions use, and the budget to which they are charged.
 #[derive(Clone)]
-struct Asked {
+struct ModelAccess {
     model: Option<RunnableModel>,
     budget: Budget,
 }
 
-impl Asked {
+impl ModelAccess {
     fn model(&self, function: &str) -> Result<&dyn Forward, Fault> {
         let model = self.model.as_ref().map(|model| &*model.0);
         model.ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))

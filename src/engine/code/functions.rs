@@ -465,28 +465,28 @@ fn show_with_caption(budget: &Budget, caption: &str, value: &Dynamic) -> Result<
 }
 
 fn register_outputs(engine: &mut Engine, budget: &Budget) {
-    let shown = budget.clone();
-    engine.register_fn("show", move |value: Dynamic| -> Answer<()> { Ok(shown.show_value(&value)?) });
-    let shown = budget.clone();
+    let outputs = budget.clone();
+    engine.register_fn("show", move |value: Dynamic| -> Answer<()> { Ok(outputs.show_value(&value)?) });
+    let outputs = budget.clone();
     engine.register_fn("show", move |caption: ImmutableString, value: Dynamic| -> Answer<()> {
-        Ok(show_with_caption(&shown, &caption, &value)?)
+        Ok(show_with_caption(&outputs, &caption, &value)?)
     });
-    let shown = budget.clone();
+    let outputs = budget.clone();
     let draw = move |x: Tensor, y: Tensor, names: Array, axes: Option<&[Dynamic]>| -> Answer<()> {
-        Ok(shown.show(Output::Plot(plot(&x, &y, &names, axes)?))?)
+        Ok(outputs.show(Output::Plot(plot(&x, &y, &names, axes)?))?)
     };
     let (alone, named) = (draw.clone(), draw.clone());
     engine
         .register_fn("plot", move |x: Tensor, y: Tensor| alone(x, y, Array::new(), None))
         .register_fn("plot", move |x: Tensor, y: Tensor, names: Array| named(x, y, names, None))
         .register_fn("plot", move |x: Tensor, y: Tensor, names: Array, axes: Array| draw(x, y, names, Some(&axes)));
-    let shown = budget.clone();
-    engine.register_fn("image", move |path: ImmutableString| -> Answer<()> { Ok(shown.show(image(&path)?)?) });
+    let outputs = budget.clone();
+    engine.register_fn("image", move |path: ImmutableString| -> Answer<()> { Ok(outputs.show(image(&path)?)?) });
     engine.register_fn("help", |name: ImmutableString| -> Answer<String> { Ok(help(&name)?) });
-    let shown = budget.clone();
-    engine.on_print(move |text| _ = shown.show(Output::Text(text.into())));
-    let shown = budget.clone();
-    engine.on_debug(move |text, _, _| _ = shown.show(Output::Text(text.into())));
+    let outputs = budget.clone();
+    engine.on_print(move |text| _ = outputs.show(Output::Text(text.into())));
+    let outputs = budget.clone();
+    engine.on_debug(move |text, _, _| _ = outputs.show(Output::Text(text.into())));
 }
 
 fn image(path: &str) -> Result<Output, Fault> {

@@ -42,7 +42,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
     let mut top = ast.clone();
     top.clear_functions();
-    let top = Found::in_statements(&top);
+    let top = UsedNames::in_statements(&top);
     let own = |name: &String| top.has_own(name) || functions.contains(name);
     let mut names = Names {
         reads: top.reads.iter().filter(|name| !own(name) || top.copied.contains(*name)).cloned().collect(),
@@ -52,7 +52,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     for function in ast.iter_functions() {
         let is_it = |name: &str, count| name == function.name && count == function.params.len();
         let body = ast.clone_functions_only_filtered(|_, _, _, name, count| is_it(name, count));
-        let body = Found::in_statements(&body);
+        let body = UsedNames::in_statements(&body);
         // A function sees its own variables and all functions; any other name in it is reported as missing.
         let own =
             |name: &String| body.has_own(name) || functions.contains(name) || function.params.contains(&name.as_str());
@@ -63,7 +63,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
 
 /// The names in a list of statements.
 #[derive(Default)]
-struct Found {
+struct UsedNames {
     /// Variables that the list itself defines.
     defines: BTreeSet<String>,
     /// Variables that blocks within it define.
@@ -74,7 +74,7 @@ struct Found {
     writes: BTreeSet<String>,
 }
 
-impl Found {
+impl UsedNames {
     /// Returns whether a name does not come from elsewhere.
     fn has_own(&self, name: &str) -> bool {
         self.defines.contains(name) || self.inner.contains(name) || name == syntax::WHOLE

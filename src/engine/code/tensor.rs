@@ -357,20 +357,20 @@ impl Pick {
 
 /// Returns the axes of the entries that an index selects, and their offsets in order. The budget is charged for them.
 fn resolve(tensor: &Tensor, index: &Dynamic, budget: &Budget) -> Result<(Vec<Axis>, Vec<usize>), Fault> {
-    let mut given = match index.clone().try_cast::<Array>() {
+    let mut indices = match index.clone().try_cast::<Array>() {
         Some(several) => several,
         None => vec![index.clone()],
     };
     // If there is only one head, its index can be omitted.
-    if tensor.rank() == 3 && tensor.axes()[0].len == 1 && (given.len() == 3 - 1 || given[0].is_string()) {
-        given.insert(0, Dynamic::from(0 as INT));
+    if tensor.rank() == 3 && tensor.axes()[0].len == 1 && (indices.len() == 3 - 1 || indices[0].is_string()) {
+        indices.insert(0, Dynamic::from(0 as INT));
     }
-    if given.len() > tensor.rank() {
-        let message = format!("{} indices for a tensor of the shape {}", given.len(), tensor.shape());
+    if indices.len() > tensor.rank() {
+        let message = format!("{} indices for a tensor of the shape {}", indices.len(), tensor.shape());
         return Err(Fault::new(message).hint(format!("give at most {}", tensor.rank())));
     }
-    given.resize(tensor.rank(), Dynamic::from(Whole));
-    let picks = tensor.axes().iter().zip(&given).map(|(axis, index)| pick(axis, index));
+    indices.resize(tensor.rank(), Dynamic::from(Whole));
+    let picks = tensor.axes().iter().zip(&indices).map(|(axis, index)| pick(axis, index));
     let picks = picks.collect::<Result<Vec<Pick>, Fault>>()?;
 
     budget.pay(cost(picks.iter().map(|pick| pick.range().len())))?;

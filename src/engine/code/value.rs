@@ -59,22 +59,22 @@ impl Variable {
 
 /// Estimates the bytes of values. Memory that several of them share counts once.
 pub(super) fn size_of_values<'a>(values: impl Iterator<Item = &'a Variable>) -> usize {
-    let mut seen = HashSet::new();
-    values.map(|variable| size_of_value(&variable.value, &mut seen)).sum()
+    let mut counted = HashSet::new();
+    values.map(|variable| size_of_value(&variable.value, &mut counted)).sum()
 }
 
-fn size_of_value(value: &Dynamic, seen: &mut HashSet<*const u8>) -> usize {
+fn size_of_value(value: &Dynamic, counted: &mut HashSet<*const u8>) -> usize {
     let own = size_of::<Dynamic>();
     if let Some(tensor) = value.read_lock::<Tensor>() {
         let entries = tensor.entries();
-        own + size_of::<Tensor>() + if seen.insert(entries.as_ptr().cast()) { size_of_val(entries) } else { 0 }
+        own + size_of::<Tensor>() + if counted.insert(entries.as_ptr().cast()) { size_of_val(entries) } else { 0 }
     } else if let Some(text) = value.read_lock::<ImmutableString>() {
-        own + if seen.insert(text.as_ptr()) { text.len() } else { 0 }
+        own + if counted.insert(text.as_ptr()) { text.len() } else { 0 }
     } else if let Some(list) = value.read_lock::<Array>() {
-        own + list.iter().map(|part| size_of_value(part, seen)).sum::<usize>()
+        own + list.iter().map(|part| size_of_value(part, counted)).sum::<usize>()
     } else if let Some(map) = value.read_lock::<Map>() {
         let entry =
-            |(key, part): (&Identifier, &Dynamic)| size_of::<Identifier>() + key.len() + size_of_value(part, seen);
+            |(key, part): (&Identifier, &Dynamic)| size_of::<Identifier>() + key.len() + size_of_value(part, counted);
         own + map.iter().map(entry).sum::<usize>()
     } else {
         own

@@ -198,27 +198,27 @@ pub fn key_weights<'a, S: Scalar + 'a>(
     keys: usize,
 ) -> Vec<KeyWeight> {
     let mut found = vec![KeyWeight::default(); keys];
-    let mut seen = vec![0usize; keys];
+    let mut queries = vec![0usize; keys];
     for (weights, scores) in heads {
-        let (mut own, mut own_seen) = (vec![0.0; keys], vec![0usize; keys]);
+        let (mut own, mut own_queries) = (vec![0.0; keys], vec![0usize; keys]);
         for query in 0..weights.rows() {
-            let seen = || scores.row(query).iter().map(|score| *score != S::NEG_INFINITY);
-            let even = 1.0 / seen().filter(|is_seen| *is_seen).count() as f64;
-            let row = weights.row(query).iter().zip(seen()).enumerate();
-            for (key, (weight, _)) in row.filter(|(_, (_, is_seen))| *is_seen) {
+            let visible = || scores.row(query).iter().map(|score| *score != S::NEG_INFINITY);
+            let even = 1.0 / visible().filter(|is_visible| *is_visible).count() as f64;
+            let row = weights.row(query).iter().zip(visible()).enumerate();
+            for (key, (weight, _)) in row.filter(|(_, (_, is_visible))| *is_visible) {
                 own[key] += weight.to_f64();
-                own_seen[key] += 1;
+                own_queries[key] += 1;
                 found[key].even += even;
             }
         }
         for key in 0..keys {
             found[key].mean += own[key];
-            found[key].heads += usize::from(own[key] > LEAST_WEIGHT * own_seen[key] as f64);
-            seen[key] += own_seen[key];
+            found[key].heads += usize::from(own[key] > LEAST_WEIGHT * own_queries[key] as f64);
+            queries[key] += own_queries[key];
         }
     }
-    for (found, seen) in found.iter_mut().zip(seen) {
-        let share = 1.0 / seen.max(1) as f64;
+    for (found, queries) in found.iter_mut().zip(queries) {
+        let share = 1.0 / queries.max(1) as f64;
         (found.mean, found.even) = (found.mean * share, found.even * share);
     }
     found

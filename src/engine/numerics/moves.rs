@@ -99,7 +99,7 @@ impl Moves {
         let from = if has_residual { at_rest.clone() } else { sight.points(&Matrix::zeros(queries, width)) };
         // The `1 / σ` that the picture's norm holds, and 1 without such a norm.
         let held = sight.shrinking(&block.output);
-        let seen = |query: usize, arrow: Point| arrow.map(|x| x * held.as_ref().map_or(1.0, |held| held[query]));
+        let scaled = |query: usize, arrow: Point| arrow.map(|x| x * held.as_ref().map_or(1.0, |held| held[query]));
         let own = sight.shrinking(&block.input).filter(|_| has_residual);
         let rescaled = own.zip(held.as_ref()).map(|(own, held)| {
             let (mut arrows, mut vectors) = (Matrix::zeros(queries, AXES), Matrix::zeros(queries, width));
@@ -126,7 +126,7 @@ impl Moves {
             let lengths = lengths.zip(&by_key[head * keys..]).zip(&mut arrows);
             for (key, (((weight, length), (direction, norm)), arrow)) in lengths.enumerate() {
                 *weight = contributions.weight(block, head, query, key) * shrinking[query];
-                *arrow = seen(query, direction.map(|x| *weight * x));
+                *arrow = scaled(query, direction.map(|x| *weight * x));
                 *length = weight.abs() * norm;
             }
         }
@@ -143,7 +143,7 @@ impl Moves {
             };
             let vectors = (0..queries).map(|query| contributions.part(part, block, query)).collect::<Vec<_>>();
             for (query, vector) in vectors.iter().enumerate() {
-                moves.arrows.row_mut(query).copy_from_slice(&seen(query, sight.direction(vector)));
+                moves.arrows.row_mut(query).copy_from_slice(&scaled(query, sight.direction(vector)));
                 moves.lengths[query] = norm(vector);
                 add_scaled(whole.row_mut(query), 1.0, vector);
             }

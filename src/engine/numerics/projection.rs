@@ -448,8 +448,8 @@ mod lens_tests {
         let vectors = Matrix::from_fn(2500, 4, |i, j| ((i * 31 + j * 17 + i * j) % 23) as f32 / 5.0 - 2.0);
         let lens = Lens::new([&[1.0, 0.5, 2.0, 1.5], &[0.25; 4]], NormForm::LAYER);
         let projection = Projection::principal_components(&lens.see(&vectors));
-        let seen = projection.points(&lens.see(&vectors));
-        assert_eq!(LensProjection::new(&projection, Some(lens)).points_of(&vectors.into()), seen);
+        let points = projection.points(&lens.see(&vectors));
+        assert_eq!(LensProjection::new(&projection, Some(lens)).points_of(&vectors.into()), points);
     }
 
     #[test]

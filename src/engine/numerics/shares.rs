@@ -114,11 +114,14 @@ impl Shares {
         let angles = from_pairs(|a, b| axes[a].iter().zip(axes[b]).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum());
         // The axes of a turned picture of fewer than 3 dimensions are shorter than 1, and orthogonalising would
         // lengthen them.
-        let seen = |chosen: &[usize]| match projection.is_turned() {
-            true => chosen.iter().map(|axis| products[*axis][*axis]).sum(),
-            false => within(chosen, &angles, &products),
+        let squares = |chosen: &[usize]| -> f64 {
+            if projection.is_turned() {
+                chosen.iter().map(|axis| products[*axis][*axis]).sum()
+            } else {
+                within(chosen, &angles, &products)
+            }
         };
-        let share = |chosen: &[usize]| (seen(chosen) / total).clamp(0.0, 1.0) as f32;
+        let share = |chosen: &[usize]| (squares(chosen) / total).clamp(0.0, 1.0) as f32;
         Some(Self {
             axes: [0, 1, 2].map(|axis| share(&[axis])),
             planes: [[1, 2], [0, 2], [0, 1]].map(|others| share(&others)),
@@ -335,11 +338,11 @@ impl Covariance {
     }
 
     /// Keeps the given number of centred rows, sampled evenly.
-    fn of_rows(vectors: &Matrix<f32>, mean: &[f64], kept: usize) -> Self {
+    fn of_rows(vectors: &Matrix<f32>, mean: &[f64], count: usize) -> Self {
         let (n, width) = (vectors.rows(), mean.len());
-        let scale = (kept as f64).sqrt().recip();
-        let entry = |i: usize, j: usize| (f64::from(vectors.get(i * n / kept, j)) - mean[j]) * scale;
-        Self::Rows { rows: Matrix::from_fn(kept, width, entry), excluded: Vec::new() }
+        let scale = (count as f64).sqrt().recip();
+        let entry = |i: usize, j: usize| (f64::from(vectors.get(i * n / count, j)) - mean[j]) * scale;
+        Self::Rows { rows: Matrix::from_fn(count, width, entry), excluded: Vec::new() }
     }
 
     fn entry(&self, i: usize, j: usize) -> f64 {
@@ -536,8 +539,8 @@ mod tests {
                     assert!((dot(a, b) - f64::from(u8::from(i == j))).abs() < 1e-9, "{width}: {i}, {j}");
                 }
             }
-            let seen: f64 = components.iter().take(3).map(|component| spread.variance_along(component)).sum();
-            assert_near(seen, spread.total());
+            let variance: f64 = components.iter().take(3).map(|component| spread.variance_along(component)).sum();
+            assert_near(variance, spread.total());
         }
     }
 

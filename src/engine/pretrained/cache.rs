@@ -45,10 +45,11 @@ impl Environment {
 
     /// Returns the folder with all models, found by the rules of Hugging Face's programs.
     pub fn root(&self) -> Option<PathBuf> {
-        let given = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
-        let caches = || given(&self.caches).or_else(|| given(&self.home).map(|home| home.join(".cache")));
-        let hugging_face = || given(&self.hugging_face).or_else(|| caches().map(|caches| caches.join("huggingface")));
-        given(&self.hub_cache).or_else(|| hugging_face().map(|folder| folder.join("hub")))
+        let non_empty = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let caches = || non_empty(&self.caches).or_else(|| non_empty(&self.home).map(|home| home.join(".cache")));
+        let hugging_face =
+            || non_empty(&self.hugging_face).or_else(|| caches().map(|caches| caches.join("huggingface")));
+        non_empty(&self.hub_cache).or_else(|| hugging_face().map(|folder| folder.join("hub")))
     }
 }
 
@@ -93,22 +94,27 @@ struct WellKnown {
     config: &'static str,
 }
 
-const fn known(name: &'static str, about: &'static str, megabytes: u32, config: &'static str) -> WellKnown {
+const fn well_known(name: &'static str, about: &'static str, megabytes: u32, config: &'static str) -> WellKnown {
     WellKnown { name, about, megabytes, config }
 }
 
-const KNOWN: &[WellKnown] = &[
-    known(
+const WELL_KNOWN: &[WellKnown] = &[
+    well_known(
         "all-MiniLM-L6-v2",
         "a small BERT for the meaning of sentences",
         91,
         r#"{"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}"#,
     ),
-    known("bert-base-uncased", "BERT, the encoder of 2018", 440, r#"{"model_type": "bert"}"#),
-    known("bert-base-cased", "BERT that keeps capital letters", 436, r#"{"model_type": "bert", "vocab_size": 28996}"#),
-    known("distilbert-base-uncased", "BERT with half the layers", 268, r#"{"model_type": "distilbert"}"#),
-    known("gpt2", "GPT-2, the text generator of 2019", 548, r#"{"model_type": "gpt2"}"#),
-    known("distilgpt2", "GPT-2 with half the layers", 353, r#"{"model_type": "gpt2", "n_layer": 6}"#),
+    well_known("bert-base-uncased", "BERT, the encoder of 2018", 440, r#"{"model_type": "bert"}"#),
+    well_known(
+        "bert-base-cased",
+        "BERT that keeps capital letters",
+        436,
+        r#"{"model_type": "bert", "vocab_size": 28996}"#,
+    ),
+    well_known("distilbert-base-uncased", "BERT with half the layers", 268, r#"{"model_type": "distilbert"}"#),
+    well_known("gpt2", "GPT-2, the text generator of 2019", 548, r#"{"model_type": "gpt2"}"#),
+    well_known("distilgpt2", "GPT-2 with half the layers", 353, r#"{"model_type": "gpt2", "n_layer": 6}"#),
 ];
 
 /// A model that is not on this computer, or only in part.
@@ -124,7 +130,7 @@ pub struct Absent {
 impl Absent {
     /// Returns a description of the model, if it is well known.
     pub fn about(&self) -> Option<&'static str> {
-        self.known().map(|known| known.about)
+        self.well_known().map(|model| model.about)
     }
 
     /// Returns a sentence that says that the model is missing.
@@ -152,17 +158,17 @@ impl Absent {
 
     /// Returns the size of its weights in MB, if it is well known.
     pub fn megabytes(&self) -> Option<u32> {
-        self.known().map(|known| known.megabytes)
+        self.well_known().map(|model| model.megabytes)
     }
 
     /// Returns its shape, if it is well known.
     pub fn config(&self) -> Option<Config> {
-        Config::parse(self.known()?.config).ok()
+        Config::parse(self.well_known()?.config).ok()
     }
 
-    fn known(&self) -> Option<&'static WellKnown> {
+    fn well_known(&self) -> Option<&'static WellKnown> {
         let last = self.name.0.rsplit('/').next();
-        KNOWN.iter().find(|known| Some(known.name) == last)
+        WELL_KNOWN.iter().find(|model| Some(model.name) == last)
     }
 
     /// Returns the command that downloads into the cache the files that attune reads, without the weights in other

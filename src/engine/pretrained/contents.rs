@@ -113,11 +113,11 @@ fn parts(names: &[String]) -> Option<(String, String)> {
 fn in_other_format(names: &[String]) -> Option<(String, String)> {
     let has = |end: &str| names.iter().find(|name| name.ends_with(end) && !NO_WEIGHTS.contains(&name.as_str()));
     let (name, advice) = OTHERS.iter().find_map(|(end, advice)| Some((has(end)?, advice)))?;
-    Some((format!("{} only", shown(name)), (*advice).to_owned()))
+    Some((format!("{} only", readable(name)), (*advice).to_owned()))
 }
 
 /// Returns a name without spaces and other special characters as it is, and others quoted.
-fn shown(name: &str) -> String {
+fn readable(name: &str) -> String {
     let is_plain = name.chars().all(|sign| sign.is_ascii_graphic());
     if is_plain { name.to_owned() } else { quoted(name) }
 }

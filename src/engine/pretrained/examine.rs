@@ -140,7 +140,7 @@ fn failed(why: &str) -> String {
 
 /// A model for which others have published results.
 #[derive(Debug)]
-struct Known {
+struct KnownModel {
     name: &'static str,
     /// SHA-256 of its weights.
     sha256: &'static str,
@@ -165,8 +165,8 @@ const TOLERANCE: f32 = 1e-3;
 /// rounding of a pass.
 const COSINE_TOLERANCE: f32 = 6e-5;
 
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN_MODELS: &[KnownModel] = &[
+    KnownModel {
         name: "google-bert/bert-base-uncased",
         sha256: "68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3",
         // "the capital of france is [MASK]." in the tests of Bumblebee, which took the numbers from transformers.
@@ -177,7 +177,7 @@ const KNOWN: &[Known] = &[
             logits: &[&[-14.7240, -14.2120, -14.6434], &[-10.3125, -9.7459, -9.9923], &[-15.1105, -14.8048, -14.9276]],
         },
     },
-    Known {
+    KnownModel {
         name: "openai-community/gpt2",
         sha256: "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",
         // "The dog": `test_lm_generate_gpt2` of transformers.
@@ -188,7 +188,7 @@ const KNOWN: &[Known] = &[
             ],
         },
     },
-    Known {
+    KnownModel {
         name: "sentence-transformers/all-MiniLM-L6-v2",
         sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         // "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.": the quickstart of
@@ -205,11 +205,11 @@ const KNOWN: &[Known] = &[
 ];
 
 /// Returns the model whose weights have this SHA-256, if it is known.
-fn of_sha256(sha256: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.sha256 == sha256)
+fn of_sha256(sha256: &str) -> Option<&'static KnownModel> {
+    KNOWN_MODELS.iter().find(|model| model.sha256 == sha256)
 }
 
-impl Known {
+impl KnownModel {
     /// Compares the model's results with the published ones and returns a line about them.
     ///
     /// # Errors

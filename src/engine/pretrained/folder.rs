@@ -187,8 +187,8 @@ impl ModelFolder {
         let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
         let piece = |(number, word): (usize, &str)| {
             let id = word.parse().ok().filter(|id| *id as usize <= last).ok_or_else(|| {
-                let shown = quoted(word);
-                format!("{shown} is not a token id; {why}, so write ids from 0 to {last}")
+                let word = quoted(word);
+                format!("{word} is not a token id; {why}, so write ids from 0 to {last}")
             })?;
             let bytes = begin(word)..begin(word) + word.len();
             Ok(ModelPiece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
@@ -236,15 +236,15 @@ impl ModelFolder {
 
     /// Returns a piece in readable form.
     pub fn shown(&self, id: u32) -> String {
-        self.tokenizer.as_ref().map_or_else(|_| id.to_string(), |tokenizer| shown(tokenizer, id))
+        self.tokenizer.as_ref().map_or_else(|_| id.to_string(), |tokenizer| readable(tokenizer, id))
     }
 }
 
 /// Writes a piece in readable form: one that begins a word as the word, one that continues a word with `##` before it.
-fn shown(tokenizer: &Tokenizer, id: u32) -> String {
+fn readable(tokenizer: &Tokenizer, id: u32) -> String {
     let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
-    let shown = tokenizer.shown(id);
-    let text = if piece.starts_with("##") { piece } else { shown.strip_prefix(' ').unwrap_or(&shown) };
+    let own = tokenizer.shown(id);
+    let text = if piece.starts_with("##") { piece } else { own.strip_prefix(' ').unwrap_or(&own) };
     if text.is_empty() { piece.to_owned() } else { text.to_owned() }
 }
 

@@ -177,13 +177,13 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let mut progress = LoadProgress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
     for (file, open) in sources.iter_mut().enumerate() {
         progress.done += open.source.header().length;
-        let mut told = |bytes: u64| {
+        let mut report = |bytes: u64| {
             progress.done += bytes;
             watch(progress)
         };
         while let Some(tensor) = open.source.next().cloned() {
             let parts = parts.get(&(file, &*tensor.name)).map_or(&[][..], Vec::as_slice);
-            let went_on = model.read(&mut open.source, &tensor, parts, &mut told);
+            let went_on = model.read(&mut open.source, &tensor, parts, &mut report);
             if !went_on.map_err(|refusal| refusal.in_file(&open.name))? {
                 return Err(LoadStopped::Cancelled);
             }
@@ -382,17 +382,17 @@ impl Model {
         source: &mut TensorSource<File>,
         tensor: &FileTensor,
         parts: &[(TensorId, TensorLayout)],
-        told: &mut dyn FnMut(u64) -> bool,
+        report: &mut dyn FnMut(u64) -> bool,
     ) -> Result<bool, Refusal> {
         if parts.is_empty() {
-            return source.skip_next(told);
+            return source.skip_next(report);
         }
         let (cols, is_vector) = (tensor.shape.last().copied().unwrap_or(1), tensor.shape.len() == 1);
         let size = bytes_read(tensor.dtype).unwrap_or_default();
         source.read_next(cols, &mut |row, numbers| {
             let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
             parts.iter().for_each(|(id, layout)| self.place(*id, *layout, is_vector, row, rows));
-            told((numbers.len() * size) as u64)
+            report((numbers.len() * size) as u64)
         })
     }
 

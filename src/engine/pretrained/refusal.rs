@@ -67,7 +67,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.file.is_empty() {
-            write!(f, "{}: ", shown(&self.file))?;
+            write!(f, "{}: ", escaped(&self.file))?;
         }
         if let Some(tensor) = &self.tensor {
             write!(f, "{}: ", quoted(tensor))?;
@@ -80,16 +80,16 @@ impl std::error::Error for Refusal {}
 
 /// Writes a name from a file for a message: quoted, without control characters, and cut if it is long.
 pub fn quoted(name: &str) -> String {
-    format!("`{}`", shown(name))
+    format!("`{}`", escaped(name))
 }
 
-fn shown(name: &str) -> String {
-    let mut shown: String = name.chars().take(NAME_CHARS_MAX).flat_map(char::escape_debug).collect();
+fn escaped(name: &str) -> String {
+    let mut escaped: String = name.chars().take(NAME_CHARS_MAX).flat_map(char::escape_debug).collect();
     if name.chars().nth(NAME_CHARS_MAX).is_some() {
-        shown.push('…');
+        escaped.push('…');
     }
     // Names are quoted with backquotes, within which these two need no escape.
-    shown.replace("\\'", "'").replace("\\\"", "\"")
+    escaped.replace("\\'", "'").replace("\\\"", "\"")
 }
 
 /// Writes a shape as in the literature: `(600, 24)`.

@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     /// Returns each token as `kind:text`.
-    fn told(source: &str) -> Vec<String> {
+    fn described(source: &str) -> Vec<String> {
         let letter = |kind| match kind {
             SpanKind::Keyword => 'k',
             SpanKind::Number => 'n',
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_line_of_code() {
-        let tokens = told("let S = Q @ K.T / sqrt(4); // scores");
+        let tokens = described("let S = Q @ K.T / sqrt(4); // scores");
         let expected = "k:let a:S o:= a:Q o:@ a:K o:. a:T o:/ a:sqrt b:( n:4 b:) o:;";
         assert_eq!(tokens[..tokens.len() - 1].join(" "), expected);
         assert_eq!(tokens.last().unwrap(), "c:// scores");
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn numbers_stop_before_ranges_and_calls() {
         assert_eq!(
-            told("1..3 1.5e-3 0xff_f 1.abs() 2. 1_000 7e"),
+            described("1..3 1.5e-3 0xff_f 1.abs() 2. 1_000 7e"),
             [
                 "n:1", "o:..", "n:3", "n:1.5e-3", "n:0xff_f", "n:1", "o:.", "a:abs", "b:(", "b:)", "n:2.", "n:1_000",
                 "n:7", "a:e"
@@ -348,16 +348,16 @@ mod tests {
 
     #[test]
     fn strings_of_every_form() {
-        assert_eq!(told(r#""a\"b" "say ""hi""" x"#), [r#"t:"a\"b""#, r#"t:"say ""hi""""#, "a:x"]);
-        assert_eq!(told("\"open\nx"), ["t:\"open", "a:x"]);
-        assert_eq!(told("\"goes \\\non\" x"), ["t:\"goes \\\non\"", "a:x"]);
-        assert_eq!(told(r##"#"raw "quoted" \"# x"##), [r##"t:#"raw "quoted" \"#"##, "a:x"]);
-        assert_eq!(told("'a' '\\n' it's"), ["t:'a'", "t:'\\n'", "a:it", "t:'", "a:s"]);
+        assert_eq!(described(r#""a\"b" "say ""hi""" x"#), [r#"t:"a\"b""#, r#"t:"say ""hi""""#, "a:x"]);
+        assert_eq!(described("\"open\nx"), ["t:\"open", "a:x"]);
+        assert_eq!(described("\"goes \\\non\" x"), ["t:\"goes \\\non\"", "a:x"]);
+        assert_eq!(described(r##"#"raw "quoted" \"# x"##), [r##"t:#"raw "quoted" \"#"##, "a:x"]);
+        assert_eq!(described("'a' '\\n' it's"), ["t:'a'", "t:'\\n'", "a:it", "t:'", "a:s"]);
     }
 
     #[test]
     fn code_within_strings_is_code() {
-        let tokens = told("`sum ${f(#{a: `in ${x}`}) + 1} \\${no} end` y");
+        let tokens = described("`sum ${f(#{a: `in ${x}`}) + 1} \\${no} end` y");
         assert_eq!(tokens[..5], ["t:`sum ", "b:${", "a:f", "b:(", "b:#{"]);
         assert_eq!(tokens[tokens.len() - 3..], ["b:}", "t: \\${no} end`", "a:y"]);
         assert!(tokens.contains(&"t:`in ".to_owned()) && !tokens.iter().any(|token| token.starts_with("u:")));
@@ -365,14 +365,14 @@ mod tests {
 
     #[test]
     fn comments_nest() {
-        assert_eq!(told("/* a /* b */ c */ x /* open"), ["c:/* a /* b */ c */", "a:x", "c:/* open"]);
+        assert_eq!(described("/* a /* b */ c */ x /* open"), ["c:/* a /* b */ c */", "a:x", "c:/* open"]);
     }
 
     #[test]
     fn brackets_without_a_partner_are_told() {
-        assert_eq!(told("(]"), ["u:(", "u:]"]);
-        assert_eq!(told("([)"), ["b:(", "u:[", "b:)"]);
-        assert_eq!(told("\"(\" (/* ) */)"), ["t:\"(\"", "b:(", "c:/* ) */", "b:)"]);
+        assert_eq!(described("(]"), ["u:(", "u:]"]);
+        assert_eq!(described("([)"), ["b:(", "u:[", "b:)"]);
+        assert_eq!(described("\"(\" (/* ) */)"), ["t:\"(\"", "b:(", "c:/* ) */", "b:)"]);
     }
 
     #[test]

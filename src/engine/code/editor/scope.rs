@@ -87,9 +87,9 @@ impl NotebookNames {
         Self { all, by_name }
     }
 
-    /// Returns the last of the first `seen` names that is equal to `name`.
-    fn find(&self, name: &str, seen: usize) -> Option<&Name> {
-        let behind = self.by_name.partition_point(|&at| (self.all[at].name.as_str(), at) < (name, seen));
+    /// Returns the last of the first `visible_count` names that is equal to `name`.
+    fn find(&self, name: &str, visible_count: usize) -> Option<&Name> {
+        let behind = self.by_name.partition_point(|&at| (self.all[at].name.as_str(), at) < (name, visible_count));
         let found = &self.all[*self.by_name.get(behind.checked_sub(1)?)?];
         (found.name == name).then_some(found)
     }
@@ -106,37 +106,37 @@ impl PartialEq for NotebookNames {
 pub struct CompletionScope {
     names: Arc<NotebookNames>,
     /// Number of leading names that the cell sees.
-    seen: usize,
+    visible_count: usize,
 }
 
 impl CompletionScope {
     /// Makes a scope of all these names. Of equal names the last one is visible.
     pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
         let names = Arc::new(NotebookNames::new(names));
-        Self { seen: names.all.len(), names }
+        Self { visible_count: names.all.len(), names }
     }
 
-    /// Makes a scope of the first `seen` names.
-    pub fn of(names: Arc<NotebookNames>, seen: usize) -> Self {
-        Self { names, seen }
+    /// Makes a scope of the first `visible_count` names.
+    pub fn of(names: Arc<NotebookNames>, visible_count: usize) -> Self {
+        Self { names, visible_count }
     }
 
     /// Returns whether both are the same part of the same list, without comparing the names.
     pub fn is(&self, other: &CompletionScope) -> bool {
-        Arc::ptr_eq(&self.names, &other.names) && self.seen == other.seen
+        Arc::ptr_eq(&self.names, &other.names) && self.visible_count == other.visible_count
     }
 
     pub fn find(&self, name: &str) -> Option<&Name> {
         let of_language = || {
-            let at = LANGUAGE.binary_search_by(|known| known.name.as_str().cmp(name)).ok()?;
+            let at = LANGUAGE.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
             Some(&LANGUAGE[at])
         };
-        self.names.find(name, self.seen).or_else(of_language)
+        self.names.find(name, self.visible_count).or_else(of_language)
     }
 
     /// Returns every visible name once, sorted by name. A later name hides an equal earlier one.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
-        let all = LANGUAGE.iter().chain(self.names.all.iter().take(self.seen));
+        let all = LANGUAGE.iter().chain(self.names.all.iter().take(self.visible_count));
         all.map(|name| (name.name.as_str(), name)).collect::<BTreeMap<_, _>>().into_values()
     }
 }
@@ -257,12 +257,12 @@ fn members() -> Vec<Name> {
 fn in_scope(source: &str, spans: &[Span], i: usize, scope: &CompletionScope) -> Vec<Name> {
     let mut own: Vec<Name> = Vec::new();
     for definition in definitions(source, &spans[..i.min(spans.len())]).into_iter().filter(|found| found.is_whole) {
-        own.retain(|known| known.name != definition.name.name);
+        own.retain(|earlier| earlier.name != definition.name.name);
         own.push(definition.name);
     }
-    let hides = |known: &&Name| !own.iter().any(|name| name.name == known.name);
-    let given: Vec<Name> = scope.names().filter(hides).cloned().collect();
-    own.into_iter().chain(given).collect()
+    let is_visible = |name: &&Name| !own.iter().any(|own| own.name == name.name);
+    let visible: Vec<Name> = scope.names().filter(is_visible).cloned().collect();
+    own.into_iter().chain(visible).collect()
 }
 
 /// Returns the names that match `typed`: first those that start with it, then those that contain its letters in order.
@@ -308,8 +308,8 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Completio
     // An unclosed string runs to the end of the line, beyond the word.
     let end = source[caret..].find(|c| !is_name(c)).map_or(source.len(), |len| caret + len);
     let closed = source[end..].starts_with('"');
-    let mut seen = BTreeSet::new();
-    let names = labels.iter().filter(|label| seen.insert(*label));
+    let mut distinct = BTreeSet::new();
+    let names = labels.iter().filter(|label| distinct.insert(*label));
     let names = names.map(|label| Name::plain(label, NameKind::Word, "")).collect();
     ranked(names, typed)
         .map(|name| {
@@ -364,16 +364,16 @@ mod tests {
     #[test]
     fn a_cell_sees_what_stands_above_it() {
         let names = Arc::new(NotebookNames::new([number("b", 1.0), number("a", 2.0), number("b", 3.0)]));
-        let seen = |count: usize| {
+        let lookups = |count: usize| {
             let scope = CompletionScope::of(names.clone(), count);
             let detail = |name| scope.find(name).map_or("none".to_owned(), |name| name.detail.clone());
             (detail("a"), detail("b"), scope.names().filter(|name| name.name.len() == 1).count())
         };
-        let told = |a: &str, b: &str, count| (a.to_owned(), b.to_owned(), count);
-        assert_eq!(seen(0), told("none", "none", 0));
-        assert_eq!(seen(1), told("none", "= 1", 1));
-        assert_eq!(seen(2), told("= 2", "= 1", 2));
-        assert_eq!(seen(3), told("= 2", "= 3", 2));
+        let expected = |a: &str, b: &str, count| (a.to_owned(), b.to_owned(), count);
+        assert_eq!(lookups(0), expected("none", "none", 0));
+        assert_eq!(lookups(1), expected("none", "= 1", 1));
+        assert_eq!(lookups(2), expected("= 2", "= 1", 2));
+        assert_eq!(lookups(3), expected("= 2", "= 3", 2));
     }
 
     #[test]
@@ -387,8 +387,9 @@ mod tests {
     fn a_text_tells_what_it_defines() {
         let source = "let a = 1; fn twice(x) { let y = x; y } for i in 0..3 { } let b = [1";
         let found = definitions(source, &highlight(source));
-        let told: Vec<_> = found.iter().map(|found| (found.name.name.as_str(), found.depth, found.is_whole)).collect();
-        assert_eq!(told, [("a", 0, true), ("twice", 0, true), ("y", 1, true), ("i", 1, true), ("b", 0, false)]);
+        let summary: Vec<_> =
+            found.iter().map(|found| (found.name.name.as_str(), found.depth, found.is_whole)).collect();
+        assert_eq!(summary, [("a", 0, true), ("twice", 0, true), ("y", 1, true), ("i", 1, true), ("b", 0, false)]);
         assert_eq!(found[1].name.detail, "twice(x)");
     }
 }

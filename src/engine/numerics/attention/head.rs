@@ -251,7 +251,7 @@ pub fn panel_entries(keys: usize) -> usize {
 
 impl<S: Scalar> Head<'_, S> {
     /// Returns the number of leading keys that some query of a panel can see.
-    fn seen(&self, first: usize, queries: usize) -> usize {
+    fn visible_keys(&self, first: usize, queries: usize) -> usize {
         if *self.mask == Mask::Causal { self.key.rows.min(self.before + first + queries) } else { self.key.rows }
     }
 
@@ -310,14 +310,14 @@ impl<S: Scalar> Head<'_, S> {
         }
         for (panel, weights) in weights.chunks_mut(PANEL * stride).enumerate() {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
-            let seen = self.seen(first, queries);
-            self.scores(first, seen, weights);
+            let visible = self.visible_keys(first, queries);
+            self.scores(first, visible, weights);
             if let Some(scores) = &mut scores {
                 scores[first * stride..][..weights.len()].copy_from_slice(weights);
             }
             for (query, row) in weights.chunks_exact_mut(stride).enumerate() {
-                softmax(simd, &mut row[..seen]);
-                row[seen..].fill(S::zero());
+                softmax(simd, &mut row[..visible]);
+                row[visible..].fill(S::zero());
                 self.change(mode, first + query, &mut row[..keys]);
             }
             if *mode == HeadMode::Off {
@@ -331,7 +331,7 @@ impl<S: Scalar> Head<'_, S> {
             if *mode == HeadMode::Mean {
                 continue; // once all rows are there
             }
-            let reach = if mode.is_softmax() { seen } else { keys };
+            let reach = if mode.is_softmax() { visible } else { keys };
             let weights = panel_of(weights, queries, stride, reach);
             let to = mix.rows_mut(first, queries);
             matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), mode.gain(), Par::Seq);
@@ -360,30 +360,30 @@ impl<S: Scalar> Head<'_, S> {
         weights.chunks_exact_mut(stride).for_each(|row| row[..keys].copy_from_slice(&mean));
     }
 
-    /// Computes `z = s Q Kᵀ` of the queries from `first` on and the first `seen` keys.
-    fn products(&self, first: usize, seen: usize, products: &mut [S]) {
+    /// Computes `z = s Q Kᵀ` of the queries from `first` on and the first `visible` keys.
+    fn products(&self, first: usize, visible: usize, products: &mut [S]) {
         let stride = weights_stride(self.key.rows);
         let queries = products.len() / stride;
-        let to = MatMut::from_row_major_slice_mut(products, queries, stride).subcols_mut(0, seen);
-        let (query, key) = (self.query.rows_from(first, queries), self.key.rows_from(0, seen));
+        let to = MatMut::from_row_major_slice_mut(products, queries, stride).subcols_mut(0, visible);
+        let (query, key) = (self.query.rows_from(first, queries), self.key.rows_from(0, visible));
         matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
     }
 
     /// Computes `S`: the products, bounded, plus the numbers of their distances; −∞ where masked and for keys from
-    /// `seen` on.
-    fn scores(&self, first: usize, seen: usize, scores: &mut [S]) {
+    /// `visible` on.
+    fn scores(&self, first: usize, visible: usize, scores: &mut [S]) {
         let stride = weights_stride(self.key.rows);
-        self.products(first, seen, scores);
+        self.products(first, visible, scores);
         for (query, row) in scores.chunks_exact_mut(stride).enumerate() {
             if let Some(cap) = self.cap {
-                row[..seen].iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
+                row[..visible].iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
             }
-            row[seen..].fill(S::NEG_INFINITY);
+            row[visible..].fill(S::NEG_INFINITY);
             let place = self.before + first + query;
-            self.bias.add_to_row(place, &mut row[..seen]);
-            self.mask.hide(place, &mut row[..seen]);
-            self.window.hide(place, &mut row[..seen]);
-            for edge in self.removed.iter().filter(|edge| edge.query == place && edge.key < seen) {
+            self.bias.add_to_row(place, &mut row[..visible]);
+            self.mask.hide(place, &mut row[..visible]);
+            self.window.hide(place, &mut row[..visible]);
+            for edge in self.removed.iter().filter(|edge| edge.query == place && edge.key < visible) {
                 row[edge.key] = S::NEG_INFINITY;
             }
         }
@@ -447,41 +447,43 @@ impl<S: Scalar> Head<'_, S> {
         });
         for (panel, weights) in weights.chunks(PANEL * stride).enumerate() {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
-            let seen = self.seen(first, queries);
+            let visible = self.visible_keys(first, queries);
             let d_scores = &mut d_scores[..queries * stride];
 
             match d_mean {
-                Some(d) => d_scores.chunks_exact_mut(stride).for_each(|row| row[..seen].copy_from_slice(&d[..seen])),
+                Some(d) => {
+                    d_scores.chunks_exact_mut(stride).for_each(|row| row[..visible].copy_from_slice(&d[..visible]))
+                }
                 None => {
                     let d_mix = d_mix.rows_from(first, queries);
-                    let a = panel_of(weights, queries, stride, seen);
-                    matmul(to.value.rows_mut(0, seen), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
-                    let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, seen);
-                    let value = self.value.rows_from(0, seen);
+                    let a = panel_of(weights, queries, stride, visible);
+                    matmul(to.value.rows_mut(0, visible), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
+                    let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, visible);
+                    let value = self.value.rows_from(0, visible);
                     matmul(d_a, Accum::Replace, d_mix, value.transpose(), S::one(), Par::Seq);
                 }
             }
             for (query, (weights, d)) in weights.chunks_exact(stride).zip(d_scores.chunks_exact_mut(stride)).enumerate()
             {
-                softmax_gradient(simd, &weights[..seen], &mut d[..seen]);
-                distance_gradient(first + query, &d[..seen], to.bias);
+                softmax_gradient(simd, &weights[..visible], &mut d[..visible]);
+                distance_gradient(first + query, &d[..visible], to.bias);
             }
-            self.cap_gradient(first, seen, d_scores);
-            let d_s = panel_of(d_scores, queries, stride, seen);
-            let (key, query) = (self.key.rows_from(0, seen), self.query.rows_from(first, queries));
+            self.cap_gradient(first, visible, d_scores);
+            let d_s = panel_of(d_scores, queries, stride, visible);
+            let (key, query) = (self.key.rows_from(0, visible), self.query.rows_from(first, queries));
             matmul(to.query.rows_mut(first, queries), Accum::Replace, d_s, key, self.scale, Par::Seq);
-            matmul(to.key.rows_mut(0, seen), Accum::Add, d_s.transpose(), query, self.scale, Par::Seq);
+            matmul(to.key.rows_mut(0, visible), Accum::Add, d_s.transpose(), query, self.scale, Par::Seq);
         }
     }
 
     /// Turns the gradient of the scores into that of the products.
-    fn cap_gradient(&self, first: usize, seen: usize, d_scores: &mut [S]) {
+    fn cap_gradient(&self, first: usize, visible: usize, d_scores: &mut [S]) {
         let Some(cap) = self.cap else { return };
         let stride = weights_stride(self.key.rows);
         let mut products = vec![S::zero(); d_scores.len()];
-        self.products(first, seen, &mut products);
+        self.products(first, visible, &mut products);
         for (d, z) in d_scores.chunks_exact_mut(stride).zip(products.chunks_exact(stride)) {
-            for (d, &z) in d[..seen].iter_mut().zip(z) {
+            for (d, &z) in d[..visible].iter_mut().zip(z) {
                 let share = (z / cap).tanh();
                 *d *= S::one() - share * share;
             }

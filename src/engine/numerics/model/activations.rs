@@ -242,8 +242,8 @@ impl Sight<'_> {
         match learners {
             None => layer.sees(query, key),
             Some(Mask::Custom(table)) => {
-                let asked = table.sees(query, key);
-                if asked == first.sees(query, key) { layer.sees(query, key) } else { asked }
+                let is_visible = table.sees(query, key);
+                if is_visible == first.sees(query, key) { layer.sees(query, key) } else { is_visible }
             }
             Some(mask) => mask.sees(query, key) && layer.window.sees(query, key),
         }

@@ -204,13 +204,13 @@ impl Batch {
         }
         let certain = rng.random_range(0..count);
         let start = self.input.words.len();
-        let mut seen = 0;
+        let mut candidates_before = 0;
         for (t, &word) in sentence.iter().enumerate() {
             let target = class(word).filter(|_| {
-                seen += 1;
-                seen - 1 == certain || rng.random_bool(masking.rate)
+                candidates_before += 1;
+                candidates_before - 1 == certain || rng.random_bool(masking.rate)
             });
-            let shown = match target {
+            let word = match target {
                 Some(class) => {
                     self.targets.push((start + t, class));
                     masking.show(word, candidates, rng)
@@ -218,7 +218,7 @@ impl Batch {
                 None if masking.spares(word) || !rng.random_bool(masking.rate) => Some(word),
                 None => masking.mask,
             };
-            self.input.words.push(shown);
+            self.input.words.push(word);
         }
         self.input.end_sentence(start, first);
     }
@@ -243,8 +243,8 @@ impl Batch {
     /// zero vector, from which the first word is predicted.
     pub fn push_pair(&mut self, source: &[usize], target: &[usize], candidates: &Candidates) {
         let start = self.input.words.len();
-        let asked = target.iter().enumerate();
-        self.targets.extend(asked.filter_map(|(t, &word)| Some((start + t, candidates.class(word)?))));
+        let words = target.iter().enumerate();
+        self.targets.extend(words.filter_map(|(t, &word)| Some((start + t, candidates.class(word)?))));
         let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
         self.input.push(std::iter::once(None).chain(before), 0);
         self.source.push(source.iter().copied().map(Some), 0);

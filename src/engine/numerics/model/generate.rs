@@ -159,14 +159,15 @@ impl<S: Scalar> AttentionModel<S> {
         words: &[Option<usize>],
         source: Option<Tokens<'_, S>>,
         most: usize,
-    ) -> (Kept<S>, Matrix<S>) {
+    ) -> (KeyValueCache<S>, Matrix<S>) {
         assert!(self.keeps(), "keys and values: earlier words change with later ones");
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(words.len() <= *max_tokens, "keys and values: {} words of at most {max_tokens}", words.len());
         let of_source = source.map(|source| source.rows.total());
         let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(most);
         let cache = |block: &BlockConfig| BlockCache::new(block, BatchRoom::one(1), BatchRoom::one(room(block)));
-        let mut kept = Kept { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
+        let mut kept =
+            KeyValueCache { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
         let sentence = Sequences::starting_at(0, words.iter().copied());
         let output = self.outputs(parameters, (source_blocks.len(), blocks), &sentence, source, &mut |number, done| {
             let rows = of_source.filter(|_| blocks[number].attends_to_source()).unwrap_or(words.len());
@@ -181,7 +182,7 @@ impl<S: Scalar> AttentionModel<S> {
     ///
     /// # Panics
     /// If the sentence has the model's greatest length already.
-    pub fn one_more(&self, parameters: &Parameters<S>, kept: &mut Kept<S>, word: Option<usize>) -> Matrix<S> {
+    pub fn one_more(&self, parameters: &Parameters<S>, kept: &mut KeyValueCache<S>, word: Option<usize>) -> Matrix<S> {
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(kept.words < *max_tokens, "keys and values: the model reads {max_tokens} words");
         let sentence = Sequences::starting_at(kept.words, [word]);
@@ -292,7 +293,7 @@ pub struct RowsRead {
 /// Keys and values of a sentence's words in every block. They stay the same when the sentence continues, because a word
 /// attends only to those before it (Vaswani et al. 2017, section 3.1).
 #[derive(Clone, Debug)]
-pub struct Kept<S> {
+pub struct KeyValueCache<S> {
     /// Caches with the keys and values of all words, and room for the queries of one.
     blocks: Vec<BlockCache<S>>,
     words: usize,
@@ -300,7 +301,7 @@ pub struct Kept<S> {
     source: Option<usize>,
 }
 
-impl<S: Scalar> Kept<S> {
+impl<S: Scalar> KeyValueCache<S> {
     /// Returns the number of words whose keys and values are kept.
     pub fn words(&self) -> usize {
         self.words

@@ -479,8 +479,8 @@ impl<S: Scalar> Parameters<S> {
                 return Arc::new(Packed::from_fn(own.rows(), own.cols(), |i, j| own.get(i, j) - other.get(i, j)));
             }
             let has_shape = |zero: &&Arc<Packed<S>>| (zero.rows(), zero.cols()) == (own.rows(), own.cols());
-            let known = zeros.iter().find(has_shape).cloned();
-            known.unwrap_or_else(|| {
+            let existing = zeros.iter().find(has_shape).cloned();
+            existing.unwrap_or_else(|| {
                 let zero = Arc::new(Packed::zeros_as(NumberType::Whole, own.rows(), own.cols()));
                 zeros.push(zero.clone());
                 zero

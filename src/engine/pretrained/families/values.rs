@@ -31,15 +31,15 @@ pub(super) fn activation_named(
     fields: Fields<'_>,
     key: &str,
     default: Activation,
-    meant: &[(&str, Activation)],
+    renamed: &[(&str, Activation)],
 ) -> Result<Activation, Refusal> {
     let Some(name) = fields.get::<String>(&[key])? else { return Ok(default) };
-    let found = meant.iter().chain(&ACTIVATIONS).find(|(known, _)| *known == name);
+    let found = renamed.iter().chain(&ACTIVATIONS).find(|(other, _)| *other == name);
     found.map(|(_, activation)| *activation).ok_or_else(|| {
         let names = ACTIVATIONS.map(|(name, _)| name);
         let refusal = no_such(&name, key, format!("one of {}", names.join(", ")));
         match nearest(&name, names) {
-            Some(near) => Refusal { advice: format!("was {near} meant?"), ..refusal },
+            Some(near) => Refusal { advice: format!("was {near} renamed?"), ..refusal },
             None => refusal,
         }
     })

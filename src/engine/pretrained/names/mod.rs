@@ -159,12 +159,12 @@ struct NamedTensors {
     weight: Option<TensorName>,
     bias: Option<TensorName>,
     name: &'static str,
-    lies: Lies,
+    layout: RowLayout,
 }
 
 /// The layout of the weights of a row, before the sizes of a model are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lies {
+enum RowLayout {
     Same,
     Transposed,
     /// One of three tensors side by side.
@@ -301,24 +301,24 @@ impl Config {
     fn layout(&self, id: TensorId) -> TensorLayout {
         let Some((row, end)) = self.family.names().row(id.name) else { return TensorLayout::Same };
         let block = self.architecture.blocks.get(id.block);
-        match row.lies {
-            Lies::Transposed if end == End::Weight => TensorLayout::Transposed,
-            Lies::Same | Lies::Transposed => TensorLayout::Same,
-            Lies::Third(at) => TensorLayout::Slice { at, of: 3 },
-            Lies::OfHeads(at) => {
+        match row.layout {
+            RowLayout::Transposed if end == End::Weight => TensorLayout::Transposed,
+            RowLayout::Same | RowLayout::Transposed => TensorLayout::Same,
+            RowLayout::Third(at) => TensorLayout::Slice { at, of: 3 },
+            RowLayout::OfHeads(at) => {
                 let width = block.map_or(1, |block| block.attention.key_width);
                 TensorLayout::Heads { at, of: OF_HEAD, width }
             }
-            Lies::Pairs => {
+            RowLayout::Pairs => {
                 let attention = block.map(|block| &block.attention);
                 let turned = attention.and_then(|it| it.rotary).map_or(0, |rotary| rotary.width);
                 TensorLayout::Pairs { width: attention.map_or(1, |it| it.key_width), turned }
             }
-            Lies::Buckets => {
+            RowLayout::Buckets => {
                 let tokens = block.and_then(|block| block.attention.distances).unwrap_or(1);
                 TensorLayout::Buckets(DistanceBuckets { tokens })
             }
-            Lies::Stacked => {
+            RowLayout::Stacked => {
                 let height = |row: &NamedTensors| Some(block?.shape(end.of(row)?)?.1);
                 let stack = || self.family.names().rows().filter(|other| other.name == row.name);
                 let sum = |rows: &mut dyn Iterator<Item = &'static NamedTensors>| rows.filter_map(height).sum();
@@ -425,8 +425,8 @@ impl Origins {
             }
         }
         // Several tensors of the engine may come from one of the files.
-        let mut known = BTreeSet::new();
-        missing.retain(|name: &String| known.insert(name.clone()));
+        let mut distinct = BTreeSet::new();
+        missing.retain(|name: &String| distinct.insert(name.clone()));
         if !missing.is_empty() {
             return Err(not_there(&missing, found, config));
         }
@@ -487,10 +487,10 @@ fn not_there(missing: &[String], found: &FoundTensors<'_>, config: &Config) -> R
 
 /// Lists the first of some names, and how many more there are.
 fn some<'a>(mut names: impl Iterator<Item = &'a str>, count: usize) -> String {
-    let mut shown: Vec<String> = names.by_ref().take(count).map(quoted).collect();
+    let mut listed: Vec<String> = names.by_ref().take(count).map(quoted).collect();
     let more = names.count();
     if more > 0 {
-        shown.push(format!("{more} more"));
+        listed.push(format!("{more} more"));
     }
-    shown.join(", ")
+    listed.join(", ")
 }

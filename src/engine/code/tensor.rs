@@ -43,8 +43,8 @@ impl Axis {
         Self { len: labels.len(), labels: Some(labels) }
     }
 
-    /// Returns the entry that a word names. If a word occurs more than once, its occurrences are numbered: `apple₁`,
-    /// which can be written `apple1`.
+    /// Returns the index of the entry that a word names. If a word occurs more than once, its occurrences are numbered:
+    /// `apple₁`, which can be written `apple1`.
     pub fn find(&self, word: &str) -> Result<usize, Fault> {
         let Some(labels) = &self.labels else {
             return Err(Fault::new(format!("the entries on this axis have no names, so {word:?} cannot be found"))

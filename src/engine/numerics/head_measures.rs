@@ -15,8 +15,7 @@
 //! | first token | `j = 0` |
 //! | added tokens | `j` is one that the tokenizer added, `[CLS]` or `[SEP]` (Clark et al. 2019, section 3.2) |
 //! | duplicate token | `j < i`, `t_j = t_i` (TransformerLens, `duplicate_token_head`) |
-//! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the token after an
-//! earlier copy |
+//! | induction | `0 < j ≤ i`, `t_(j−1) = t_i`, `j − 1 ≠ i` (TransformerLens, `induction_head`): the one after an earlier copy |
 
 use std::ops::Range;
 

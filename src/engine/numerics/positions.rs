@@ -63,7 +63,7 @@ pub struct Distances<S> {
     tokens: usize,
     /// One row for each head, from the furthest key before the query to the furthest after it.
     rows: Vec<S>,
-    /// The same rows reversed.
+    /// The numbers of `rows`, each row reversed.
     columns: Vec<S>,
 }
 

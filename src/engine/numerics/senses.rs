@@ -1,4 +1,4 @@
-//! How far apart the occurrences of one word are in a layer, and whether its senses separate.
+//! Scores of how far apart the occurrences of one word are in a layer, and of whether its senses separate.
 //!
 //! For vectors `xᵢ` of one word in several sentences, each with a sense `sᵢ` or none, by their cosines `c_ij`:
 //!
@@ -7,7 +7,7 @@
 //! | all | mean of `c_ij` over all pairs `i < j` |
 //! | within, between | the mean over the pairs with `sᵢ = s_j`; and over those with `sᵢ ≠ s_j` |
 //! | nearest | leave-one-out 1-nearest-neighbour score: the share of the occurrences with a sense whose nearest other one, by cosine, has the same sense; of several that are equally near, the share of them that do (Coenen et al. 2019, arXiv 1906.02715, ask the same of BERT) |
-//! | baseline | the layer's anisotropy: mean cosine over all pairs of different tokens of the layer (Ethayarajh 2019, arXiv 1909.00512). A cosine less the baseline says how much more alike two vectors are than any two |
+//! | baseline | the layer's anisotropy: mean cosine over all pairs of different tokens of the layer (Ethayarajh 2019, arXiv 1909.00512). A cosine less the baseline says how much more similar two vectors are than any two on average |
 
 use std::collections::BTreeMap;
 

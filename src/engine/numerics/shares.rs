@@ -18,7 +18,7 @@ use crate::numerics::{Matrix, parallel};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     axes: [f32; AXES],
-    /// For each axis, the share of the plane of the other two.
+    /// Share of the plane of the other two axes, for each axis.
     planes: [f32; AXES],
     space: f32,
 }
@@ -526,7 +526,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{found}, not {expected}");
     }
 
-    /// Three components of four vectors have variance, and the others are orthogonal to these.
+    /// Checks that the first three components of four vectors have variance and that the others are orthogonal to
+    /// these.
     #[test]
     fn few_vectors_of_any_width_have_as_many_components_as_are_asked_for() {
         for width in [300, 3000, 1 << 16] {

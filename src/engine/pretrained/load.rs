@@ -307,7 +307,7 @@ pub fn architecture(config: &Config, readout: Readout) -> Architecture {
     Architecture { readout, ..config.architecture.clone() }
 }
 
-/// Returns the bytes of all numbers, including the table of words.
+/// Returns the size in bytes of all numbers, including the table of words.
 fn bytes_in_memory(
     config: &Config,
     shapes: &[(TensorId, usize, usize)],

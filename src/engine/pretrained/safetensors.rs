@@ -94,7 +94,7 @@ impl TensorReader {
 /// Number types that weights can have.
 pub const READ: [Dtype; 4] = [Dtype::F32, Dtype::F16, Dtype::BF16, Dtype::F64];
 
-/// Returns the bytes of a number of a type that can be read; `None` for other types.
+/// Returns the size in bytes of a number of this type; `None` for types that are not read.
 pub fn bytes_read(dtype: Dtype) -> Option<usize> {
     READ.contains(&dtype).then_some(dtype.bitsize() / 8)
 }

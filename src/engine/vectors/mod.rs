@@ -443,7 +443,7 @@ pub struct Builder<'a> {
     watch: Watch<'a>,
     /// Number of rows of the file so far, including those left out.
     seen: u64,
-    /// Number in the file of each row that is kept, if some were left out.
+    /// Index in the file of each row that is kept, if some were left out.
     kept: Option<Vec<u64>>,
 }
 

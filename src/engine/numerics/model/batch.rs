@@ -24,7 +24,7 @@ pub struct Sequences {
     pub words: Vec<Option<usize>>,
     /// Position of each row, as an index into `P`.
     pub positions: Vec<usize>,
-    /// Which sentence of a pair each row belongs to, as an index into `E_S`.
+    /// The sentence of a pair that each row belongs to, as an index into `E_S`.
     pub segments: Vec<usize>,
 }
 

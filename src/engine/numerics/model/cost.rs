@@ -89,8 +89,8 @@ pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize)
         + forward_overhead(architecture, tokens, tokens)
 }
 
-/// Returns the bytes of one sentence's pass and of everything that the views compute from it for each head, query and
-/// key.
+/// Returns the size in bytes of one sentence's pass and of everything that the views compute from it for each head,
+/// query and key.
 pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     /// Numbers of a pair of query and key in a head: the product, the exponential, the arrow and its length, and that
     /// of the distance.
@@ -106,7 +106,7 @@ pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize
     pass + over_blocks(architecture, of_block)
 }
 
-/// Returns the bytes of the tensors of a pass.
+/// Returns the size in bytes of the tensors of a pass.
 pub fn pass_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     /// Numbers of a pair of query and key in a head: the score and the weight.
     const OF_A_PAIR: f64 = 2.0;

@@ -288,7 +288,7 @@ fn pool_backward<S: Scalar>(pooling: Pooling, batch: &Batch, d_to: &[S], width: 
 /// Computes the gradient of [`model_forward`] and leaves it in `workspace.gradient`.
 ///
 /// # Panics
-/// If parameters are packed, as those of models that are not trained are.
+/// If parameters are packed, because such a model is not trained.
 pub fn model_backward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,

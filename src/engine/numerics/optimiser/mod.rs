@@ -4,8 +4,7 @@
 //! |---|---|
 //! | `θ`, `g` | the parameters and their gradient |
 //! | `η` | learning rate |
-//! | `λ` | weight decay: every step also shrinks the parameters by the share `η λ`, independently of the gradient
-//! (Loshchilov & Hutter 2019, arXiv 1711.05101) |
+//! | `λ` | weight decay: every step also shrinks the parameters by the share `η λ`, independently of the gradient (Loshchilov & Hutter 2019, arXiv 1711.05101) |
 
 use crate::numerics::Scalar;
 use crate::numerics::parallel::each;

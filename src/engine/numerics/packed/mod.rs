@@ -93,7 +93,7 @@ fn write_columns<S: Scalar, W>(
     columns: &[&[S]],
     narrow: impl Fn(S) -> (W, bool),
 ) -> bool {
-    /// Number of rows that are written column by column before the next; so many stay in the first-level cache.
+    /// Number of rows that are written column by column before the next, few enough to stay in the first-level cache.
     const ROWS: usize = 64;
     let mut fits = true;
     let count = columns.first().map_or(0, |column| column.len());
@@ -209,7 +209,7 @@ impl<S: Scalar> Packed<S> {
         (0..rows).flat_map(lanes).filter(differs).count()
     }
 
-    /// Returns the bytes of the numbers in memory.
+    /// Returns the size in bytes of the numbers in memory.
     pub fn bytes(&self) -> usize {
         match &self.numbers {
             Numbers::Whole(rows) => size_of_val(&rows[..]),
@@ -523,7 +523,8 @@ mod tests {
         }
     }
 
-    /// A product with two-byte numbers gives the same bits as one with the widened numbers, on every processor.
+    /// Checks that a product with two-byte numbers has the same bits as one with the widened numbers, on every
+    /// processor.
     #[test]
     fn numbers_of_two_bytes_multiply_as_widened_ones() {
         for kind in [NumberType::Bf16, NumberType::F16] {

@@ -489,12 +489,12 @@ impl<S: Scalar> Parameters<S> {
         Self { layout: self.layout.clone(), values, packed: packed.collect() }
     }
 
-    /// Returns the bytes of all numbers except packed tensors that others share.
+    /// Returns the size in bytes of all numbers except packed tensors that others share.
     pub fn bytes_beside(&self, others: &Self) -> usize {
         self.beside(others).map(|(spec, _)| self.bytes_of(spec)).sum()
     }
 
-    /// Returns the bytes of all numbers.
+    /// Returns the size in bytes of all numbers.
     pub fn bytes(&self) -> usize {
         self.layout.iter().map(|spec| self.bytes_of(spec)).sum()
     }

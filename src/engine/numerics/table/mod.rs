@@ -35,7 +35,7 @@ pub struct TableRef<'a, S> {
     numbers: Numbers<&'a [S], &'a [u16]>,
 }
 
-/// Number of rows of a part in [`Table::parts`]; widened, so many stay in a cache.
+/// Number of rows of a part in [`Table::parts`], few enough to stay in a cache after they are widened.
 const AT_A_TIME: usize = 1024;
 
 impl<S: Scalar> Table<S> {
@@ -122,7 +122,7 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// Returns the bytes of the numbers in memory.
+    /// Returns the size in bytes of the numbers in memory.
     pub fn bytes(&self) -> usize {
         match &self.numbers {
             Numbers::Whole(numbers) => size_of_val(numbers.flat()),

@@ -153,7 +153,7 @@ pub struct Word2VecConfig {
     pub subsample: Option<f64>,
 }
 
-/// Which words predict which.
+/// The words that are predicted, and from which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordPrediction {
     /// A word predicts each word of its window.

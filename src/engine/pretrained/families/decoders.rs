@@ -253,7 +253,7 @@ pub(super) fn smollm3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     windowed(fields, sizes, model, window.ok_or(NONE), |layer| slides && window.is_some() && !turns[layer])
 }
 
-/// Returns ERNIE 4.5: Llama with rotary positions of neighbouring columns, and biases everywhere or nowhere.
+/// Returns ERNIE 4.5: Llama with rotary positions that pair neighbouring columns, and biases everywhere or nowhere.
 pub(super) fn ernie4_5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const BIAS: &str = "use_bias";
     let form = Decoder {
@@ -279,7 +279,7 @@ pub(super) fn eurobert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(model)
 }
 
-/// Sets the divisor of scores, the root of a number other than the width of a head.
+/// Sets the divisor of scores to the root of a number that replaces the width of a head.
 fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refusal> {
     const KEY: &str = "query_pre_attn_scalar";
     let scalar = fields.number(&[KEY], 256.0, [1e-3, 1e6])?;

@@ -375,7 +375,7 @@ pub(super) fn stablelm(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(Architecture { final_norm: true, readout: linear(fields, false)?, ..sizes.model(block) })
 }
 
-/// Returns GPT-J: Phi's block with rotary positions of neighbouring columns, and no biases in attention.
+/// Returns GPT-J: Phi's block with rotary positions that pair neighbouring columns, and no biases in attention.
 pub(super) fn gptj(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     /// Default number of turned columns of a head.
     const TURNED: usize = 64;

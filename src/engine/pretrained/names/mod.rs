@@ -14,7 +14,7 @@ use super::refusal::{Refusal, quoted, shape};
 use super::safetensors::{FileTensor, bytes_read, not_read};
 use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 
-/// The layout of an engine's tensor within one of a file.
+/// The layout of a tensor of the engine within a tensor of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorLayout {
     /// The same entries in the same order.
@@ -328,8 +328,8 @@ impl Config {
         }
     }
 
-    /// Returns a file's tensors for these of the engine, under the names that transformers uses, without those for
-    /// which the family has no name. `entry` returns an entry of an engine's tensor.
+    /// Returns the tensors to be written for these of the engine, under the names that transformers uses. Those for
+    /// which the family has no name are left out. `entry` returns an entry of a tensor of the engine.
     pub(super) fn tensors(
         &self,
         wanted: &[(TensorId, usize, usize)],
@@ -374,9 +374,9 @@ impl NewTensor {
 pub struct Origin {
     /// Number of the file.
     pub file: usize,
-    /// Name in that file.
+    /// Name of the tensor in the file.
     pub tensor: String,
-    /// Shape in that file.
+    /// Shape of the tensor in the file.
     pub shape: Vec<usize>,
     pub layout: TensorLayout,
     /// Number of columns of the engine's tensor.

@@ -11,17 +11,17 @@ const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> Nam
     row(weight, bias, name, RowLayout::Transposed)
 }
 
-/// A norm with `β`, or other tensors with the engine's layout.
+/// Makes the row of a norm with `β`, or of other tensors with the engine's layout.
 const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
     row(weight, bias, name, RowLayout::Same)
 }
 
-/// A table, or the gain of a norm without `β`.
+/// Makes the row of a table, or of the gain of a norm without `β`.
 const fn alone(weight: TensorName, name: &'static str) -> NamedTensors {
     NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Same }
 }
 
-/// Transposed weights whose bias has another name.
+/// Makes the row of transposed weights whose bias has another name.
 const fn weights(weight: TensorName, name: &'static str) -> NamedTensors {
     NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Transposed }
 }
@@ -298,7 +298,7 @@ pub(in crate::pretrained) const STABLELM: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[ROWS, SINGLE], aliases: &[] }
 };
 
-/// Llama's names, with rotary positions of neighbouring columns.
+/// Llama's names, with rotary positions that pair neighbouring columns.
 pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
     const IN_PAIRS: &[NamedTensors] = &[
         row(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj", RowLayout::Pairs),

@@ -230,7 +230,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Splits a text by the crate. Also returns, for each of its words, whether it is a piece that is never split.
+    /// Splits a text with the crate. Also returns, for each of its words, whether it is a piece that is never split.
     fn cut(&self, text: &str) -> Result<(tokenizers::Encoding, Vec<bool>), String> {
         let bounds = Bounds::of(text.len());
         let normaliser = self.normaliser.within(&bounds);
@@ -300,9 +300,9 @@ pub struct ModelPiece {
     pub id: u32,
     /// Number of its text: 0, or 1 for the second of a pair.
     pub text: usize,
-    /// Bytes of that text that it stands for, including a leading space of GPT-2's pieces. They are at character
-    /// boundaries and never go back; a piece that is a part of a character has the whole character. For a piece that
-    /// the tokenizer added they are an empty range at its place.
+    /// Range of bytes of the text that it stands for, including a leading space of GPT-2's pieces. They are at
+    /// character boundaries and never go back; a piece that is a part of a character has the whole character. For a
+    /// piece that the tokenizer added they are an empty range at its place.
     pub bytes: Range<usize>,
     /// Number of its word; `None` for a piece that the tokenizer added.
     pub word: Option<usize>,

@@ -242,7 +242,7 @@ fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// The settings in the files beside a vocabulary.
+/// The settings in the files next to a vocabulary.
 struct Config {
     class: &'static Class,
     json: ConfigJson,
@@ -417,7 +417,7 @@ fn begun_by(start: &str, id: u32) -> PostProcessorJson {
 
 /// Reads a file of settings.
 fn read<T: DeserializeOwned>(text: &str, file: &str) -> Read<T> {
-    /// Largest size of such a file. It is about that of a list of names; parts of it are parsed twice.
+    /// Largest size of such a file in bytes. It is a list of names, of which parts are parsed twice.
     const BYTES_MAX: usize = 4 << 20;
     if text.len() > BYTES_MAX {
         let expected = format!("at most {} MiB", BYTES_MAX >> 20);

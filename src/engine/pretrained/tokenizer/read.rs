@@ -255,8 +255,8 @@ fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
     }
 }
 
-/// Refuses merges whose parts or result are not pieces, and names their index in the file. The result is formed without
-/// the first bytes of the second part, as many as its prefix has.
+/// Refuses merges whose parts or result are not pieces, and names their index in the file. The result is the
+/// first part followed by the second without its prefix, which is `prefix_bytes` long.
 pub fn check_merges(
     merges: &[Pair],
     prefix_bytes: usize,

@@ -54,7 +54,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// U+FEFF in UTF-8, the byte order mark that some programs put before text.
 pub const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns a text without a byte order mark.
+/// Removes the byte order mark before a text that is not decoded yet.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }

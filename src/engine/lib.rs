@@ -8,7 +8,7 @@
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
 //! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
-//! | [`files`] | reading of files that a user or another file names, without blocking and up to a bound | [`files::open`] |
+//! | [`files`] | files that a user or another file names, opened without waiting and read up to a bound | [`files::open`] |
 //! | [`messages`], [`panics`] | parts of messages: a count with its noun, the valid name most like a misspelt one; panics as values and as reports | |
 //! | [`foreign`] | recognition of other programs' files by their first bytes, with advice on what to do | [`foreign::recognise`] |
 //! | [`json`] | JSON forms of exact numbers, shared values and bounded lists | |

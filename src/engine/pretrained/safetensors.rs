@@ -322,7 +322,7 @@ impl FileTensor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     pub tensors: Vec<FileTensor>,
-    /// Number of bytes before those of the tensors.
+    /// Bytes before those of the tensors.
     pub length: u64,
 }
 
@@ -395,7 +395,7 @@ fn parse(text: &[u8]) -> Result<Vec<FileTensor>, Refusal> {
         damaged(format!("bytes that are not UTF-8, from byte {} of the header on", error.valid_up_to()))
     })?;
     check_sizes(text.as_bytes())?;
-    let mut found = HeaderTensors::default();
+    let mut found = Found::default();
     let mut json = serde_json::Deserializer::from_str(text);
     let read = found.deserialize(&mut json).and_then(|()| json.end());
     match (found.refusal, read) {
@@ -439,16 +439,16 @@ fn check_sizes(json: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The tensors found so far, and the first fault.
+/// The tensors as they are found, and the first fault.
 #[derive(Default)]
-struct HeaderTensors {
+struct Found {
     tensors: Vec<FileTensor>,
-    /// Name of the tensor that is being read.
+    /// The name of the tensor that is read just now.
     name: String,
     refusal: Option<Refusal>,
 }
 
-impl<'de> DeserializeSeed<'de> for &mut HeaderTensors {
+impl<'de> DeserializeSeed<'de> for &mut Found {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -456,7 +456,7 @@ impl<'de> DeserializeSeed<'de> for &mut HeaderTensors {
     }
 }
 
-impl<'de> Visitor<'de> for &mut HeaderTensors {
+impl<'de> Visitor<'de> for &mut Found {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -491,7 +491,7 @@ impl<'de> Visitor<'de> for &mut Found {
     }
 }
 
-/// A text that is copied only if it contains escapes.
+/// A text that is copied only if it has escapes in it.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -581,7 +581,7 @@ fn is_beside(file: &str) -> bool {
 /// # Errors
 /// If it cannot be written.
 pub fn write<'a>(tensors: &BTreeMap<String, (&'a [usize], &'a [f32])>, to: &mut dyn Write) -> io::Result<()> {
-    // transformers checks that the format is PyTorch's.
+    // PyTorch is the origin that transformers looks for.
     let mut header = Map::from_iter([(METADATA.to_owned(), json!({ "format": "pt" }))]);
     let mut end = 0;
     for (name, (shape, numbers)) in tensors {

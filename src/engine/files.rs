@@ -1,28 +1,28 @@
-//! Files that a user or another file names, opened without waiting and read up to a bound.
+//! Reading of files that a user or another file names, without blocking and up to a bound.
 //!
-//! A name may lead to a pipe, which waits for a writer, or to a device without an end. No other code opens a file to read
-//! it; a test of the architecture holds that.
+//! A name may refer to a pipe, which waits for a writer, or to a device without an end. No other code opens files for
+//! reading; a test of the architecture checks that.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// Opens a regular file, with the number of its bytes.
+/// Opens a regular file and returns it with its size in bytes.
 ///
 /// # Errors
-/// If it cannot be opened, or is something else: `IsADirectory` for a folder, `InvalidInput` for a pipe, a device or a
-/// socket.
+/// If it cannot be opened, or is not a regular file: `IsADirectory` for a folder, `InvalidInput` for a pipe, a device
+/// or a socket.
 pub fn open(path: &Path) -> io::Result<(File, u64)> {
-    // Opening a device can change it, so what is there is asked first.
+    // Opening a device can have an effect, so the type is checked first.
     check_regular(&fs::metadata(path)?)?;
     let file = reading().open(path)?;
-    // Something else may have come in its place since then.
+    // The file may have been replaced since then.
     let there = file.metadata()?;
     check_regular(&there)?;
     Ok((file, there.len()))
 }
 
-/// The first `count` bytes of a regular file, or all that it has.
+/// Reads the first `count` bytes of a regular file, or all if it has fewer.
 ///
 /// # Errors
 /// As [`open`], or if it cannot be read.
@@ -36,14 +36,14 @@ pub fn head(path: &Path, count: u64) -> io::Result<Vec<u8>> {
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`head`], and `FileTooLarge` with the number of bytes in words.
+/// As [`head`], and `FileTooLarge` with the number of bytes as its message.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let (file, length) = open(path)?;
     if length > most {
         return Err(io::Error::new(ErrorKind::FileTooLarge, format!("{length} bytes")));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
-    // One byte more than allowed tells of a file that has grown since it was opened.
+    // One byte more than allowed is read, to detect a file that has grown since it was opened.
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::new(ErrorKind::FileTooLarge, format!("more than {most} bytes")));
@@ -74,8 +74,8 @@ fn check_regular(there: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The options that open a file for reading. On Unix nothing then waits: neither the opening of a pipe that came in the
-/// file's place, nor the reading of a file of the kernel that has no bytes yet, such as `/proc/kmsg`.
+/// Returns the options that open a file for reading. On Unix neither opening blocks, if a pipe has replaced the file,
+/// nor reading a kernel file that has no bytes yet, such as `/proc/kmsg`.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -105,7 +105,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn neither_a_device_nor_a_file_of_the_kernel_is_waited_for() {
         assert_eq!(open(Path::new("/dev/zero")).expect_err("a device").kind(), ErrorKind::InvalidInput);
-        // Without the right to read it, opening fails; with it, there are some bytes, or none yet.
+        // Without the permission to read it, opening fails; with it, there may be bytes or none.
         let _ = head(Path::new("/proc/kmsg"), 1 << 20);
     }
 }

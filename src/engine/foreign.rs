@@ -1,31 +1,31 @@
-//! Files of other kinds than the one that is expected, recognised by their first bytes: what a file is, and what to do with
-//! it. Whoever opens a file that a person names asks here before it says that the file is damaged.
+//! Recognition of files of another kind than expected by their first bytes, with advice on what to do. A file that a
+//! person names is checked here before it is reported as damaged.
 
 use crate::files::without_mark;
 use crate::pretrained::refusal::Refusal;
 
-/// Bytes of a file's beginning that tell its kind.
+/// Number of bytes at the start of a file that are enough to recognise it.
 pub const HEAD_BYTES: usize = 1 << 12;
 
-/// A kind of file, by its first bytes.
+/// A kind of file that is recognised by its first bytes.
 #[derive(Debug)]
 pub struct Foreign {
-    /// The kind of file, such as "a Git LFS pointer".
+    /// Name of the kind, such as "a Git LFS pointer".
     pub what: &'static str,
     pub advice: &'static str,
-    /// Whether [`vectors`](crate::vectors) reads such files, or looks into them.
+    /// Whether [`vectors`](crate::vectors) reads such files or what they contain.
     pub may_have_vectors: bool,
     is: fn(&[u8]) -> bool,
 }
 
 impl Foreign {
-    /// The refusal of such a file where another is expected.
+    /// Returns the refusal of such a file where another kind is expected.
     pub fn refusal(&self, expected: impl Into<String>) -> Refusal {
         Refusal::new(self.what, expected, self.advice)
     }
 }
 
-/// The kind of a file that begins so; none of a plain text, of safetensors, or of a kind that is not known.
+/// Returns the kind of a file with these first bytes. Returns `None` for plain text, safetensors, or an unknown kind.
 pub fn recognise(head: &[u8]) -> Option<&'static Foreign> {
     FOREIGN.iter().find(|kind| (kind.is)(head))
 }
@@ -43,7 +43,7 @@ const fn with_vectors(is: fn(&[u8]) -> bool, what: &'static str, advice: &'stati
     Foreign { what, advice, may_have_vectors: true, is }
 }
 
-/// The first that fits is the kind of a file.
+/// All kinds, of which the first that matches is used.
 const FOREIGN: [Foreign; 31] = [
     foreign(
         |head| head.starts_with(b"version https://git-lfs.github.com/spec/") || head.starts_with(b"# xet version "),
@@ -130,13 +130,14 @@ const FOREIGN: [Foreign; 31] = [
     foreign(is_key, "a file of keys or certificates", CHECK_PATH),
 ];
 
-/// The beginning in small letters, without a byte order mark and blanks before it.
+/// Returns the beginning in lower case, without a byte order mark and leading white space.
 fn lower(head: &[u8]) -> Vec<u8> {
     let head = without_mark(head);
     head.trim_ascii_start().iter().take(HEAD_BYTES).map(u8::to_ascii_lowercase).collect()
 }
 
-/// Vectors of a language of markup may have `<html>` as their first word: a page has further tags.
+/// Recognises a web page. Vectors of a markup language may have `<html>` as their first word, so further tags are
+/// required.
 fn is_web_page(head: &[u8]) -> bool {
     let head = lower(head);
     let has = |tag: &[u8]| head.windows(tag.len()).any(|part| part == tag);
@@ -146,7 +147,7 @@ fn is_web_page(head: &[u8]) -> bool {
         || head.starts_with(b"<?xml version=")
 }
 
-/// Recognises what model hubs and file servers answer in a line of plain text.
+/// Recognises error messages that model hubs and file servers send as a line of plain text.
 fn is_answer_of_server(head: &[u8]) -> bool {
     const ANSWERS: [&[u8]; 7] = [
         b"entry not found",
@@ -157,12 +158,12 @@ fn is_answer_of_server(head: &[u8]) -> bool {
         b"404: not found",
         b"{\"error\":",
     ];
-    /// An answer is short.
+    /// Longest such message.
     const ANSWER_BYTES_MAX: usize = 1 << 10;
     head.len() <= ANSWER_BYTES_MAX && ANSWERS.iter().any(|answer| lower(head).starts_with(answer))
 }
 
-/// The name of the first file in a zip.
+/// Returns the name of the first file in a zip archive.
 fn first_in_zip(head: &[u8]) -> &[u8] {
     const NAME: usize = 30;
     let Some([low, high]) = head.get(26..28) else { return b"" };
@@ -172,19 +173,20 @@ fn first_in_zip(head: &[u8]) -> &[u8] {
 }
 
 fn is_torch(head: &[u8]) -> bool {
-    /// The number with which PyTorch begins its older files, pickled.
+    /// Magic number of PyTorch's older files, pickled.
     const OLD: &[u8] = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
     let name = first_in_zip(head);
     name.ends_with(b"/data.pkl") || name.ends_with(b"/.format_version") || is_pickle(head) && head[2..].starts_with(OLD)
 }
 
-/// The first byte of pickles and their usual versions, or the beginning of a list or a table in the oldest.
+/// Recognises a pickle by its first byte and usual versions, or by the beginning of a list or dictionary in the oldest
+/// version.
 fn is_pickle(head: &[u8]) -> bool {
     const OLDEST: [&[u8]; 5] = [b"(lp0\n", b"(lp1\n", b"(dp0\n", b"(dp1\n", b"ccopy_reg\n"];
     matches!(head, [0x80, 2..=5, ..]) || OLDEST.iter().any(|start| head.starts_with(start))
 }
 
-/// The version of the format, and then who wrote it.
+/// Recognises ONNX by the version of the format, followed by the name of the program that wrote the file.
 fn is_onnx(head: &[u8]) -> bool {
     matches!(head, [0x08, 3..=20, 0x12, length, rest @ ..]
         if rest.get(..usize::from(*length)).is_some_and(|name| !name.is_empty() && name.is_ascii()))
@@ -194,7 +196,7 @@ fn is_windows_program(head: &[u8]) -> bool {
     head.starts_with(b"MZ") && head.get(..0x40).is_some_and(|header| header.contains(&0))
 }
 
-/// A byte order mark, or letters of ASCII with a zero after or before each.
+/// Recognises UTF-16 by a byte order mark, or by ASCII letters with a zero byte after or before each.
 fn is_utf_16(head: &[u8]) -> bool {
     const LETTERS: usize = 8;
     let pairs = head.as_chunks::<2>().0.get(..LETTERS).unwrap_or_default();
@@ -208,7 +210,7 @@ fn is_office_zip(head: &[u8]) -> bool {
     name == b"[Content_Types].xml" || name == b"mimetype" || name.starts_with(b"_rels/")
 }
 
-/// fastText's number, and a version that there is.
+/// Recognises fastText by its magic number and an existing version.
 pub fn is_fast_text(head: &[u8]) -> bool {
     matches!(head, [0xba, 0x16, 0x4f, 0x2f, 1..=12, 0, 0, 0, ..])
 }
@@ -221,7 +223,7 @@ fn is_key(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A zip that begins with a file of such a name.
+    /// Returns a zip archive whose first file has this name.
     fn zip(name: &str) -> Vec<u8> {
         let length = (name.len() as u16).to_le_bytes();
         [b"PK\x03\x04", &[0; 22][..], &length, &[0, 0], name.as_bytes()].concat()

@@ -1,8 +1,8 @@
-//! Forms of values in JSON, for `#[serde(with = "…")]`: numbers exactly ([`number`], [`numbers`]), shared values
-//! ([`shared`], [`maybe_shared`]), and lists that are read up to a bound ([`beginning`]).
+//! JSON forms for `#[serde(with = "…")]`: exact numbers ([`number`], [`numbers`]), shared values ([`shared`],
+//! [`maybe_shared`]), and lists that are read up to a bound ([`beginning`]).
 //!
-//! JSON has neither NaN nor infinity, and `serde_json` writes both as `null`. Here they are the strings
-//! `"NaN"`, `"inf"` and `"-inf"`; a finite number is a number, in its shortest exact form.
+//! JSON has neither NaN nor infinity, and `serde_json` writes both as `null`. Here they are the strings `"NaN"`,
+//! `"inf"` and `"-inf"`. A finite number is a JSON number, in its shortest exact form.
 //!
 //! ```
 //! use attune_engine::json;
@@ -26,12 +26,12 @@ use std::sync::Arc;
 use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// `f32` and `f64`.
+/// A number type, `f32` or `f64`.
 pub trait Real: Copy {
-    /// With what the text of a long array begins.
+    /// Prefix of the string that holds a long array.
     #[doc(hidden)]
     const PREFIX: &'static str;
-    /// The number whose shortest text stands for this one.
+    /// Returns the `f64` whose shortest text is written for this number.
     #[doc(hidden)]
     fn widened(self) -> f64;
     #[doc(hidden)]
@@ -67,8 +67,8 @@ impl Real for f32 {
     const PREFIX: &'static str = "f32:";
 
     fn widened(self) -> f64 {
-        // JSON is read as f64. The shortest text of an f32 names a near f64, from which rounding leads
-        // back, except for ±7.038531e-26: of all f32 only that is rounded twice the wrong way.
+        // JSON is read as f64. The shortest text of an f32 is read as an f64 near it, which rounds back to the f32,
+        // except for ±7.038531e-26, the only f32 that is rounded the wrong way twice.
         let near: f64 = self.to_string().parse().unwrap_or(f64::NAN);
         if near as f32 == self { near } else { f64::from(self) }
     }
@@ -91,7 +91,7 @@ const NAN: &str = "NaN";
 const INFINITE: &str = "inf";
 const MINUS_INFINITE: &str = "-inf";
 
-/// A number on its own or among others.
+/// A number, alone or in a list.
 struct Number<R>(R);
 
 impl<R: Real> Serialize for Number<R> {
@@ -144,36 +144,42 @@ impl<'de, R: Real> Deserialize<'de> for Number<R> {
     }
 }
 
-/// For an `f32` or an `f64`.
+/// The form of an `f32` or `f64`.
 pub mod number {
     use super::{Deserialize, Deserializer, Number, Real, Serialize, Serializer};
 
+    /// Writes a number.
+    ///
     /// # Errors
-    /// The serializer's own.
+    /// If the serializer fails.
     pub fn serialize<R: Real, S: Serializer>(number: &R, serializer: S) -> Result<S::Ok, S::Error> {
         Number(*number).serialize(serializer)
     }
 
+    /// Reads a number.
+    ///
     /// # Errors
-    /// If something else stands there.
+    /// If the data is not a number.
     pub fn deserialize<'de, R: Real, D: Deserializer<'de>>(deserializer: D) -> Result<R, D::Error> {
         Number::deserialize(deserializer).map(|Number(number)| number)
     }
 }
 
-/// For a `Vec` of `f32` or `f64`, or an `Arc` of them.
+/// The form of a `Vec` of `f32` or `f64`, or an `Arc` of them.
 ///
-/// A short one is a list of numbers. A long one is a string, `f32:` or `f64:` and the Base64 of its
-/// little-endian bytes: less than half as long, many times as fast, and exact to the bits of a NaN.
+/// A short one is a list of numbers. A long one is a string, `f32:` or `f64:` followed by the Base64 of its
+/// little-endian bytes: less than half as long, many times as fast, and exact even to the bits of a NaN.
 pub mod numbers {
     use super::{Deserializer, Error, Many, Number, PhantomData, Real, Serializer};
     use data_encoding::BASE64;
 
-    /// The longest array that is a list: what a person may want to read in the file.
+    /// Longest array that is written as a list, which a person can read in the file.
     pub const LISTED_MAX: usize = 64;
 
+    /// Writes numbers.
+    ///
     /// # Errors
-    /// The serializer's own.
+    /// If the serializer fails.
     pub fn serialize<R: Real, S: Serializer>(numbers: &[R], serializer: S) -> Result<S::Ok, S::Error> {
         if numbers.len() <= LISTED_MAX {
             return serializer.collect_seq(numbers.iter().map(|number| Number(*number)));
@@ -185,8 +191,10 @@ pub mod numbers {
         serializer.serialize_str(&text)
     }
 
+    /// Reads numbers.
+    ///
     /// # Errors
-    /// If something else stands there.
+    /// If the data is neither form.
     pub fn deserialize<'de, R, L, D>(deserializer: D) -> Result<L, D::Error>
     where
         R: Real,
@@ -225,16 +233,20 @@ impl<'de, R: Real> Visitor<'de> for Many<R> {
     }
 }
 
-/// For an `Arc`: it is written as what it holds. Serde's own way, its feature `rc`, would be on for every crate of the tree.
+/// The form of an `Arc`: that of its content. Serde's feature `rc` does the same, but would be enabled for every crate.
 pub mod shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 
+    /// Writes the content.
+    ///
     /// # Errors
     /// If the serializer fails.
     pub fn serialize<T: ?Sized + Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
         (**shared).serialize(serializer)
     }
 
+    /// Reads the content.
+    ///
     /// # Errors
     /// If the data is not of this type.
     pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error>
@@ -245,10 +257,12 @@ pub mod shared {
     }
 }
 
-/// For an `Arc` that may be absent.
+/// The form of an optional `Arc`.
 pub mod maybe_shared {
     use super::{Arc, Deserialize, Deserializer, Serialize, Serializer};
 
+    /// Writes the content, if there is one.
+    ///
     /// # Errors
     /// If the serializer fails.
     pub fn serialize<T, S>(shared: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
@@ -259,6 +273,8 @@ pub mod maybe_shared {
         shared.as_deref().serialize(serializer)
     }
 
+    /// Reads the content, if there is one.
+    ///
     /// # Errors
     /// If the data is not of this type.
     pub fn deserialize<'de, T: ?Sized, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
@@ -269,11 +285,12 @@ pub mod maybe_shared {
     }
 }
 
-/// Reads at most `MOST` items of a list, for `#[serde(deserialize_with = "…")]`; those that are left may be anything. A file
-/// that somebody sends can have millions of small items, which take more memory than they take room in it.
+/// Reads at most `MOST` items of a list, for `#[serde(deserialize_with = "…")]`, and ignores the rest, which may be
+/// anything. A file from elsewhere can have millions of small items, which take more memory than they take space in the
+/// file.
 ///
 /// # Errors
-/// If it is no list, or one of its first items is none of the kind.
+/// If the data is not a list, or one of the first items is not of the type.
 pub fn beginning<'de, const MOST: usize, D, T>(list: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

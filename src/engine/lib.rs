@@ -2,18 +2,19 @@
 //!
 //! | module | job | start at |
 //! |---|---|---|
-//! | [`numerics`] | attention, models and their gradients on faer, forward beside backward | [`numerics::reference`] |
+//! | [`numerics`] | attention, models and their gradients on faer, each forward with its backward |
+//! [`numerics::reference`] |
 //! | [`quantity`] | the catalogue: name, shape and meaning of every number | [`quantity`] |
 //! | [`code`] | the language of code cells, in a sandbox | [`code`] |
 //! | [`pretrained`] | model folders -> architecture, parameters and tokens | [`pretrained`] |
 //! | [`vectors`] | files of word vectors (word2vec, fastText, GloVe, NumPy, safetensors, TSV) -> words and rows, and exact answers about them | [`vectors::read`] |
 //! | [`recording`] | files of what any model did on a text -> its tokens and tensors, and whether they agree | [`recording::Recording::open`] |
 //! | [`files`] | files that a user or another file names, opened without waiting and read up to a bound | [`files::open`] |
-//! | [`messages`], [`panics`] | what messages of every layer need: a count with its noun, the valid name most like a misspelt one; panics as values | |
-//! | [`foreign`] | what a file is that is none of attune's, by its first bytes, and what to do with it | [`foreign::recognise`] |
-//! | [`json`] | forms of values in JSON: numbers exactly, shared values, lists up to a bound | |
+//! | [`messages`], [`panics`] | parts of messages: a count with its noun, the valid name most like a misspelt one; panics as values and as reports | |
+//! | [`foreign`] | recognition of other programs' files by their first bytes, with advice on what to do | [`foreign::recognise`] |
+//! | [`json`] | JSON forms of exact numbers, shared values and bounded lists | |
 //!
-//! `numerics` uses none of the others but the forms of [`json`], and none of them knows what a lesson is.
+//! `numerics` uses no other module except [`json`], and no module knows what a lesson is.
 
 pub mod code;
 pub mod files;

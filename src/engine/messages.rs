@@ -1,31 +1,32 @@
-//! Parts of messages: a count with its noun, and the valid name that is most like a wrong one.
+//! Parts of messages: a count with its noun, and the valid name most like a misspelt one.
 
 use std::fmt::Display;
 
 use strsim::osa_distance;
 
-/// Longer names get no suggestion: nobody mistypes them into a valid one, and the distance costs their square.
+/// Longest name that gets a suggestion. Longer names are not misspelt valid ones, and the cost grows with the square of
+/// the length.
 const CHARS_MAX: usize = 40;
 
-/// A count with its noun, such as `1 row` and `2 rows`.
+/// Writes a count with its noun, such as `1 row` and `2 rows`.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     counted_as(count, noun, &format!("{noun}s"))
 }
 
-/// A count with the words that follow it, for one and for more: `1 file is`, `2 files are`.
+/// Writes a count with the words that follow it, for one and for more: `1 file is`, `2 files are`.
 pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, more: &str) -> String {
     format!("{count} {}", if count == N::from(1_u8) { one } else { more })
 }
 
-/// The candidate with the fewest typing mistakes between it and `name`, if it is near enough to be
-/// what was meant; the first of several equally near ones.
+/// Returns the candidate with the fewest typing errors between it and `name`, if it is similar enough to be what was
+/// meant. Of several equally similar ones the first is returned.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let wanted = Wanted::new(name)?;
+    let misspelt = MisspeltName::new(name)?;
     let mut best = None;
-    // Once one is found, only a nearer one counts: a long vocabulary is searched quickly.
-    let mut limit = wanted.limit;
+    // Once a candidate is found, only a better one counts, so that a long vocabulary is searched quickly.
+    let mut limit = misspelt.limit;
     for candidate in candidates {
-        let Some(distance) = wanted.distance_within(limit, candidate) else { continue };
+        let Some(distance) = misspelt.distance_within(limit, candidate) else { continue };
         best = Some(candidate);
         match distance.checked_sub(1) {
             Some(fewer) => limit = fewer,
@@ -35,32 +36,32 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best
 }
 
-/// The candidates that are near enough to be what was meant, at most `count`, the nearest first; equally
-/// near ones in their own order.
+/// Returns at most `count` candidates that are similar enough to be what was meant, most similar first, and equally
+/// similar ones in the given order.
 pub fn nearest_few<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>, count: usize) -> Vec<&'c str> {
-    let Some(wanted) = Wanted::new(name) else { return Vec::new() };
-    let near = candidates.into_iter().map(|candidate| (wanted.distance_within(wanted.limit, candidate), candidate));
+    let Some(misspelt) = MisspeltName::new(name) else { return Vec::new() };
+    let near = candidates.into_iter().map(|candidate| (misspelt.distance_within(misspelt.limit, candidate), candidate));
     let mut near: Vec<(Option<usize>, &str)> = near.filter(|(distance, _)| distance.is_some()).collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
 }
 
-/// A name that was written, in lower case.
-struct Wanted {
+/// A misspelt name, in lower case.
+struct MisspeltName {
     name: String,
     length: usize,
-    /// The most typing mistakes between it and a suggestion: one for every three letters.
+    /// Largest number of typing errors between it and a suggestion: one for every three letters.
     limit: usize,
 }
 
-impl Wanted {
+impl MisspeltName {
     fn new(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let length = name.chars().take(CHARS_MAX + 1).count();
         (length <= CHARS_MAX).then(|| Self { name, length, limit: length.div_ceil(3) })
     }
 
-    /// Letters too many, too few or wrong, and neighbours exchanged, if they are at most `limit`.
+    /// Returns the number of inserted, missing, wrong and swapped letters, if it is at most `limit`.
     fn distance_within(&self, limit: usize, candidate: &str) -> Option<usize> {
         let candidate = candidate.to_lowercase();
         let length = candidate.chars().take(CHARS_MAX + limit + 1).count();

@@ -1,4 +1,4 @@
-//! Panics: values where a caller expects them, and told in words where nobody does.
+//! Panics, as values for callers that expect them, and as reports to the user otherwise.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,17 +10,18 @@ use std::process::ExitCode;
 use std::sync::{Once, OnceLock};
 use std::thread;
 
-/// The exit code after a panic: `EX_SOFTWARE` of sysexits.h.
+/// Exit code after a panic: `EX_SOFTWARE` of sysexits.h.
 pub const EXIT_CODE: u8 = 70;
 
 thread_local! {
-    /// Panics of this thread are values of a caller.
+    /// Whether panics of this thread are returned to a caller and not reported.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, whose panic becomes its message: for libraries that panic where they could return an error.
+/// Runs `work` and returns the message if it panics. It serves for libraries that panic where they could return an
+/// error.
 ///
-/// Panics of other threads are told as they were before.
+/// Panics of other threads are reported as before.
 ///
 /// # Errors
 /// The first line of the panic's message.
@@ -40,38 +41,38 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|panic| message(&*panic).lines().next().unwrap_or_default().to_owned())
 }
 
-/// The folder that keeps what the learner did, once it is known.
+/// Folder of the learner's saved work, once it is known.
 static WORK: OnceLock<PathBuf> = OnceLock::new();
 
-/// Names the folder of the learner's work, for whoever reads of a panic.
+/// Sets the folder of the learner's work, which the report of a panic mentions.
 pub fn work_is_kept_in(folder: PathBuf) {
-    // The program works in one folder.
+    // Only the first folder counts; the program uses one.
     let _ = WORK.set(folder);
 }
 
-/// Runs the whole program: a panic is told in words on standard error, and ends it with [`EXIT_CODE`].
+/// Runs the whole program. A panic is reported on standard error and ends the program with [`EXIT_CODE`].
 pub fn guarded(program: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         let work = WORK.get().map(|work| work.display().to_string());
-        // A closed standard error leaves nobody to tell.
-        let _ = io::stderr().write_all(told(info, work.as_deref()).as_bytes());
+        // If standard error is closed, there is nowhere else to report to.
+        let _ = io::stderr().write_all(report(info, work.as_deref()).as_bytes());
     }));
     catch_unwind(AssertUnwindSafe(program)).unwrap_or_else(|_| ExitCode::from(EXIT_CODE))
 }
 
-/// The report of a panic: its cause and place, the learner's work, and the next step.
-fn told(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
+/// Writes the report of a panic: its cause and place, the folder of the learner's work, and the next step.
+fn report(info: &PanicHookInfo<'_>, work: Option<&str>) -> String {
     let thread = thread::current();
     let part = match thread.name() {
         Some("main") => "attune has crashed".to_owned(),
         name => format!("a part of attune, {}, has failed and must stop", name.unwrap_or("without a name")),
     };
     let at = info.location().map_or(String::new(), |at| format!(", at {}:{}:{}", at.file(), at.line(), at.column()));
-    let mut told = format!("{part}: {}{at}\n", message(info.payload()));
+    let mut report = format!("{part}: {}{at}\n", message(info.payload()));
     if let Some(work) = work {
-        let _ = writeln!(told, "Your work is saved in {work}; at most the last two seconds are lost.");
+        let _ = writeln!(report, "Your work is saved in {work}; at most the last two seconds are lost.");
     }
-    told + "Please report these lines to those who gave you attune, with the lesson and what you did last.\n"
+    report + "Please report these lines to those who gave you attune, with the lesson and what you did last.\n"
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {

@@ -1,4 +1,4 @@
-//! Limits of a code cell: its time, its memory as the allocator counts it, its work and its outputs.
+//! Limits of a code cell: its time, its memory as counted by the allocator, its work and its outputs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,65 +10,67 @@ use rhai::Dynamic;
 use super::fault::Fault;
 use super::value::Output;
 
-/// Operations of the language that one run may take.
+/// Largest number of Rhai operations of one run.
 pub const OPERATIONS_MAX: u64 = 5_000_000;
-/// Entries of one tensor: a table of 1000 by 1000.
+/// Largest number of entries of one tensor: a table of 1000 by 1000.
 pub const TENSOR_ENTRIES_MAX: usize = 1_000_000;
-/// Entries of all tensors that one run makes.
+/// Largest number of entries of all tensors that one run makes.
 pub const RUN_ENTRIES_MAX: usize = 50_000_000;
-/// Multiplications of all the products of one run.
+/// Largest number of multiplications of all products of one run.
 pub const RUN_PRODUCTS_MAX: u64 = 2_000_000_000;
-/// Bytes of the outputs of one run.
+/// Largest size of the outputs of one run, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 8 << 20;
-/// Outputs of one run.
+/// Largest number of outputs of one run.
 pub const OUTPUTS_MAX: usize = 200;
-/// Words with their similarities, of one list.
+/// Largest number of words in a list of words with similarities.
 pub const RANKED_MAX: usize = 1000;
-/// Bytes of the path of a picture.
+/// Longest path of a picture, in bytes.
 pub const IMAGE_PATH_BYTES_MAX: usize = 400;
-/// Letters of the name of a line of a plot.
+/// Longest name of a line of a plot, in characters.
 pub const LINE_NAME_CHARS_MAX: usize = 40;
-/// Lines of one plot.
+/// Largest number of lines of one plot.
 pub const PLOT_LINES_MAX: usize = 100;
-/// How long a cell may run, with all its parts. What follows a run takes a second at most: a cell is done within 5 s.
+/// Longest time that a cell may run, with all its parts. What follows a run takes a second at most, so a cell is done
+/// within 5 s.
 pub const TIME_MAX: Duration = Duration::from_secs(4);
-/// How long the expressions within one text may take: many texts are evaluated after each change.
+/// Longest time for the expressions within one text. It is short because many texts are evaluated after each change.
 pub const TEXT_TIME_MAX: Duration = Duration::from_secs(1);
-/// Memory that one cell may take, whatever it is made of.
+/// Largest memory of one cell, whatever it is used for.
 pub const RUN_BYTES_MAX: usize = 320 << 20;
-/// Memory that all cells may take at any moment, those that ran and the one that runs.
+/// Largest memory of all cells at any moment: those that ran and the one that is running.
 const CELLS_BYTES_MAX: usize = 1000 << 20;
-/// Times its allowance that a run may hold for a moment: an operation of the language at most doubles what it holds,
-/// and one more is done before it ends.
+/// Factor by which a run may exceed its allowance for a moment: an operation at most doubles the memory, and one more
+/// operation runs before the run ends.
 const OVERSHOOT: usize = 3;
-/// The most that the variables and outputs of all cells take.
+/// Largest memory of the variables and outputs of all cells.
 pub const KEPT_BYTES_MAX: usize = 512 << 20;
-/// Memory that the system's allocator takes beside the bytes that it is asked for, about, for each piece.
+/// Approximate overhead of the system's allocator for each allocation.
 const PIECE_BYTES: isize = 24;
 pub const CALL_LEVELS_MAX: usize = 48;
 pub const EXPRESSION_DEPTH_MAX: usize = 64;
-/// The stack of a run: functions and expressions as deep as they may be take 5 MB of it, lists within lists 20.
+/// Stack size of a run. Functions and expressions of the greatest depth take 5 MB of it, nested lists 20 MB.
 pub const STACK_BYTES: usize = 64 << 20;
-/// Sizes of a text, a list and a map, with all that they contain. Every variable of every call may hold one.
+/// Largest sizes of a text, a list and a map, including all that they contain. Every variable of every call may have
+/// this size.
 pub const STRING_BYTES_MAX: usize = 1 << 17;
 pub const ARRAY_ENTRIES_MAX: usize = 10_000;
 pub const MAP_ENTRIES_MAX: usize = 1000;
-/// Levels of nested lists that a cell may define.
+/// Largest depth of nested lists that a cell may define.
 pub const NESTING_MAX: usize = 32;
-/// Variables and functions of one scope.
+/// Largest numbers of variables and functions of one scope.
 pub const VARIABLES_MAX: usize = 128;
 pub const FUNCTIONS_MAX: usize = 200;
-/// Bytes of a cell's text.
+/// Longest text of a cell, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 64 << 10;
 
-/// Time and memory for a cell with all its parts: an exercise runs its answer, its check and its cases on one
+/// Time and memory for a cell with all its parts. An exercise runs its answer, its check and its cases on one
 /// allowance.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     begun: Instant,
     time: Duration,
     bytes: usize,
-    /// Other cells keep so much that less than [`RUN_BYTES_MAX`] is left.
+    /// Whether other cells keep so much memory that less than [`RUN_BYTES_MAX`] is left.
     is_shared: bool,
 }
 
@@ -79,25 +81,26 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Begins an allowance of so much time.
+    /// Begins an allowance of the given time.
     pub fn within(time: Duration) -> Self {
         Self { begun: Instant::now(), time, bytes: RUN_BYTES_MAX, is_shared: false }
     }
 
-    /// Leaves room for the bytes that other cells keep.
+    /// Reduces the memory so that there is room for the `kept_bytes` of other cells.
     #[must_use]
-    pub fn beside(self, kept: usize) -> Self {
-        let left = KEPT_BYTES_MAX.saturating_sub(kept).min(CELLS_BYTES_MAX.saturating_sub(kept) / OVERSHOOT);
+    pub fn beside(self, kept_bytes: usize) -> Self {
+        let left =
+            KEPT_BYTES_MAX.saturating_sub(kept_bytes).min(CELLS_BYTES_MAX.saturating_sub(kept_bytes) / OVERSHOOT);
         Self { bytes: self.bytes.min(left), is_shared: left < RUN_BYTES_MAX, ..self }
     }
 
-    /// Leaves out the bytes that an earlier part of the cell keeps.
+    /// Subtracts the bytes that an earlier part of the cell keeps.
     #[must_use]
     pub fn less(self, bytes: usize) -> Self {
         Self { bytes: self.bytes.saturating_sub(bytes), ..self }
     }
 
-    /// Time since it began.
+    /// Returns the time since the allowance began.
     pub fn spent(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -106,7 +109,7 @@ impl Allowance {
         self.spent() > self.time
     }
 
-    /// The fault of a cell that is late.
+    /// Returns the fault of a cell that takes too long.
     pub fn late(&self) -> Fault {
         let time = match self.time.as_secs() {
             0 => format!("{} ms", self.time.as_millis()),
@@ -115,7 +118,7 @@ impl Allowance {
         Fault::new(format!("this cell takes longer than {time}")).hint("does a loop never end?")
     }
 
-    /// The fault of a cell that takes too much memory.
+    /// Returns the fault of a cell that takes too much memory.
     fn too_much(&self) -> Fault {
         if self.is_shared {
             return Self::kept_too_much();
@@ -130,28 +133,28 @@ impl Allowance {
     }
 }
 
-/// Memory that this thread holds; negative where it gave back what another took. Always 0 in a program whose allocator
-/// is not [`alloc_metrics::MetricAlloc`].
+/// Returns the bytes that this thread has allocated less those that it has freed; negative if it freed more. Always 0
+/// in a program whose allocator is not [`alloc_metrics::MetricAlloc`].
 pub fn held() -> isize {
     let metrics = thread_metrics();
     metrics.allocated_bytes + PIECE_BYTES * metrics.allocations
 }
 
-/// Shared by the functions of one run.
+/// The budget of one run, shared by its functions.
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<Spent>);
 
 #[derive(Debug)]
 struct Spent {
     allowance: Allowance,
-    /// Memory that the thread held before the run.
+    /// Memory that the thread had allocated before the run.
     held_before: isize,
     entries: AtomicUsize,
     products: AtomicU64,
     draws: AtomicUsize,
-    /// Why the run ends: code cannot catch that.
+    /// Reason why the run ends, which code cannot catch.
     end: OnceLock<Fault>,
-    shown: Mutex<OutputCount>,
+    outputs: Mutex<OutputCount>,
     stop: Arc<AtomicBool>,
 }
 
@@ -162,7 +165,7 @@ struct OutputCount {
 }
 
 impl Budget {
-    /// The budget of a run on this thread. `stop` ends it from outside.
+    /// Makes the budget of a run on this thread. `stop` ends the run from outside.
     pub fn new(allowance: Allowance, stop: Arc<AtomicBool>) -> Self {
         Self(Arc::new(Spent {
             allowance,
@@ -171,31 +174,31 @@ impl Budget {
             products: AtomicU64::default(),
             draws: AtomicUsize::default(),
             end: OnceLock::default(),
-            shown: Mutex::default(),
+            outputs: Mutex::default(),
             stop,
         }))
     }
 
-    /// Memory that the run has taken.
+    /// Returns the memory that the run has allocated.
     pub fn held(&self) -> usize {
         usize::try_from(held() - self.0.held_before).unwrap_or_default()
     }
 
     /// Ends the run at its next operation.
     pub fn end(&self, why: Fault) {
-        // The first reason stands.
+        // The first reason is kept.
         let _ = self.0.end.set(why);
     }
 
-    /// Why the run is to end, if it is.
+    /// Returns the reason why the run has to end, if there is one.
     pub fn ended(&self) -> Option<&Fault> {
         self.0.end.get()
     }
 
-    /// Looks at all limits.
+    /// Checks all limits.
     ///
     /// # Errors
-    /// Why the run is to end.
+    /// The reason why the run has to end.
     pub fn check(&self) -> Result<(), Fault> {
         let allowance = &self.0.allowance;
         if self.held() > allowance.bytes {
@@ -208,16 +211,17 @@ impl Budget {
         self.ended().map_or(Ok(()), |why| Err(why.clone()))
     }
 
-    /// Whether the run ends after the given number of operations of the language. Looks at the limits seldom while none
-    /// of them can take long.
+    /// Returns whether the run ends after the given number of Rhai operations. The limits are checked only now and then
+    /// while every operation is fast.
     pub fn is_over_after(&self, operations: u64) -> bool {
-        /// Operations between two looks: one of them may go through a whole tensor ...
+        /// Number of operations between two checks: a single one may run over a whole tensor.
         const LOOK: u64 = 16;
-        /// ... or through all that the run holds.
+        /// Memory above which every operation is checked, because a single one may run over all of it.
         const LITTLE: usize = 1 << 20;
         let ends = self.ended().is_some();
         if !ends && (operations.is_multiple_of(LOOK) || self.held() > LITTLE) {
-            // One more operation runs: where a list becomes a text, Rhai would write all of it in the place of a fault.
+            // The run ends one operation later: when a list is being converted to a text, Rhai would otherwise write
+            // all of it instead of failing.
             let _ = self.check();
         }
         ends
@@ -249,24 +253,24 @@ impl Budget {
         Ok(())
     }
 
-    /// Numbers the calls that draw, so that two of them differ.
+    /// Returns a new number for each call that draws random numbers, so that two calls differ.
     pub fn next_draw(&self) -> usize {
         self.0.draws.fetch_add(1, Relaxed)
     }
 
     pub fn show(&self, output: Output) -> Result<(), Fault> {
-        let mut shown = self.0.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.bytes += output.size();
-        if shown.bytes > OUTPUT_BYTES_MAX || shown.outputs.len() == OUTPUTS_MAX {
-            // Outputs left out in silence would be missed.
+        let mut total = self.0.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        total.bytes += output.size();
+        if total.bytes > OUTPUT_BYTES_MAX || total.outputs.len() == OUTPUTS_MAX {
+            // Outputs must not be left out silently.
             self.end(Self::shown_too_much());
             return Err(Self::shown_too_much());
         }
-        shown.outputs.push(output);
+        total.outputs.push(output);
         Ok(())
     }
 
-    /// Shows a value as the result of a cell; `()` is nothing to show.
+    /// Shows a value as the result of a cell, except `()`.
     pub fn show_value(&self, value: &Dynamic) -> Result<(), Fault> {
         Output::of(value)?.map_or(Ok(()), |output| self.show(output))
     }
@@ -277,6 +281,6 @@ impl Budget {
     }
 
     pub fn take_shown(&self) -> Vec<Output> {
-        std::mem::take(&mut self.0.shown.lock().unwrap_or_else(PoisonError::into_inner).outputs)
+        std::mem::take(&mut self.0.outputs.lock().unwrap_or_else(PoisonError::into_inner).outputs)
     }
 }

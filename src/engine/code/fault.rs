@@ -1,4 +1,4 @@
-//! Faults of a code cell in words for the learner, Rhai's errors among them.
+//! Faults of code cells as messages for the learner, including Rhai's errors.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use super::{Given, Scope, names, syntax};
 use crate::code::functions::REFERENCE;
 use crate::messages::nearest;
 
-/// Characters of a message and of its hint: names in the code, which both quote, may be as long as it.
+/// Longest message and longest hint, in characters. Both quote names of the code, which may be as long as the code.
 const WORDS_CHARS_MAX: usize = 400;
 
-/// A message, what may help, and where it is once that is known.
+/// A message, a hint that may help, and the place in the text if it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fault {
@@ -32,7 +32,7 @@ pub struct LineColumn {
 }
 
 impl LineColumn {
-    /// The first character of a cell: the place of a fault of the whole cell.
+    /// The first character of a cell, the place of a fault of the whole cell.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
@@ -51,7 +51,7 @@ impl Fault {
         Self { hint: Some(shortened(hint.into())), ..self }
     }
 
-    /// The fault as one of a function, which it names.
+    /// Puts the name of a function before the message.
     pub fn of(self, function: &str) -> Self {
         Self { message: shortened(format!("{function}: {}", self.message)), ..self }
     }
@@ -87,10 +87,11 @@ impl From<Fault> for Box<EvalAltResult> {
     }
 }
 
-/// Bytes of a thrown value that are written: more than a message has.
+/// Largest number of bytes of a thrown value that are written, which is more than a message shows.
 const THROWN_BYTES_MAX: usize = 4096;
 
-/// Explains an error of Rhai's: the problem, its place, and a hint. `ended` is why the run was ended, if it was.
+/// Explains an error of Rhai: the problem, its place, and a hint. `ended` is the reason why the run was ended, if it
+/// was.
 pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Option<&Fault>) -> Fault {
     let place = place_of(error.position());
     let fault = match error {
@@ -113,7 +114,7 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
         }
         EvalAltResult::ErrorTerminated(..) => {
             let why = ended.cloned().unwrap_or_else(|| Fault::new("interrupted"));
-            // Rhai does not know the place of some operations.
+            // Rhai does not give a place for some operations.
             return why.at(place).at(Some(LineColumn::START));
         }
         EvalAltResult::ErrorStackOverflow(_) => {
@@ -129,7 +130,7 @@ pub fn explain(error: EvalAltResult, source: &str, scope: &Scope<'_>, ended: Opt
     fault.at(place)
 }
 
-/// Code can throw anything.
+/// Returns the text of a thrown value, which may be of any type.
 fn thrown_words(thrown: &Dynamic) -> String {
     match thrown.read_lock::<Tensor>() {
         Some(tensor) => format!("a tensor of the shape {} was thrown", tensor.shape()),
@@ -138,11 +139,11 @@ fn thrown_words(thrown: &Dynamic) -> String {
 }
 
 pub fn place_of(position: Position) -> Option<LineColumn> {
-    // A place at the start of a line is that of its first character.
+    // A position at the start of a line means its first character.
     Some(LineColumn { line: position.line()?, column: position.position().unwrap_or(1) })
 }
 
-/// Rhai ends its messages with the place, which we say first.
+/// Returns Rhai's message without the place at its end, which we put first.
 fn without_place(error: &EvalAltResult) -> String {
     let mut error = error.to_string();
     if let Some(at) = error.rfind(" (line ") {
@@ -153,24 +154,24 @@ fn without_place(error: &EvalAltResult) -> String {
 
 fn unknown_variable(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let fault = Fault::new(format!("there is no variable `{name}` here"));
-    if scope.names().any(|known| known == name) {
+    if scope.names().any(|existing| existing == name) {
         return fault.hint(format!("a function sees only its parameters; pass `{name}` to it as a parameter"));
     }
     if names(source).is_ok_and(|names| names.defines.contains(name)) {
         return fault.hint("a line sees only the variables defined above it, and a function only its parameters");
     }
-    if let Some(first) = name.strip_suffix("_1").filter(|first| scope.names().any(|known| known == *first)) {
+    if let Some(first) = name.strip_suffix("_1").filter(|first| scope.names().any(|existing| existing == *first)) {
         return fault.hint(format!("did you mean `{first}`? Tensors of the first layer have no number"));
     }
-    // Any letter would be like a single one.
-    let known = scope.names().filter(|_| name.chars().count() > 1);
-    match nearest(name, known) {
+    // Names of a single letter are all similar to each other.
+    let existing = scope.names().filter(|_| name.chars().count() > 1);
+    match nearest(name, existing) {
         Some(near) => fault.hint(format!("did you mean `{near}`? Make a new variable with `let {name} = …`")),
         None => fault.hint(format!("make a new variable with `let {name} = …`; a cell sees only the cells above it")),
     }
 }
 
-/// `call` is Rhai's, such as `softmx (tensor)`.
+/// Returns the fault of an unknown function. `call` is Rhai's text, such as `softmx (tensor)`.
 fn unknown_function(call: &str) -> Fault {
     let (name, arguments) = call.split_once(" (").unwrap_or((call, ""));
     let arguments = arguments.trim_end_matches(')').replace("&str | ImmutableString | String", "text");
@@ -190,7 +191,8 @@ fn unknown_function(call: &str) -> Fault {
     }
 }
 
-/// The fault of writing to a constant. For `Q[0] = …` Rhai names the setter, `index$set$`, and not the variable.
+/// Returns the fault of writing to a constant. For `Q[0] = …` Rhai names the setter, `index$set$`, and not the
+/// variable.
 fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     let written = names(source).map(|names| names.writes).unwrap_or_default();
     let is_meant = |given: &&Given| {
@@ -203,7 +205,7 @@ fn constant(name: &str, source: &str, scope: &Scope<'_>) -> Fault {
     }
 }
 
-/// The fault of writing to a given variable that is fixed.
+/// Returns the fault of writing to a variable that is fixed.
 pub fn fixed(name: &str, why: &str) -> Fault {
     Fault::new(format!("`{name}` cannot be changed: {why}"))
 }

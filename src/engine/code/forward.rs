@@ -1,5 +1,5 @@
-//! The functions that ask the model: `forward` runs it on a sentence that a cell gives, as a value that cells read;
-//! `vectors` and `neighbours` read the static vectors of any words, or those of a file beside the lesson.
+//! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read; `vectors` and
+//! `neighbours` read the static vectors of any words, or those of a file next to the lesson.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,48 +15,48 @@ use crate::vectors::answers::{Measure, neighbours};
 use crate::vectors::expression::Expression;
 use crate::vectors::{Vectors, unknown};
 
-/// A model that code runs. What it does is a function of its arguments.
+/// A model that code can run. Its results depend only on the arguments.
 pub trait Forward: Send + Sync {
-    /// Runs a sentence without some heads, which are counted from 0 through all layers. `charge` is told the
-    /// multiplications before they are done.
+    /// Runs a sentence without the heads `off`, which are counted from 0 through all layers. `charge` is called with
+    /// the number of multiplications before they are done.
     ///
     /// # Errors
-    /// In words for the learner, if the model cannot read the sentence or has no such head, or by `charge`.
+    /// A message for the learner if the model cannot read the sentence or has no such head, or the error of `charge`.
     fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault>;
 
-    /// The static vectors of some words, a row for each, named by it.
+    /// Returns the static vectors of some words, in rows that are named by the words.
     ///
     /// # Errors
-    /// In words for the learner, if a word has none.
+    /// A message for the learner if a word has no vector.
     fn vectors(&self, words: &[String]) -> Result<Tensor, Fault>;
 
-    /// The vectors of a file in the lesson's folder.
+    /// Returns the vectors of a file in the lesson's folder.
     ///
     /// # Errors
-    /// In words for the learner, if there is none, it is too large, or it has no vectors.
+    /// A message for the learner if there is no such file, it is too large, or it has no vectors.
     fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault>;
 
-    /// The words nearest to an expression such as `king - man + woman`, by cosine and without its own words. `charge` is
-    /// told the multiplications before they are done.
+    /// Returns the words nearest to an expression such as `king - man + woman`, by cosine and without the words of the
+    /// expression. `charge` is called with the number of multiplications before they are done.
     ///
     /// # Errors
-    /// In words for the learner, if a word has no vector, or by `charge`.
+    /// A message for the learner if a word has no vector, or the error of `charge`.
     fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault>;
 }
 
-/// Takes multiplications from what a run may do, or ends it.
+/// A function that charges multiplications to a run's budget, or fails if there is none left.
 pub type Charge<'a> = &'a dyn Fn(u64) -> Result<(), Fault>;
 
-/// Tensors of one pass.
+/// The tensors of one pass.
 pub trait PassTensors: Send + Sync {
-    /// The tensor with this name in code.
+    /// Returns the tensor with this name in code.
     ///
     /// # Errors
-    /// In words for the learner, if there is none.
+    /// A message for the learner if there is no such tensor.
     fn tensor(&self, name: &str) -> Result<Tensor, Fault>;
 }
 
-/// A pass over a sentence: `forward("the cat").A` is its `A`.
+/// A pass over a sentence. In code, `forward("the cat").A` is its tensor `A`.
 #[derive(Clone)]
 pub struct CodePass {
     pub sentence: Arc<str>,
@@ -69,7 +69,7 @@ impl fmt::Display for CodePass {
     }
 }
 
-/// The model that a scope gives to its code.
+/// The model that a scope provides to its code.
 #[derive(Clone)]
 pub struct RunnableModel(pub Arc<dyn Forward>);
 
@@ -79,56 +79,56 @@ impl fmt::Debug for RunnableModel {
     }
 }
 
-/// The names of the functions.
+/// Names of the functions.
 pub const FORWARD: &str = "forward";
 pub const VECTORS: &str = "vectors";
 pub const NEIGHBOURS: &str = "neighbours";
 
-/// Registers the functions, and the reading of what `forward` returns.
+/// Registers the functions, and the properties of the value that `forward` returns.
 pub(super) fn register(engine: &mut Engine, budget: &Budget, model: Option<&RunnableModel>) {
     engine.register_type_with_name::<CodePass>("pass");
     engine.register_fn("to_string", |pass: &mut CodePass| pass.to_string());
-    let asked = Asked { model: model.cloned(), budget: budget.clone() };
-    let of = asked.clone();
+    let access = ModelAccess { model: model.cloned(), budget: budget.clone() };
+    let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString| -> Answer<CodePass> { Ok(of.pass(&sentence, &[])?) });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(FORWARD, move |sentence: ImmutableString, off: Array| -> Answer<CodePass> {
         Ok(of.pass(&sentence, &heads(&off)?)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_indexer_get(move |pass: &mut CodePass, name: ImmutableString| -> Answer<Dynamic> {
         Ok(of.paid(pass.tensors.tensor(&name)?)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(VECTORS, move |list: Array| -> Answer<Dynamic> {
         Ok(of.paid(of.model(VECTORS)?.vectors(&words(&list)?)?)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(VECTORS, move |name: ImmutableString| -> Answer<Dynamic> {
         Ok(of.rows(&*of.file(VECTORS, &name)?, None)?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(VECTORS, move |name: ImmutableString, list: Array| -> Answer<Dynamic> {
         Ok(of.rows(&*of.file(VECTORS, &name)?, Some(words(&list)?))?)
     });
-    let of = asked.clone();
+    let of = access.clone();
     engine.register_fn(NEIGHBOURS, move |expression: ImmutableString, n: INT| -> Answer<Ranking> {
         Ok(of.neighbours(&expression, n)?)
     });
     let near = move |name: ImmutableString, expression: ImmutableString, n: INT| -> Answer<Ranking> {
-        Ok(asked.neighbours_in_file(&name, &expression, n)?)
+        Ok(access.neighbours_in_file(&name, &expression, n)?)
     };
     engine.register_fn(NEIGHBOURS, near);
 }
 
-/// The model that the functions ask, and the budget that its answers are paid from.
+/// The model that the functions use, and the budget to which they are charged.
 #[derive(Clone)]
-struct Asked {
+struct ModelAccess {
     model: Option<RunnableModel>,
     budget: Budget,
 }
 
-impl Asked {
+impl ModelAccess {
     fn model(&self, function: &str) -> Result<&dyn Forward, Fault> {
         let model = self.model.as_ref().map(|model| &*model.0);
         model.ok_or_else(|| Fault::new(format!("{function}: there is no model here yet")))
@@ -146,7 +146,7 @@ impl Asked {
     fn pass(&self, sentence: &str, off: &[usize]) -> Result<CodePass, Fault> {
         let charge = |multiplications| self.budget.work(multiplications);
         let pass = self.model(FORWARD)?.pass(sentence, off, &charge)?;
-        // A large one takes seconds.
+        // A pass of a large model takes seconds.
         self.budget.check()?;
         Ok(pass)
     }
@@ -168,7 +168,7 @@ impl Asked {
         Ok(Ranking(named.collect()))
     }
 
-    /// Rows of a file as a tensor: those of some words, or all.
+    /// Returns rows of a file as a tensor: those of some words, or all.
     fn rows(&self, file: &Vectors, words: Option<Vec<String>>) -> Result<Dynamic, Fault> {
         let count = words.as_ref().map_or(file.len(), Vec::len);
         self.budget.pay(count.saturating_mul(file.width())).map_err(|fault| match words {
@@ -193,7 +193,7 @@ impl Asked {
     }
 }
 
-/// Words from a list of texts.
+/// Reads words from a list of texts.
 fn words(list: &Array) -> Result<Vec<String>, Fault> {
     let word = |word: &Dynamic| {
         let found = || Fault::new(format!("{VECTORS}: {} is not a word", type_name(word)));
@@ -202,7 +202,7 @@ fn words(list: &Array) -> Result<Vec<String>, Fault> {
     list.iter().map(word).collect()
 }
 
-/// Heads from a list of whole numbers.
+/// Reads heads from a list of whole numbers.
 fn heads(list: &Array) -> Result<Vec<usize>, Fault> {
     let head = |head: &Dynamic| {
         let number = head.as_int().ok().and_then(|head: INT| usize::try_from(head).ok());

@@ -18,7 +18,7 @@ use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
 use crate::numerics::vectors::{cosine, norm};
 
-/// What a function returns. A [`Fault`] becomes an error of Rhai's, to which it adds the place of the call.
+/// The result of a function. A [`Fault`] becomes a Rhai error, to which Rhai adds the place of the call.
 pub(super) type Answer<T> = Result<T, Box<EvalAltResult>>;
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
@@ -40,7 +40,7 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&
     forward::register(engine, budget, model);
 }
 
-/// Registers a function of one tensor, which is paid for first.
+/// Registers a function of one tensor, whose cost is charged first.
 fn register_of_tensor<T: Variant + Clone>(
     engine: &mut Engine,
     budget: &Budget,
@@ -54,7 +54,7 @@ fn register_of_tensor<T: Variant + Clone>(
     });
 }
 
-/// Replaces functions of Rhai's own that check the size of their result only afterwards.
+/// Replaces functions of Rhai that check the size of their result only afterwards.
 fn register_texts(engine: &mut Engine, budget: &Budget) {
     fn replace(text: &mut ImmutableString, old: &str, new: &str) -> Answer<()> {
         let count = text.matches(old).count();
@@ -109,14 +109,14 @@ fn register_texts(engine: &mut Engine, budget: &Budget) {
     FuncRegistration::new("to_json").with_purity(true).register_into_engine(engine, to_json);
 }
 
-/// The text of a value within a list.
+/// Returns the text of a value within a list.
 fn text_within(context: &NativeCallContext, value: &mut Dynamic) -> ImmutableString {
     let text = context.call_native_fn_raw("to_debug", true, &mut [value]);
     text.ok().and_then(|text| text.into_immutable_string().ok()).unwrap_or_default()
 }
 
-/// Whether a list is short enough to be written as a text; ends the run if it is not. The caller then empties the list,
-/// as Rhai writes all of it even after a fault.
+/// Returns whether a list is short enough to be written as a text, and ends the run if it is not. The caller then
+/// empties the list, because Rhai writes all of it even after a fault.
 fn fits<'a>(mut parts: impl Iterator<Item = &'a Dynamic>, budget: &Budget) -> bool {
     let mut left = STRING_BYTES_MAX;
     if budget.ended().is_none() && !parts.all(|part| takes(part, &mut left)) {
@@ -138,7 +138,7 @@ fn too_long() -> Fault {
     Fault::new(message).hint("write only parts of the list")
 }
 
-/// Subtracts the bytes that a value takes as a text, without marks around it; false if fewer are left.
+/// Subtracts the bytes of a value's text, without quotes and brackets, from `left`. Returns false if fewer are left.
 fn takes(value: &Dynamic, left: &mut usize) -> bool {
     let own = value.read_lock::<ImmutableString>().map_or(1, |text| text.len() + 1);
     let Some(rest) = left.checked_sub(own) else { return false };
@@ -153,12 +153,12 @@ fn takes(value: &Dynamic, left: &mut usize) -> bool {
     })
 }
 
-/// Hint beside a number that is NaN.
+/// Hint for a number that is NaN.
 const NO_NUMBER: &str = "NaN comes from calculations without a result, such as 0.0 / 0.0 or sqrt(-1.0)";
 
-/// A number without its fraction.
+/// Converts a number without a fraction to a whole number.
 fn whole(x: f64) -> Result<INT, Fault> {
-    // The largest whole number is no double: the next one up, 2^63, is the first that is too large.
+    // INT::MAX is not exact as a double; it becomes 2^63, the first number that is too large.
     let limits = INT::MIN as f64..INT::MAX as f64;
     if limits.contains(&x) {
         return Ok(x as INT);
@@ -212,7 +212,7 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
             let axes = a.product_axes(&b)?;
             paid.pay(cost(axes.iter().map(|axis| axis.len)))?;
             paid.work(a.product_work(&b))?;
-            // A large one takes seconds.
+            // A large product takes seconds.
             let entries = a.product(&b, || paid.check())?;
             Ok(Tensor::new(axes, entries).into_dynamic())
         });
@@ -231,7 +231,7 @@ fn register_operators(engine: &mut Engine, budget: &Budget) {
     engine.register_indexer_set(move |tensor: &mut Tensor, at: Dynamic, x: Dynamic| -> Answer<()> {
         Ok(tensor.set(&at, &x, &paid)?)
     });
-    // `i, j` in an index: a list that grows.
+    // `i, j` in an index becomes a list, to which each comma adds.
     engine.register_fn(super::syntax::PAIR, |a: Dynamic, b: Dynamic| -> Dynamic {
         let mut indices = a.clone().try_cast::<Array>().unwrap_or_else(|| vec![a]);
         indices.push(b);
@@ -244,7 +244,7 @@ pub(super) fn count(name: &str, n: INT) -> Result<usize, Fault> {
         .map_err(|_| Fault::new(format!("{name}: {n} is not a count")).hint("use 0 or a larger whole number"))
 }
 
-/// The rows and columns of a matrix that is to be made, paid for.
+/// Returns the rows and columns of a matrix that is to be made, after charging for it.
 fn sides(name: &str, rows: INT, cols: INT, budget: &Budget) -> Result<[usize; 2], Fault> {
     let sides = [count(name, rows)?, count(name, cols)?];
     budget.pay(cost(sides))?;
@@ -298,13 +298,13 @@ fn matrix(rows: &[Dynamic]) -> Result<Tensor, Fault> {
     Ok(Tensor::matrix(rows.len(), cols, rows.into_iter().flatten().collect()))
 }
 
-/// The length of a tensor or a list; 0 for any other value.
+/// Returns the length of a tensor or a list; 0 for any other value.
 fn len_of(list: &Dynamic) -> usize {
     let of_tensor = list.read_lock::<Tensor>().map(|tensor| tensor.len());
     of_tensor.or_else(|| list.read_lock::<Array>().map(|list| list.len())).unwrap_or(0)
 }
 
-/// A list of numbers, or a vector.
+/// Reads a list of numbers or a vector.
 fn numbers(name: &str, list: &Dynamic) -> Result<Vec<f64>, Fault> {
     if let Some(tensor) = list.read_lock::<Tensor>().filter(|tensor| tensor.rank() == 1) {
         return Ok(tensor.entries().to_vec());
@@ -340,16 +340,16 @@ fn register_entrywise(engine: &mut Engine, budget: &Budget) {
     engine.register_fn("round", rounded);
 }
 
-/// A number to the given number of digits after the decimal point, or before it where they are negative.
+/// Rounds a number to the given number of digits after the decimal point, or before it if they are negative.
 fn rounded(x: f64, digits: INT) -> f64 {
-    /// The largest power of ten that is a double.
+    /// Exponent of the largest power of ten that is a double.
     const DIGITS_MAX: INT = 308;
-    /// From here on all doubles are whole.
+    /// Magnitude from which all doubles are whole.
     const WHOLE: f64 = (1_u64 << (f64::MANTISSA_DIGITS - 1)) as f64;
     let scale = 10f64.powi(digits.clamp(-DIGITS_MAX, DIGITS_MAX).unsigned_abs() as i32);
     let scaled = if digits < 0 { x / scale } else { x * scale };
     match scaled.abs() < WHOLE {
-        // It has no digit there, or is not finite.
+        // The number has no such digit, or is not finite.
         false => x,
         true if digits < 0 => scaled.round() * scale,
         true => scaled.round() / scale,
@@ -408,12 +408,12 @@ fn register_rows(engine: &mut Engine, budget: &Budget) {
     });
 }
 
-/// NaN wins: a number that is not one must not be hidden by one that is.
+/// Returns the larger number, or NaN if either is NaN, so that a NaN is not hidden.
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The word or index of a vector's largest entry; a list of them for the rows of a matrix.
+/// Returns the word or index of a vector's largest entry, or a list of them for the rows of a matrix.
 fn argmax(x: &Tensor) -> Result<Dynamic, Fault> {
     let axis = x.last_axis();
     if axis.len == 0 {
@@ -446,7 +446,7 @@ fn rank(table: &Tensor, to: &Tensor, n: usize) -> Result<Ranking, Fault> {
         return Err(Fault::new(format!("nearest: {n} rows are too many")).hint(format!("ask for at most {RANKED_MAX}")));
     }
     let mut all: Vec<(usize, f64)> = table.rows().map(|row| cosine(row, to.entries())).enumerate().collect();
-    // A row that is not finite comes last.
+    // A cosine that is NaN sorts last.
     let key = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
     all.sort_by(|a, b| key(b.1).total_cmp(&key(a.1)));
     Ok(Ranking(all.into_iter().take(n).map(|(i, similarity)| (rows.name(i), similarity)).collect()))
@@ -465,28 +465,28 @@ fn show_with_caption(budget: &Budget, caption: &str, value: &Dynamic) -> Result<
 }
 
 fn register_outputs(engine: &mut Engine, budget: &Budget) {
-    let shown = budget.clone();
-    engine.register_fn("show", move |value: Dynamic| -> Answer<()> { Ok(shown.show_value(&value)?) });
-    let shown = budget.clone();
+    let outputs = budget.clone();
+    engine.register_fn("show", move |value: Dynamic| -> Answer<()> { Ok(outputs.show_value(&value)?) });
+    let outputs = budget.clone();
     engine.register_fn("show", move |caption: ImmutableString, value: Dynamic| -> Answer<()> {
-        Ok(show_with_caption(&shown, &caption, &value)?)
+        Ok(show_with_caption(&outputs, &caption, &value)?)
     });
-    let shown = budget.clone();
+    let outputs = budget.clone();
     let draw = move |x: Tensor, y: Tensor, names: Array, axes: Option<&[Dynamic]>| -> Answer<()> {
-        Ok(shown.show(Output::Plot(plot(&x, &y, &names, axes)?))?)
+        Ok(outputs.show(Output::Plot(plot(&x, &y, &names, axes)?))?)
     };
     let (alone, named) = (draw.clone(), draw.clone());
     engine
         .register_fn("plot", move |x: Tensor, y: Tensor| alone(x, y, Array::new(), None))
         .register_fn("plot", move |x: Tensor, y: Tensor, names: Array| named(x, y, names, None))
         .register_fn("plot", move |x: Tensor, y: Tensor, names: Array, axes: Array| draw(x, y, names, Some(&axes)));
-    let shown = budget.clone();
-    engine.register_fn("image", move |path: ImmutableString| -> Answer<()> { Ok(shown.show(image(&path)?)?) });
+    let outputs = budget.clone();
+    engine.register_fn("image", move |path: ImmutableString| -> Answer<()> { Ok(outputs.show(image(&path)?)?) });
     engine.register_fn("help", |name: ImmutableString| -> Answer<String> { Ok(help(&name)?) });
-    let shown = budget.clone();
-    engine.on_print(move |text| _ = shown.show(Output::Text(text.into())));
-    let shown = budget.clone();
-    engine.on_debug(move |text, _, _| _ = shown.show(Output::Text(text.into())));
+    let outputs = budget.clone();
+    engine.on_print(move |text| _ = outputs.show(Output::Text(text.into())));
+    let outputs = budget.clone();
+    engine.on_debug(move |text, _, _| _ = outputs.show(Output::Text(text.into())));
 }
 
 fn image(path: &str) -> Result<Output, Fault> {
@@ -496,7 +496,8 @@ fn image(path: &str) -> Result<Output, Fault> {
     Ok(Output::Image(path.into()))
 }
 
-/// `names` are those of the lines, where the rows of `y` have none; `axes` those of the horizontal and the vertical axis.
+/// Makes a plot. `names` are those of the lines if the rows of `y` have none; `axes` those of the horizontal and the
+/// vertical axis.
 fn plot(x: &Tensor, y: &Tensor, names: &[Dynamic], axes: Option<&[Dynamic]>) -> Result<Plot, Fault> {
     if x.rank() != 1 || y.rank() > 2 || y.last_axis().len != x.len() {
         let message = format!("plot: y has the shape {}, x has the shape {}", y.shape(), x.shape());
@@ -535,7 +536,7 @@ fn line_name(name: &Dynamic) -> Result<String, Fault> {
     }
 }
 
-/// The labels of the rows, or their numbers. A line by itself needs no name.
+/// Returns the labels of the rows, or their numbers. A single line needs no name.
 fn names_of_rows(y: &Tensor) -> Vec<String> {
     match y.axes() {
         [rows, _] if rows.labels.is_some() => (0..rows.len).map(|row| rows.name(row)).collect(),
@@ -544,17 +545,17 @@ fn names_of_rows(y: &Tensor) -> Vec<String> {
     }
 }
 
-// Help on the functions of code cells.
+// Help for the functions of code cells.
 
-/// One function as the reference shows it.
+/// The entry of one function in the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Help {
     pub name: &'static str,
     pub call: &'static str,
-    /// The equation, as LaTeX; empty where there is none.
+    /// Equation in LaTeX, or an empty text.
     pub equation: &'static str,
     pub meaning: &'static str,
-    /// A cell of its own that runs.
+    /// Code of a complete cell.
     pub example: &'static str,
 }
 
@@ -565,7 +566,7 @@ impl Help {
         format!("{call}{equation}\n{meaning}\nFor example: {example}")
     }
 
-    /// The one whose text this is.
+    /// Returns the entry that has this text.
     pub fn of_text(text: &str) -> Option<&'static Self> {
         REFERENCE.iter().find(|help| text.starts_with(help.call) && *text == help.text())
     }
@@ -577,7 +578,7 @@ macro_rules! help {
     };
 }
 
-/// Every function, in the order of the reference.
+/// Help for every function, in the order of the reference.
 pub const REFERENCE: &[Help] = help! {
     "matrix", "matrix([[…], […]])", "", "A matrix, from a list of rows.", "matrix([[1, 2], [3, 4]])";
     "vector", "vector([…])", "", "A vector, from a list of numbers.", "vector([1, 2, 3])";
@@ -614,7 +615,7 @@ pub const REFERENCE: &[Help] = help! {
     "help", "help(\"name\")", "", "Explains a function.", "help(\"softmax\")";
 };
 
-/// The help of a name.
+/// Returns the help for a name.
 pub fn help(name: &str) -> Result<String, Fault> {
     match REFERENCE.iter().find(|help| help.name == name) {
         Some(help) => Ok(help.text()),
@@ -628,7 +629,8 @@ pub fn help(name: &str) -> Result<String, Fault> {
     }
 }
 
-/// `expect(found, expected, tolerance)`: a number, or every one of a tensor, is what it should be. NaN never is.
+/// Checks `expect(found, expected, tolerance)`: a number, or every number of a tensor, must be within the tolerance.
+/// NaN never is.
 fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid: &Budget) -> Result<(), Fault> {
     let tolerance = number(tolerance)
         .filter(|tolerance| *tolerance >= 0.0)
@@ -650,7 +652,7 @@ fn check_expected(found: &Dynamic, expected: &Dynamic, tolerance: &Dynamic, paid
     Err(Fault::new(format!("expect: {place} is {found}, but should be {expected} within {tolerance}")))
 }
 
-/// All numbers, and the lengths of the axes; none for a number.
+/// Returns the lengths of the axes, none for a number, and all numbers.
 fn flat(value: &Dynamic, paid: &Budget) -> Result<(Vec<usize>, Vec<f64>), Fault> {
     if let Some(number) = number(value) {
         return Ok((Vec::new(), vec![number]));

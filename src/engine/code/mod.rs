@@ -1,7 +1,7 @@
 //! The language of code cells: Rhai over tensors, in a sandbox.
 //!
-//! A run is a function of its text, of what it is given and of a seed: it reads no file, no clock but
-//! to end itself, and leaves no trace but what it returns. What it may use is in [`budget`].
+//! A run depends only on its text, its given variables and its seed. It reads no files, reads the clock only to end
+//! itself, and has no effect except its result. Its limits are in [`budget`].
 //!
 //! ```
 //! use attune_engine::code::{Given, Output, Scope, Tensor, Variable, run};
@@ -49,11 +49,11 @@ pub use value::{Output, Plot, PlotLine, Value, Variable, readable};
 
 use self::budget::*;
 
-/// A variable that stands in the scope before a cell runs.
+/// A variable that is in scope before a cell runs.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub variable: Variable,
-    /// The reason why it cannot be written to, if there is one.
+    /// Reason why it cannot be written to, if it cannot.
     pub fixed: Option<String>,
 }
 
@@ -62,13 +62,13 @@ impl Given {
         Self { variable, fixed: None }
     }
 
-    /// `why` ends the sentence "`Q` cannot be changed: …".
+    /// Makes a variable that cannot be written to. `why` ends the sentence "`Q` cannot be changed: …".
     pub fn fixed(variable: Variable, why: impl Into<String>) -> Self {
         Self { variable, fixed: Some(why.into()) }
     }
 }
 
-/// The surroundings in which a cell runs.
+/// Everything that a cell can use when it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
     pub given: Vec<Given>,
@@ -77,9 +77,9 @@ pub struct Scope<'a> {
     pub functions: Functions,
     /// The model that `forward` runs, if there is one.
     pub model: Option<RunnableModel>,
-    /// The seed of the cell's random numbers.
+    /// Seed of the cell's random numbers.
     pub seed: u64,
-    /// Ends the run from another thread.
+    /// Flag by which another thread ends the run.
     pub stop: Arc<AtomicBool>,
     pub allowance: Allowance,
 }
@@ -96,7 +96,7 @@ impl Scope<'_> {
 pub struct Functions(AST);
 
 impl Functions {
-    /// Both sets of functions; where a name is in both, the one of `later`.
+    /// Adds other functions; those of `later` replace functions of the same name.
     #[must_use]
     pub fn with(mut self, later: &Self) -> Self {
         self.0.combine(later.0.clone());
@@ -125,32 +125,32 @@ pub struct Run {
     pub outputs: Vec<Output>,
     /// Variables that the cell defines at its top level.
     pub defined: Vec<Variable>,
-    /// Given variables that have a new value. Empty after a fault, so that no change is made by half.
+    /// Given variables that have a new value. Empty after a fault, so that no change is incomplete.
     pub written: Vec<Variable>,
     /// Functions that the cell defines.
     pub functions: Functions,
     /// Whether the value of the last expression is `true`.
     pub is_true: bool,
     pub fault: Option<Fault>,
-    /// Memory that keeping it takes.
+    /// Memory that keeping the result takes, in bytes.
     pub bytes: usize,
 }
 
-/// Runs a cell, on a stack that is deep enough wherever it is called from.
+/// Runs a cell on a stack that is deep enough, whichever thread calls.
 pub fn run(source: &str, scope: &Scope<'_>) -> Run {
     let run = on_deep_stack(|| measured(|| run_here(source, scope)));
     run.unwrap_or_else(|fault| Run { fault: Some(fault), ..Run::default() })
 }
 
-/// The message for a panic, which no code should cause.
+/// Message for a panic, which code should not be able to cause.
 pub const OWN_FAULT: &str = "attune itself has a fault here; please report it";
 
-/// Values of expressions, each a number or a word. They share one engine, one scope and one budget, and change nothing.
+/// Evaluates expressions to numbers or words. They share one engine, one scope and one budget, and change nothing.
 pub fn values(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>> {
     on_deep_stack(|| values_here(sources, scope)).unwrap_or_else(|fault| vec![Err(fault); sources.len()])
 }
 
-/// Runs on a thread of its own; the fault of a thread that cannot start, or panics.
+/// Runs on a new thread. Returns a fault if it cannot start or panics.
 fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, Fault> {
     thread::scope(|threads| {
         let running = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(threads, run).map_err(|error| {
@@ -172,15 +172,15 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
         let ast = scope.functions.0.merge(&ast);
         let mut variables = variables(&given, &budget)?;
         let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &ast).map_err(fault)?;
-        // A table or a picture within a sentence is shown nowhere.
+        // A table or picture cannot be shown within a sentence.
         budget.take_shown();
         Value::of(&answer)
     };
     sources.iter().map(value).collect()
 }
 
-/// A run with the memory that keeping its result takes: at least what it made itself, and at least what its variables
-/// hold, as cells that share them may be gone before it.
+/// Measures the memory that keeping a run's result takes: at least what the run allocated, and at least the size of its
+/// variables, because cells that share them may be deleted first.
 fn measured(run: impl FnOnce() -> Run) -> Run {
     let before = budget::held();
     let mut run = run();
@@ -197,7 +197,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let fault = |error: Box<rhai::EvalAltResult>| Some(fault::explain(*error, source, scope, budget.ended()));
     let mut variables = match variables(&scope.given, &budget) {
         Ok(variables) => variables,
-        // The given variables are too much before the cell's first word runs.
+        // The given variables already exceed the memory.
         Err(fault) => return Run { fault: Some(fault.at(Some(LineColumn::START))), ..run },
     };
     let given = variables.len();
@@ -206,20 +206,20 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
         Err(error) => return Run { fault: fault(error), ..run },
     };
     run.functions = Functions(ast.clone_functions_only());
-    // Statements of this cell alone: those above ran already.
+    // Only the statements of this cell; those of the cells above ran already.
     let answer = engine.eval_ast_with_scope::<Dynamic>(&mut variables, &scope.functions.0.merge(&ast));
     let shown = answer.map_err(|error| {
         if let rhai::EvalAltResult::ErrorRuntime(thrown, _) = &*error
             && thrown.is::<Tensor>()
         {
-            // The message names only its shape. Where no more outputs fit, that is all.
+            // The fault's message gives only its shape. If no more outputs are allowed, the message has to do.
             let _ = budget.show_value(thrown);
         }
         fault::explain(*error, source, scope, budget.ended())
     });
     let shown = shown.and_then(|value| {
         run.is_true = value.as_bool().unwrap_or_default();
-        // The last operation may have taken more than there is, and nothing looked since.
+        // The last operation may have exceeded the memory, which was not checked after it.
         let place = ast.statements().last().and_then(|last| fault::place_of(last.position()));
         budget.check().and_then(|()| budget.show_value(&value)).map_err(|fault| fault.at(place))
     });
@@ -236,14 +236,14 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
             return Run { fault: Some(fault), defined: Vec::new(), written: Vec::new(), ..run };
         }
         if i >= given {
-            // A name that is defined twice means the last.
+            // Of variables with the same name the last one counts.
             run.defined.retain(|before: &Variable| before.name != *name);
             run.defined.push(variable);
         } else if let Some(given) = i.checked_sub(1).and_then(|i| scope.given.get(i)) {
             match &given.fixed {
                 _ if value::is_same(&given.variable.value, &variable.value) => {}
                 None => run.written.push(variable),
-                // Rhai lets new keys into a constant map, and letters into a constant text.
+                // Rhai allows new keys in a constant map, and new letters in a constant text.
                 Some(why) => {
                     let fault = Some(fault::fixed(name, why));
                     return Run { fault, defined: Vec::new(), written: Vec::new(), ..run };
@@ -254,7 +254,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     run
 }
 
-/// The scope of a run: the constant for a whole axis first, then the given variables.
+/// Makes the scope of a run: first the constant for a whole axis, then the given variables.
 fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, Fault> {
     let mut scope = rhai::Scope::new();
     scope.push_constant(syntax::WHOLE, tensor::Whole);
@@ -271,7 +271,7 @@ fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, F
 }
 
 fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>) -> Engine {
-    // Nothing of Rhai's that reaches outside: no modules, files, clock or sleep.
+    // Only packages of Rhai without access to the outside: no modules, files, clock or sleep.
     let mut engine = syntax::parser(progress.clone());
     ArithmeticPackage::new().register_into_engine(&mut engine);
     LogicPackage::new().register_into_engine(&mut engine);
@@ -295,8 +295,9 @@ fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>)
     engine
 }
 
-/// Rhai puts what is constant into the bodies of functions: the whole of an axis, which they could not see otherwise.
-/// Not the variables, which it would put in place of parameters of the same name.
+/// Compiles a cell. Rhai inserts the constant for a whole axis into the bodies of functions, which could not see it
+/// otherwise. The variables are not passed as constants, because Rhai would insert them in place of parameters of the
+/// same name.
 fn compile(engine: &Engine, progress: &syntax::ParserProgress, source: &str) -> Result<AST, Box<rhai::EvalAltResult>> {
     names::check_size(source)?;
     progress.restart();

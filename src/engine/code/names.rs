@@ -1,4 +1,4 @@
-//! Which names a cell defines, reads and writes: what depends on what.
+//! The names that a cell defines, reads and writes, from which the dependencies between cells follow.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,19 @@ use super::budget::SOURCE_BYTES_MAX;
 use super::fault::{Fault, explain};
 use super::{Scope, syntax};
 
-/// Names at the top of a cell.
+/// The names that a cell uses at its top level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Variables and functions that it defines.
+    /// Variables and functions that the cell defines.
     pub defines: BTreeSet<String>,
-    /// Variables and functions that come from elsewhere, those written to among them.
+    /// Variables and functions from elsewhere, including those that are written to.
     pub reads: BTreeSet<String>,
-    /// Variables from elsewhere that are assigned to, in whole or in part.
+    /// Variables from elsewhere that are assigned to, as a whole or in part.
     pub writes: BTreeSet<String>,
 }
 
+/// Checks the length of a cell's text.
+///
 /// # Errors
 /// If the text of a cell is too long.
 pub(super) fn check_size(source: &str) -> Result<(), Fault> {
@@ -28,11 +30,11 @@ pub(super) fn check_size(source: &str) -> Result<(), Fault> {
     Err(Fault::new(format!("the text of this cell has more than {SOURCE_BYTES_MAX} bytes")).hint("split the cell"))
 }
 
-/// The names of a text, without running it.
+/// Returns the names of a text without running it.
 pub fn names(source: &str) -> Result<Names, Fault> {
     check_size(source)?;
     let mut engine = syntax::parser(syntax::ParserProgress::default());
-    // Constants must stay names.
+    // Constants must not be replaced by their values.
     engine.set_optimization_level(rhai::OptimizationLevel::None);
     let ast =
         engine.compile(source).map_err(|error| explain(EvalAltResult::from(error), "", &Scope::default(), None))?;
@@ -40,7 +42,7 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
     let mut top = ast.clone();
     top.clear_functions();
-    let top = Found::in_statements(&top);
+    let top = UsedNames::in_statements(&top);
     let own = |name: &String| top.has_own(name) || functions.contains(name);
     let mut names = Names {
         reads: top.reads.iter().filter(|name| !own(name) || top.copied.contains(*name)).cloned().collect(),
@@ -50,8 +52,8 @@ pub fn names(source: &str) -> Result<Names, Fault> {
     for function in ast.iter_functions() {
         let is_it = |name: &str, count| name == function.name && count == function.params.len();
         let body = ast.clone_functions_only_filtered(|_, _, _, name, count| is_it(name, count));
-        let body = Found::in_statements(&body);
-        // It sees its own variables, and functions; of others it says that they are not there.
+        let body = UsedNames::in_statements(&body);
+        // A function sees its own variables and all functions; any other name in it is reported as missing.
         let own =
             |name: &String| body.has_own(name) || functions.contains(name) || function.params.contains(&name.as_str());
         names.reads.extend(body.reads.iter().filter(|name| !own(name)).cloned());
@@ -61,26 +63,26 @@ pub fn names(source: &str) -> Result<Names, Fault> {
 
 /// The names in a list of statements.
 #[derive(Default)]
-struct Found {
-    /// Variables of the list itself.
+struct UsedNames {
+    /// Variables that the list itself defines.
     defines: BTreeSet<String>,
-    /// Variables of blocks within.
+    /// Variables that blocks within it define.
     inner: BTreeSet<String>,
-    /// Its variables that begin as copies of variables from elsewhere: `let x = x;`.
+    /// Variables of the list that start as copies of variables from elsewhere: `let x = x;`.
     copied: BTreeSet<String>,
     reads: BTreeSet<String>,
     writes: BTreeSet<String>,
 }
 
-impl Found {
-    /// Whether a name is none from elsewhere.
+impl UsedNames {
+    /// Returns whether a name does not come from elsewhere.
     fn has_own(&self, name: &str) -> bool {
         self.defines.contains(name) || self.inner.contains(name) || name == syntax::WHOLE
     }
 
     fn in_statements(ast: &AST) -> Self {
         let mut found = Self::default();
-        // The variable whose first definition the walk is in.
+        // The variable whose first definition the walk is in, if any.
         let mut begins = None;
         ast.walk(&mut |path| {
             match path.last() {
@@ -89,7 +91,7 @@ impl Found {
                     if path.len() == 1 {
                         begins = found.defines.insert(name.clone()).then_some(name);
                     } else {
-                        // A variable of a block is nobody else's.
+                        // A block's variable is visible in the block only.
                         found.inner.insert(name);
                     }
                 }
@@ -120,7 +122,7 @@ impl Found {
     }
 }
 
-/// The variable that the target of an assignment belongs to.
+/// Returns the variable that the target of an assignment belongs to.
 fn root(place: &Expr) -> Option<&str> {
     match place {
         Expr::Variable(variable, ..) => Some(&variable.1),

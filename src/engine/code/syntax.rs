@@ -1,5 +1,5 @@
-//! Extensions of Rhai's grammar: `A[i, j]` and `A[.., j]`, and Python's `and` and `or`. Tokens are exchanged as the parser reads them, so
-//! that places in messages stay those of the learner's text.
+//! Extensions of Rhai's grammar: `A[i, j]` and `A[.., j]`, and Python's `and` and `or`. Tokens are replaced while the
+//! parser reads them, so that places in messages refer to the learner's text.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,16 +8,16 @@ use rhai::{Engine, INT, Token};
 use super::budget::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX};
 use super::tensor::LARGEST_END;
 
-/// The operator that a comma within an index becomes.
+/// Operator that replaces a comma within an index.
 pub const PAIR: &str = "⸴";
-/// The constant that stands for `..` alone within an index, under a name that code cannot use.
+/// Constant that replaces `..` alone within an index. Code cannot use its name.
 pub const WHOLE: &str = "..";
-/// Looser than every other operator.
+/// Lower precedence than that of every other operator.
 const PAIR_PRECEDENCE: u8 = 2;
-/// As `*`.
+/// The precedence of `*`.
 const PRODUCT_PRECEDENCE: u8 = 180;
 
-/// How far the parser is.
+/// The state of the parser within a text.
 #[derive(Clone, Debug, Default)]
 pub struct ParserProgress(Arc<Mutex<Brackets>>);
 
@@ -25,18 +25,18 @@ pub struct ParserProgress(Arc<Mutex<Brackets>>);
 struct Brackets {
     /// Whether each open bracket holds an index.
     open: Vec<bool>,
-    /// The last token ends something that can be indexed.
+    /// Whether the last token ends something that can be indexed.
     ends_value: bool,
-    /// The last token begins an index, or a part of one.
+    /// Whether the last token begins an index, or a part of one.
     begins_index: bool,
-    /// The last token is followed by the end of a range, or by nothing.
+    /// Whether the last token is `..`, after which a range may end.
     ends_range: bool,
-    /// The last token ends an operand, so that an operator may follow.
+    /// Whether the last token ends an operand, so that an operator may follow.
     ends_operand: bool,
 }
 
 impl ParserProgress {
-    /// Before a text is parsed.
+    /// Resets the state; to be called before a text is parsed.
     pub fn restart(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Brackets::default();
     }
@@ -91,7 +91,7 @@ impl Brackets {
     }
 }
 
-/// An engine that parses the language, and has no functions yet.
+/// Makes an engine that parses the language but has no functions yet.
 pub fn parser(progress: ParserProgress) -> Engine {
     let mut engine = Engine::new_raw();
     engine

@@ -1,5 +1,5 @@
-//! The numbers of code cells: tensors of one to three axes whose entries may have words for names; and which entries an
-//! index in brackets names, `A["bank", 1..3]`, to read and to write.
+//! Tensors, the numbers of code cells: one to three axes whose entries may be named by words. Also which entries an
+//! index in brackets selects, `A["bank", 1..3]`, for reading and writing.
 
 use std::fmt::{self, Debug};
 use std::ops::{Range, RangeInclusive};
@@ -17,7 +17,7 @@ use crate::messages::{counted, nearest};
 /// Names of the entries of an axis, such as the words of a sentence.
 pub type Labels = Arc<[String]>;
 
-/// Row-major, in double precision: it holds every number of the model exactly.
+/// A row-major tensor in double precision, which holds every number of the model exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     axes: Vec<Axis>,
@@ -31,7 +31,7 @@ pub struct Axis {
     pub labels: Option<Labels>,
 }
 
-/// A fault lists all words of an axis that has at most this many.
+/// Largest number of words of an axis that a fault lists.
 const LISTED: usize = 16;
 
 impl Axis {
@@ -43,8 +43,8 @@ impl Axis {
         Self { len: labels.len(), labels: Some(labels) }
     }
 
-    /// Which entry a word names. Where a word stands more than once, its occurrences are told apart by
-    /// a number: `apple₁`, which can be written `apple1`.
+    /// Returns the index of the entry that a word names. If a word occurs more than once, its occurrences are numbered:
+    /// `apple₁`, which can be written `apple1`.
     pub fn find(&self, word: &str) -> Result<usize, Fault> {
         let Some(labels) = &self.labels else {
             return Err(Fault::new(format!("the entries on this axis have no names, so {word:?} cannot be found"))
@@ -78,13 +78,13 @@ impl Axis {
         })
     }
 
-    /// The name of an entry, or its number.
+    /// Returns the name of an entry, or its number.
     pub fn name(&self, i: usize) -> String {
         self.labels.as_ref().and_then(|labels| labels.get(i)).cloned().unwrap_or_else(|| i.to_string())
     }
 }
 
-/// Two axes of one length agree on their labels if one has none, or both the same.
+/// Returns the labels of two axes of the same length if one has none or both have the same.
 fn common_labels(a: &Axis, b: &Axis) -> Option<Labels> {
     match (&a.labels, &b.labels) {
         (Some(a), Some(b)) => (a == b).then(|| a.clone()),
@@ -92,18 +92,18 @@ fn common_labels(a: &Axis, b: &Axis) -> Option<Labels> {
     }
 }
 
-/// The number of entries of a tensor with these axes.
+/// Returns the number of entries of a tensor with these axes.
 fn entries_of(axes: &[Axis]) -> usize {
     axes.iter().map(|axis| axis.len).fold(1, usize::saturating_mul)
 }
 
-/// The cost of a tensor of axes of these lengths, in entries: at least one a row, for a row takes time and has
-/// a name even where it is empty.
+/// Returns the cost of a tensor with axes of these lengths, in entries. An empty row costs one, because it takes time
+/// and has a name.
 pub fn cost(lens: impl IntoIterator<Item = usize>) -> usize {
     lens.into_iter().fold(1, |cost, len| cost.saturating_mul(len.max(1)))
 }
 
-/// `(3, 4)`
+/// Writes the lengths of axes: `(3, 4)`.
 pub struct Shape<'a>(pub &'a [Axis]);
 
 impl fmt::Display for Shape<'_> {
@@ -114,14 +114,17 @@ impl fmt::Display for Shape<'_> {
 }
 
 impl Tensor {
+    /// Makes a tensor.
+    ///
     /// # Panics
-    /// If there are not as many entries as the axes say.
+    /// If the number of entries is not that of the axes.
     pub fn new(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
         assert_eq!(entries.len(), entries_of(&axes), "tensor: {} entries for {}", entries.len(), Shape(&axes));
         Self { axes, entries: Arc::new(entries) }
     }
 
-    /// As it was written; see [`Output::is_sound`](super::Output::is_sound).
+    /// Makes a tensor as it was read from a file, whose sizes may not fit; see
+    /// [`Output::is_sound`](super::Output::is_sound).
     pub(super) fn unchecked(axes: Vec<Axis>, entries: Vec<f64>) -> Self {
         Self { axes, entries: Arc::new(entries) }
     }
@@ -166,30 +169,30 @@ impl Tensor {
         Shape(&self.axes)
     }
 
-    /// The last axis, along which functions of rows work.
+    /// Returns the last axis, along which functions of rows work.
     pub fn last_axis(&self) -> &Axis {
         self.axes.last().expect("a tensor has an axis")
     }
 
-    /// The rows along the last axis, those without entries too.
+    /// Returns the rows along the last axis, including empty ones.
     pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
         let len = self.last_axis().len;
         (0..entries_of(&self.axes[..self.rank() - 1])).map(move |row| &self.entries[row * len..][..len])
     }
 
-    /// Whether another tensor shares these entries, so that a change copies them.
+    /// Returns whether another tensor shares the entries, so that a change copies them.
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.entries) > 1
     }
 
-    /// Whether another tensor has the same entries, bit for bit.
+    /// Returns whether another tensor has the same entries, bit for bit.
     pub fn has_entries_of(&self, other: &Self) -> bool {
         let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
         let all_same = || self.len() == other.len() && self.entries.iter().zip(&*other.entries).all(same);
         Arc::ptr_eq(&self.entries, &other.entries) || all_same()
     }
 
-    /// A tensor with the same axes and other entries.
+    /// Returns a tensor with the same axes and other entries.
     pub fn with(&self, entries: Vec<f64>) -> Self {
         Self::new(self.axes.clone(), entries)
     }
@@ -198,13 +201,14 @@ impl Tensor {
         self.with(self.entries.iter().map(|&x| f(x)).collect())
     }
 
-    /// One number for each row along the last axis.
+    /// Computes one number for each row along the last axis.
     pub fn reduce(&self, f: impl Fn(&[f64]) -> f64) -> Self {
         let axes = self.axes[..self.rank() - 1].to_vec();
         Self::new(axes, self.rows().map(f).collect())
     }
 
-    /// The axes of two tensors taken entry by entry, as if a missing first axis, or one of length 1, were repeated.
+    /// Returns the axes of an operation on two tensors entry by entry. A missing first axis, or one of length 1, is
+    /// repeated (broadcasting).
     pub fn common_axes(&self, op: &str, other: &Self) -> Result<Vec<Axis>, Fault> {
         let rank = self.rank().max(other.rank());
         let mut axes = Vec::with_capacity(rank);
@@ -233,7 +237,7 @@ impl Tensor {
         Ok(axes)
     }
 
-    /// Entry by entry, along their [common axes](Self::common_axes).
+    /// Combines two tensors entry by entry, along their [common axes](Self::common_axes).
     pub fn zip(&self, other: &Self, axes: Vec<Axis>, f: impl Fn(f64, f64) -> f64) -> Self {
         let rank = axes.len();
         let strides = |tensor: &Self| -> Vec<usize> {
@@ -259,7 +263,8 @@ impl Tensor {
         Self::new(axes, entries)
     }
 
-    /// The transpose: rows become columns, and a vector stays the same. With three axes, the last two change places.
+    /// Returns the transpose: rows become columns, and a vector stays the same. With three axes, the last two are
+    /// exchanged.
     pub fn transposed(&self) -> Self {
         let rank = self.rank();
         if rank < 2 {
@@ -275,13 +280,13 @@ impl Tensor {
         Self::new(axes, entries)
     }
 
-    /// Multiplications of [`Self::product`].
+    /// Returns the number of multiplications of [`Self::product`].
     pub fn product_work(&self, other: &Self) -> u64 {
         let cols = if other.rank() == 1 { 1 } else { other.last_axis().len };
         self.len() as u64 * cols as u64
     }
 
-    /// The axes of the matrix product `self @ other`; a vector stands for a row on the left and a column on the right.
+    /// Returns the axes of the matrix product `self @ other`. A vector is a row on the left and a column on the right.
     pub fn product_axes(&self, other: &Self) -> Result<Vec<Axis>, Fault> {
         let shapes = || format!("{} by {} with @", self.shape(), other.shape());
         if self.rank() > 2 || other.rank() > 2 {
@@ -310,10 +315,10 @@ impl Tensor {
         Ok(axes)
     }
 
-    /// The entries of the matrix product; `check` is asked before each row.
+    /// Computes the entries of the matrix product; `check` is called before each row.
     ///
     /// # Errors
-    /// The first of `check`.
+    /// The first error of `check`.
     pub fn product(&self, other: &Self, check: impl Fn() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
         let right = if other.rank() == 1 { other.clone() } else { other.transposed() };
         let dot = crate::numerics::vectors::dot;
@@ -326,16 +331,17 @@ impl Tensor {
     }
 }
 
-/// The whole of an axis, `..`.
+/// The index `..`, which selects a whole axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole;
 
-/// In the place of the largest number where a range ends with it: that itself is Rhai's sign for a range without an end.
+/// Number that replaces the largest whole number at the end of a range, because Rhai uses that for a range without an
+/// end.
 pub const LARGEST_END: INT = INT::MIN;
 
-/// The entries that an index takes from one axis.
+/// The entries that an index selects on one axis.
 enum Pick {
-    /// One entry: the axis is gone afterwards.
+    /// One entry; the result does not have this axis.
     One(usize),
     Some(Range<usize>),
 }
@@ -349,22 +355,22 @@ impl Pick {
     }
 }
 
-/// Offsets of the entries that an index names, in order, and their axes. The budget is charged for them.
+/// Returns the axes of the entries that an index selects, and their offsets in order. The budget is charged for them.
 fn resolve(tensor: &Tensor, index: &Dynamic, budget: &Budget) -> Result<(Vec<Axis>, Vec<usize>), Fault> {
-    let mut given = match index.clone().try_cast::<Array>() {
+    let mut indices = match index.clone().try_cast::<Array>() {
         Some(several) => several,
         None => vec![index.clone()],
     };
-    // Of a single head, the head need not be said.
-    if tensor.rank() == 3 && tensor.axes()[0].len == 1 && (given.len() == 3 - 1 || given[0].is_string()) {
-        given.insert(0, Dynamic::from(0 as INT));
+    // If there is only one head, its index can be omitted.
+    if tensor.rank() == 3 && tensor.axes()[0].len == 1 && (indices.len() == 3 - 1 || indices[0].is_string()) {
+        indices.insert(0, Dynamic::from(0 as INT));
     }
-    if given.len() > tensor.rank() {
-        let message = format!("{} indices for a tensor of the shape {}", given.len(), tensor.shape());
+    if indices.len() > tensor.rank() {
+        let message = format!("{} indices for a tensor of the shape {}", indices.len(), tensor.shape());
         return Err(Fault::new(message).hint(format!("give at most {}", tensor.rank())));
     }
-    given.resize(tensor.rank(), Dynamic::from(Whole));
-    let picks = tensor.axes().iter().zip(&given).map(|(axis, index)| pick(axis, index));
+    indices.resize(tensor.rank(), Dynamic::from(Whole));
+    let picks = tensor.axes().iter().zip(&indices).map(|(axis, index)| pick(axis, index));
     let picks = picks.collect::<Result<Vec<Pick>, Fault>>()?;
 
     budget.pay(cost(picks.iter().map(|pick| pick.range().len())))?;
@@ -395,7 +401,7 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
     }
     if let Some(Range { start, end }) = index.clone().try_cast::<Range<INT>>() {
         let end = match end {
-            // `2..` has no end.
+            // `2..` runs to the end.
             INT::MAX => len as INT,
             LARGEST_END => INT::MAX,
             end => end,
@@ -409,7 +415,7 @@ fn pick(axis: &Axis, index: &Dynamic) -> Result<Pick, Fault> {
         .hint("use a number, a word in quotes, a range such as 0..2, or .. for all"))
 }
 
-/// The entries from one place up to another.
+/// Returns the entries from `start` up to `end`, or `None` if the axis does not have them.
 fn within(len: usize, start: INT, end: Option<INT>) -> Option<Pick> {
     let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end?).ok()?);
     (start <= end && end <= len).then_some(Pick::Some(start..end))
@@ -419,7 +425,7 @@ fn outside(range: &dyn Debug, len: usize) -> Fault {
     Fault::new(format!("the range {range:?} is not within 0..{len}"))
 }
 
-/// A number counts from the front, a negative one from the back.
+/// Returns the entry of a number, which counts from the end if it is negative.
 fn entry(len: usize, i: INT) -> Result<usize, Fault> {
     let at = if i < 0 { i + len as INT } else { i };
     if (0..len as INT).contains(&at) {
@@ -433,18 +439,18 @@ fn entry(len: usize, i: INT) -> Result<usize, Fault> {
 }
 
 impl Tensor {
-    /// `tensor[index]`: a number where every axis has one index.
+    /// Returns `tensor[index]`: a number if every axis has one index, otherwise a tensor.
     pub fn get(&self, index: &Dynamic, budget: &Budget) -> Result<Dynamic, Fault> {
         let (axes, places) = resolve(self, index, budget)?;
         Ok(Self::new(axes, places.iter().map(|&place| self.entries[place]).collect()).into_dynamic())
     }
 
-    /// The value in code; a number if there are no axes.
+    /// Converts the tensor to a value in code; a number if there are no axes.
     pub fn into_dynamic(self) -> Dynamic {
         if self.axes.is_empty() { Dynamic::from(self.entries[0]) } else { Dynamic::from(self) }
     }
 
-    /// `tensor[index] = x`: one number for all, or as many as there are places.
+    /// Sets `tensor[index] = x`, where `x` is one number for all entries or as many numbers as entries.
     pub fn set(&mut self, index: &Dynamic, x: &Dynamic, budget: &Budget) -> Result<(), Fault> {
         let (axes, places) = resolve(self, index, budget)?;
         if self.is_shared() {

@@ -1,5 +1,5 @@
-//! Values that a code cell defines, and outputs that it shows, with the written form of outputs. What is read may be
-//! anything: [`Output::is_sound`] tells what code could have shown.
+//! Values that a code cell defines, outputs that it shows, and the serialised form of outputs. A file may contain
+//! anything; [`Output::is_sound`] checks whether code could have shown it.
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
@@ -21,7 +21,7 @@ use crate::json;
 #[derive(Clone, Debug)]
 pub struct Variable {
     pub name: String,
-    /// Shared by all that hand it on: only code takes copies, on its own allowance.
+    /// Value, shared by all clones of the variable. Only code copies it, on its own allowance.
     pub(super) value: Arc<Dynamic>,
 }
 
@@ -42,12 +42,12 @@ impl Variable {
         number(&self.value)
     }
 
-    /// Lists within lists, more than anybody reads: each costs stack wherever it is copied or dropped.
+    /// Returns whether lists are nested too deeply. Each level takes stack wherever the value is copied or dropped.
     pub(super) fn is_too_deep(&self) -> bool {
         nests(&self.value, NESTING_MAX)
     }
 
-    /// The value as a cell would show it, its text cut after so many bytes; `None` for `()`.
+    /// Returns the value as a cell would show it, with its text cut to `bytes_max`; `None` for `()`.
     pub fn output(&self, bytes_max: usize) -> Option<Output> {
         Output::cut(&self.value, bytes_max)
     }
@@ -57,31 +57,31 @@ impl Variable {
     }
 }
 
-/// Bytes that values take, about. What several of them share counts once.
+/// Estimates the bytes of values. Memory that several of them share counts once.
 pub(super) fn size_of_values<'a>(values: impl Iterator<Item = &'a Variable>) -> usize {
-    let mut seen = HashSet::new();
-    values.map(|variable| size_of_value(&variable.value, &mut seen)).sum()
+    let mut counted = HashSet::new();
+    values.map(|variable| size_of_value(&variable.value, &mut counted)).sum()
 }
 
-fn size_of_value(value: &Dynamic, seen: &mut HashSet<*const u8>) -> usize {
+fn size_of_value(value: &Dynamic, counted: &mut HashSet<*const u8>) -> usize {
     let own = size_of::<Dynamic>();
     if let Some(tensor) = value.read_lock::<Tensor>() {
         let entries = tensor.entries();
-        own + size_of::<Tensor>() + if seen.insert(entries.as_ptr().cast()) { size_of_val(entries) } else { 0 }
+        own + size_of::<Tensor>() + if counted.insert(entries.as_ptr().cast()) { size_of_val(entries) } else { 0 }
     } else if let Some(text) = value.read_lock::<ImmutableString>() {
-        own + if seen.insert(text.as_ptr()) { text.len() } else { 0 }
+        own + if counted.insert(text.as_ptr()) { text.len() } else { 0 }
     } else if let Some(list) = value.read_lock::<Array>() {
-        own + list.iter().map(|part| size_of_value(part, seen)).sum::<usize>()
+        own + list.iter().map(|part| size_of_value(part, counted)).sum::<usize>()
     } else if let Some(map) = value.read_lock::<Map>() {
         let entry =
-            |(key, part): (&Identifier, &Dynamic)| size_of::<Identifier>() + key.len() + size_of_value(part, seen);
+            |(key, part): (&Identifier, &Dynamic)| size_of::<Identifier>() + key.len() + size_of_value(part, counted);
         own + map.iter().map(entry).sum::<usize>()
     } else {
         own
     }
 }
 
-/// Whether lists are nested beyond this depth.
+/// Returns whether lists and maps are nested beyond this depth.
 fn nests(value: &Dynamic, depth: usize) -> bool {
     let within = |part: &Dynamic| depth == 0 || nests(part, depth - 1);
     if let Some(list) = value.read_lock::<Array>() {
@@ -91,7 +91,8 @@ fn nests(value: &Dynamic, depth: usize) -> bool {
     }
 }
 
-/// The same to the last part of a list, a map or a text; numbers are the same that are written alike: what stays NaN is.
+/// Returns whether two values are the same, including all parts of lists and maps. Numbers are compared as text, so
+/// that NaN equals NaN.
 pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     if let (Some(a), Some(b)) = (a.read_lock::<Array>(), b.read_lock::<Array>()) {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b));
@@ -101,7 +102,7 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(same);
     }
     if let (Some(a), Some(b)) = (a.read_lock::<ImmutableString>(), b.read_lock::<ImmutableString>()) {
-        // Lists may name one long text many times: a copy of a list shares its texts.
+        // Lists may contain one long text many times, and copies of a list share it.
         return a.as_ptr() == b.as_ptr() || *a == *b;
     }
     if let (Some(a), Some(b)) = (a.read_lock::<Tensor>(), b.read_lock::<Tensor>()) {
@@ -110,7 +111,8 @@ pub(super) fn is_same(a: &Dynamic, b: &Dynamic) -> bool {
     a.type_id() == b.type_id() && a.to_string() == b.to_string()
 }
 
-/// Text that ends after the given number of bytes. Lists that name one text many times can say far more than they hold.
+/// A text that is cut to `bytes_max`. A list that contains one text many times can be far longer as text than in
+/// memory.
 struct ShortText {
     text: String,
     bytes_max: usize,
@@ -128,7 +130,7 @@ impl fmt::Write for ShortText {
     }
 }
 
-/// A value in words, and whether they were cut after so many bytes.
+/// Returns a value as text, and whether it was cut to `bytes_max`.
 pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
     let mut short = ShortText { text: String::new(), bytes_max };
     let is_list = value.is_array() || value.is_map();
@@ -137,18 +139,18 @@ pub(super) fn words(value: &Dynamic, bytes_max: usize) -> (String, bool) {
     (short.text, written.is_err())
 }
 
-/// Digits that tell a number to a reader.
+/// Significant digits of a computed number.
 const DIGITS: usize = 4;
-/// Digits of a number that was typed or rounded, at most: it is written as it is.
+/// Largest number of significant digits of a number that was typed or rounded; it is written with all of them.
 const CHOSEN_DIGITS: usize = 13;
-/// Beyond these, a number with a fraction is written with its power of ten.
+/// Range outside which a number with a fraction is written with a power of ten.
 const PLAIN: Range<f64> = 1e-4..1e7;
-/// The first number with 16 digits before its point, where the next one is no longer exact.
+/// The first number with 16 digits before its point, from where not all whole numbers are exact.
 const WHOLE_MAX: f64 = 1e15;
-/// A number this much smaller than the largest beside it is what rounding left of 0.
+/// Ratio to the largest number next to it below which a number is a rounding error of 0.
 const NOTHING: f64 = 1e-12;
 
-/// The number is written in few digits.
+/// Returns whether the number has few digits.
 fn is_short(number: f64) -> bool {
     let digits = |text: String| text.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
     !number.is_finite()
@@ -156,9 +158,9 @@ fn is_short(number: f64) -> bool {
         || digits(format!("{number:e}")) <= CHOSEN_DIGITS
 }
 
-/// A number with the digits that a reader needs: all of one that was typed or rounded, four of any other. Every number that
-/// cells show is written by this rule, and every text that code makes of one; what is computed, compared and saved keeps every
-/// digit.
+/// Writes a number with the digits that a reader needs: all digits of one that was typed or rounded, four of any other.
+/// Every number that cells show and every text that code makes of a number follows this rule. Numbers that are computed
+/// with, compared and saved keep all digits.
 pub fn readable(number: f64) -> String {
     match number {
         _ if number.is_nan() => return "NaN".to_owned(),
@@ -187,7 +189,8 @@ fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A number within a text, beside others of which the largest is `extent`; code writes whole ones with a point.
+/// Writes a number within a text, next to others of which the largest is `extent`. Code writes whole floating-point
+/// numbers with a point.
 pub(super) fn in_text(number: f64, extent: f64) -> String {
     match number {
         _ if number != 0.0 && number.abs() < NOTHING * extent => "0.0".to_owned(),
@@ -196,12 +199,12 @@ pub(super) fn in_text(number: f64, extent: f64) -> String {
     }
 }
 
-/// The largest distance of a number in a list from zero.
+/// Returns the largest magnitude of the finite numbers of a list.
 pub(super) fn extent(list: &[Dynamic]) -> f64 {
     list.iter().filter_map(number).map(f64::abs).filter(|number| number.is_finite()).fold(0.0, f64::max)
 }
 
-/// A value within a list in which `extent` is the largest number: text in quotes, and a tensor by its shape.
+/// Writes a value within a list whose largest number is `extent_around`: text in quotes, and a tensor as its shape.
 fn write_part(to: &mut ShortText, value: &Dynamic, extent_around: f64) -> fmt::Result {
     if let Some(list) = value.read_lock::<Array>() {
         to.write_str("[")?;
@@ -230,7 +233,7 @@ fn write_part(to: &mut ShortText, value: &Dynamic, extent_around: f64) -> fmt::R
     }
 }
 
-/// The kind of a value, as messages name it.
+/// Returns the kind of a value, as messages name it.
 pub(super) fn type_name(value: &Dynamic) -> &'static str {
     match value {
         _ if value.is::<Tensor>() => "tensor",
@@ -239,27 +242,29 @@ pub(super) fn type_name(value: &Dynamic) -> &'static str {
     }
 }
 
-/// The value as a number; whole numbers count.
+/// Returns the value as a number if it is one, whole or not.
 pub(super) fn number(value: &Dynamic) -> Option<f64> {
     value.as_float().ok().or_else(|| value.as_int().ok().map(|x| x as f64))
 }
 
-/// A number or a word, as a sentence can contain it.
+/// A number or a word that a sentence can contain.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Number {
         value: f64,
-        /// Code made a whole number, not a fraction that happens to be one.
+        /// Whether the type in code is a whole number; a floating-point number without a fraction is not.
         is_whole: bool,
     },
     Word(Arc<str>),
 }
 
 impl Value {
+    /// Converts a value that is a number or a text.
+    ///
     /// # Errors
     /// If it is neither.
     pub(super) fn of(value: &Dynamic) -> Result<Self, Fault> {
-        /// More is no word of a sentence.
+        /// Largest number of characters of a word in a sentence.
         const CHARS_MAX: usize = 120;
         if let Some(number) = number(value) {
             return Ok(Self::Number { value: number, is_whole: value.is_int() });
@@ -278,13 +283,13 @@ impl Value {
     }
 }
 
-/// One thing that a cell shows.
+/// One output of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Output {
     Number(f64),
     Text(Arc<str>),
-    /// A table with its caption, empty without one.
+    /// A table with its caption; the caption may be empty.
     Table {
         caption: Arc<str>,
         tensor: Tensor,
@@ -292,7 +297,8 @@ pub enum Output {
     /// Words with a number each, such as neighbours with their similarities.
     Ranking(Arc<[(String, f64)]>),
     Plot(Plot),
-    /// A picture, by the path of its file in the lesson's folder. Code has no files: who shows it reads it.
+    /// A picture, as the path of its file in the lesson's folder. Code cannot read files, so the picture is read when
+    /// it is shown.
     Image(Arc<str>),
 }
 
@@ -302,12 +308,12 @@ pub struct Plot {
     #[serde(with = "json::numbers")]
     pub x: Arc<[f64]>,
     pub lines: Vec<PlotLine>,
-    /// Names of the horizontal and the vertical axis, empty without one.
+    /// Names of the horizontal and the vertical axis; empty if there are none.
     #[serde(default)]
     pub axes: [String; 2],
 }
 
-/// A line of a plot, which needs no name where it is the only one.
+/// A line of a plot. Its name may be empty if it is the only one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlotLine {
     pub name: String,
@@ -315,7 +321,7 @@ pub struct PlotLine {
     pub y: Arc<[f64]>,
 }
 
-/// Neighbours in the language: a list that prints as one.
+/// Neighbours in the language: a list that is printed as a ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ranking(pub Arc<[(String, f64)]>);
 
@@ -329,7 +335,7 @@ impl fmt::Display for Ranking {
 }
 
 impl Output {
-    /// `None` for nothing, `()`.
+    /// Converts a value to an output, or returns `None` for `()`.
     ///
     /// # Errors
     /// If its text is longer than a cell may show.
@@ -344,7 +350,7 @@ impl Output {
         }
     }
 
-    /// The same with text cut after so many bytes.
+    /// Converts a value to an output whose text is cut to `bytes_max`; `None` for `()`.
     fn cut(value: &Dynamic, bytes_max: usize) -> Option<Self> {
         let text = || {
             let (text, is_cut) = words(value, bytes_max);
@@ -363,7 +369,7 @@ impl Output {
         value.read_lock::<Ranking>().map(|ranking| Self::Ranking(ranking.0.clone()))
     }
 
-    /// Bytes that keeping it takes, about.
+    /// Estimates the bytes that keeping the output takes.
     pub fn size(&self) -> usize {
         let number = size_of::<f64>();
         match self {
@@ -379,9 +385,9 @@ impl Output {
     }
 }
 
-/// Axes of a tensor.
+/// Largest number of axes of a tensor.
 const AXES_MAX: usize = 3;
-/// Entries of the axes of a tensor that has none itself.
+/// Largest sum of the lengths of the axes of a tensor without entries.
 const EMPTY_AXES_MAX: usize = 1000;
 
 #[derive(Serialize, Deserialize)]
@@ -437,7 +443,7 @@ impl From<Written> for Output {
             Written::Ranking { words, numbers } if words.len() == numbers.len() => {
                 Self::Ranking(words.into_iter().zip(numbers).collect())
             }
-            // Which word has which number cannot be known: as a table without axes it is not sound.
+            // Words and numbers do not match, so this becomes a table without axes, which is not sound.
             Written::Ranking { numbers, .. } => {
                 Self::Table { caption: "".into(), tensor: Tensor::unchecked(Vec::new(), numbers) }
             }
@@ -446,7 +452,7 @@ impl From<Written> for Output {
 }
 
 impl Output {
-    /// Whether code could have shown it.
+    /// Returns whether code could have shown this output.
     pub fn is_sound(&self) -> bool {
         match self {
             Self::Number(_) | Self::Text(_) => true,
@@ -469,7 +475,7 @@ impl Tensor {
         (1..=AXES_MAX).contains(&axes.len())
             && product == Some(entries)
             && entries <= TENSOR_ENTRIES_MAX
-            // Long axes without entries would cost time and show nothing.
+            // Long axes without entries would take time and show nothing.
             && (entries > 0 || sum.is_some_and(|sum| sum <= EMPTY_AXES_MAX))
             && axes.iter().all(|axis| axis.labels.as_ref().is_none_or(|labels| labels.len() == axis.len))
     }

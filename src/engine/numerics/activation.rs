@@ -1,4 +1,4 @@
-//! Activation functions: what a hidden unit makes of its sum.
+//! Activation functions, which a hidden unit applies to its sum.
 //!
 //! ```text
 //! ReLU          φ(x) = max(0, x)
@@ -7,8 +7,8 @@
 //! SiLU          φ(x) = x σ(x) = x / (1 + e^(−x))
 //! ```
 //!
-//! GELU and SiLU: Hendrycks & Gimpel 2016, arXiv 1606.08415, section 2; BERT has the first form, GPT-2 the second, Llama the
-//! last.
+//! GELU and SiLU are from Hendrycks & Gimpel 2016, arXiv 1606.08415, section 2. BERT uses the first form of GELU, GPT-2
+//! the tanh form, and Llama SiLU.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -20,26 +20,27 @@ use crate::numerics::softmax::exp_f32;
 pub enum Activation {
     Relu,
     Gelu,
-    /// GELU with a tanh in the place of the normal distribution.
+    /// GELU with `½ (1 + tanh u)` in place of the normal distribution function.
     GeluTanh,
-    /// The sigmoid-weighted line, *Swish*.
+    /// The sigmoid-weighted linear unit, also called *Swish*.
     Silu,
 }
 
-/// The cubic's share in the tanh form.
+/// Coefficient of `x³` in the tanh form.
 const CUBIC: f64 = 0.044_715;
 
 impl Activation {
     pub const ALL: [Self; 4] = [Self::Relu, Self::Gelu, Self::GeluTanh, Self::Silu];
 
-    /// `y = φ(x)`, entry by entry. NaN stays NaN: a diverged weight must not look like a unit that is off.
+    /// Computes `y = φ(x)` entry by entry. NaN stays NaN, so that a diverged weight does not look like an inactive
+    /// unit.
     ///
     /// # Panics
     /// If the lengths differ.
     pub fn apply<S: Scalar>(self, x: &[S], y: &mut [S]) {
         assert_eq!(x.len(), y.len(), "activation: {} entries of x, {} of y", x.len(), y.len());
         match self {
-            // Loops, and not `for_each`: that is a function of its own, which knows nothing of the processor's vectors.
+            // Loops instead of `for_each`, whose closure would be compiled without the processor's vector instructions.
             Self::Relu => vectorized!(for (y, &x) in y.iter_mut().zip(x) {
                 *y = if x < S::zero() { S::zero() } else { x };
             }),
@@ -55,10 +56,10 @@ impl Activation {
         }
     }
 
-    /// The gradient of [`Self::apply`]: `d` holds that of `φ(x)` and becomes that of `x`.
+    /// Computes the gradient of [`Self::apply`] in place: `d` holds the gradient of `φ(x)` and becomes that of `x`.
     ///
-    /// `φ' = 1` above 0 (ReLU); `Φ(x) + x e^(−x²/2) / √(2π)` (GELU); with `t = tanh(u(x))`,
-    /// `½ (1 + t) + ½ x (1 − t²) u'(x)` (its tanh form); `σ(x) (1 + x (1 − σ(x)))` (SiLU).
+    /// `φ'(x)` is 1 above 0 (ReLU); `Φ(x) + x e^(−x²/2) / √(2π)` (GELU); `½ (1 + t) + ½ x (1 − t²) u'(x)` with `t =
+    /// tanh(u(x))` (GELU, tanh); `σ(x) (1 + x (1 − σ(x)))` (SiLU).
     ///
     /// # Panics
     /// If the lengths differ.
@@ -87,31 +88,32 @@ impl Activation {
     }
 }
 
-/// `Φ(x) = ½ (1 + erf(x / √2))`
+/// Computes `Φ(x) = ½ (1 + erf(x / √2))`.
 #[inline(always)]
 fn normal_share<S: Scalar>(x: S) -> S {
     S::from_f64(0.5) * (S::one() + (x * S::from_f64(FRAC_1_SQRT_2)).erf())
 }
 
-/// `½ (1 + tanh u) = 1 / (1 + e^(−2u))` with `u = √(2/π) (x + 0.044715 x³)`.
+/// Computes `½ (1 + tanh u) = 1 / (1 + e^(−2u))` with `u = √(2/π) (x + 0.044715 x³)`.
 #[inline(always)]
 fn tanh_share<S: Scalar>(x: S) -> S {
     let twice = S::from_f64(2.0 * (2.0 / PI).sqrt()) * (x + S::from_f64(CUBIC) * x * x * x);
     sigmoid(twice)
 }
 
-/// `σ(x) = 1 / (1 + e^(−x))`
+/// Computes `σ(x) = 1 / (1 + e^(−x))`.
 #[inline(always)]
 fn sigmoid<S: Scalar>(x: S) -> S {
     S::one() / (S::one() + (-x).exp())
 }
 
-// `erf(x)` for `f32` without branches or calls, so that loops over it become vectors.
+// `erf(x)` for `f32` without branches or calls, so that the compiler can vectorise loops over it.
 
-/// Polynomials, the highest power first, of Cephes (Moshier, `ndtrf.c`): `erf(x) = x + x p(x²)` up to 1, ...
+/// Coefficients of `p` in `erf(x) = x + x p(x²)` for `x ≤ 1`, highest power first. These and the next two are from
+/// Cephes (Moshier, `ndtrf.c`).
 const UP_TO_ONE: [f32; 7] =
     [7.853_861e-5, -8.010_194e-4, 5.188_327_6e-3, -2.685_381e-2, 1.128_358_5e-1, -3.761_262_6e-1, 1.283_791_7e-1];
-/// ... from there `1 − e^(−x²)/x p(1/x²)`, up to 2 ...
+/// Coefficients of `p` in `erf(x) = 1 − e^(−x²)/x p(1/x²)` for `1 < x ≤ 2`.
 const UP_TO_TWO: [f32; 9] = [
     2.326_82e-2,
     -1.387_039_4e-1,
@@ -123,11 +125,11 @@ const UP_TO_TWO: [f32; 9] = [
     -2.741_127e-1,
     5.638_259_4e-1,
 ];
-/// ... and beyond.
+/// Coefficients of the same `p` for `x > 2`.
 const BEYOND: [f32; 8] =
     [-1.047_766_4e1, 1.297_72e1, -7.495_518_7, 2.921_019, -1.015_265_3, 4.218_463_4e-1, -2.820_767_4e-1, 5.641_895e-1];
 
-/// `erf(x)`, within 1e-7.
+/// Computes `erf(x)` with an error of at most 1e-7.
 #[inline(always)]
 pub fn erf_f32(x: f32) -> f32 {
     let size = x.abs();
@@ -152,7 +154,7 @@ mod tests {
     use super::Activation;
     use super::erf_f32;
 
-    /// `φ(x)` as the formulas say, in double precision.
+    /// Computes `φ(x)` in double precision directly from its formula.
     fn exact(activation: Activation, x: f64) -> f64 {
         match activation {
             Activation::Relu => x.max(0.0),

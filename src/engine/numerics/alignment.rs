@@ -1,13 +1,13 @@
-//! Two clouds of points for the same things: one turned to lie on the other, by orthogonal Procrustes, and how similar
-//! they are whatever their widths and axes.
+//! Comparison of two sets of points for the same things: the rotation that aligns one with the other (orthogonal
+//! Procrustes), and their similarity whatever their widths and axes (CKA).
 //!
 //! ```text
 //! R = argmin ‖P R − Q‖_F   over R with R Rᵀ = I
 //!   = U Vᵀ                 of Pᵀ Q = U Σ Vᵀ
 //! ```
 //!
-//! (Schönemann 1966). `P` and `Q` have a row for each point, about one origin. A turn keeps every length
-//! and every angle; it may mirror, for the sign of an axis means nothing.
+//! (Schönemann 1966). `P` and `Q` have a row for each point, with coordinates about the same origin. `R` keeps every
+//! length and angle. It may be a reflection, because the sign of an axis has no meaning.
 
 use faer::Mat;
 
@@ -15,16 +15,16 @@ use crate::numerics::projection::AXES;
 use crate::numerics::vectors::{dot, norm};
 use crate::numerics::{Matrix, Scalar};
 
-/// `R` (3, 3)
+/// An orthogonal matrix `R` (3, 3).
 pub type Rotation = [[f64; AXES]; AXES];
 
 pub const NO_TURN: Rotation = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// The turn of points in rows, (n, 3), within the `free` axes that brings them nearest to others, row by row;
-/// [`NO_TURN`] where a number is not finite.
+/// Returns the rotation of the rows of `from`, (n, 3), that brings them nearest to the rows of `to`. Only the `free`
+/// axes are mixed. Returns [`NO_TURN`] if a number is not finite.
 ///
 /// # Panics
-/// If there are not as many of both.
+/// If the two have different sizes.
 pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Rotation {
     assert_eq!((from.rows(), from.cols()), (to.rows(), to.cols()), "procrustes: clouds of different sizes");
     let products = |i: usize, j: usize| -> f64 {
@@ -39,25 +39,25 @@ pub fn turn_between(from: &Matrix<f32>, to: &Matrix<f32>, free: &[usize]) -> Rot
     turn
 }
 
-/// `R = U Vᵀ` of the products `Pᵀ Q` of two clouds of any width; none where a number is not finite.
+/// Returns `R = U Vᵀ` of the products `Pᵀ Q` of two sets of points of any width, or `None` if a number is not finite.
 pub fn turn_of(products: &Mat<f64>) -> Option<Mat<f64>> {
     let is_finite = |of: &Mat<f64>| of.col_iter().all(|column| column.iter().all(|x| x.is_finite()));
     let svd = is_finite(products).then(|| products.svd().ok()).flatten()?;
     Some(svd.U() * svd.V().transpose()).filter(is_finite)
 }
 
-// Linear centred kernel alignment: how alike two sets of vectors for the same things are, whatever their widths and axes
-// (Kornblith et al. 2019, arXiv 1905.00414).
+// Linear centred kernel alignment: the similarity of two sets of vectors for the same things, whatever their widths and
+// axes (Kornblith et al. 2019, arXiv 1905.00414).
 //
 // ```text
 // CKA(X, Y) = ‖Yᵀ X‖²_F / (‖Xᵀ X‖_F ‖Yᵀ Y‖_F)     of columns whose mean is 0
 //           = ⟨K, L⟩ / (‖K‖ ‖L‖)                  K = X Xᵀ, L = Y Yᵀ, (n, n)
 // ```
 //
-// The alignment is 1 where one set is the other turned, moved and scaled as a whole, and 0 where they have nothing in common. For few
-// things in wide spaces it is large even by chance.
+// CKA is 1 if one set is a rotated, shifted and uniformly scaled copy of the other, and 0 if they have nothing in
+// common. For a few vectors in a wide space it is large even by chance.
 
-/// The products of rows with each other, less what their mean adds: as much of a set of vectors as the alignment sees.
+/// The centred Gram matrix `K` (n, n) of a set of vectors, which is all that CKA depends on.
 #[derive(Clone, Debug)]
 pub struct CentredGram(Matrix<f64>);
 
@@ -72,10 +72,11 @@ impl CentredGram {
         Self(Matrix::from_fn(count, count, |i, j| dot(rows.row(i), rows.row(j))))
     }
 
-    /// The alignment with another set of as many vectors; `None` where a set has no spread, or a number is not finite.
+    /// Computes the CKA with another set of as many vectors. Returns `None` if all vectors of a set are the same, or a
+    /// number is not finite.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If the numbers of vectors differ.
     pub fn alignment(&self, other: &Self) -> Option<f64> {
         assert_eq!(self.0.rows(), other.0.rows(), "alignment: the numbers of vectors differ");
         let alike = dot(self.0.flat(), other.0.flat()) / (norm(self.0.flat()) * norm(other.0.flat()));
@@ -107,7 +108,7 @@ mod tests {
         squares.sum::<f64>().sqrt()
     }
 
-    /// About x, then about z.
+    /// Returns a rotation about the x axis followed by one about the z axis.
     fn rotation(x: f64, z: f64) -> Rotation {
         let (a, b, c, d) = (x.cos(), x.sin(), z.cos(), z.sin());
         [[c, d, 0.0], [-a * d, a * c, b], [b * d, -b * c, a]]
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn axes_that_are_not_free_stay() {
         let points = cloud(5);
-        // About the first axis, and mirrored; the points are another's along the first.
+        // `to` is `from` rotated about the first axis and mirrored; the free axes are the other two.
         let (c, s) = (0.8, 0.6);
         let wanted = [[1.0, 0.0, 0.0], [0.0, c, s], [0.0, s, -c]];
         let mut to = turned(&points, &wanted);
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(mirrored[2], [0.0, 0.0, -1.0]);
     }
 
-    /// The least that double precision can find among many turns near the answer and far from it.
+    /// Compares the error with that of many other rotations, near the answer and far from it.
     #[test]
     fn no_other_turn_brings_two_clouds_nearer() {
         let (from, to) = (cloud(2), cloud(3));

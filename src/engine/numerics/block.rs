@@ -1,4 +1,4 @@
-//! A block: attention over all tokens, then a tail that works on each token by itself.
+//! A transformer block: attention over all tokens, then a tail that works on each token separately.
 //!
 //! ```text
 //! no norm      A = X + M W_O + b_O             Y = A + F(A)
@@ -6,11 +6,11 @@
 //! post-norm    A = norm(X + M W_O + b_O)       Y = norm(A + F(A))
 //! ```
 //!
-//! `M` are the heads' mixes ([`super::attention`]), `F` the feed-forward layer, which may be left
-//! out; so may the two additions of what went in, the residual. Pre-norm: Xiong et al. 2020,
-//! arXiv 2002.04745; post-norm: Vaswani et al. 2017, section 3.1. What a branch adds may have a norm of its own before it is
-//! added, as in Gemma 2 and OLMo 2; and both branches may read the block's input: `Y = X + M W_O + b_O + F(norm(X))`
-//! (Black et al. 2022, *GPT-NeoX-20B*, arXiv 2204.06745, section 2.1).
+//! `M` is the concatenation of the heads' mixes ([`super::attention`]) and `F` the feed-forward layer. The feed-forward
+//! layer is optional, and so are the two residual connections. Pre-norm: Xiong et al. 2020, arXiv 2002.04745;
+//! post-norm: Vaswani et al. 2017, section 3.1. The output of a branch may have a norm of its own before it is added,
+//! as in Gemma 2 and OLMo 2. Both branches may read the block's input: `Y = X + M W_O + b_O + F(norm(X))` (Black et al.
+//! 2022, *GPT-NeoX-20B*, arXiv 2204.06745, section 2.1).
 
 use faer::MatRef;
 
@@ -30,34 +30,34 @@ use super::{Matrix, Scalar};
 pub struct BlockConfig {
     pub attention: AttentionConfig,
     pub attends: Attends,
-    /// The input is added to the output.
+    /// Whether each branch's input is added to its output.
     pub residual: bool,
     pub norm: Norm,
-    /// The attention has its norm where the block has norms.
+    /// Whether the attention has a norm, in a block that has norms.
     pub attention_norm: bool,
-    /// A norm of what each branch adds, before it is added.
+    /// Whether each branch's output is normed before it is added.
     pub output_norms: bool,
     /// The form of all norms.
     pub norm_form: NormForm,
     pub branches: Branches,
-    /// Hidden units of the feed-forward layer ...
+    /// Number of hidden units of the feed-forward layer, if there is one.
     pub feed_forward: Option<usize>,
-    /// ... what each makes of its sum ...
+    /// Activation function of the hidden units.
     pub activation: Activation,
-    /// ... which then multiplies another sum, `φ(X W_g) ⊙ X W_1` (Shazeer 2020, arXiv 2002.05202, section 2) ...
+    /// Whether the hidden units are gated, `φ(X W_g) ⊙ X W_1` (Shazeer 2020, arXiv 2002.05202, section 2).
     pub gated: bool,
-    /// ... and whether its biases exist.
+    /// Whether the feed-forward layer has biases.
     pub forward_bias: bool,
 }
 
 /// The input of the feed-forward layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branches {
-    /// The vectors that the attention left.
+    /// The attention's output, after the residual.
     Sequential,
-    /// The block's input, as the attention's, each after a norm of its own (Black et al. 2022, arXiv 2204.06745).
+    /// The block's input, after a norm other than the attention's (Black et al. 2022, arXiv 2204.06745).
     Parallel,
-    /// The same with one norm for both.
+    /// The block's input, after the same norm as the attention's.
     ParallelOneNorm,
 }
 
@@ -66,7 +66,7 @@ pub enum Branches {
 pub enum Attends {
     /// Self-attention.
     OwnSentence,
-    /// Cross-attention: to the last vectors of the source sentence.
+    /// Cross-attention to the last layer's vectors of the source sentence.
     Source,
 }
 
@@ -79,7 +79,7 @@ pub enum Norm {
 }
 
 impl BlockConfig {
-    /// Self-attention with a residual and nothing else.
+    /// Returns a block of self-attention with a residual and nothing else.
     pub fn plain(attention: AttentionConfig) -> Self {
         Self {
             attention,
@@ -97,7 +97,7 @@ impl BlockConfig {
         }
     }
 
-    /// Rows and columns of a tensor; `None` if the block does not have it.
+    /// Returns the rows and columns of a tensor, or `None` if the block does not have it.
     pub fn shape(&self, name: TensorName) -> Option<(usize, usize)> {
         use TensorName::*;
         let layer = &self.attention;
@@ -143,10 +143,10 @@ impl BlockConfig {
         exists.then_some((rows, cols))
     }
 
-    /// The block's tensors with their shapes.
+    /// Returns the ids, rows and columns of the block's tensors.
     ///
     /// # Panics
-    /// As [`AttentionConfig::check`], or if branches that are parallel are not normed before and added.
+    /// As [`AttentionConfig::check`], or if parallel branches have no pre-norm or no residual.
     pub fn shapes(&self, block: usize) -> Vec<(TensorId, usize, usize)> {
         self.attention.check();
         let is_parallel = self.branches != Branches::Sequential;
@@ -160,12 +160,12 @@ impl BlockConfig {
         self.norm != Norm::None && self.attention_norm
     }
 
-    /// Whether the attention reads its input after a norm.
+    /// Returns whether the attention's input is normed.
     pub fn norms_first(&self) -> bool {
         self.norm == Norm::Pre && self.attention_norm
     }
 
-    /// Whether a norm follows the sum of the attention and what went in.
+    /// Returns whether the sum of the attention's output and its input is normed.
     pub fn norms_attended(&self) -> bool {
         self.norm == Norm::Post && self.attention_norm
     }
@@ -178,25 +178,25 @@ impl BlockConfig {
         self.attends == Attends::Source
     }
 
-    /// Whether the block needs its input itself, not only the projections of it.
+    /// Returns whether the block needs its input itself and not only the projections of it.
     pub fn reads_vectors(&self) -> bool {
         self.residual || self.norm == Norm::Pre || !self.attention.projected
     }
 
-    /// The tail of a mean is the mean of the tails.
+    /// Returns whether the tail is linear, so that the tail of a mean is the mean of the tails.
     pub fn has_linear_tail(&self) -> bool {
         self.feed_forward.is_none() && self.norm != Norm::Post
     }
 }
 
-/// Values that a block's forward leaves for its backward and for the viewer.
+/// Values of a block's forward pass that its backward pass and the views need.
 #[derive(Clone, Debug)]
 pub struct BlockCache<S> {
     pub attention: AttentionCache<S>,
     scratch: AttentionScratch<S>,
     input_norm: Option<(NormCache<S>, Matrix<S>)>,
     pub tail: TailCache<S>,
-    /// Gradient of the mix (N, H·d_v), and of the normed input (N, D).
+    /// Gradients of the mix (N, H·d_v) and of the normed input (N, D).
     pub d_mix: Matrix<S>,
     d_normed: Matrix<S>,
 }
@@ -204,11 +204,11 @@ pub struct BlockCache<S> {
 /// Values of the tail, which may run on fewer rows than the attention.
 #[derive(Clone, Debug)]
 pub struct TailCache<S> {
-    /// `X + M W_O + b_O`, with the attention's own norm where it has one (R, D).
+    /// `X + M W_O + b_O`, where `M W_O + b_O` is normed first if it has its own norm (R, D).
     pub summed: Matrix<S>,
-    /// That norm, and `M W_O + b_O` before it (R, D).
+    /// Norm of the attention's output, and `M W_O + b_O` before it (R, D).
     output_norm: Option<(NormCache<S>, Matrix<S>)>,
-    /// A norm, and `A` after it (R, D).
+    /// Norm after the attention, and its output `A` (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
     forward: Option<ForwardCache<S>>,
     d_attended: Matrix<S>,
@@ -216,9 +216,9 @@ pub struct TailCache<S> {
 
 #[derive(Clone, Debug)]
 struct ForwardCache<S> {
-    /// A norm, and what goes into it or comes out of it (R, D).
+    /// Norm of the feed-forward layer, and its output (pre-norm) or input (post-norm) (R, D).
     norm: Option<(NormCache<S>, Matrix<S>)>,
-    /// The norm of what the layer adds.
+    /// Norm of the feed-forward layer's output.
     output_norm: Option<NormCache<S>>,
     layer: FeedForwardCache<S>,
     d_normed: Matrix<S>,
@@ -227,27 +227,28 @@ struct ForwardCache<S> {
 }
 
 impl<S: Scalar> TailCache<S> {
-    /// `A` (R, D)
+    /// Returns `A` (R, D).
     pub fn attended(&self) -> &Matrix<S> {
         self.norm.as_ref().map_or(&self.summed, |(_, attended)| attended)
     }
 
-    /// `M W_O + b_O` before a norm of its own, where it has one (R, D).
+    /// Returns `M W_O + b_O` before its own norm (R, D), or `None` if it has no such norm.
     pub fn branch(&self) -> Option<&Matrix<S>> {
         self.output_norm.as_ref().map(|(_, before)| before)
     }
 
-    /// `φ(… W_1 + b_1)`, with a gate `φ(… W_g + b_g) ⊙ (… W_1 + b_1)` (R, hidden) of the feed-forward layer, if there is one.
+    /// Returns the hidden units of the feed-forward layer, if there is one: `φ(… W_1 + b_1)`, or `φ(… W_g + b_g) ⊙ (…
+    /// W_1 + b_1)` with a gate (R, hidden).
     pub fn hidden(&self) -> Option<&Matrix<S>> {
         self.forward.as_ref().map(|forward| &forward.layer.hidden)
     }
 
-    /// The input of the norm after a feed-forward layer, or the output of the norm before it (R, D).
+    /// Returns the output of the norm before a feed-forward layer, or the input of the norm after it (R, D).
     pub fn joined(&self) -> Option<&Matrix<S>> {
         Some(&self.forward.as_ref()?.norm.as_ref()?.1)
     }
 
-    /// `Y` (R, D)
+    /// Returns `Y` (R, D).
     pub fn output(&self) -> &Matrix<S> {
         self.forward.as_ref().map_or_else(|| self.attended(), |forward| &forward.output)
     }
@@ -281,24 +282,25 @@ impl<S: Scalar> BlockCache<S> {
         }
     }
 
-    /// The same for a viewer, who wants the scores too.
+    /// Returns the cache with room for the scores, which views show.
     #[must_use]
     pub fn with_scores(self) -> Self {
         Self { attention: self.attention.with_scores(), ..self }
     }
 
-    /// The input of the attention in a block that norms first, (N, D).
+    /// Returns the normed input of the attention (N, D), if the block norms it.
     pub fn normed_input(&self) -> Option<&Matrix<S>> {
         self.input_norm.as_ref().map(|(_, normed)| normed)
     }
 }
 
-/// `γ` and `β` of a norm, the second empty where it has none.
+/// Returns `γ` and `β` of a norm; `β` is empty if the norm has none.
 pub(super) fn gain_and_shift<S: Scalar>(parameters: &Parameters<S>, ids: [TensorId; 2]) -> [&[S]; 2] {
     ids.map(|id| parameters.values_of(id))
 }
 
-/// The gradient of a norm with these tensors: `d` holds that of its output and becomes that of its input.
+/// Computes the gradient of the norm with these tensors: `d` holds the gradient of its output and becomes that of its
+/// input.
 pub(super) fn norm_back<S: Scalar>(
     form: NormForm,
     parameters: &Parameters<S>,
@@ -329,12 +331,12 @@ fn forward_output_norm(block: usize) -> [TensorId; 2] {
     TensorId::pair([TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias], block)
 }
 
-/// `W_O` and `b_O`
+/// Returns the ids of `W_O` and `b_O`.
 fn output_map(block: usize) -> [TensorId; 2] {
     TensorId::pair([TensorName::OutputWeights, TensorName::OutputBias], block)
 }
 
-/// The block's attention: the mixes are left in the cache.
+/// Computes the block's attention and leaves the mixes in the cache.
 ///
 /// # Shapes
 /// `x` (N, D); `source` (N_s, D), which a block of cross-attention needs
@@ -353,7 +355,7 @@ pub fn attend_forward<S: Scalar>(
     attention_forward(block.part(&block.config.attention), queries, keys, changes, &mut cache.attention);
 }
 
-/// [`attend_forward`] of one more token of the sentence: see [`attention_onward`].
+/// Computes [`attend_forward`] for one more token of the sentence: see [`attention_onward`].
 ///
 /// # Shapes
 /// `x` (1, D)
@@ -373,7 +375,7 @@ pub fn attend_onward<S: Scalar>(
     attention_onward(block.part(&block.config.attention), x, before, keys, &mut cache.attention);
 }
 
-/// The norm of a block that norms first.
+/// Norms the attention's input, in a block that does.
 fn norm_input<S: Scalar>(
     block: Learned<'_, BlockConfig, S>,
     x: Tokens<'_, S>,
@@ -385,7 +387,7 @@ fn norm_input<S: Scalar>(
     }
 }
 
-/// The tokens that queries are made of.
+/// Returns the vectors that queries are computed from.
 fn queries<'a, S: Scalar>(x: Tokens<'a, S>, input_norm: &'a Option<(NormCache<S>, Matrix<S>)>) -> Tokens<'a, S> {
     match input_norm {
         Some((_, normed)) => Tokens::new(normed.top_flat(x.rows.total()), x.rows),
@@ -393,7 +395,7 @@ fn queries<'a, S: Scalar>(x: Tokens<'a, S>, input_norm: &'a Option<(NormCache<S>
     }
 }
 
-/// The tokens that queries are made of, and those that keys and values are made of.
+/// Returns the vectors that queries are computed from, and those that keys and values are computed from.
 fn inputs<'a, S: Scalar>(
     config: &BlockConfig,
     x: Tokens<'a, S>,
@@ -408,8 +410,8 @@ fn inputs<'a, S: Scalar>(
     (queries, keys)
 }
 
-/// Gradients of [`attend_forward`] for the `d_mix` in the cache: those of the parameters, of `x`
-/// and of the source are added to what is there.
+/// Computes the gradients of [`attend_forward`] for the `d_mix` in the cache, and adds those of the parameters, of `x`
+/// and of the source to the given ones.
 ///
 /// # Shapes
 /// `x`, `d_x` (N, D); `source`, `d_source` (N_s, D)
@@ -444,7 +446,7 @@ pub fn attend_backward<S: Scalar>(
     }
 }
 
-/// The block's tail on some of its rows: `Y`, left in the cache.
+/// Computes the block's tail on some of its rows and leaves `Y` in the cache.
 ///
 /// # Shapes
 /// `mix` (R, H·d_v), `x` (R, D) row-major; `x` may be empty without a residual
@@ -507,8 +509,8 @@ pub fn tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, mix: &[S], x:
     }
 }
 
-/// Gradients of [`tail_forward`]: those of the parameters are added; `d` holds `d_Y` and becomes
-/// the residual's part of `d_x`, zero without a residual; `d_mix` is replaced.
+/// Computes the gradients of [`tail_forward`]. Those of the parameters are added. `d` holds `d_Y` and becomes the
+/// residual's part of `d_x`, which is zero without a residual. `d_mix` is replaced.
 ///
 /// # Shapes
 /// `mix`, `d_mix` (R, H·d_v), `d` (R, D) row-major

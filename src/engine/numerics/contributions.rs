@@ -1,23 +1,22 @@
-//! Contributions to a token's movement: the output of a block as an exact sum over heads and source tokens.
+//! The output of a block as an exact sum of contributions, one for each head and source token.
 //!
-//! `A_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = z_j W_V^h + b_V^h`; without a residual
-//! `X_i` falls away, without `W_O` a value stands in its head's columns. The input of the first block is the
-//! static vector and its position, `X = E + P`: with positions, the way from the static point begins with the
-//! arrow `P_i`.
+//! `A_i = X_i + Σ_h Σ_j α_hij · V_hj W_O^h + b_O`, with `V_hj = z_j W_V^h + b_V^h`. Without a residual there is no
+//! `X_i`; without `W_O` a value is written to its head's columns. The input of the first block is the static vector
+//! plus its position, `X = E + P`, so with positions the path from the static point begins with the arrow `P_i`.
 //!
-//! The rest of the block keeps the sum exact, up to its output. A norm, with the `σ` of the whole sum held, is
-//! linear in each term, `L t = γ ⊙ (t − mean t) / σ`, and adds its `β` once (Kobayashi et al. 2021,
-//! arXiv 2109.07152); an RMSNorm takes no mean off and has no `β`. Where the attention norms what it adds, `V_hj W_O^h` and `b_O`
-//! go through that norm first. The feed-forward layer is one term more, whatever it does inside. So
+//! The rest of the block keeps the sum exact, up to its output. A norm whose `σ` (of the whole sum) is held fixed is
+//! linear in each term, `L t = γ ⊙ (t − mean t) / σ`, and adds its `β` once (Kobayashi et al. 2021, arXiv 2109.07152);
+//! an RMSNorm subtracts no mean and has no `β`. If the attention's output has a norm of its own, `V_hj W_O^h` and `b_O`
+//! go through that norm first. The feed-forward layer is nonlinear and counts as one more term. So
 //!
 //! ```text
 //! Y_i = X_i + (L X_i − X_i) + Σ_h Σ_j α_hij · L(V_hj W_O^h) + L b_O + shifts + feed-forward part
 //! ```
 //!
-//! and under a linear projection the terms are arrows that lead tip to tail from the input to the contextual point.
+//! and under a linear projection the terms are arrows, tip to tail, from the input to the contextual point.
 //!
-//! Kept are `V_hj W_O^h` a key, and not the terms: those are of (H·T·T_k, D), and each is made of a key's
-//! vector and a weight when it is asked for.
+//! Only `V_hj W_O^h` is stored for each key. The terms themselves would be (H·T·T_k, D); each is computed on demand
+//! from a key's vector and a weight.
 
 use std::borrow::Cow;
 
@@ -31,7 +30,8 @@ use super::simd::vectorized;
 use super::vectors::{add_scaled, norm};
 use super::{Matrix, Scalar};
 
-/// A head's values or mixes as added to the tokens: `X W_O^h`, or `X` in the head's columns.
+/// Writes a head's part of the attention's output to `to`: `X W_O^h`, or `X` in the head's columns without `W_O`. `x`
+/// is the head's values or mixes.
 fn through_output<S: Scalar>(block: Learned<'_, BlockConfig, S>, head: usize, x: &Matrix<S>, to: &mut Matrix<S>) {
     let columns = block.config.attention.mix_columns(head);
     if block.config.attention.output {
@@ -44,36 +44,36 @@ fn through_output<S: Scalar>(block: Learned<'_, BlockConfig, S>, head: usize, x:
     }
 }
 
-/// One of the terms of a block's output that no head adds.
+/// A term of a block's output that does not come from a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockPart {
-    /// `L X_i − X_i`: what the norms make of the input, less the input itself.
+    /// `L X_i − X_i`: the change that the norms make to the input.
     Rescaled,
-    /// `L b_O`, and `β` of a norm of what the attention adds.
+    /// `L b_O`, plus `β` of the norm of the attention's output.
     Bias,
-    /// `β` of the norm that follows the attention, after the norm that follows the feed-forward layer.
+    /// `β` of the norm after the attention, carried through the norm after the feed-forward layer.
     Shift,
-    /// `F(A_i)`, after the norm that follows it; without a residual, `F(A_i) − A_i`: it takes the place of `A_i`.
+    /// `F(A_i)` after the norm that follows it. Without a residual `F(A_i) − A_i`, because `F(A_i)` replaces `A_i`.
     FeedForward,
-    /// `β` of the norm that follows the feed-forward layer.
+    /// `β` of the norm after the feed-forward layer.
     LastShift,
 }
 
 impl BlockPart {
-    /// In the order of the forward pass.
+    /// All parts, in the order of the forward pass.
     pub const ALL: [Self; 5] = [Self::Rescaled, Self::Bias, Self::Shift, Self::FeedForward, Self::LastShift];
 }
 
-/// A norm with the `σ` of the whole held: the linear map `t ↦ γ ⊙ (t − mean t) / σ_i`, and the shift `β`.
+/// A norm whose `σ` is held at that of the whole vector: the linear map `t ↦ γ ⊙ (t − mean t) / σ_i` and the shift `β`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNorm<S> {
     pub form: NormForm,
-    /// `γ` and `β`
+    /// Names of `γ` and `β`.
     pub names: [TensorName; 2],
     gain: Vec<S>,
-    /// Empty where it has none.
+    /// `β`; empty if the norm has none.
     shift: Vec<S>,
-    /// `1 / σ` by query.
+    /// `1 / σ` for each query.
     inverse_deviations: Vec<S>,
 }
 
@@ -88,45 +88,46 @@ impl<S: Scalar> HeldNorm<S> {
         self.inverse_deviations[query]
     }
 
-    /// `L t` of a query's term.
+    /// Replaces a query's term `t` by `L t`.
     pub fn carry(&self, query: usize, term: &mut [S]) {
         self.apply(self.inverse_deviations[query], term);
     }
 
-    /// `factor · γ ⊙ (t − mean t)`
+    /// Replaces a term `t` by `factor · γ ⊙ (t − mean t)`.
     #[inline(always)]
     fn apply(&self, factor: S, term: &mut [S]) {
         self.form.carry(&self.gain, factor, term);
     }
 }
 
-/// Every term of the sum, in its factors.
+/// All terms of the sum, stored as factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contributions<S> {
     keys: usize,
-    /// Row `h · T_k + j` is `V_hj W_O^h`, times the head's gain; (H·T_k, D)
+    /// `V_hj W_O^h`, times the head's gain, in row `h · T_k + j`; (H·T_k, D)
     moved: Matrix<S>,
-    /// Heads that take part.
+    /// Whether each head is on.
     is_on: Vec<bool>,
     /// `Σ_h Σ_j α_hij · V_hj W_O^h` (T, D)
     pub added: Matrix<S>,
-    /// `b_O`, the same for every token; zero where the model has none.
+    /// `b_O`, the same for every token; zero if the model has none.
     pub bias: Vec<S>,
-    /// `‖Σ_j α_hij · V_hj W_O^h‖` by head and query.
+    /// `‖Σ_j α_hij · V_hj W_O^h‖` for each head and query.
     pub head_lengths: Vec<Vec<S>>,
-    /// `‖Σ_j α_hij · L(V_hj W_O^h)‖`: the same at the block's output.
+    /// `‖Σ_j α_hij · L(V_hj W_O^h)‖` for each head and query: the lengths at the block's output.
     pub head_arrow_lengths: Vec<Vec<S>>,
-    /// The norms that the heads' terms go through: of what the attention adds, of the sum, and of the block's output.
+    /// Norms that the heads' terms go through, in order: of the attention's output, of the sum, and of the block's
+    /// output.
     norms: Vec<HeldNorm<S>>,
-    /// How many of them what the attention adds goes through before it is added ...
+    /// Number of these norms that come before the residual is added.
     own_norms: usize,
-    /// ... and before the feed-forward layer.
+    /// Number of these norms that come before the feed-forward layer.
     attended_norms: usize,
     parts: Vec<BlockPart>,
 }
 
 impl<S: Scalar> Contributions<S> {
-    /// The terms of a forward pass; those of a head that takes no part are zero.
+    /// Computes the terms of a forward pass. The terms of a head that is off are zero.
     pub fn of(
         config: &BlockConfig,
         block: usize,
@@ -191,12 +192,12 @@ impl<S: Scalar> Contributions<S> {
         found
     }
 
-    /// Whether a norm stands between a value and the block's output.
+    /// Returns whether there is a norm between a value and the block's output.
     fn is_normed(&self) -> bool {
         !self.norms.is_empty()
     }
 
-    /// How many of [`Self::norms`] a part does not go through, as it comes in after them.
+    /// Returns the number of leading [`Self::norms`] that a part does not go through, because it is added after them.
     pub fn norms_before(&self, part: BlockPart) -> usize {
         match part {
             BlockPart::Bias => 0,
@@ -206,7 +207,7 @@ impl<S: Scalar> Contributions<S> {
         }
     }
 
-    /// The norm whose shift a part is, or has in it.
+    /// Returns the norm whose shift a part is or contains.
     pub fn norm_of(&self, part: BlockPart) -> Option<&HeldNorm<S>> {
         match part {
             BlockPart::Bias => self.norms[..self.own_norms].last(),
@@ -216,30 +217,30 @@ impl<S: Scalar> Contributions<S> {
         }
     }
 
-    /// `α_hij · V_hj W_O^h` (D); `activations` are those that the contributions are of.
+    /// Computes `α_hij · V_hj W_O^h` (D); `activations` are those that the contributions were computed from.
     pub fn term(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> Vec<S> {
         let weight = self.weight(activations, head, query, key);
         self.moved.row(head * self.keys + key).iter().map(|&x| weight * x).collect()
     }
 
-    /// The same at the block's output: `α_hij · L(V_hj W_O^h)`
+    /// Computes the term at the block's output, `α_hij · L(V_hj W_O^h)` (D).
     pub fn arrow(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> Vec<S> {
         let mut term = self.term(activations, head, query, key);
         self.carry(query, &mut term);
         term
     }
 
-    /// `α_hij`; 0 of a head that takes no part, whatever its numbers are.
+    /// Returns `α_hij`, or 0 if the head is off, even if its weights are not finite.
     pub fn weight(&self, activations: &BlockActivations<S>, head: usize, query: usize, key: usize) -> S {
         if self.is_on[head] { activations.heads[head].weights.get(query, key) } else { S::zero() }
     }
 
-    /// The terms that no head adds, in the order of the forward pass.
+    /// Returns the terms that do not come from a head, in the order of the forward pass.
     pub fn parts(&self) -> &[BlockPart] {
         &self.parts
     }
 
-    /// Adds a part of a query to `to` (D).
+    /// Adds a query's part to `to` (D).
     pub fn add_part(&self, part: BlockPart, activations: &BlockActivations<S>, query: usize, to: &mut [S]) {
         let mut term = match part {
             BlockPart::Rescaled => activations.input.row(query).to_vec(),
@@ -267,24 +268,25 @@ impl<S: Scalar> Contributions<S> {
         }
     }
 
-    /// A part of a query (D).
+    /// Computes a query's part (D).
     pub fn part(&self, part: BlockPart, activations: &BlockActivations<S>, query: usize) -> Vec<S> {
         let mut found = vec![S::zero(); self.bias.len()];
         self.add_part(part, activations, query, &mut found);
         found
     }
 
-    /// The norms that the heads' terms go through up to the block's output, each a linear map.
+    /// Returns the norms that the heads' terms go through up to the block's output, each as a linear map.
     pub fn norms(&self) -> &[HeldNorm<S>] {
         &self.norms
     }
 
-    /// `L t` of a query's term.
+    /// Replaces a query's term `t` by `L t`.
     pub fn carry(&self, query: usize, term: &mut [S]) {
         carry(&self.norms, query, term);
     }
 
-    /// Rows `V_hj W_O^h` at the block's output, but for the `1 / σ` of the query: [`Self::shrinking`]; (H·T_k, D)
+    /// Returns all `V_hj W_O^h` at the block's output, without the query's factor `1 / σ` (see [`Self::shrinking`]);
+    /// (H·T_k, D)
     pub fn carried(&self) -> Cow<'_, Matrix<S>> {
         if !self.is_normed() {
             return Cow::Borrowed(&self.moved);
@@ -296,24 +298,24 @@ impl<S: Scalar> Contributions<S> {
         Cow::Owned(carried)
     }
 
-    /// The row of one head and key in [`Self::carried`]; (D)
+    /// Returns the row of one head and key in [`Self::carried`]; (D)
     pub fn carried_term(&self, head: usize, key: usize) -> Vec<S> {
         let mut row = self.moved.row(head * self.keys + key).to_vec();
         self.norms.iter().for_each(|norm| norm.apply(S::one(), &mut row));
         row
     }
 
-    /// `1 / σ` of a query, of all norms together.
+    /// Returns a query's factor `1 / σ`, multiplied over all norms.
     pub fn shrinking(&self, query: usize) -> S {
         self.norms.iter().fold(S::one(), |factor, norm| factor * norm.inverse_deviations[query])
     }
 
-    /// How many keys a query has.
+    /// Returns the number of keys.
     pub fn keys(&self) -> usize {
         self.keys
     }
 
-    /// The largest entry, over all tokens, of `|Y − Σ terms|`.
+    /// Returns the largest entry of `|Y − Σ terms|` over all tokens.
     pub fn error(&self, config: &BlockConfig, activations: &BlockActivations<S>) -> S {
         let mut worst = S::zero();
         let mut sum = vec![S::zero(); self.bias.len()];
@@ -335,7 +337,7 @@ impl<S: Scalar> Contributions<S> {
     }
 }
 
-/// `L t`, through these norms.
+/// Replaces a query's term `t` by `L t` through the given norms.
 fn carry<S: Scalar>(norms: &[HeldNorm<S>], query: usize, term: &mut [S]) {
     vectorized!(for norm in norms {
         norm.apply(norm.inverse_deviations[query], term);

@@ -1,6 +1,6 @@
-//! The position-wise feed-forward layer (Vaswani et al. 2017, Eq. 2): `F = φ(X W_1 + b_1) W_2 + b_2`, there with
-//! `φ(x) = max(0, x)`; see [`Activation`]. With a gate it is `F = (φ(X W_g + b_g) ⊙ (X W_1 + b_1)) W_2 + b_2` (Shazeer 2020, *GLU
-//! Variants Improve Transformer*, arXiv 2002.05202, section 2).
+//! The position-wise feed-forward layer (Vaswani et al. 2017, Eq. 2): `F = φ(X W_1 + b_1) W_2 + b_2`, in that paper
+//! with `φ(x) = max(0, x)`; see [`Activation`]. With a gate, `F = (φ(X W_g + b_g) ⊙ (X W_1 + b_1)) W_2 + b_2` (Shazeer
+//! 2020, *GLU Variants Improve Transformer*, arXiv 2002.05202, section 2).
 
 use faer::MatRef;
 
@@ -10,13 +10,13 @@ use super::params::{Parameters, TensorId, TensorName};
 use super::simd::vectorized;
 use super::{Matrix, Scalar};
 
-/// Values that the backward needs. Made once for the largest batch.
+/// Values that the backward pass needs, allocated once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct FeedForwardCache<S> {
     activation: Activation,
     /// `X W_1 + b_1` (N, hidden)
     summed: Matrix<S>,
-    /// `φ(X W_1 + b_1)`, with a gate the product (N, hidden)
+    /// `φ(X W_1 + b_1)`, or `φ(X W_g + b_g) ⊙ (X W_1 + b_1)` with a gate (N, hidden)
     pub hidden: Matrix<S>,
     d_hidden: Matrix<S>,
     gate: Option<GateCache<S>>,
@@ -39,22 +39,22 @@ impl<S: Scalar> FeedForwardCache<S> {
     }
 }
 
-/// `W_1` and `b_1`
+/// Returns the ids of `W_1` and `b_1`.
 fn first_map(block: usize) -> [TensorId; 2] {
     TensorId::pair([TensorName::HiddenWeights, TensorName::HiddenBias], block)
 }
 
-/// `W_g` and `b_g`
+/// Returns the ids of `W_g` and `b_g`.
 fn gate_map(block: usize) -> [TensorId; 2] {
     TensorId::pair([TensorName::GateWeights, TensorName::GateBias], block)
 }
 
-/// `W_2` and `b_2`
+/// Returns the ids of `W_2` and `b_2`.
 fn second_map(block: usize) -> [TensorId; 2] {
     TensorId::pair([TensorName::ForwardWeights, TensorName::ForwardBias], block)
 }
 
-/// `F = φ(X W_1 + b_1) W_2 + b_2`, or the module's equation with a gate.
+/// Computes `F = φ(X W_1 + b_1) W_2 + b_2`, or the gated form of the module's equation.
 ///
 /// # Shapes
 /// `x`, `y` (N, D); `y` row-major
@@ -85,10 +85,10 @@ pub fn feed_forward_forward<S: Scalar>(
     affine_forward(parameters, second_map(block), cache.hidden.top(x.nrows()), y);
 }
 
-/// Gradients of [`feed_forward_forward`], added to what is there. With `Z = X W_1 + b_1`:
-/// `d_W_2 += φ(Z)ᵀ d_Y`, `d_Z = φ'(Z) ⊙ d_Y W_2ᵀ`, `d_W_1 += Xᵀ d_Z`, `d_X += d_Z W_1ᵀ`, and the biases the sums
-/// of rows. With a gate and `G = X W_g + b_g`: `d_Z = φ(G) ⊙ d_Y W_2ᵀ`, `d_G = φ'(G) ⊙ Z ⊙ d_Y W_2ᵀ`, and the gate's as those
-/// of `W_1`.
+/// Adds the gradients of [`feed_forward_forward`] to the given ones. With `Z = X W_1 + b_1`: `d_W_2 += φ(Z)ᵀ d_Y`, `d_Z
+/// = φ'(Z) ⊙ d_Y W_2ᵀ`, `d_W_1 += Xᵀ d_Z`, `d_X += d_Z W_1ᵀ`; those of the biases are the sums over rows. With a gate
+/// and `G = X W_g + b_g`: `d_Z = φ(G) ⊙ d_Y W_2ᵀ`, `d_G = φ'(G) ⊙ Z ⊙ d_Y W_2ᵀ`, and the gate's tensors are treated
+/// like `W_1` and `b_1`.
 ///
 /// # Shapes
 /// `x`, `d_x`, `d_y` (N, D); `d_x`, `d_y` row-major

@@ -1,5 +1,5 @@
-//! Measures of a head: how spread its attention weights are, how far they reach, and how much of them lies where a known
-//! kind of head puts it.
+//! Measures of a head: how spread out its attention weights are, how far they reach, and what share of them fits a
+//! known kind of head.
 //!
 //! | measure | equation | source |
 //! |---|---|---|
@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use crate::numerics::{Matrix, Scalar};
 
-/// A number that is said of a head's weights.
+/// A measure of a head, computed from its attention weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HeadMeasure {
     #[default]
@@ -49,7 +49,7 @@ impl HeadMeasure {
         Self::Distance,
     ];
 
-    /// The place in [`Self::ALL`].
+    /// Returns the index in [`Self::ALL`].
     pub fn place(self) -> usize {
         const {
             let mut place = 0;
@@ -61,42 +61,43 @@ impl HeadMeasure {
         self as usize
     }
 
-    /// Whether the measure is a share of all weights, between 0 and 1.
+    /// Returns whether the measure is a share of all weights, between 0 and 1.
     pub fn is_share(self) -> bool {
         !matches!(self, Self::Entropy | Self::Distance)
     }
 
-    /// Whether the measure compares the places or the words of queries and keys, which must be those of one sentence.
+    /// Returns whether the measure compares the positions or words of queries and keys, so that both must be of one
+    /// sentence.
     fn is_within_one_sentence(self) -> bool {
         !matches!(self, Self::Entropy | Self::First | Self::Added)
     }
 }
 
-/// A token, as far as measures tell tokens apart.
+/// The properties of a token that measures use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasuredToken {
-    /// Row of the vocabulary; `None` is like no other.
+    /// Row of the vocabulary; a token with `None` is the same as no other.
     pub word: Option<usize>,
-    /// The tokenizer added it.
+    /// Whether the tokenizer added it.
     pub is_added: bool,
 }
 
-/// The pairs of one attention, the same for all of its heads.
+/// The pairs of query and key that measures count in one attention layer. They are the same for all of its heads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadPatterns {
-    /// Queries and keys are the same tokens.
+    /// Whether queries and keys are the same tokens.
     is_self: bool,
-    /// By the places of [`HeadMeasure::ALL`]; none of what is no share.
+    /// The pairs of each measure of [`HeadMeasure::ALL`]; empty for a measure that is not a share.
     pairs: Vec<Vec<(usize, usize)>>,
 }
 
 impl HeadPatterns {
-    /// The patterns of a sentence that attends to itself.
+    /// Returns the patterns of a sentence that attends to itself.
     pub fn within(tokens: &[MeasuredToken]) -> Self {
         Self::of(tokens.len(), tokens, true)
     }
 
-    /// The patterns of the given number of queries that attend to another sentence.
+    /// Returns the patterns of the given number of queries that attend to another sentence.
     pub fn between(queries: usize, keys: &[MeasuredToken]) -> Self {
         Self::of(queries, keys, false)
     }
@@ -104,7 +105,7 @@ impl HeadPatterns {
     fn of(queries: usize, keys: &[MeasuredToken], is_self: bool) -> Self {
         let is_copy = |a: usize, b: usize| a != b && keys[a].word.is_some() && keys[a].word == keys[b].word;
         let pairs = |measure: HeadMeasure| {
-            // All keys that a query may be paired with.
+            // The keys that the query may be paired with.
             let of_query = |query: usize| -> Range<usize> {
                 match measure {
                     _ if measure.is_within_one_sentence() && !is_self => 0..0,
@@ -130,8 +131,8 @@ impl HeadPatterns {
         Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect() }
     }
 
-    /// The measure of a head's weights (T, T_k); `None` where the sentence has no such pair, and where the weights are
-    /// no numbers.
+    /// Computes a measure of a head's weights (T, T_k). Returns `None` if the sentence has no such pair or the result
+    /// is not finite.
     pub fn measure<S: Scalar>(&self, measure: HeadMeasure, weights: &Matrix<S>) -> Option<f64> {
         let rows = || (0..weights.rows()).map(|row| weights.row(row));
         let all: f64 = rows().flatten().map(|x| x.to_f64()).sum();
@@ -160,26 +161,26 @@ impl HeadPatterns {
     }
 }
 
-// Attention sinks: keys at which most heads look, whatever the query is.
+// Attention sinks: keys that most heads attend to, whatever the query is.
 //
-// The weight of a key `j` is the mean of `α_hij` over all heads and the queries that see it (Gu et al. 2024, arXiv
-// 2410.10781, who call a key a sink of a head where that head's mean is above ε = 0.3). In a short sentence everything
-// is above: with even weights, the first of four words under a causal mask has 0.52. So a sink must also have
+// The weight of a key `j` is the mean of `α_hij` over all heads and the queries that see it. Gu et al. 2024 (arXiv
+// 2410.10781) call a key a sink of a head if that head's mean is above ε = 0.3. In a short sentence that is no sign of
+// a sink: with even weights, the first of four words under a causal mask has 0.52. So a sink must also have
 // [`TIMES_EVEN`] times the weight that even rows would give it.
 
-/// Gu et al.'s ε.
+/// Least mean weight of a sink: ε of Gu et al. 2024.
 pub const LEAST_WEIGHT: f64 = 0.3;
-/// How much more than with even weights.
+/// Least ratio of a sink's mean weight to its weight in even rows.
 pub const TIMES_EVEN: f64 = 2.0;
 
-/// The weight that one key has.
+/// The weight of one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KeyWeight {
-    /// Mean over heads and the queries that see it.
+    /// Mean over heads and the queries that see the key.
     pub mean: f64,
-    /// The same if every query weighed all keys that it sees equally.
+    /// The same mean if every query attended equally to all keys that it sees.
     pub even: f64,
-    /// Heads in which its mean is above [`LEAST_WEIGHT`].
+    /// Number of heads in which the key's mean is above [`LEAST_WEIGHT`].
     pub heads: usize,
 }
 
@@ -189,34 +190,34 @@ impl KeyWeight {
     }
 }
 
-/// The weight of each key, of heads with the same queries and keys, each with its weights and its scores: a score of −∞
-/// is of a key that the query does not see.
+/// Computes the weight of each key from heads with the same queries and keys. Each head is its weights and its scores;
+/// a score of −∞ means that the query does not see the key.
 pub fn key_weights<'a, S: Scalar + 'a>(
     heads: impl Iterator<Item = (&'a Matrix<S>, &'a Matrix<S>)>,
     keys: usize,
 ) -> Vec<KeyWeight> {
     let mut found = vec![KeyWeight::default(); keys];
-    let mut seen = vec![0usize; keys];
+    let mut queries = vec![0usize; keys];
     for (weights, scores) in heads {
-        let (mut own, mut own_seen) = (vec![0.0; keys], vec![0usize; keys]);
+        let (mut own, mut own_queries) = (vec![0.0; keys], vec![0usize; keys]);
         for query in 0..weights.rows() {
-            let seen = || scores.row(query).iter().map(|score| *score != S::NEG_INFINITY);
-            let even = 1.0 / seen().filter(|is_seen| *is_seen).count() as f64;
-            let row = weights.row(query).iter().zip(seen()).enumerate();
-            for (key, (weight, _)) in row.filter(|(_, (_, is_seen))| *is_seen) {
+            let visible = || scores.row(query).iter().map(|score| *score != S::NEG_INFINITY);
+            let even = 1.0 / visible().filter(|is_visible| *is_visible).count() as f64;
+            let row = weights.row(query).iter().zip(visible()).enumerate();
+            for (key, (weight, _)) in row.filter(|(_, (_, is_visible))| *is_visible) {
                 own[key] += weight.to_f64();
-                own_seen[key] += 1;
+                own_queries[key] += 1;
                 found[key].even += even;
             }
         }
         for key in 0..keys {
             found[key].mean += own[key];
-            found[key].heads += usize::from(own[key] > LEAST_WEIGHT * own_seen[key] as f64);
-            seen[key] += own_seen[key];
+            found[key].heads += usize::from(own[key] > LEAST_WEIGHT * own_queries[key] as f64);
+            queries[key] += own_queries[key];
         }
     }
-    for (found, seen) in found.iter_mut().zip(seen) {
-        let share = 1.0 / seen.max(1) as f64;
+    for (found, queries) in found.iter_mut().zip(queries) {
+        let share = 1.0 / queries.max(1) as f64;
         (found.mean, found.even) = (found.mean * share, found.even * share);
     }
     found
@@ -230,7 +231,7 @@ mod tests {
         words.iter().map(|word| MeasuredToken { word: Some(*word), is_added: *word == 0 }).collect()
     }
 
-    /// Each query looks at one key alone.
+    /// Returns weights with which each query attends to one key only.
     fn looking_at(keys: &[usize]) -> Matrix<f32> {
         Matrix::from_fn(keys.len(), keys.len(), |query, key| f32::from(keys[query] == key))
     }
@@ -248,7 +249,7 @@ mod tests {
     #[test]
     fn maps_made_by_hand_measure_what_is_known() {
         use HeadMeasure::*;
-        // Added, a, b, c, a: each looks at the one before it.
+        // [CLS], a, b, c, a: each attends to the token before it.
         let words = [0, 1, 2, 3, 1];
         let before = [
             (Previous, Some(0.8)),
@@ -262,7 +263,7 @@ mod tests {
             (Distance, Some(0.8)),
         ];
         check(&words, &looking_at(&[0, 0, 1, 2, 3]), &before);
-        // The second a looks at the first; and then at what was behind the first, at b.
+        // The second a attends to the first a, and then to b, the token after the first a.
         check(&words, &looking_at(&[0, 0, 0, 0, 1]), &[(Duplicate, Some(0.2)), (Induction, Some(0.0))]);
         check(&words, &looking_at(&[0, 0, 0, 0, 2]), &[(Duplicate, Some(0.0)), (Induction, Some(0.2))]);
         check(&words, &looking_at(&[1, 2, 3, 4, 4]), &[(Next, Some(0.8)), (Same, Some(0.2)), (Distance, Some(0.8))]);
@@ -304,7 +305,7 @@ mod tests {
         assert_eq!(sinks(&[&even], true), [0; 0]);
         let first = found(&[&even], true)[0];
         assert!((first.mean - 0.5208).abs() < 1e-4 && (first.even - first.mean).abs() < 1e-6, "{first:?}");
-        // Of eight words, each looks with 0.6 at the last.
+        // Each of eight words attends to the last with weight 0.6.
         let last = Matrix::from_fn(8, 8, |_, j| if j == 7 { 0.6 } else { 0.4 / 7.0 });
         let itself = Matrix::from_fn(8, 8, |i, j| f32::from(i == j));
         assert_eq!(sinks(&[&last], false), [7]);

@@ -8,7 +8,7 @@ use super::packed::Weights;
 use super::params::{Parameters, TensorId};
 use super::simd::{add, vectorized};
 
-/// `Y = X W + b`; an empty `b` stands for none.
+/// Computes `Y = X W + b`; an empty `b` means no bias.
 ///
 /// # Shapes
 /// `x` (N, in), `w` (in, out) plain or packed, `b` (out), `y` (N, out) row-major
@@ -33,8 +33,7 @@ pub fn linear_forward<'w, S: Scalar + 'w>(x: MatRef<'_, S>, w: impl Into<Weights
     matmul(MatMut::from_row_major_slice_mut(y, n, outputs), accum, x, w, S::one(), Par::Seq);
 }
 
-/// Gradients of [`linear_forward`], added to what is there: `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`,
-/// `d_X += d_Y Wᵀ`.
+/// Adds the gradients of [`linear_forward`] to the given ones: `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`, `d_X += d_Y Wᵀ`.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -50,7 +49,7 @@ pub fn linear_backward<S: Scalar>(
     linear_backward_input(w, d_y, d_x);
 }
 
-/// `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y`; an empty `d_b` stands for none.
+/// Computes `d_W += Xᵀ d_Y` and `d_b += Σ_n d_Y`; an empty `d_b` means no bias.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -65,7 +64,7 @@ pub fn linear_backward_weights<S: Scalar>(x: MatRef<'_, S>, d_y: &[S], d_w: MatM
     }
 }
 
-/// `d_X += d_Y Wᵀ`
+/// Computes `d_X += d_Y Wᵀ`.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -78,7 +77,7 @@ pub fn linear_backward_input<S: Scalar>(w: MatRef<'_, S>, d_y: &[S], d_x: &mut [
     matmul(d_x, Accum::Add, MatRef::from_row_major_slice(d_y, n, outputs), w.transpose(), S::one(), Par::Seq);
 }
 
-/// `Y = X W + b` by a model's weights and their bias, which it may not have.
+/// Computes `Y = X W + b` with weights of a model and their bias, if it has one.
 ///
 /// # Shapes
 /// As [`linear_forward`].
@@ -94,7 +93,7 @@ pub fn affine_forward<S: Scalar>(
     linear_forward(x, parameters.weights(weights), parameters.values_of(bias), y);
 }
 
-/// Gradients of [`affine_forward`], added to what is there.
+/// Adds the gradients of [`affine_forward`] to the given ones.
 ///
 /// # Panics
 /// If the shapes do not fit, or the weights are packed.

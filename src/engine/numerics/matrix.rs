@@ -1,4 +1,4 @@
-//! An owned row-major matrix: rows are tokens or words, and a row is a slice.
+//! An owned row-major matrix. Rows are tokens or words, and each row is a slice.
 
 use std::ops::Range;
 
@@ -18,6 +18,8 @@ impl<S: Scalar> Matrix<S> {
         Self { rows, cols, values: vec![S::zero(); rows * cols] }
     }
 
+    /// Makes a matrix of entries in row-major order.
+    ///
     /// # Panics
     /// If `values` does not hold `rows · cols` entries.
     pub fn from_row_major(rows: usize, cols: usize, values: Vec<S>) -> Self {
@@ -25,10 +27,10 @@ impl<S: Scalar> Matrix<S> {
         Self { rows, cols, values }
     }
 
-    /// The rows of matrices, one below the other.
+    /// Stacks matrices, the rows of one below those of another.
     ///
     /// # Panics
-    /// If one of them is not so wide.
+    /// If a matrix does not have `cols` columns.
     pub fn stacked<'m>(cols: usize, parts: impl IntoIterator<Item = &'m Self>) -> Self
     where
         S: 'm,
@@ -70,7 +72,7 @@ impl<S: Scalar> Matrix<S> {
         self.row(i)[j]
     }
 
-    /// Every entry, row by row.
+    /// Returns all entries, row by row.
     pub fn flat(&self) -> &[S] {
         &self.values
     }
@@ -87,22 +89,22 @@ impl<S: Scalar> Matrix<S> {
         MatMut::from_row_major_slice_mut(&mut self.values, self.rows, self.cols)
     }
 
-    /// The first `rows` rows: a buffer made for the largest batch serves a smaller one.
+    /// Returns the first `rows` rows, so that a buffer for the largest batch serves a smaller one.
     pub fn top(&self, rows: usize) -> MatRef<'_, S> {
         MatRef::from_row_major_slice(&self.values[..rows * self.cols], rows, self.cols)
     }
 
-    /// The first `rows` rows, as entries.
+    /// Returns the entries of the first `rows` rows.
     pub fn top_flat_mut(&mut self, rows: usize) -> &mut [S] {
         &mut self.values[..rows * self.cols]
     }
 
-    /// As [`Self::top_flat_mut`].
+    /// Returns the entries of the first `rows` rows.
     pub fn top_flat(&self, rows: usize) -> &[S] {
         &self.values[..rows * self.cols]
     }
 
-    /// A copy of the first `rows` rows of some columns.
+    /// Copies a range of columns of the first `rows` rows.
     pub fn top_columns(&self, rows: usize, columns: &Range<usize>) -> Self {
         let mut values = Vec::with_capacity(rows * columns.len());
         (0..rows).for_each(|i| values.extend_from_slice(&self.row(i)[columns.clone()]));

@@ -1,6 +1,6 @@
-//! Pure maths on faer: no IO, clock, serde, Bevy or global random generator.
+//! Pure mathematics on faer, without IO, clock, serde, Bevy or a global random generator.
 //!
-//! [`mod@reference`] says in plain loops what the rest computes fast; start there.
+//! [`mod@reference`] has all of it in plain loops; start there. The other modules compute the same faster.
 //!
 //! # Notation
 //! | symbol | meaning |
@@ -9,11 +9,11 @@
 //! | `N` | tokens in a batch: the sentences' rows, one below the other, without padding |
 //! | `D` | model width |
 //! | `H` | heads |
-//! | `d_k`, `d_v` | width of a head's queries and keys, of its values |
+//! | `d_k`, `d_v` | width of a head's queries and keys; of its values |
 //! | `V` | vocabulary |
 //!
-//! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the
-//! gradient of the loss with respect to `x`. Every forward has its backward directly under it.
+//! Rows are tokens: `X` is `(T, D)` and `Q = X W_Q + b_Q`. Matrices are row-major. `d_x` is the gradient of the loss
+//! with respect to `x`. Every forward function is followed by its backward function.
 
 pub mod activation;
 pub mod alignment;
@@ -57,39 +57,39 @@ use self::simd::{Plain, Work, x86};
 
 pub use matrix::Matrix;
 
-/// `f32` in use, `f64` in gradient checks.
+/// The type of all numbers: `f32` in use, `f64` in gradient checks.
 pub trait Scalar:
     faer::traits::RealField + Copy + Neg<Output = Self> + Sum + Default + fmt::Debug + fmt::Display
 {
     const NEG_INFINITY: Self;
     /// The lowest finite number.
     const MIN: Self;
-    /// The smallest number above 0 that is not subnormal.
+    /// The smallest positive number that is not subnormal.
     const MIN_POSITIVE: Self;
 
     fn from_f64(x: f64) -> Self;
     fn from_single(x: f32) -> Self;
     fn to_f64(self) -> f64;
-    /// The nearest number in single precision.
+    /// Rounds to the nearest number in single precision.
     fn to_single(self) -> f32;
-    /// `e^x`; for `f32` one that loops can run in vectors, see [`exp`].
+    /// Computes `e^x`; for `f32` in a form that the compiler can vectorise, see [`exp`].
     fn exp(self) -> Self;
-    /// Runs work as compiled for the processor at hand: see [`simd::dispatch`].
+    /// Runs work compiled for the processor's vector instructions: see [`simd::dispatch`].
     fn dispatch<W: simd::Work<Self>>(work: W) -> W::Output;
-    /// Multiplies by packed weights as compiled for the processor at hand: see [`packed`].
+    /// Multiplies by packed weights with the processor's vector instructions: see [`packed`].
     fn multiply_packed(product: packed::Product<'_, Self>);
     fn ln(self) -> Self;
-    /// `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` within 1e-7, see [`erf`].
+    /// Computes `erf(x) = 2/√π ∫₀ˣ e^(−t²) dt`; for `f32` with an error of at most 1e-7, see [`erf`].
     fn erf(self) -> Self;
     fn sqrt(self) -> Self;
     fn tanh(self) -> Self;
     fn is_finite(self) -> bool;
     fn is_nan(self) -> bool;
 
-    /// The same bit for bit: −0 is not 0, and NaN is NaN.
+    /// Returns whether two numbers are the same bit for bit: −0 differs from 0, and NaN equals NaN.
     fn is_same(self, other: Self) -> bool;
 
-    /// The larger of the two; NaN if either is.
+    /// Returns the larger of the two, or NaN if either is NaN.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         if other > self || other.is_nan() { other } else { self }
@@ -100,14 +100,14 @@ pub trait Scalar:
         if self < Self::zero() { -self } else { self }
     }
 
-    /// 0 if it is nearer to 0 than `least`; NaN stays.
+    /// Returns 0 if the number's magnitude is below `least`, and otherwise the number; NaN stays NaN.
     #[inline(always)]
     fn zero_below(self, least: Self) -> Self {
         if self.abs() < least { Self::zero() } else { self }
     }
 }
 
-/// Whether numbers are the same bit for bit; see [`Scalar::is_same`].
+/// Returns whether two slices are the same bit for bit; see [`Scalar::is_same`].
 pub fn are_same<S: Scalar>(a: &[S], b: &[S]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| a.is_same(b))
 }
@@ -179,7 +179,7 @@ macro_rules! scalar {
 scalar!(f32, exp_f32, erf_f32, libm::tanhf, dispatch_f32, multiply_f32);
 scalar!(f64, f64::exp, libm::erf, libm::tanh, dispatch_f64, packed::on_plain_numbers);
 
-/// Runs work on the vectors of the processor at hand.
+/// Runs work with the processor's vector instructions.
 fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
@@ -188,12 +188,12 @@ fn dispatch_f32<W: Work<f32>>(work: W) -> W::Output {
     work.run(Plain)
 }
 
-/// Runs work on plain numbers: no vectors are written for double precision.
+/// Runs work on one number at a time, because there are no vector types for double precision.
 fn dispatch_f64<W: Work<f64>>(work: W) -> W::Output {
     work.run(Plain)
 }
 
-/// A product by packed weights on the vectors of the processor at hand.
+/// Multiplies by packed weights with the processor's vector instructions.
 fn multiply_f32(product: Product<'_, f32>) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,5 +1,5 @@
-//! The moves of the points, in the basis: each block's contributions as arrows that lead, tip to tail, from
-//! what goes in to what comes out.
+//! The moves of the tokens' points in the 3D picture: each block's contributions as arrows, tip to tail, from the
+//! block's input to its output.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
@@ -11,45 +11,50 @@ use crate::numerics::projection::AXES;
 use crate::numerics::projection::LensProjection;
 use crate::numerics::vectors::{add_scaled, dot, norm};
 
-/// A point or an arrow in the basis.
+/// A point or an arrow in the coordinates of the picture.
 pub type Point = [f32; AXES];
 
-/// The moves of one block. `L` is what its norms make of a term; without a norm after the heads, the term itself.
+/// The moves of one block. `L` stands for the block's norms, each with `σ` held; without norms after the heads, `L t =
+/// t`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moves {
-    /// Row `(h · T + i) · T_k + j` is `α_hij · L(V_hj W_O^h)`; (H·T·T_k, 3)
+    /// `α_hij · L(V_hj W_O^h)` in row `(h · T + i) · T_k + j`; (H·T·T_k, 3)
     terms: Matrix<f32>,
-    /// Arrows that no head adds, in the order of the forward pass.
+    /// Arrows that do not come from a head, in the order of the forward pass.
     pub parts: Vec<PartMoves>,
-    /// The first arrow where the picture is seen through a norm: its effect on the input, as the whole grows.
+    /// The first arrow if the picture is seen through a norm: the change of the input's point when the norm divides by
+    /// the `σ` of the output instead of that of the input.
     pub rescaled: Option<Rescaled>,
-    /// The input of each query, before anything moves it; (T, 3)
+    /// Point of each query's input; (T, 3)
     pub at_rest: Matrix<f32>,
-    /// The beginning of each query's arrows: its input, or, without a residual, the zero vector; (T, 3)
+    /// Start of each query's arrows: the point of its input, or of the zero vector without a residual; (T, 3)
     pub from: Matrix<f32>,
-    /// Their end, the block's output; (T, 3)
+    /// End of each query's arrows: the point of the block's output; (T, 3)
     pub to: Matrix<f32>,
-    /// `‖α_hij · L(V_hj W_O^h)‖` in the true space, a row as in `terms`; (H·T, T_k)
+    /// `‖α_hij · L(V_hj W_O^h)‖` in all `D` dimensions; (H·T, T_k)
     pub term_lengths: Matrix<f32>,
-    /// `‖Σ_h α_hij · L(V_hj W_O^h)‖`: what a word adds through all heads; (T, T_k)
+    /// `‖Σ_h α_hij · L(V_hj W_O^h)‖`: the length of what a word adds through all heads; (T, T_k)
     pub word_lengths: Matrix<f32>,
-    /// `‖Δ_i‖` of the whole move `Δ_i`, of all arrows together; (T)
+    /// `‖Δ_i‖`, where `Δ_i` is a query's whole move, the sum of all its arrows; (T)
     pub lengths: Vec<f32>,
-    /// How much of the move is a word's: `Δ_i · Σ_h α_hij L(V_hj W_O^h) / ‖Δ_i‖²`. With those of the parts they
-    /// sum to 1; one that pulls back is negative. (T, T_k)
+    /// A word's share of the move, `Δ_i · Σ_h α_hij L(V_hj W_O^h) / ‖Δ_i‖²`; (T, T_k). With the shares of the parts
+    /// they sum to 1. The share of a word that pulls against the move is negative.
     pub word_shares: Matrix<f32>,
 }
 
-/// `L x_i − norm(x_i)` of each query, where `L` is the norm in front of the picture with the `σ` of the block's output.
+/// `L x_i − norm(x_i)` of each query, where `norm` is the norm that the picture is seen through and `L` the same norm
+/// with the `σ` of the block's output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rescaled {
-    /// (T, 3)
+    /// Arrows in the picture; (T, 3)
     arrows: Matrix<f32>,
-    /// Behind the norm, in the true space; (T, D)
+    /// The same in all `D` dimensions; (T, D)
     pub vectors: Matrix<f32>,
 }
 
 impl Rescaled {
+    /// Returns a query's arrow.
+    ///
     /// # Panics
     /// If there is no such query.
     pub fn arrow(&self, query: usize) -> Point {
@@ -57,19 +62,21 @@ impl Rescaled {
     }
 }
 
-/// A part of each query's move that no head adds.
+/// A part of each query's move that does not come from a head.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartMoves {
     pub part: BlockPart,
-    /// (T, 3)
+    /// Arrow of each query; (T, 3)
     arrows: Matrix<f32>,
-    /// In the true space; (T)
+    /// Length for each query in all `D` dimensions; (T)
     pub lengths: Vec<f32>,
-    /// As those of the words; (T)
+    /// Share of each query's move, as in [`Moves::word_shares`]; (T)
     pub shares: Vec<f32>,
 }
 
 impl PartMoves {
+    /// Returns a query's arrow.
+    ///
     /// # Panics
     /// If there is no such query.
     pub fn arrow(&self, query: usize) -> Point {
@@ -78,7 +85,8 @@ impl PartMoves {
 }
 
 impl Moves {
-    /// Places and arrows are as the picture has them; lengths and shares are of the vectors as they are.
+    /// Computes the moves of a block. Points and arrows are projected through `sight`; lengths and shares are of the
+    /// unprojected vectors.
     pub fn of(
         sight: &LensProjection,
         block: &BlockActivations<f32>,
@@ -89,9 +97,9 @@ impl Moves {
         let width = block.input.cols();
         let at_rest = sight.points(&block.input);
         let from = if has_residual { at_rest.clone() } else { sight.points(&Matrix::zeros(queries, width)) };
-        // As the picture holds the `σ` of the whole: 1 where nothing is in front of it.
+        // The `1 / σ` that the picture's norm holds, and 1 without such a norm.
         let held = sight.shrinking(&block.output);
-        let seen = |query: usize, arrow: Point| arrow.map(|x| x * held.as_ref().map_or(1.0, |held| held[query]));
+        let scaled = |query: usize, arrow: Point| arrow.map(|x| x * held.as_ref().map_or(1.0, |held| held[query]));
         let own = sight.shrinking(&block.input).filter(|_| has_residual);
         let rescaled = own.zip(held.as_ref()).map(|(own, held)| {
             let (mut arrows, mut vectors) = (Matrix::zeros(queries, AXES), Matrix::zeros(queries, width));
@@ -102,14 +110,14 @@ impl Moves {
             }
             Rescaled { arrows, vectors }
         });
-        // The norm's σ belongs to the query, all else of a term but its weight to the key.
+        // In a term, σ depends on the query only, and all else but the weight on the key only.
         let carried = contributions.carried();
         let shrinking: Vec<f32> = (0..queries).map(|query| contributions.shrinking(query)).collect();
         let by_key: Vec<(Point, f32)> =
             (0..heads * keys).map(|row| carried.row(row)).map(|row| (sight.direction(row), norm(row))).collect();
         let mut terms = Matrix::zeros(heads * queries * keys, AXES);
         let mut term_lengths = Matrix::zeros(heads * queries, keys);
-        // `α_hij / σ_i`, a row as in `term_lengths`.
+        // `α_hij / σ_i`, in rows as in `term_lengths`.
         let mut weights = Matrix::zeros(heads * queries, keys);
         let mut arrows = terms.flat_mut().as_chunks_mut().0.iter_mut();
         for row in 0..heads * queries {
@@ -118,7 +126,7 @@ impl Moves {
             let lengths = lengths.zip(&by_key[head * keys..]).zip(&mut arrows);
             for (key, (((weight, length), (direction, norm)), arrow)) in lengths.enumerate() {
                 *weight = contributions.weight(block, head, query, key) * shrinking[query];
-                *arrow = seen(query, direction.map(|x| *weight * x));
+                *arrow = scaled(query, direction.map(|x| *weight * x));
                 *length = weight.abs() * norm;
             }
         }
@@ -135,7 +143,7 @@ impl Moves {
             };
             let vectors = (0..queries).map(|query| contributions.part(part, block, query)).collect::<Vec<_>>();
             for (query, vector) in vectors.iter().enumerate() {
-                moves.arrows.row_mut(query).copy_from_slice(&seen(query, sight.direction(vector)));
+                moves.arrows.row_mut(query).copy_from_slice(&scaled(query, sight.direction(vector)));
                 moves.lengths[query] = norm(vector);
                 add_scaled(whole.row_mut(query), 1.0, vector);
             }
@@ -151,7 +159,7 @@ impl Moves {
             moves
         });
         let parts = parts.collect();
-        // `Δ_i · L(V_hj W_O^h)` but for the σ, of all queries, heads and keys at once.
+        // `Δ_i · L(V_hj W_O^h)` without the factor 1 / σ, of all queries, heads and keys at once.
         let mut along = Matrix::zeros(queries, heads * keys);
         matmul(along.view_mut(), Accum::Replace, whole.view(), carried.view().transpose(), 1.0, Par::Seq);
         let mut word_shares = Matrix::zeros(queries, keys);
@@ -177,7 +185,7 @@ impl Moves {
         }
     }
 
-    /// `α_hij · L(V_hj W_O^h)` as an arrow.
+    /// Returns `α_hij · L(V_hj W_O^h)` as an arrow.
     ///
     /// # Panics
     /// If there is no such head, query or key.
@@ -185,7 +193,7 @@ impl Moves {
         point(self.terms.row((head * self.queries() + query) * self.keys() + key))
     }
 
-    /// Its length in the true space.
+    /// Returns `‖α_hij · L(V_hj W_O^h)‖` in all `D` dimensions.
     ///
     /// # Panics
     /// If there is no such head, query or key.
@@ -193,7 +201,7 @@ impl Moves {
         self.term_lengths.get(head * self.queries() + query, key)
     }
 
-    /// `Σ_j α_hij · L(V_hj W_O^h)`: what a head adds to a query, as an arrow.
+    /// Returns what a head adds to a query, `Σ_j α_hij · L(V_hj W_O^h)`, as an arrow.
     ///
     /// # Panics
     /// If there is no such head or query.
@@ -201,17 +209,17 @@ impl Moves {
         sum((0..self.keys()).map(|key| self.term(head, query, key)))
     }
 
-    /// The place of a query before anything moves it.
+    /// Returns the point of a query's input.
     pub fn rest(&self, query: usize) -> Point {
         point(self.at_rest.row(query))
     }
 
-    /// The beginning of a query's arrows.
+    /// Returns the start of a query's arrows.
     pub fn start(&self, query: usize) -> Point {
         point(self.from.row(query))
     }
 
-    /// The end of a query's arrows.
+    /// Returns the end of a query's arrows.
     pub fn end(&self, query: usize) -> Point {
         point(self.to.row(query))
     }
@@ -229,14 +237,14 @@ impl Moves {
     }
 }
 
-/// `‖Σ_h α_hij · L(V_hj W_O^h)‖` (T, T_k), of `weights` (H·T, T_k): for each key by the products of the heads' vectors
-/// with each other, in double precision, as heads that pull against each other leave little.
+/// Computes `‖Σ_h α_hij · L(V_hj W_O^h)‖` (T, T_k) from `weights` (H·T, T_k). For each key it uses the products of the
+/// heads' vectors with each other, in double precision, because heads that pull against each other nearly cancel.
 fn word_lengths(carried: &Matrix<f32>, weights: &Matrix<f32>, queries: usize) -> Matrix<f32> {
     let keys = weights.cols();
     let heads = carried.rows() / keys;
     let mut lengths = Matrix::zeros(queries, keys);
     let (mut own, mut products) = (Matrix::<f64>::zeros(heads, carried.cols()), Matrix::<f64>::zeros(heads, heads));
-    // Of one query and key: as many products follow as there are pairs of heads.
+    // Weights of one query and key; each key costs as many products as there are pairs of heads.
     let mut of_heads = vec![0.0; heads];
     for key in 0..keys {
         for head in 0..heads {
@@ -250,19 +258,19 @@ fn word_lengths(carried: &Matrix<f32>, weights: &Matrix<f32>, queries: usize) ->
             }
             let row = |a: usize| products.row(a).iter().zip(&of_heads).map(|(x, weight)| weight * x).sum::<f64>();
             let square: f64 = of_heads.iter().enumerate().map(|(a, weight)| weight * row(a)).sum();
-            // Rounding may leave less than nothing; NaN stays.
+            // Rounding may leave a negative square; NaN stays.
             lengths.row_mut(query)[key] = (if square < 0.0 { 0.0 } else { square }).sqrt() as f32;
         }
     }
     lengths
 }
 
-/// Arrows tip to tail.
+/// Adds arrows tip to tail.
 pub fn sum(arrows: impl Iterator<Item = Point>) -> Point {
     arrows.fold([0.0; AXES], |sum, arrow| std::array::from_fn(|axis| sum[axis] + arrow[axis]))
 }
 
-/// The first entries of a row as a point.
+/// Returns the first entries of a row as a point.
 pub fn point(row: &[f32]) -> Point {
     std::array::from_fn(|axis| row[axis])
 }

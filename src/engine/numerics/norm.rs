@@ -3,25 +3,26 @@
 //!
 //! ```text
 //! layer   y = γ ⊙ (x − μ) / σ + β       μ = mean x,  σ = √(mean (x − μ)² + ε)
-//! rms     y = γ ⊙ x / ρ                 ρ = √(mean x² + ε): no mean is taken off
+//! rms     y = γ ⊙ x / ρ                 ρ = √(mean x² + ε): no mean is subtracted
 //! ```
 //!
-//! Gemma's files have `γ − 1` in the place of `γ`. Names are those of the layer norm in both: `μ` is 0 in the second.
+//! Gemma's files store `γ − 1` instead of `γ`. The names of the layer norm are used for both forms: in an RMSNorm `μ`
+//! is 0 and `σ` is `ρ`.
 
 use super::simd::{Plain, add, add_scaled, sum, vectorized};
 use super::vectors::dot;
 use super::{Matrix, Scalar};
 
-/// `ε` where nothing else is said: PyTorch's value. It keeps a row without variance finite.
+/// Default `ε`, as in PyTorch. It keeps a row without variance finite.
 pub const NORM_EPSILON: f64 = 1e-5;
 
 /// The form of a norm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormForm {
     pub kind: NormKind,
-    /// The learned numbers are `γ − 1`: the gain is 1 where they are 0.
+    /// Whether the learned numbers are `γ − 1`, so that 0 means a gain of 1.
     pub gain_from_one: bool,
-    /// `β` exists.
+    /// Whether there is a `β`.
     pub shift: bool,
     /// `ε`
     pub epsilon: f64,
@@ -29,9 +30,9 @@ pub struct NormForm {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormKind {
-    /// The mean is taken off, and the rest divided by its deviation.
+    /// Subtraction of the mean, and division by the standard deviation.
     Layer,
-    /// The vector is divided by the root of the mean of its squares.
+    /// Division by the root of the mean square.
     Rms,
 }
 
@@ -43,24 +44,24 @@ impl NormForm {
         Self { kind: NormKind::Layer, gain_from_one: false, shift: true, epsilon }
     }
 
-    /// An RMSNorm, which has `γ` alone.
+    /// Returns the form of an RMSNorm, which has `γ` only.
     pub const fn rms(epsilon: f64) -> Self {
         Self { kind: NormKind::Rms, gain_from_one: false, shift: false, epsilon }
     }
 
-    /// The number that is added to the learned numbers of the gain.
+    /// Returns the number to add to the learned numbers to get `γ`.
     pub fn gain_offset<S: Scalar>(self) -> S {
         if self.gain_from_one { S::one() } else { S::zero() }
     }
 
-    /// `μ` of a row.
+    /// Returns `μ` of a row.
     #[inline(always)]
     fn mean<S: Scalar>(self, x: &[S], share: S) -> S {
         if self.kind == NormKind::Layer { sum(Plain, x) * share } else { S::zero() }
     }
 
-    /// `factor · γ ⊙ (t − mean t)` of a term `t`, the mean of a layer norm alone: the norm of a sum as a linear map of each of
-    /// its terms, with `factor = 1 / σ` of the whole sum.
+    /// Replaces a term `t` by `factor · γ ⊙ (t − mean t)`, where only a layer norm subtracts the mean. With `factor = 1
+    /// / σ` of a whole sum this is the norm of the sum as a linear map of each of its terms.
     #[inline(always)]
     pub fn carry<S: Scalar>(self, gain: &[S], factor: S, term: &mut [S]) {
         let (mean, offset) = (self.mean(term, S::one() / S::from_f64(term.len() as f64)), self.gain_offset::<S>());
@@ -70,7 +71,8 @@ impl NormForm {
         );
     }
 
-    /// The transposed map of [`Self::carry`]: `factor · (γ ⊙ u − mean(γ ⊙ u))`, the mean of a layer norm alone.
+    /// Applies the transpose of [`Self::carry`]: replaces `u` by `factor · (γ ⊙ u − mean(γ ⊙ u))`, where only a layer
+    /// norm subtracts the mean.
     pub fn carry_back<S: Scalar>(self, gain: &[S], factor: S, u: &mut [S]) {
         let offset = self.gain_offset::<S>();
         u.iter_mut().zip(gain).for_each(|(u, &gain)| *u *= offset + gain);
@@ -79,7 +81,7 @@ impl NormForm {
     }
 }
 
-/// Values that the backward needs. Made once for the largest batch.
+/// Values that the backward pass needs, allocated once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct NormCache<S> {
     /// `x̂ = (x − μ) / σ` (N, D)
@@ -94,10 +96,10 @@ impl<S: Scalar> NormCache<S> {
     }
 }
 
-/// By rows: `y = γ ⊙ (x − μ) / σ + β`.
+/// Computes `y = γ ⊙ (x − μ) / σ + β` row by row.
 ///
 /// # Shapes
-/// `x`, `y` (N, D) row-major; `gain` γ (D), and `shift` β (D), empty without it
+/// `x`, `y` (N, D) row-major; `gain` γ (D); `shift` β (D), or empty if there is none
 ///
 /// # Panics
 /// If the shapes do not fit, or the cache has no room for them.
@@ -107,7 +109,7 @@ pub fn norm_forward<S: Scalar>(form: NormForm, x: &[S], affine: [&[S]; 2], cache
     norm_in_place(form, affine, cache, y);
 }
 
-/// [`norm_forward`] of `x`, which becomes `y`.
+/// Computes [`norm_forward`] in place: `x` becomes `y`.
 pub fn norm_in_place<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], cache: &mut NormCache<S>, x: &mut [S]) {
     let width = gain.len();
     assert!(x.len().is_multiple_of(width), "norm: X of {} entries in rows of {width}", x.len());
@@ -134,7 +136,7 @@ pub fn norm_in_place<S: Scalar>(form: NormForm, [gain, shift]: [&[S]; 2], cache:
     },);
 }
 
-/// `1 / σ` of each row, as [`norm_forward`] has it.
+/// Returns `1 / σ` of each row, as in [`norm_forward`].
 pub fn inverse_deviations<S: Scalar>(form: NormForm, x: &Matrix<S>) -> Vec<S> {
     let (share, epsilon) = (S::one() / S::from_f64(x.cols() as f64), S::from_f64(form.epsilon));
     let mut centred = vec![S::zero(); x.cols()];
@@ -148,13 +150,13 @@ pub fn inverse_deviations<S: Scalar>(form: NormForm, x: &Matrix<S>) -> Vec<S> {
     found
 }
 
-/// Gradients of [`norm_forward`]: those of `γ` and `β` are added; `d` holds `d_y` and becomes `d_x`.
+/// Computes the gradients of [`norm_forward`]. Those of `γ` and `β` are added; `d` holds `d_y` and becomes `d_x`.
 ///
-/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`, in an RMSNorm without the mean of `g`;
-/// `d_γ += Σ_n d_y ⊙ x̂`, `d_β += Σ_n d_y`
+/// With `g = γ ⊙ d_y`: `d_x = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ`, in an RMSNorm without `mean(g)`; `d_γ += Σ_n d_y ⊙
+/// x̂`, `d_β += Σ_n d_y`.
 ///
 /// # Shapes
-/// `d` (N, D) row-major; `gain`, `d_gain` (D), `d_shift` (D), empty without `β`
+/// `d` (N, D) row-major; `gain`, `d_gain` (D); `d_shift` (D), or empty if there is no `β`
 ///
 /// # Panics
 /// If the shapes do not fit.

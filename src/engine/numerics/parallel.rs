@@ -1,17 +1,18 @@
-//! Threads for work that is worth starting them. Nothing here lives longer than the work.
+//! Scoped threads for work that is large enough to be worth starting them.
 
 use std::num::NonZero;
 use std::sync::OnceLock;
 use std::thread;
 
-/// Threads that the machine runs at once: asked for once, for the answer takes as long as the work of a tiny model.
+/// Returns the number of threads that the machine runs at once. It is asked once, because the call takes as long as a
+/// pass of a tiny model.
 pub fn available() -> usize {
     static AVAILABLE: OnceLock<usize> = OnceLock::new();
     *AVAILABLE.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// The outcome of work on each item, in the order of the items, on the given number of threads at most, this one among
-/// them.
+/// Returns the result of `work` for each item, in the order of the items. At most `threads` threads run, including the
+/// current one.
 pub fn map<T: Sync, U: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let mut outcomes: Vec<Option<U>> = items.iter().map(|_| None).collect();
     let share = items.len().div_ceil(threads.max(1)).max(1);
@@ -21,7 +22,7 @@ pub fn map<T: Sync, U: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> U
     outcomes.into_iter().flatten().collect()
 }
 
-/// Work on each item, the first on this thread and each other on one of its own.
+/// Runs `work` on each item: the first on the current thread, and each other on a new thread.
 pub fn each<T: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
     let Some(first) = items.next() else { return };
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! The places of words: encodings added to the static vectors, distances added to scores, and queries and keys turned by their
-//! places.
+//! The positions of words: encodings added to the static vectors, distances added to the scores, and rotary positions,
+//! which turn queries and keys.
 
 use crate::numerics::attention::config::AttentionConfig;
 use crate::numerics::attention::rows::BatchRows;
@@ -8,25 +8,25 @@ use crate::numerics::{Matrix, Scalar};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions {
-    /// Attention sees a bag of words.
+    /// No positions: attention sees a bag of words.
     None,
-    /// Fixed waves (Vaswani et al. 2017, section 3.5).
+    /// Fixed sines and cosines (Vaswani et al. 2017, section 3.5).
     Sinusoidal,
     /// A learned vector for each position.
     Learned,
 }
 
-/// The rows of a learned `P` that tokens have, where those are not counted from 0.
+/// The rows of a learned `P` that tokens use, in models that do not count them from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PositionRows {
-    /// The row of a sentence's first token; those before it are for something else.
+    /// Row of a sentence's first token; the rows before it have other uses.
     pub first: usize,
-    /// A word that only fills up a sentence, as in RoBERTa: it is not counted, and has the row before the first.
+    /// Padding word, as in RoBERTa. It is not counted, and it uses the row before the first.
     pub filler: Option<usize>,
 }
 
 impl PositionRows {
-    /// The row of `P` of each token of one sentence, with the places that they would have.
+    /// Returns the row of `P` for each token of one sentence, whose positions are `places`.
     pub fn rows(self, words: &[Option<usize>], places: &[usize]) -> Vec<usize> {
         let mut fillers = 0;
         let row = |(word, &place): (&Option<usize>, &usize)| match self.filler.filter(|&filler| *word == Some(filler)) {
@@ -40,7 +40,7 @@ impl PositionRows {
     }
 }
 
-/// `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i+1] = cos(t / 10000^(2i/D))`
+/// Computes `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i+1] = cos(t / 10000^(2i/D))`.
 pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
     const BASE: f64 = 10_000.0;
     Matrix::from_fn(max_tokens, width, |t, j| {
@@ -49,21 +49,21 @@ pub fn sinusoidal<S: Scalar>(max_tokens: usize, width: usize) -> Matrix<S> {
     })
 }
 
-// Distance in a score: `S_ij += B_h[j − i] / τ`, a learned number for each head and each
-// distance from a query to a key (Raffel et al. 2020, *Exploring the Limits of Transfer Learning with
-// a Unified Text-to-Text Transformer*, arXiv 1910.10683, section 2.1, without its buckets).
+// Distances in scores: `S_ij += B_h[j − i] / τ`, a learned number for each head and each distance from a query to a key
+// (Raffel et al. 2020, *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, arXiv
+// 1910.10683, section 2.1, without its buckets).
 //
-// Places then decide whom a word looks at and nothing else: they add nothing to the word itself, and
-// so move no point by themselves.
+// Positions then affect only the attention weights. They add nothing to the words' vectors, and so move no point by
+// themselves.
 
-/// `B / τ` of a layer, forwards and backwards: a row of scores reads the one, a column the other.
+/// `B / τ` of a layer, stored in both orders: rows of scores read one, columns the other.
 #[derive(Clone, Debug)]
 pub struct Distances<S> {
-    /// Longest sentence; 0 where distances do not count.
+    /// Length of the longest sentence; 0 if the layer does not use distances.
     tokens: usize,
-    /// A row for each head, from the furthest key before the query to the furthest after it.
+    /// One row for each head, from the furthest key before the query to the furthest after it.
     rows: Vec<S>,
-    /// The same from back to front.
+    /// The numbers of `rows`, each row reversed.
     columns: Vec<S>,
 }
 
@@ -73,7 +73,7 @@ impl<S: Scalar> Distances<S> {
         Self { tokens: config.distances.unwrap_or(0), rows: entries.clone(), columns: entries }
     }
 
-    /// Takes over the parameter `B` (H · distances).
+    /// Sets the numbers to `B / τ`, where `B` is the parameter (H · distances).
     ///
     /// # Panics
     /// If it has another size.
@@ -105,7 +105,7 @@ pub struct HeadDistances<'a, S> {
 }
 
 impl<S: Scalar> HeadDistances<'_, S> {
-    /// Adds to a query's scores, of the keys from the first on.
+    /// Adds the distances to a query's scores, which are those of the first keys.
     #[inline(always)]
     pub fn add_to_row(&self, query: usize, scores: &mut [S]) {
         if self.tokens > 0 {
@@ -113,7 +113,7 @@ impl<S: Scalar> HeadDistances<'_, S> {
         }
     }
 
-    /// Adds to the scores of a key, of the queries from the first on.
+    /// Adds the distances to a key's scores, which are those of the first queries.
     #[inline(always)]
     pub fn add_to_column(&self, key: usize, scores: &mut [S]) {
         if self.tokens > 0 {
@@ -122,7 +122,7 @@ impl<S: Scalar> HeadDistances<'_, S> {
     }
 }
 
-/// The gradient of [`HeadDistances::add_to_row`], added.
+/// Adds the gradient of [`HeadDistances::add_to_row`] to `d_bias`.
 #[inline(always)]
 pub fn distance_gradient<S: Scalar>(query: usize, d_scores: &[S], d_bias: &mut [S]) {
     if !d_bias.is_empty() {
@@ -131,7 +131,7 @@ pub fn distance_gradient<S: Scalar>(query: usize, d_scores: &[S], d_bias: &mut [
     }
 }
 
-/// The gradient of [`HeadDistances::add_to_column`], added.
+/// Adds the gradient of [`HeadDistances::add_to_column`] to `d_bias`.
 #[inline(always)]
 pub fn distance_column_gradient<S: Scalar>(key: usize, d_scores: &[S], d_bias: &mut [S]) {
     if !d_bias.is_empty() {
@@ -142,49 +142,49 @@ pub fn distance_column_gradient<S: Scalar>(key: usize, d_scores: &[S], d_bias: &
     }
 }
 
-// Rotary positions: queries and keys turned by an angle that grows with their place (Su et al. 2021, *RoFormer*,
+// Rotary positions: queries and keys are turned by an angle that grows with their position (Su et al. 2021, *RoFormer*,
 // arXiv 2104.09864, section 3.2.2).
 //
 // ```text
-// ω_i = θ^(−2i/r)          i < r/2, with r the columns of a head that are turned
-// y_i       = x_i cos tω_i − x_{i+r/2} sin tω_i          the place t counts from 0
-// y_{i+r/2} = x_{i+r/2} cos tω_i + x_i sin tω_i          columns from r on stay as they are
+// ω_i = θ^(−2i/r)          i < r/2, where r is the number of columns of a head that are turned
+// y_i       = x_i cos tω_i − x_{i+r/2} sin tω_i          positions t count from 0
+// y_{i+r/2} = x_{i+r/2} cos tω_i + x_i sin tω_i          columns from r on are unchanged
 // ```
 //
-// `(R_i q) · (R_j k)` knows the distance `j − i` and nothing else of the places. The pairs are column `i` and `i + r/2`, as in
-// the files of today's models. There is nothing to learn, and the gradient is turned back: `d_x = R_{−t} d_y`.
+// `(R_i q) · (R_j k)` depends on the positions only through the distance `j − i`. Column `i` is paired with `i + r/2`,
+// as in the files of today's models. There is nothing to learn, and the gradient is turned back: `d_x = R_{−t} d_y`.
 
-/// The turn of a layer's queries and keys.
+/// The rotary positions of a layer's queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotary {
     /// `θ`
     pub theta: f64,
-    /// `r`: an even number of columns of each head, its first.
+    /// `r`: the even number of leading columns of each head that are turned.
     pub width: usize,
     pub scaling: RotaryScaling,
 }
 
-/// Frequencies for sentences longer than a model was first trained on.
+/// Changes of the frequencies for sentences longer than those that a model was first trained on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RotaryScaling {
     None,
-    /// All turn slower by a factor: `ω / f`.
+    /// Division of all frequencies by a factor: `ω / f`.
     Linear(f64),
-    /// Slow ones turn slower still, fast ones as before (Grattafiori et al. 2024, arXiv 2407.21783; `rope_type: llama3`).
+    /// Division of the low frequencies only (Grattafiori et al. 2024, arXiv 2407.21783; `rope_type: llama3`).
     Llama3 {
         /// `f`
         factor: f64,
-        /// Turns within the first length, below which a frequency is divided by the factor ...
+        /// Number of turns within the original length below which a frequency is divided by the factor.
         low: f64,
-        /// ... and above which it stays as it is.
+        /// Number of turns within the original length above which a frequency is unchanged.
         high: f64,
-        /// The length of the first training, in tokens.
+        /// Sentence length of the original training, in tokens.
         tokens: f64,
     },
 }
 
 impl RotaryScaling {
-    /// A frequency as it is scaled.
+    /// Returns a frequency after scaling.
     fn scaled(self, frequency: f64) -> f64 {
         match self {
             Self::None => frequency,
@@ -199,26 +199,26 @@ impl RotaryScaling {
 }
 
 impl Rotary {
-    /// `ω_i` in radians a place, of each pair of columns (r/2).
+    /// Returns `ω_i`, in radians per position, of each pair of columns (r/2).
     pub fn frequencies(&self) -> Vec<f64> {
         let frequency = |pair: usize| self.theta.powf(-((2 * pair) as f64) / self.width as f64);
         (0..self.width / 2).map(|pair| self.scaling.scaled(frequency(pair))).collect()
     }
 }
 
-/// The way of a turn: that of the forward pass, or that of its gradient.
+/// The direction of a turn: that of the forward pass or of its gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnDirection {
     On,
     Back,
 }
 
-/// Cosines and sines of all places of the longest sentence, computed in double precision.
+/// Cosines and sines of all positions up to the longest sentence, computed in double precision.
 #[derive(Clone, Debug)]
 pub struct Turns<S> {
-    /// `r / 2`; 0 where nothing is turned.
+    /// `r / 2`; 0 if nothing is turned.
     pairs: usize,
-    /// For each place the cosine and the sine of each pair, (T_max · r/2).
+    /// Cosine and sine of each pair at each position, (T_max · r/2).
     turns: Vec<(S, S)>,
 }
 
@@ -233,8 +233,8 @@ impl<S: Scalar> Turns<S> {
         Self { pairs: frequencies.len(), turns: turns.collect() }
     }
 
-    /// `R_t x` of the tokens of some sentences, or `R_{−t} x`, head by head, each `width` columns wide. `before` tokens went
-    /// before the first.
+    /// Computes `R_t x` or `R_{−t} x` for the tokens of some sentences in place, head by head, each `width` columns
+    /// wide. The first token has position `before`.
     pub fn turn(&self, way: TurnDirection, sentences: &BatchRows, before: usize, width: usize, x: &mut [S]) {
         if self.pairs == 0 {
             return;

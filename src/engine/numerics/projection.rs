@@ -1,16 +1,15 @@
-//! `D` dimensions to 3 by one fixed linear map. A [`Lens`] is the map from vectors to points: a norm that they are seen
-//! through, if there is one, and then the axes of the picture.
+//! Projection of `D` dimensions to 3 by one fixed linear map. A [`Lens`] is a norm that is applied before it.
 //!
 //! ```text
 //! point(x) = (norm(x) − mean) · U        norm(x) = γ ⊙ (x − mean x) / σ(x) + β
 //!          = x · U' / σ(x) + β · U − mean · U        U' = γ ⊙ U − mean(γ ⊙ U), axis by axis
 //! ```
 //!
-//! An RMSNorm takes no mean off and has no `β`.
+//! An RMSNorm subtracts no mean and has no `β`.
 //!
-//! With the `σ` of the whole held, a term of a sum is an arrow `t · U' / σ`, and the arrows of all terms add up to the way
-//! between the points (Kobayashi et al. 2021, arXiv 2109.07152). Layers that grow from one to the next, as GPT-2's do, have
-//! one scale after their last norm.
+//! With the `σ` of a whole sum held, a term `t` is an arrow `t · U' / σ`, and the arrows of all terms lead from one
+//! point to the other (Kobayashi et al. 2021, arXiv 2109.07152). A lens brings layers whose vectors grow from one to
+//! the next, as GPT-2's do, to the scale of the model's last norm.
 
 use super::Matrix;
 use super::alignment::Rotation;
@@ -19,43 +18,43 @@ use super::table::Table;
 use super::vectors::dot;
 use crate::numerics::shares::{Spread, remove, unit};
 
-/// The axes of every picture.
+/// Number of axes of every picture.
 pub const AXES: usize = 3;
 
-/// `point = (x − mean) · axes`. The same map for every vector of a lesson, so that motion means
-/// something; a difference of vectors projects without the mean.
+/// The map `point = (x − mean) · axes`. It is the same for every vector of a lesson, so that motion means something. A
+/// difference of vectors is projected without the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     mean: Vec<f32>,
-    /// (3, D), rows of length 1 (zero rows where there are fewer dimensions than axes). At right
-    /// angles, but for axes that were chosen.
+    /// Directions (3, D), rows of length 1 (zero rows if `D < 3`). They are orthogonal unless axes were chosen.
     axes: Matrix<f32>,
-    /// Standard deviation of the vectors that chose the axes, along all of them together.
+    /// Standard deviation, over all axes together, of the vectors that the axes were computed from.
     deviation: f32,
     kinds: [Kind; AXES],
 }
 
-/// The kinds of axes.
+/// The kind of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     PrincipalComponent(usize),
-    /// One of few dimensions, which need no choice.
+    /// A dimension itself, where there are so few that none is left out.
     Coordinate(usize),
     Chosen,
-    /// Turned to lie as another picture does: a mixture of the components.
+    /// A mixture of components, turned to match another picture.
     Turned(usize),
 }
 
 impl Projection {
-    /// The first dimensions themselves, before any vector is known.
+    /// Returns the projection to the first three dimensions, which needs no vectors.
     pub fn coordinates(width: usize) -> Self {
         let axes = Matrix::from_fn(AXES, width, |axis, j| f32::from(u8::from(axis == j)));
         let kinds = [0, 1, 2].map(Kind::Coordinate);
         Self { mean: vec![0.0; width], axes, deviation: 0.0, kinds }
     }
 
-    /// Centred principal components of the rows of `vectors`, largest variance first, each pointing so
-    /// that its largest entry is positive; where `D ≤ 3` the coordinates themselves, from their own 0.
+    /// Returns the projection to the centred principal components of the rows of `vectors`, in order of decreasing
+    /// variance. Each points so that its largest entry is positive. If `D ≤ 3`, the axes are the coordinates
+    /// themselves, with their own origin.
     ///
     /// # Panics
     /// If there are no rows.
@@ -63,11 +62,11 @@ impl Projection {
         Self::of_spread(&Spread::of(vectors))
     }
 
-    /// [`Self::principal_components`] of vectors of which only the spread is known.
+    /// Returns [`Self::principal_components`] of vectors of which only the spread is known.
     pub fn of_spread(spread: &Spread) -> Self {
         let width = spread.width();
         let found = if width > AXES { spread.components(AXES) } else { None };
-        // Where the decomposition fails, the coordinates still make a picture.
+        // If the decomposition fails, the coordinates still make a picture.
         let kind = if found.is_some() { Kind::PrincipalComponent } else { Kind::Coordinate };
         let axes = found.unwrap_or_else(|| {
             (0..AXES.min(width)).map(|axis| (0..width).map(|j| f64::from(u8::from(j == axis))).collect()).collect()
@@ -77,12 +76,11 @@ impl Projection {
         Self::through(mean, spread, axes, [0, 1, 2].map(kind))
     }
 
-    /// As [`Self::of_spread`], but for the axes that are chosen: each runs along its
-    /// direction, such as from the centre of one group of words to that of another. The others are the
-    /// principal components of what the chosen ones leave, at right angles to them; the chosen ones
-    /// stand at whatever angle they have.
+    /// Returns [`Self::of_spread`] with some axes chosen. A chosen axis runs along its direction, for example from the
+    /// centre of one group of words to that of another. The others are the principal components of the remainder,
+    /// orthogonal to the chosen ones; the chosen ones keep the angles between them.
     ///
-    /// `None` if a direction has no length or is not finite.
+    /// Returns `None` if a direction has no length or is not finite.
     ///
     /// # Panics
     /// If a direction is not `D` wide.
@@ -111,7 +109,8 @@ impl Projection {
         Some(Self::through(spread.mean(), spread, axes, kinds))
     }
 
-    /// The same picture turned: `point' = point · R`. `spread` is of the vectors that chose the axes.
+    /// Returns the same picture turned, `point' = point · R`. `spread` is that of the vectors that the axes were
+    /// computed from.
     ///
     /// # Panics
     /// If the spread is not `D` wide.
@@ -127,12 +126,12 @@ impl Projection {
         Self::through(&mean, spread, (0..AXES).map(mixed).collect(), kinds)
     }
 
-    /// An axis was turned to be as that of another picture.
+    /// Returns whether an axis was turned to match another picture.
     pub fn is_turned(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, Kind::Turned(_)))
     }
 
-    /// An axis runs along a direction that somebody chose.
+    /// Returns whether an axis runs along a chosen direction.
     pub fn is_chosen(&self) -> bool {
         self.kinds.contains(&Kind::Chosen)
     }
@@ -147,7 +146,7 @@ impl Projection {
         Self { mean: mean.iter().map(|&x| x as f32).collect(), axes, deviation: variance.max(0.0).sqrt() as f32, kinds }
     }
 
-    /// Rows as points, (n, 3).
+    /// Projects rows to points, (n, 3).
     ///
     /// # Panics
     /// If the vectors are not `D` wide.
@@ -156,7 +155,7 @@ impl Projection {
         let mut points = Matrix::zeros(vectors.rows(), AXES);
         let axes: [&[f32]; AXES] = std::array::from_fn(|axis| self.axes.row(axis));
         for i in 0..vectors.rows() {
-            // The axes in step: each sum waits for its own last addition only. −0 is what a sum begins with.
+            // All axes in one loop, so that each sum waits only for its own last addition. A float sum starts from −0.
             let mut sums = [-0.0; AXES];
             for (j, (x, mean)) in vectors.row(i).iter().zip(&self.mean).enumerate() {
                 let x = x - mean;
@@ -167,22 +166,22 @@ impl Projection {
         points
     }
 
-    /// A difference of two vectors as an arrow.
+    /// Projects a difference of two vectors to an arrow.
     pub fn direction(&self, vector: &[f32]) -> [f32; AXES] {
         std::array::from_fn(|axis| super::vectors::dot(vector, self.axes.row(axis)))
     }
 
-    /// The point that is subtracted from every vector before it is projected, (D).
+    /// Returns the vector (D) that is subtracted before a vector is projected.
     pub fn mean(&self) -> &[f32] {
         &self.mean
     }
 
-    /// The direction of an axis, (D).
+    /// Returns the direction of an axis, (D).
     pub fn axis(&self, axis: usize) -> &[f32] {
         self.axes.row(axis)
     }
 
-    /// Each axis's name: `PC1` or `x₁`, and so on; `B − A` where it was chosen, `axis 1` where it was turned.
+    /// Returns the name of each axis: `PC1`, `x₁` and so on, `B − A` if it was chosen, `axis 1` if it was turned.
     pub fn names(&self) -> [&'static str; AXES] {
         self.kinds.map(|kind| match kind {
             Kind::PrincipalComponent(i) => ["PC1", "PC2", "PC3"][i],
@@ -192,22 +191,23 @@ impl Projection {
         })
     }
 
-    /// Axes along which points can differ: fewer than all where there are fewer dimensions, unless these were turned.
+    /// Returns the number of axes along which points can differ: fewer than 3 if `D < 3`, unless the axes were turned.
     pub fn dimensions(&self) -> usize {
         if self.is_turned() { AXES } else { self.mean.len().min(AXES) }
     }
 
-    /// The axes are the dimensions themselves: nothing is left out.
+    /// Returns whether the axes are the dimensions themselves, so that nothing is left out.
     pub fn is_identity(&self) -> bool {
         self.kinds.iter().all(|kind| matches!(kind, Kind::Coordinate(_)))
     }
 
-    /// How far the vectors that chose the axes lie from their mean in the picture: its scale.
+    /// Returns the standard deviation of the vectors that the axes were computed from, which is the scale of the
+    /// picture.
     pub fn deviation(&self) -> f32 {
         self.deviation
     }
 
-    /// All axes stand at right angles: but for what is left out, the picture keeps every angle.
+    /// Returns whether all axes are orthogonal, so that the picture keeps the angles within its space.
     pub fn is_orthogonal(&self) -> bool {
         const ROUNDING: f32 = 1e-3;
         let pairs = [(0, 1), (0, 2), (1, 2)];
@@ -215,22 +215,22 @@ impl Projection {
     }
 }
 
-/// The remainder of a vector of length 1 has no direction of its own if it is shorter than this.
+/// Length below which the remainder of a unit vector is rounding and has no direction.
 const ROUNDING: f64 = 1e-12;
 
-/// Directions of length 1 at right angles with the span of these (Gram and Schmidt).
+/// Returns an orthonormal basis of the span of the given directions (Gram-Schmidt).
 fn orthonormal<'a>(axes: impl IntoIterator<Item = &'a Vec<f64>>, width: usize) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for axis in axes {
         let mut rest = axis.clone();
         basis.iter().for_each(|other| remove(&mut rest, other));
-        // Along those before it there is nothing left to remove.
+        // An axis in the span of those before it leaves no remainder.
         basis.extend(unit(rest, ROUNDING).filter(|_| basis.len() < width));
     }
     basis
 }
 
-/// A norm with its numbers.
+/// A norm with its learned numbers, through which vectors are seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
     gain: Vec<f32>,
@@ -243,7 +243,7 @@ impl Lens {
         Self { gain: gain.to_vec(), shift: shift.to_vec(), form }
     }
 
-    /// Each row after the norm.
+    /// Applies the norm to each row.
     ///
     /// # Panics
     /// If the vectors are not as wide as the norm.
@@ -253,7 +253,7 @@ impl Lens {
         seen
     }
 
-    /// The rows after a norm, if there is one.
+    /// Applies a norm to the rows, if there is one.
     pub fn see_through(lens: Option<&Self>, vectors: Matrix<f32>) -> Matrix<f32> {
         match lens {
             Some(lens) => lens.see(&vectors),
@@ -261,19 +261,19 @@ impl Lens {
         }
     }
 
-    /// `factor · γ ⊙ (t − mean t)`
+    /// Writes `factor · γ ⊙ (t − mean t)` to `to`.
     fn carry(&self, term: &[f32], factor: f32, to: &mut [f32]) {
         to.copy_from_slice(term);
         self.form.carry(&self.gain, factor, to);
     }
 }
 
-/// A projection with the lens in front of it.
+/// A projection after an optional lens.
 #[derive(Clone, Debug)]
 pub struct LensProjection<'a> {
     projection: &'a Projection,
     lens: Option<Lens>,
-    /// `U'` (3, D) of a lens.
+    /// `U'` (3, D) of the lens.
     through: Option<Matrix<f32>>,
 }
 
@@ -287,7 +287,7 @@ impl<'a> LensProjection<'a> {
         Self { projection, lens, through }
     }
 
-    /// Rows as points, (n, 3).
+    /// Projects rows to points, (n, 3).
     ///
     /// # Panics
     /// If the vectors are not `D` wide.
@@ -298,7 +298,7 @@ impl<'a> LensProjection<'a> {
         }
     }
 
-    /// [`Self::points`] of a vocabulary, some rows at a time: a second copy of its rows might not fit in memory.
+    /// Projects a vocabulary some rows at a time, because a second copy of its rows might not fit in memory.
     ///
     /// # Panics
     /// If the vectors are not `D` wide.
@@ -307,7 +307,7 @@ impl<'a> LensProjection<'a> {
         Matrix::stacked(AXES, &points)
     }
 
-    /// A term as an arrow, but for [`Self::shrinking`] of the whole that it is a term of.
+    /// Projects a term to an arrow, without the factor [`Self::shrinking`] of the whole.
     pub fn direction(&self, term: &[f32]) -> [f32; AXES] {
         match &self.through {
             Some(axes) => std::array::from_fn(|axis| dot(term, axes.row(axis))),
@@ -315,12 +315,12 @@ impl<'a> LensProjection<'a> {
         }
     }
 
-    /// `1 / σ` of each row; none without a lens.
+    /// Returns `1 / σ` of each row, or `None` without a lens.
     pub fn shrinking(&self, wholes: &Matrix<f32>) -> Option<Vec<f32>> {
         self.lens.as_ref().map(|lens| inverse_deviations(lens.form, wholes))
     }
 
-    /// A term as it is seen, times a factor; nothing without a lens.
+    /// Writes `factor · γ ⊙ (t − mean t)` of a term to `to`; does nothing without a lens.
     pub fn carry(&self, term: &[f32], factor: f32, to: &mut [f32]) {
         if let Some(lens) = &self.lens {
             lens.carry(term, factor, to);
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use crate::numerics::shares::Shares;
 
-    /// Most of the variance along x₂, then x₄, x₁, x₃.
+    /// Returns points whose variance is largest along x₂, then x₄, x₁, x₃.
     fn cloud() -> Matrix<f32> {
         let deviations = [2.0, 9.0, 1.0, 4.0];
         Matrix::from_fn(64, 4, |i, j| if (i >> j) & 1 == 1 { deviations[j] } else { -deviations[j] } + 10.0)
@@ -424,7 +424,7 @@ mod tests {
                 let scale = expected.iter().fold(1.0f32, |most, x| most.max(x.abs()));
                 assert!(to.row(row).iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5 * scale));
             }
-            // A turn keeps what is seen, and shares it out anew.
+            // A turn keeps the total that is shown and divides it differently among the axes.
             let shares = |projection: &Projection| Shares::of_variance(projection, &vectors).expect("they vary");
             let (before, after) = (shares(&before), shares(&after));
             assert!((before.seen(None) - after.seen(None)).abs() < 1e-5 && before.along(0) != after.along(0));
@@ -448,8 +448,8 @@ mod lens_tests {
         let vectors = Matrix::from_fn(2500, 4, |i, j| ((i * 31 + j * 17 + i * j) % 23) as f32 / 5.0 - 2.0);
         let lens = Lens::new([&[1.0, 0.5, 2.0, 1.5], &[0.25; 4]], NormForm::LAYER);
         let projection = Projection::principal_components(&lens.see(&vectors));
-        let seen = projection.points(&lens.see(&vectors));
-        assert_eq!(LensProjection::new(&projection, Some(lens)).points_of(&vectors.into()), seen);
+        let points = projection.points(&lens.see(&vectors));
+        assert_eq!(LensProjection::new(&projection, Some(lens)).points_of(&vectors.into()), points);
     }
 
     #[test]

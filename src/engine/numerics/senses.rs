@@ -1,23 +1,23 @@
-//! How far the occurrences of one word lie apart in a layer, and whether their senses do.
+//! Scores of how far apart the occurrences of one word are in a layer, and of whether its senses separate.
 //!
 //! For vectors `xᵢ` of one word in several sentences, each with a sense `sᵢ` or none, by their cosines `c_ij`:
 //!
 //! | score | definition |
 //! |---|---|
 //! | all | mean of `c_ij` over all pairs `i < j` |
-//! | within, between | the same over the pairs with `sᵢ = s_j`, and over those with `sᵢ ≠ s_j` |
+//! | within, between | the mean over the pairs with `sᵢ = s_j`; and over those with `sᵢ ≠ s_j` |
 //! | nearest | leave-one-out 1-nearest-neighbour score: the share of the occurrences with a sense whose nearest other one, by cosine, has the same sense; of several that are equally near, the share of them that do (Coenen et al. 2019, arXiv 1906.02715, ask the same of BERT) |
-//! | baseline | the layer's anisotropy: mean cosine over all pairs of different tokens of the layer (Ethayarajh 2019, arXiv 1909.00512). A cosine less the baseline says how much more alike two vectors are than any two |
+//! | baseline | the layer's anisotropy: mean cosine over all pairs of different tokens of the layer (Ethayarajh 2019, arXiv 1909.00512). A cosine less the baseline says how much more similar two vectors are than any two on average |
 
 use std::collections::BTreeMap;
 
 use super::vectors::{add_scaled, cosine, dot, norm};
 use super::{Matrix, Scalar};
 
-/// Cosines that differ by less are equal: they are of vectors that are the same.
+/// Difference below which cosines count as equal, because their vectors are.
 const TIE: f64 = 1e-9;
 
-/// Scores of one word in one layer; each is `None` where there is no such pair, or a vector is not finite.
+/// Scores of one word in one layer. Each is `None` if there is no such pair or a vector is not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenseScores {
     pub all: Option<f64>,
@@ -27,17 +27,17 @@ pub struct SenseScores {
     pub baseline: Option<f64>,
 }
 
-/// `c_ij` of each row with each.
+/// Returns `c_ij` for every pair of rows.
 pub fn cosines<S: Scalar>(rows: &Matrix<S>) -> Matrix<f64> {
     let rows = rows.cast::<f64>();
     Matrix::from_fn(rows.rows(), rows.rows(), |i, j| cosine(rows.row(i), rows.row(j)))
 }
 
 impl SenseScores {
-    /// The scores of occurrences by their cosines and senses.
+    /// Computes the scores of occurrences from their cosines and senses.
     ///
     /// # Panics
-    /// If there are not as many senses as occurrences.
+    /// If the numbers of senses and occurrences differ.
     pub fn of<T: PartialEq>(cosines: &Matrix<f64>, senses: &[Option<T>], baseline: Option<f64>) -> Self {
         assert_eq!(cosines.rows(), senses.len(), "a sense for each occurrence");
         let count = senses.len();
@@ -71,14 +71,15 @@ fn nearest_score<T: PartialEq>(cosines: &Matrix<f64>, senses: &[Option<T>]) -> O
     mean(with_sense.iter().filter_map(hit))
 }
 
-/// Mean cosine over all pairs of different tokens among rows of a layer, each with its token. The sum over pairs is
-/// `(‖Σ u‖² − Σ ‖u‖²) / 2` of vectors `u` of length 1, for all and for those of each token: no pair is looked at.
+/// Returns the mean cosine over all pairs of different tokens among the rows of a layer, each with its token. The sum
+/// over pairs is `(‖Σ u‖² − Σ ‖u‖²) / 2` of unit vectors `u`, for all and for those of each token, so the cost is
+/// linear in the rows.
 pub fn baseline<'r, S: Scalar + 'r>(rows: impl Iterator<Item = (Option<usize>, &'r [S])>) -> Option<f64> {
     let mut all = PairSum::default();
     let mut by_token: BTreeMap<usize, PairSum> = BTreeMap::new();
     for (token, row) in rows {
         let unit = unit(row);
-        // A row without a token is like no other.
+        // A row without a token differs from all others.
         token.into_iter().for_each(|token| by_token.entry(token).or_default().add(&unit));
         all.add(&unit);
     }
@@ -90,7 +91,7 @@ pub fn baseline<'r, S: Scalar + 'r>(rows: impl Iterator<Item = (Option<usize>, &
     (count > 0.0 && sum.is_finite()).then(|| sum / count)
 }
 
-/// The sum of the products of all pairs of vectors.
+/// Sums from which the sum of the dot products of all pairs of vectors is computed.
 #[derive(Default)]
 struct PairSum {
     total: Vec<f64>,
@@ -115,7 +116,7 @@ impl PairSum {
     }
 }
 
-/// The vector at length 1; zero stays zero.
+/// Scales the vector to length 1; zero stays zero.
 fn unit<S: Scalar>(row: &[S]) -> Vec<f64> {
     let mut vector: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
     let length = norm(&vector);
@@ -153,7 +154,7 @@ mod tests {
         let rows = Matrix::from_fn(5, 3, |_, j| 0.1f32 * (j + 1) as f32);
         let senses = [Some(0), Some(0), Some(1), Some(1), Some(1)];
         let scores = SenseScores::of(&cosines(&rows), &senses, None);
-        // Of four others: one has the same sense, or two do.
+        // Each occurrence has four others, of which one or two have the same sense.
         assert!(near(scores.nearest, (2.0 * 0.25 + 3.0 * 0.5) / 5.0), "{scores:?}");
         assert!(near(scores.within, 1.0) && near(scores.between, 1.0));
     }

@@ -1,9 +1,9 @@
-//! The mean and the covariance of vectors, and the share of them that the axes of a picture show: of their variance, or of the
-//! squared lengths of arrows.
+//! The mean and the covariance of vectors, and the share of their variance, or of the squared lengths of arrows, that
+//! the axes of a picture show.
 //!
-//! With the axes `u_a` and the rows `x_i` less their mean (arrows: as they are), what is seen is in the products
-//! `M = Σ_i (x_i · u_a)(x_i · u_b)`. Axes may be at any angle: what two or three of them show together is the part of the
-//! rows in the space that they span, `Σ_b bᵀ M b` over an orthonormal basis of it.
+//! With axes `u_a` and rows `x_i` (centred, except for arrows), the shares follow from the products `M = Σ_i (x_i ·
+//! u_a)(x_i · u_b)`. The axes need not be orthogonal. Two or three of them together show the part of the rows in the
+//! space that they span, `Σ_b bᵀ M b` over an orthonormal basis of it.
 
 use std::borrow::Borrow;
 
@@ -18,19 +18,19 @@ use crate::numerics::{Matrix, parallel};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     axes: [f32; AXES],
-    /// The share that the plane of the other two axes has.
+    /// Share of the plane of the other two axes, for each axis.
     planes: [f32; AXES],
     space: f32,
 }
 
-/// Products of the axes with each other, or of what lies along them.
+/// Dot products of the axes with each other, or sums of products of coordinates along them.
 type Products = [[f64; AXES]; AXES];
 
-/// Squares below this share of those that they come from are rounding.
+/// Share of the squares that a remainder is computed from, below which the remainder is rounding.
 const ROUNDING: f64 = 1e-12;
 
 impl Shares {
-    /// Shares of the variance of some rows; `None` where they are one point, or not finite.
+    /// Returns the shares of the variance of some rows, or `None` if they are all one point or not finite.
     ///
     /// # Panics
     /// If the rows are not as wide as the axes.
@@ -38,7 +38,8 @@ impl Shares {
         Self::of_variance_in(projection, rows.rows(), || std::iter::once(rows))
     }
 
-    /// [`Self::of_variance`] of the given number of rows, which come in parts, from the first one each time.
+    /// Computes [`Self::of_variance`] of `count` rows that come in parts. `parts` is called more than once and starts
+    /// from the first part each time.
     ///
     /// # Panics
     /// If the rows are not as wide as the axes.
@@ -58,7 +59,7 @@ impl Shares {
         Self::about(projection, parts(), &mean)
     }
 
-    /// Shares of the squared lengths of some arrows; `None` where none has a length, or one is not finite.
+    /// Returns the shares of the squared lengths of some arrows, or `None` if all lengths are 0 or one is not finite.
     ///
     /// # Panics
     /// If the arrows are not as wide as the axes.
@@ -66,7 +67,8 @@ impl Shares {
         Self::about(projection, std::iter::once(arrows), &vec![0.0; arrows.cols()])
     }
 
-    /// Shares of the variance of vectors of which only the spread is known; `None` where they are one point.
+    /// Returns the shares of the variance of vectors of which only the spread is known, or `None` if they are all one
+    /// point.
     ///
     /// # Panics
     /// If the spread is not as wide as the axes.
@@ -102,19 +104,24 @@ impl Shares {
         Self::of_products(projection, products, total, whole)
     }
 
-    /// `whole`: the squares that the total is a rest of.
+    /// Computes the shares from the products along the axes and the total of all squares. `whole` is the sum of squares
+    /// that `total` is a remainder of.
     fn of_products(projection: &Projection, products: Products, total: f64, whole: f64) -> Option<Self> {
         if !(total.is_finite() && total > ROUNDING * whole) {
             return None;
         }
         let axes: [&[f32]; AXES] = std::array::from_fn(|axis| projection.axis(axis));
         let angles = from_pairs(|a, b| axes[a].iter().zip(axes[b]).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum());
-        // A picture that was turned has the lengths of the one before: of few dimensions, its axes are shorter than 1.
-        let seen = |chosen: &[usize]| match projection.is_turned() {
-            true => chosen.iter().map(|axis| products[*axis][*axis]).sum(),
-            false => within(chosen, &angles, &products),
+        // The axes of a turned picture of fewer than 3 dimensions are shorter than 1, and orthogonalising would
+        // lengthen them.
+        let squares = |chosen: &[usize]| -> f64 {
+            if projection.is_turned() {
+                chosen.iter().map(|axis| products[*axis][*axis]).sum()
+            } else {
+                within(chosen, &angles, &products)
+            }
         };
-        let share = |chosen: &[usize]| (seen(chosen) / total).clamp(0.0, 1.0) as f32;
+        let share = |chosen: &[usize]| (squares(chosen) / total).clamp(0.0, 1.0) as f32;
         Some(Self {
             axes: [0, 1, 2].map(|axis| share(&[axis])),
             planes: [[1, 2], [0, 2], [0, 1]].map(|others| share(&others)),
@@ -122,7 +129,7 @@ impl Shares {
         })
     }
 
-    /// The share that an axis shows by itself; those of axes that are not at right angles overlap.
+    /// Returns the share that one axis shows. The shares of axes that are not orthogonal overlap.
     ///
     /// # Panics
     /// If there is no such axis.
@@ -130,7 +137,7 @@ impl Shares {
         self.axes[axis]
     }
 
-    /// The share that all axes show together, or, in a flat picture that looks along an axis, the two others.
+    /// Returns the share that all axes show together, or the two others in a flat picture that looks along an axis.
     ///
     /// # Panics
     /// If there is no such axis.
@@ -143,7 +150,7 @@ fn from_pairs(of: impl Fn(usize, usize) -> f64) -> Products {
     std::array::from_fn(|a| std::array::from_fn(|b| of(a, b)))
 }
 
-/// Squared lengths of the parts of the rows in the space of some axes (Gram and Schmidt).
+/// Returns the sum of the squared lengths of the rows' parts in the span of some axes (Gram-Schmidt).
 fn within(chosen: &[usize], angles: &Products, products: &Products) -> f64 {
     let inner = |of: &Products, a: &[f64; AXES], b: &[f64; AXES]| -> f64 {
         (0..AXES).flat_map(|i| (0..AXES).map(move |j| (i, j))).map(|(i, j)| a[i] * of[i][j] * b[j]).sum()
@@ -156,7 +163,8 @@ fn within(chosen: &[usize], angles: &Products, products: &Products) -> f64 {
             rest = std::array::from_fn(|i| rest[i] - along * other[i]);
         }
         let square = inner(angles, &rest, &rest);
-        // Single precision leaves as much of an axis that another one repeats; an axis of no length spans nothing.
+        // In single precision, an axis that repeats another leaves a remainder of this size. An axis of no length spans
+        // nothing.
         if square > f64::from(f32::EPSILON) {
             basis.push(rest.map(|x| x / square.sqrt()));
         }
@@ -164,11 +172,11 @@ fn within(chosen: &[usize], angles: &Products, products: &Products) -> f64 {
     basis.iter().map(|direction| inner(products, direction, direction)).sum()
 }
 
-// The mean and the covariance of vectors: all that a basis is chosen from.
+// The mean and the covariance of vectors, from which axes are computed.
 //
-// The covariance `C = Xᵀ X / n` of n vectors of width D has D² numbers, and its decomposition takes D³ operations. Where the
-// vectors are wider than they are many, the rows of `X` themselves take its place: `aᵀ C b = (X a) · (X b) / n`, and the
-// components are the `Xᵀ u` of the eigenvectors `u` of the Gram matrix `X Xᵀ`, which is (n, n).
+// The covariance `C = Xᵀ X / n` of n vectors of width D has D² numbers, and its decomposition takes D³ operations. If
+// the vectors are wider than they are many, the rows of `X` are kept instead: `aᵀ C b = (X a) · (X b) / n`, and the
+// components are `Xᵀ u` for the eigenvectors `u` of the Gram matrix `X Xᵀ`, which is (n, n).
 
 /// Mean and covariance of vectors, in double precision.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,21 +190,23 @@ pub struct Spread {
 enum Covariance {
     /// `C`, (D, D)
     Whole(Mat<f64>),
-    /// `X / √n` of the vectors less their mean, (n, D), and directions that no component may have, which lie at right angles
-    /// to the rows.
+    /// `X / √n` of the centred vectors, (n, D), and directions that no component may have, which are orthogonal to the
+    /// rows.
     Rows { rows: Matrix<f64>, excluded: Vec<Vec<f64>> },
 }
 
-/// Widths from which on few vectors are kept as rows: below, the whole covariance takes no time.
+/// Width above which few vectors are kept as rows; for narrower ones the whole covariance costs next to nothing.
 const ROWS_WIDTH_MIN: usize = 256;
-/// Wider vectors have no covariance of their own: that of so many numbers takes 32 MB, and seconds to decompose.
+/// Width above which no covariance matrix is made: at this width it takes 32 MB and seconds to decompose.
 pub const COVARIANCE_WIDTH_MAX: usize = 2048;
-/// Rows that stand for all vectors of such a width; more are sampled evenly ...
+/// Largest number of rows that are kept of wider vectors; of more, an even sample is kept.
 const ROWS_MAX: usize = 1024;
-/// ... and numbers in them.
+/// Largest number of numbers in these rows.
 const ROWS_NUMBERS_MAX: usize = 1 << 24;
 
 impl Spread {
+    /// Computes the mean and covariance of the rows.
+    ///
     /// # Panics
     /// If there are no rows.
     pub fn of(vectors: &Matrix<f32>) -> Self {
@@ -214,16 +224,17 @@ impl Spread {
         Self { mean, covariance }
     }
 
-    /// The number of vectors, of so many of a width, whose covariance is taken: all, but of very wide ones a sample.
+    /// Returns the number of vectors, of `n` of the given width, that the covariance is computed from: all, or a sample
+    /// if they are very wide.
     pub fn sampled(n: usize, width: usize) -> usize {
         if is_of_rows(n, width) { n.min(ROWS_MAX).min(ROWS_NUMBERS_MAX / width).max(1) } else { n }
     }
 
-    /// From [`Self::mean`] and [`Self::packed`]; `None` if their sizes do not fit, or a number is none of vectors
-    /// in single precision.
+    /// Restores a spread from [`Self::mean`] and [`Self::packed`]. Returns `None` if their sizes do not fit, or a
+    /// number cannot come from vectors in single precision.
     pub fn from_packed(mean: Vec<f64>, packed: &[f64]) -> Option<Self> {
         const MOST: f64 = f32::MAX as f64;
-        // No entry lies further from its mean than twice as far.
+        // No entry is further from its mean than 2 · MOST.
         const MOST_TOGETHER: f64 = 4.0 * MOST * MOST;
         let width = mean.len();
         let fits = width > 0
@@ -238,17 +249,17 @@ impl Spread {
         &self.mean
     }
 
-    /// The covariance's lower triangle, row by row: of vectors of width [`COVARIANCE_WIDTH_MAX`] at most.
+    /// Returns the covariance's lower triangle, row by row, for vectors of width [`COVARIANCE_WIDTH_MAX`] at most.
     pub fn packed(&self) -> Vec<f64> {
         (0..self.width()).flat_map(|i| (0..=i).map(move |j| self.covariance.entry(i, j))).collect()
     }
 
-    /// `D`
+    /// Returns `D`.
     pub fn width(&self) -> usize {
         self.mean.len()
     }
 
-    /// The variance along all directions.
+    /// Returns the total variance.
     pub fn total(&self) -> f64 {
         match &self.covariance {
             Covariance::Whole(whole) => (0..self.width()).map(|j| whole[(j, j)]).sum(),
@@ -256,12 +267,12 @@ impl Spread {
         }
     }
 
-    /// `aᵀ C a`, along a direction of length 1.
+    /// Computes `aᵀ C a`, the variance along a direction of length 1.
     pub fn variance_along(&self, direction: &[f64]) -> f64 {
         self.covariance_along(direction, direction)
     }
 
-    /// `aᵀ C b`
+    /// Computes `aᵀ C b`.
     fn covariance_along(&self, a: &[f64], b: &[f64]) -> f64 {
         match &self.covariance {
             Covariance::Whole(whole) => {
@@ -274,7 +285,7 @@ impl Spread {
         }
     }
 
-    /// The remainder of the vectors at right angles to a basis, whose directions come last in
+    /// Returns the spread of the vectors' remainders orthogonal to a basis. Its directions come last in
     /// [`Self::components`].
     pub(super) fn without(&self, basis: &[Vec<f64>]) -> Self {
         let covariance = match &self.covariance {
@@ -288,8 +299,8 @@ impl Spread {
         Self { mean: self.mean.clone(), covariance }
     }
 
-    /// Directions of most variance, the first with the most, each pointing so that its largest entry is
-    /// positive; `None` where the decomposition fails.
+    /// Returns the directions of most variance, in decreasing order, each pointing so that its largest entry is
+    /// positive; `None` if the decomposition fails.
     pub fn components(&self, count: usize) -> Option<Vec<Vec<f64>>> {
         let mut components = match &self.covariance {
             Covariance::Whole(whole) => {
@@ -307,14 +318,14 @@ impl Spread {
     }
 }
 
-/// Whether the rows are kept in place of the covariance.
+/// Returns whether the rows are kept instead of the covariance.
 fn is_of_rows(n: usize, width: usize) -> bool {
     width > ROWS_WIDTH_MIN && 2 * n < width || width > COVARIANCE_WIDTH_MAX
 }
 
 impl Covariance {
     fn whole(vectors: &Matrix<f32>, mean: &[f64]) -> Self {
-        /// Sums that are added up in one order, whatever the number of threads.
+        /// Number of partial sums. It is fixed, so that the result does not depend on the number of threads.
         const PARTS: usize = 8;
         let (n, width) = (vectors.rows(), mean.len());
         let part = n.div_ceil(PARTS).max(BLOCK) * width.max(1);
@@ -322,16 +333,16 @@ impl Covariance {
         let sums = parallel::map(&parts, parallel::available(), |part| products(part, mean));
         let sum = sums.into_iter().reduce(|sum, next| sum + next).unwrap_or_else(|| Mat::zeros(width, width));
         let covariance = sum * faer::Scale(1.0 / n as f64);
-        // The other half is the same.
+        // The product fills the lower half only.
         Self::Whole(Mat::from_fn(width, width, |i, j| covariance[(i.max(j), i.min(j))]))
     }
 
-    /// The given number of rows less their mean, taken evenly.
-    fn of_rows(vectors: &Matrix<f32>, mean: &[f64], kept: usize) -> Self {
+    /// Keeps the given number of centred rows, sampled evenly.
+    fn of_rows(vectors: &Matrix<f32>, mean: &[f64], count: usize) -> Self {
         let (n, width) = (vectors.rows(), mean.len());
-        let scale = (kept as f64).sqrt().recip();
-        let entry = |i: usize, j: usize| (f64::from(vectors.get(i * n / kept, j)) - mean[j]) * scale;
-        Self::Rows { rows: Matrix::from_fn(kept, width, entry), excluded: Vec::new() }
+        let scale = (count as f64).sqrt().recip();
+        let entry = |i: usize, j: usize| (f64::from(vectors.get(i * n / count, j)) - mean[j]) * scale;
+        Self::Rows { rows: Matrix::from_fn(count, width, entry), excluded: Vec::new() }
     }
 
     fn entry(&self, i: usize, j: usize) -> f64 {
@@ -342,12 +353,12 @@ impl Covariance {
     }
 }
 
-/// `P C P`, with `P = I − Σ b bᵀ`. Nothing varies along the basis then; less than nothing, by `below`, sorts it behind other
-/// directions of which that is true.
+/// Computes `P C P − below · Σ b bᵀ`, with `P = I − Σ b bᵀ`. Nothing varies along the basis then; the negative variance
+/// sorts it after other directions of no variance.
 fn without(whole: &Mat<f64>, basis: &[Vec<f64>], below: f64) -> Covariance {
     let width = whole.nrows();
     let mut rows: Vec<Vec<f64>> = (0..width).map(|i| (0..width).map(|j| whole[(i, j)]).collect()).collect();
-    // The rows, then, as what is left is symmetric, the columns.
+    // First the rows, then the columns of the result.
     rows.iter_mut().for_each(|row| basis.iter().for_each(|b| remove(row, b)));
     for j in 0..width {
         let mut column: Vec<f64> = rows.iter().map(|row| row[j]).collect();
@@ -358,8 +369,8 @@ fn without(whole: &Mat<f64>, basis: &[Vec<f64>], below: f64) -> Covariance {
     Covariance::Whole(Mat::from_fn(width, width, |i, j| rows[i][j] - taken(i, j)))
 }
 
-/// Directions in which rows vary most, `Xᵀ u` of the eigenvectors `u` of `X Xᵀ`; behind them, directions in which they do not
-/// vary. All are at right angles to each other and to the directions that are excluded.
+/// Returns the directions of most variance, `Xᵀ u` for the eigenvectors `u` of `X Xᵀ`, followed by directions of no
+/// variance. All are orthogonal to each other and to the excluded directions.
 fn components_of_rows(rows: &Matrix<f64>, excluded: &[Vec<f64>], count: usize) -> Option<Vec<Vec<f64>>> {
     let width = rows.cols();
     let view = rows.view();
@@ -379,17 +390,17 @@ fn components_of_rows(rows: &Matrix<f64>, excluded: &[Vec<f64>], count: usize) -
             break;
         }
         let length = dot(&direction, &direction).sqrt();
-        // Once more, as the first time leaves rounding.
+        // Twice, because the first pass leaves rounding.
         (0..2).for_each(|_| basis.iter().for_each(|b| remove(&mut direction, b)));
         basis.extend(unit(direction, length * ROUNDING.sqrt()));
     }
     Some(basis.split_off(excluded.len()))
 }
 
-/// Rows that are in double precision at once.
+/// Number of rows that are converted to double precision at once.
 const BLOCK: usize = 4096;
 
-/// The lower half of `Xᵀ X` of rows less their mean.
+/// Computes the lower half of `Xᵀ X` of the centred rows.
 fn products(rows: &[f32], mean: &[f64]) -> Mat<f64> {
     let width = mean.len();
     let mut sum = Mat::zeros(width, width);
@@ -401,13 +412,13 @@ fn products(rows: &[f32], mean: &[f64]) -> Mat<f64> {
     sum
 }
 
-/// A vector of length 1 in its direction; `None` if it is no longer than `least`, or not finite.
+/// Scales a vector to length 1. Returns `None` if it is no longer than `least` or not finite.
 pub(super) fn unit(vector: Vec<f64>, least: f64) -> Option<Vec<f64>> {
     let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     (length.is_finite() && length > least).then(|| vector.into_iter().map(|x| x / length).collect())
 }
 
-/// Takes away what lies along an axis of length 1.
+/// Removes the part along a unit vector.
 pub(super) fn remove(from: &mut [f64], axis: &[f64]) {
     let along: f64 = from.iter().zip(axis).map(|(x, a)| x * a).sum();
     from.iter_mut().zip(axis).for_each(|(x, a)| *x -= along * a);
@@ -418,7 +429,7 @@ mod tests {
     use super::*;
     use crate::numerics::shares::Spread;
 
-    /// Variances 4, 81, 1 and 16 along the four dimensions.
+    /// Returns points with variances 4, 81, 1 and 16 along the four dimensions.
     fn cloud() -> Matrix<f32> {
         let deviations = [2.0, 9.0, 1.0, 4.0];
         Matrix::from_fn(64, 4, |i, j| if (i >> j) & 1 == 1 { deviations[j] } else { -deviations[j] } + 10.0)
@@ -487,7 +498,7 @@ mod tests {
         assert!(again.components(2) == Spread::from_packed(spread.mean, &again.packed()).and_then(|s| s.components(2)));
     }
 
-    /// The same vectors in both forms.
+    /// Compares both forms on the same vectors.
     #[test]
     fn the_rows_of_few_vectors_say_the_same_as_their_covariance() {
         let vectors = Matrix::from_fn(9, 40, |i, j| ((i * 31 + j * j * 17) % 23) as f32 / 3.0 - (i * j % 5) as f32);
@@ -496,7 +507,7 @@ mod tests {
         let rows = Spread { covariance: Covariance::of_rows(&vectors, whole.mean(), 9), ..whole.clone() };
         let direction = |turn: usize| unit((0..40).map(|j| ((j * turn) % 7) as f64 - 3.0).collect(), 0.0).expect("one");
         let basis = [direction(3)];
-        // At right angles to the basis, along which the covariance is put below all others.
+        // A direction orthogonal to the basis, whose own variance the covariance form makes negative.
         let mut across = direction(5);
         remove(&mut across, &basis[0]);
         for (whole, rows) in [(&whole, &rows), (&whole.without(&basis), &rows.without(&basis))] {
@@ -515,7 +526,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{found}, not {expected}");
     }
 
-    /// Three components of four vectors vary, and the others stand at right angles to these.
+    /// Checks that the first three components of four vectors have variance and that the others are orthogonal to
+    /// these.
     #[test]
     fn few_vectors_of_any_width_have_as_many_components_as_are_asked_for() {
         for width in [300, 3000, 1 << 16] {
@@ -528,8 +540,8 @@ mod tests {
                     assert!((dot(a, b) - f64::from(u8::from(i == j))).abs() < 1e-9, "{width}: {i}, {j}");
                 }
             }
-            let seen: f64 = components.iter().take(3).map(|component| spread.variance_along(component)).sum();
-            assert_near(seen, spread.total());
+            let variance: f64 = components.iter().take(3).map(|component| spread.variance_along(component)).sum();
+            assert_near(variance, spread.total());
         }
     }
 

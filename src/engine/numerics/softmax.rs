@@ -1,12 +1,12 @@
-//! Softmax over a row, the `e^x` that it is made of, and cross-entropy on top of it.
+//! Softmax over a row, the `e^x` that it uses, and the cross-entropy of its result.
 
 use crate::numerics::Scalar;
 use crate::numerics::simd::{self, LANES, Lane, Plain, Simd, Work, dispatch};
 
-/// `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`
+/// Computes `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)` in place: `row` holds the scores and becomes the weights.
 ///
-/// The shift changes nothing but keeps `exp` finite. A row that is −∞ throughout (every key
-/// masked) attends to nothing: all its weights are 0. A row with a NaN is NaN throughout.
+/// The shift does not change the result but keeps `exp` finite. A row that is −∞ throughout (every key masked) attends
+/// to nothing: all its weights are 0. A row with a NaN is NaN throughout.
 ///
 /// ```
 /// # use attune_engine::numerics::softmax::softmax_forward;
@@ -14,8 +14,6 @@ use crate::numerics::simd::{self, LANES, Lane, Plain, Simd, Work, dispatch};
 /// softmax_forward(&mut weights);
 /// assert!((weights[0] - 0.88080f64).abs() < 1e-5);
 /// ```
-///
-/// In place: `row` holds the scores and becomes the weights.
 pub fn softmax_forward<S: Scalar>(row: &mut [S]) {
     dispatch(Row(row));
 }
@@ -31,7 +29,8 @@ impl<S: Scalar> Work<S> for Row<'_, S> {
     }
 }
 
-/// As [`softmax_forward`]; returns `max s` and `Σ_k exp(s_k − max s)`, whose logarithm they are parts of.
+/// Computes [`softmax_forward`] and returns `max s` and `Σ_k exp(s_k − max s)`, from which the logarithm of the whole
+/// sum follows.
 #[inline(always)]
 pub(super) fn softmax<S: Scalar, V: Simd<S>>(simd: V, row: &mut [S]) -> (S, S) {
     let max = simd::max(simd, row);
@@ -57,16 +56,16 @@ pub(super) fn softmax<S: Scalar, V: Simd<S>>(simd: V, row: &mut [S]) -> (S, S) {
     (max, sum)
 }
 
-/// `d_s_j = p_j (d_p_j − Σ_k p_k d_p_k)`, in place: `d` holds `d_p` and becomes `d_s`.
+/// Computes `d_s_j = p_j (d_p_j − Σ_k p_k d_p_k)` in place: `d` holds `d_p` and becomes `d_s`.
 ///
 /// # Panics
-/// If there are not as many gradients as weights.
+/// If the numbers of gradients and weights differ.
 pub fn softmax_backward<S: Scalar>(weights: &[S], d: &mut [S]) {
     assert_eq!(weights.len(), d.len(), "softmax backward: {} weights, {} gradients", weights.len(), d.len());
     softmax_gradient(Plain, weights, d);
 }
 
-/// As [`softmax_backward`].
+/// Computes [`softmax_backward`] with the given vector instructions.
 #[inline(always)]
 pub(super) fn softmax_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d: &mut [S]) {
     let mean = simd.splat(simd::dot(simd, weights, d));
@@ -79,8 +78,8 @@ pub(super) fn softmax_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d:
     );
 }
 
-/// [`softmax_forward`] of each column of a row-major matrix whose rows are whole lanes: no row has to
-/// be added up across its lane, which for short ones is most of the work.
+/// Computes [`softmax_forward`] of each column of a row-major matrix whose rows are whole vectors (lanes). No sum runs
+/// across a vector, which for short rows is most of the work.
 #[inline(always)]
 pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S], stride: usize) {
     let mut lane = 0;
@@ -89,7 +88,7 @@ pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S],
         for row in entries.chunks_exact(stride) {
             max = simd.max(max, simd.load(lane_of(row, lane)));
         }
-        // A column that is −∞ throughout stays 0: it is shifted by, and divided by, something finite.
+        // A column that is −∞ throughout stays 0, because its shift and its divisor are finite.
         let shift = simd.max(simd.splat(S::MIN), max);
         let mut sum = simd.splat(S::zero());
         for row in entries.chunks_exact_mut(stride) {
@@ -107,7 +106,7 @@ pub(super) fn softmax_columns<S: Scalar, V: Simd<S>>(simd: V, entries: &mut [S],
     }
 }
 
-/// [`softmax_backward`] of each column, as [`softmax_columns`].
+/// Computes [`softmax_backward`] of each column, as in [`softmax_columns`].
 #[inline(always)]
 pub(super) fn softmax_columns_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: &[S], d: &mut [S], stride: usize) {
     let mut lane = 0;
@@ -125,7 +124,7 @@ pub(super) fn softmax_columns_gradient<S: Scalar, V: Simd<S>>(simd: V, weights: 
     }
 }
 
-/// [`softmax_columns_gradient`] where `d_p` is the same in all of a row: `d` holds `d_p` by rows.
+/// Computes [`softmax_columns_gradient`] if all entries of a row have the same `d_p`: `d` holds one `d_p` for each row.
 #[inline(always)]
 pub(super) fn softmax_columns_gradient_of_rows<S: Scalar, V: Simd<S>>(
     simd: V,
@@ -158,28 +157,28 @@ fn lane_of_mut<S>(row: &mut [S], first: usize) -> &mut Lane<S> {
     row[first..].first_chunk_mut().expect("rows of whole lanes")
 }
 
-// `e^x` for `f32` without branches or calls, so that loops over it become vectors.
+// `e^x` for `f32` without branches or calls, so that the compiler can vectorise loops over it.
 
-/// The constants of the method.
+/// Constants of the method.
 pub(super) mod parts {
-    /// Adding it leaves the nearest whole number in the lowest bits of the sum.
+    /// Number whose addition leaves the nearest whole number in the lowest bits of the sum.
     pub const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³
     pub const LN_2_HIGH: f32 = 0.693_359_4;
     pub const LN_2_LOW: f32 = -2.121_944_4e-4;
     pub const COEFFICIENTS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1];
     pub const EXPONENT_BIAS: u32 = 127;
     pub const MANTISSA_BITS: u32 = 23;
-    /// Arguments at which `f32` ends.
+    /// Smallest argument whose `e^x` is a normal `f32`.
     pub const LOWEST: f32 = -87.336_54;
     pub const HIGHEST: f32 = 88.722_83;
 }
 
 use parts::*;
 
-/// `e^x` to within 2 units in the last place; 0 below −87.3 and ∞ above 88.7, where `f32` ends.
+/// Computes `e^x` to within 2 units in the last place; 0 below −87.3 and ∞ above 88.7, the limits of `f32`.
 ///
-/// `x = n ln 2 + r` with `|r| ≤ ½ ln 2`; `e^r` by the polynomial of Cephes (Moshier, `expf.c`), then
-/// `n` goes into the exponent.
+/// `x = n ln 2 + r` with `|r| ≤ ½ ln 2`. `e^r` is the polynomial of Cephes (Moshier, `expf.c`), and `n` is added to the
+/// exponent.
 #[inline(always)]
 pub fn exp_f32(x: f32) -> f32 {
     let clamped = if x < LOWEST { LOWEST } else { x };
@@ -192,7 +191,7 @@ pub fn exp_f32(x: f32) -> f32 {
         polynomial = polynomial * r + coefficient;
     }
     let power = polynomial * r * r + r + 1.0;
-    // 2ⁿ in two factors: n reaches 128, where the exponent of one would end, and −126, where it begins.
+    // 2ⁿ as two factors, because n goes from −126 to 128 and a single exponent ends at 127.
     let (exponent, rest) = if n > 0.0 { (EXPONENT_BIAS - 1, 2.0) } else { (EXPONENT_BIAS, 1.0) };
     let factor = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(exponent) << MANTISSA_BITS;
     let power = power * f32::from_bits(factor) * rest;
@@ -207,12 +206,12 @@ pub fn exp_f32(x: f32) -> f32 {
 
 // Softmax cross-entropy.
 
-/// `Σ_rows ln Σ_v exp(z_v) − z_target`, in nats, for rows of logits and the class that is right in each.
+/// Computes `Σ_rows ln Σ_v exp(z_v) − z_target`, in nats, for rows of logits and the target class of each.
 ///
-/// In place: a row becomes `softmax(z)`, which is all that the backward needs.
+/// Works in place: each row becomes `softmax(z)`, which is all that the backward pass needs.
 ///
 /// # Panics
-/// If a target is no class, or there are not as many targets as rows.
+/// If a target is not a class, or the numbers of targets and rows differ.
 pub fn cross_entropy_forward<S: Scalar>(logits: &mut [S], classes: usize, targets: impl Iterator<Item = usize>) -> S {
     dispatch(Forward { logits, classes, targets })
 }
@@ -235,7 +234,7 @@ impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
             assert!(target < row.len(), "cross entropy: target {target} of {} classes", row.len());
             let score = row[target];
             let (max, sum) = softmax(simd, row);
-            // The difference first: the other way round a small loss is rounded at the size of a logit.
+            // The difference comes first; otherwise a small loss would be rounded to the precision of a logit.
             loss += (max - score) + sum.ln();
         }
         assert!(targets.next().is_none(), "cross entropy: more targets than rows");
@@ -243,13 +242,13 @@ impl<S: Scalar, T: Iterator<Item = usize>> Work<S> for Forward<'_, S, T> {
     }
 }
 
-/// `d_z = scale · (softmax(z) − onehot(target))` by rows, in place: `probabilities` becomes `d_z`.
+/// Computes `d_z = scale · (softmax(z) − onehot(target))` by rows, in place: `probabilities` becomes `d_z`.
 ///
-/// A probability too small to be squared, far below the rounding of its row's largest, counts as 0:
-/// what would be made of it are subnormal numbers, on which a processor takes a hundred times as long.
+/// A probability that is too small to be squared, far below the rounding of its row's largest, counts as 0. Otherwise
+/// the next products would be subnormal numbers, on which a processor takes a hundred times as long.
 ///
 /// # Panics
-/// If a target is no class, or there are not as many targets as rows.
+/// If a target is not a class, or the numbers of targets and rows differ.
 pub fn cross_entropy_backward<S: Scalar>(
     probabilities: &mut [S],
     classes: usize,

@@ -1,36 +1,36 @@
-//! How long a gradient or another set of tensors is, and where it overflowed.
+//! Lengths of a gradient or another set of tensors, and the tensor in which it overflowed.
 
 use super::Scalar;
 use super::params::{Parameters, TensorId};
 
-/// L2 norms of a set of tensors. Made once; measuring allocates nothing.
+/// L2 norms of a set of tensors. It is allocated once; measuring allocates nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TensorNorms {
     pub overall: f32,
-    /// In the order of [`Parameters::tensors`].
+    /// Norm of each tensor, in the order of [`Parameters::tensors`].
     pub by_tensor: Vec<f32>,
 }
 
 impl TensorNorms {
-    /// Room for the tensors of `parameters`.
+    /// Allocates room for the tensors of `parameters`.
     pub fn new<S: Scalar>(parameters: &Parameters<S>) -> Self {
         Self { overall: 0.0, by_tensor: vec![0.0; parameters.specs().len()] }
     }
 
-    /// The norms of these tensors, for example of the difference between two sets of parameters.
+    /// Computes the norms of the tensors, for example of the difference between two sets of parameters.
     pub fn of<S: Scalar>(tensors: &Parameters<S>) -> Self {
         let mut norms = Self::new(tensors);
-        // An overflow stands in the norm itself.
+        // An overflow is visible in the norm itself.
         let _ = norms.measure(tensors);
         norms
     }
 
-    /// `‖g‖ = √(Σ g²)`, of each tensor and of all.
+    /// Computes `‖g‖ = √(Σ g²)` of each tensor and of all together.
     ///
     /// # Errors
-    /// The tensor in which the gradient first overflowed: an entry is not finite, or the sum of the
-    /// squares, which Adam works with, is not. The backward pass makes the tensors' gradients from
-    /// the last to the first, so of several the last is where it began.
+    /// The tensor in which the gradient first overflowed: an entry is not finite, or the sum of squares, which Adam
+    /// uses, is not. The backward pass computes the gradients from the last tensor to the first, so of several
+    /// overflowed tensors the last was the first to overflow.
     pub fn measure<S: Scalar>(&mut self, gradient: &Parameters<S>) -> Result<(), TensorId> {
         let (mut all, mut overflowed) = (0.0, None);
         for ((spec, values), norm) in gradient.tensors().zip(&mut self.by_tensor) {
@@ -46,15 +46,15 @@ impl TensorNorms {
     }
 }
 
-/// The first tensor with an entry that is not finite.
+/// Returns the first tensor with an entry that is not finite.
 pub fn first_not_finite<S: Scalar>(parameters: &Parameters<S>) -> Option<TensorId> {
     let mut tensors = parameters.tensors();
     tensors.find(|(_, values)| !square_sum(values).is_finite()).map(|(spec, _)| spec.id)
 }
 
-/// `Σ x²` in double precision, in which no sum of squares of finite single-precision entries overflows.
+/// Computes `Σ x²` in double precision, in which the squares of finite single-precision entries cannot overflow.
 fn square_sum<S: Scalar>(values: &[S]) -> f64 {
-    /// Independent sums, so that one addition need not wait for the last.
+    /// Number of independent sums, so that an addition need not wait for the last one.
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
     let square = |x: S| x.to_f64() * x.to_f64();

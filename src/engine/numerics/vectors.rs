@@ -1,4 +1,4 @@
-//! Vectors as slices: dot product, length, similarities, centroids, nearest rows, and the highest of many scores.
+//! Operations on vectors as slices: dot product, length, similarities, centroids, nearest rows, and the highest scores.
 
 use std::ops::RangeInclusive;
 
@@ -6,18 +6,18 @@ pub use crate::numerics::simd::add_scaled;
 use crate::numerics::simd::{self, Plain};
 use crate::numerics::{Matrix, Scalar};
 
-/// `a · b`
+/// Computes `a · b`.
 #[inline(always)]
 pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
     simd::dot(Plain, a, b)
 }
 
-/// `‖a‖`
+/// Computes `‖a‖`.
 pub fn norm<S: Scalar>(a: &[S]) -> S {
     dot(a, a).sqrt()
 }
 
-/// `a · b / (‖a‖ ‖b‖)`, and 0 if either is the zero vector; NaN if an entry is not finite.
+/// Computes `a · b / (‖a‖ ‖b‖)`: 0 if either is the zero vector, NaN if an entry is not finite.
 ///
 /// ```
 /// # use attune_engine::numerics::vectors::cosine;
@@ -25,7 +25,7 @@ pub fn norm<S: Scalar>(a: &[S]) -> S {
 /// assert_eq!(cosine(&[0.0, 0.0], &[5.0, 0.0]), 0.0);
 /// ```
 pub fn cosine<S: Scalar>(a: &[S], b: &[S]) -> S {
-    /// Squares of lengths that neither overflow nor lose digits in single precision.
+    /// Squared lengths that neither overflow nor lose digits in single precision.
     const PLAIN_SQUARES: RangeInclusive<f64> = 1e-24..=1e30;
     let squares = [dot(a, a), dot(b, b)];
     if squares.iter().all(|square| PLAIN_SQUARES.contains(&square.to_f64())) {
@@ -36,14 +36,14 @@ pub fn cosine<S: Scalar>(a: &[S], b: &[S]) -> S {
     S::from_f64(if lengths == 0.0 { 0.0 } else { dot(&a, &b) / lengths })
 }
 
-/// The vector divided by its largest entry, so that no square of it overflows.
+/// Divides a vector by its largest entry, so that none of its squares overflows.
 fn scaled<S: Scalar>(vector: &[S]) -> Vec<f64> {
     let largest = vector.iter().map(|x| x.to_f64().abs()).fold(0.0, Scalar::max);
     let divisor = if largest == 0.0 { 1.0 } else { largest };
     vector.iter().map(|x| x.to_f64() / divisor).collect()
 }
 
-/// The mean of some rows.
+/// Computes the mean of some rows.
 ///
 /// # Panics
 /// If there are none.
@@ -57,7 +57,7 @@ pub fn centroid<S: Scalar>(vectors: &Matrix<S>, rows: &[usize]) -> Vec<S> {
     mean
 }
 
-/// How similar two vectors are; the more, the larger.
+/// A measure of how similar two vectors are; larger is more similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Similarity {
     /// `a · b / (‖a‖ ‖b‖)`, from −1 to 1
@@ -75,13 +75,13 @@ impl Similarity {
     }
 }
 
-/// `‖a − b‖`
+/// Computes `‖a − b‖`.
 pub fn distance<S: Scalar>(a: &[S], b: &[S]) -> S {
     debug_assert_eq!(a.len(), b.len(), "distance: {} and {} entries", a.len(), b.len());
     a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum::<S>().sqrt()
 }
 
-/// Rows most similar to `to`, best first, without the rows `except`.
+/// Returns the rows most similar to `to`, best first, without the rows `except`.
 pub fn nearest<S: Scalar>(
     similarity: Similarity,
     vectors: &Matrix<S>,
@@ -91,7 +91,7 @@ pub fn nearest<S: Scalar>(
 ) -> Vec<(usize, S)> {
     let rows = (0..vectors.rows()).filter(|row| !except.contains(row));
     let mut all: Vec<(usize, S)> = rows.map(|row| (row, similarity.of(vectors.row(row), to))).collect();
-    // Vectors that are not finite sort last: the list stays a list, and divergence is reported elsewhere.
+    // Vectors that are not finite sort last. Divergence is reported elsewhere.
     let rank = |similarity: S| if similarity.is_finite() { similarity.to_f64() } else { f64::NEG_INFINITY };
     let order = |a: &(usize, S), b: &(usize, S)| rank(b.1).total_cmp(&rank(a.1)).then(a.0.cmp(&b.0));
     if count < all.len() {
@@ -102,12 +102,13 @@ pub fn nearest<S: Scalar>(
     all
 }
 
-// The highest of many scores: of a vocabulary's thousands, the few that are listed.
+// The highest of many scores, for the few words of a vocabulary that are listed.
 
-/// Scores that are looked at together, most of them all too low.
+/// Number of scores that are compared at once; most stretches have no score that is high enough.
 const STRETCH: usize = 64;
 
-/// The places of the highest scores, the highest first, and of equal ones the first. NaN counts as the lowest score.
+/// Returns the indices of the `count` highest scores, highest first; the first of equal ones comes first. NaN counts as
+/// the lowest score.
 ///
 /// ```
 /// use attune_engine::numerics::vectors::highest;
@@ -116,7 +117,7 @@ const STRETCH: usize = 64;
 /// ```
 pub fn highest<S: Scalar>(scores: &[S], count: usize) -> Vec<usize> {
     let rank = |score: S| if score.is_nan() { S::NEG_INFINITY } else { score };
-    // The lowest of them last.
+    // Sorted from highest to lowest.
     let mut found: Vec<usize> = Vec::with_capacity(count + 1);
     for (first, stretch) in (0..).step_by(STRETCH).zip(scores.chunks(STRETCH)) {
         if found.len() == count {
@@ -186,7 +187,7 @@ mod tests {
     fn the_highest_are_the_first_of_all_in_order() {
         let mut rng = stream(1, Stream::ModelInit);
         for length in [0, 1, 5, 63, 64, 65, 1000] {
-            // Few values, so that many are equal.
+            // Few distinct values, so that many are equal.
             let scores: Vec<f32> = (0..length).map(|_| rng.random_range(0..40) as f32).collect();
             let mut all: Vec<usize> = (0..length).collect();
             all.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));

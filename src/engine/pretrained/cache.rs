@@ -1,5 +1,5 @@
-//! The place of a model: a folder, or a name in the Hugging Face cache. What is not there is said with the command that
-//! fetches it; nothing here opens a connection.
+//! The location of a model: a folder, or a name in the Hugging Face cache. For a model that is missing there is the
+//! command that downloads it; no code here opens a connection.
 
 use std::env;
 use std::fmt;
@@ -13,16 +13,16 @@ use super::contents;
 use super::folder::text_if_there;
 use crate::files;
 
-/// The files of a folder with a model.
+/// Names of the files in a model's folder.
 pub const CONFIG: &str = "config.json";
 pub const WEIGHTS: &str = "model.safetensors";
 pub const INDEX: &str = "model.safetensors.index.json";
-/// The list of a folder of sentence-transformers: its modules, each in a folder of its own.
+/// File that lists the modules of a sentence-transformers folder, each in a folder of its own.
 pub(super) const MODULES: &str = "modules.json";
-/// Bytes of such a list.
+/// Largest size of such a list in bytes.
 const MODULES_BYTES_MAX: u64 = 1 << 20;
 
-/// The variables that say where the cache is; empty ones count as none.
+/// The environment variables that locate the cache; empty ones count as unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// `$HF_HUB_CACHE`, the cache itself.
@@ -31,35 +31,36 @@ pub struct Environment {
     pub hugging_face: Option<PathBuf>,
     /// `$XDG_CACHE_HOME`
     pub caches: Option<PathBuf>,
-    /// The learner's own folder.
+    /// The user's home folder.
     pub home: Option<PathBuf>,
 }
 
 impl Environment {
-    /// The environment of this process.
+    /// Reads the environment of this process.
     pub fn of_process() -> Self {
         let named = |variable| env::var_os(variable).map(PathBuf::from);
         let [hub_cache, hugging_face, caches] = ["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"].map(named);
         Self { hub_cache, hugging_face, caches, home: env::home_dir() }
     }
 
-    /// The folder with all models, as Hugging Face's own programs find it.
+    /// Returns the folder with all models, found by the rules of Hugging Face's programs.
     pub fn root(&self) -> Option<PathBuf> {
-        let given = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
-        let caches = || given(&self.caches).or_else(|| given(&self.home).map(|home| home.join(".cache")));
-        let hugging_face = || given(&self.hugging_face).or_else(|| caches().map(|caches| caches.join("huggingface")));
-        given(&self.hub_cache).or_else(|| hugging_face().map(|folder| folder.join("hub")))
+        let non_empty = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let caches = || non_empty(&self.caches).or_else(|| non_empty(&self.home).map(|home| home.join(".cache")));
+        let hugging_face =
+            || non_empty(&self.hugging_face).or_else(|| caches().map(|caches| caches.join("huggingface")));
+        non_empty(&self.hub_cache).or_else(|| hugging_face().map(|folder| folder.join("hub")))
     }
 }
 
-/// The name of a model, as `google-bert/bert-base-uncased` or `gpt2`: nothing that could lead out of the cache.
+/// The name of a model, such as `google-bert/bert-base-uncased` or `gpt2`. It cannot lead out of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelName(String);
 
 impl ModelName {
-    /// The name, if it is one by the hub's rules.
+    /// Returns the name if it follows the hub's rules.
     pub fn new(name: &str) -> Option<Self> {
-        /// Characters, by the hub's rules.
+        /// Largest number of characters, by the hub's rules.
         const CHARS_MAX: usize = 96;
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_part = |part: &str| {
@@ -83,51 +84,56 @@ impl ModelName {
     }
 }
 
-/// A model that many people open.
+/// A model that many people use.
 struct WellKnown {
     name: &'static str,
     about: &'static str,
-    /// The size of its weights.
+    /// Size of its weights in MB.
     megabytes: u32,
-    /// Its `config.json`, where that differs from the family's own.
+    /// Its `config.json`, without the fields that have the family's default values.
     config: &'static str,
 }
 
-const fn known(name: &'static str, about: &'static str, megabytes: u32, config: &'static str) -> WellKnown {
+const fn well_known(name: &'static str, about: &'static str, megabytes: u32, config: &'static str) -> WellKnown {
     WellKnown { name, about, megabytes, config }
 }
 
-const KNOWN: &[WellKnown] = &[
-    known(
+const WELL_KNOWN: &[WellKnown] = &[
+    well_known(
         "all-MiniLM-L6-v2",
         "a small BERT for the meaning of sentences",
         91,
         r#"{"model_type": "bert", "hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}"#,
     ),
-    known("bert-base-uncased", "BERT, the encoder of 2018", 440, r#"{"model_type": "bert"}"#),
-    known("bert-base-cased", "BERT that keeps capital letters", 436, r#"{"model_type": "bert", "vocab_size": 28996}"#),
-    known("distilbert-base-uncased", "BERT with half the layers", 268, r#"{"model_type": "distilbert"}"#),
-    known("gpt2", "GPT-2, the text generator of 2019", 548, r#"{"model_type": "gpt2"}"#),
-    known("distilgpt2", "GPT-2 with half the layers", 353, r#"{"model_type": "gpt2", "n_layer": 6}"#),
+    well_known("bert-base-uncased", "BERT, the encoder of 2018", 440, r#"{"model_type": "bert"}"#),
+    well_known(
+        "bert-base-cased",
+        "BERT that keeps capital letters",
+        436,
+        r#"{"model_type": "bert", "vocab_size": 28996}"#,
+    ),
+    well_known("distilbert-base-uncased", "BERT with half the layers", 268, r#"{"model_type": "distilbert"}"#),
+    well_known("gpt2", "GPT-2, the text generator of 2019", 548, r#"{"model_type": "gpt2"}"#),
+    well_known("distilgpt2", "GPT-2 with half the layers", 353, r#"{"model_type": "gpt2", "n_layer": 6}"#),
 ];
 
-/// A model that is not on this computer, or not all of it.
+/// A model that is not on this computer, or only in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absent {
     pub name: ModelName,
-    /// The place where it would be; none if no variable says where the cache is.
+    /// Folder where it would be; `None` if the location of the cache is unknown.
     pub looked_in: Option<PathBuf>,
-    /// The missing files of a model that is there in part.
+    /// Missing files, if the model is there in part.
     pub lacks: Option<&'static str>,
 }
 
 impl Absent {
-    /// A description of the model, if it is well known.
+    /// Returns a description of the model, if it is well known.
     pub fn about(&self) -> Option<&'static str> {
-        self.known().map(|known| known.about)
+        self.well_known().map(|model| model.about)
     }
 
-    /// A sentence that says so.
+    /// Returns a sentence that says that the model is missing.
     pub fn title(&self) -> String {
         let name = self.about().unwrap_or(self.name.as_str());
         let name = name.strip_prefix("a ").map_or_else(|| name.to_owned(), |name| format!("A {name}"));
@@ -135,7 +141,7 @@ impl Absent {
         format!("{name}{comma} {}", self.state())
     }
 
-    /// The end of a sentence about the model that says so.
+    /// Returns the end of that sentence, after the model's name.
     fn state(&self) -> String {
         match self.lacks {
             Some(lacks) => format!("is only partly on this computer: {lacks} is missing"),
@@ -143,29 +149,30 @@ impl Absent {
         }
     }
 
-    /// Needs of a lesson about the model, in a word or two.
+    /// Returns what a lesson about the model needs, in a few words.
     pub fn needs(&self) -> String {
         let name = self.about().and_then(|about| about.split(',').next()).unwrap_or(self.name.as_str());
         let size = self.megabytes().map_or_else(String::new, |megabytes| format!(", {megabytes} MB"));
         format!("needs {name}{size}")
     }
 
-    /// The size of its weights in MB, if it is well known.
+    /// Returns the size of its weights in MB, if it is well known.
     pub fn megabytes(&self) -> Option<u32> {
-        self.known().map(|known| known.megabytes)
+        self.well_known().map(|model| model.megabytes)
     }
 
-    /// Its shape, if it is well known.
+    /// Returns its shape, if it is well known.
     pub fn config(&self) -> Option<Config> {
-        Config::parse(self.known()?.config).ok()
+        Config::parse(self.well_known()?.config).ok()
     }
 
-    fn known(&self) -> Option<&'static WellKnown> {
+    fn well_known(&self) -> Option<&'static WellKnown> {
         let last = self.name.0.rsplit('/').next();
-        KNOWN.iter().find(|known| Some(known.name) == last)
+        WELL_KNOWN.iter().find(|model| Some(model.name) == last)
     }
 
-    /// The command that fetches it into the cache: what attune reads, not the copies for other programs beside it.
+    /// Returns the command that downloads into the cache the files that attune reads, without the weights in other
+    /// programs' formats.
     pub fn command(&self) -> String {
         const NEEDED: &str = r#"--include "*.json" --include "*.txt" --include "*.safetensors""#;
         format!("hf download {} {NEEDED}", self.name.0)
@@ -185,10 +192,10 @@ impl fmt::Display for Absent {
     }
 }
 
-/// The folder of a model in the cache.
+/// Returns the folder of a model in the cache.
 ///
 /// # Errors
-/// If it is not there, or not all of it.
+/// If it is missing or incomplete.
 pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Absent> {
     let looked_in = environment.root().map(|root| root.join(name.folder()));
     let absent = |lacks| Absent { name: name.clone(), looked_in: looked_in.clone(), lacks };
@@ -207,10 +214,10 @@ pub fn find(name: &ModelName, environment: &Environment) -> Result<PathBuf, Abse
     }
 }
 
-/// Bytes of a commit's hash and a line's end, and more.
+/// Upper bound of the bytes of a commit's hash and a line break.
 const HASH_BYTES_MAX: u64 = 100;
 
-/// The folders of a repository's revisions: first that of `main`, then the newest.
+/// Returns the folders of a repository's revisions: first that of `main`, then from the newest.
 fn revisions(repository: &Path) -> Vec<PathBuf> {
     let snapshots = repository.join("snapshots");
     let main = files::head(&repository.join("refs").join("main"), HASH_BYTES_MAX).ok().and_then(|bytes| {
@@ -226,7 +233,7 @@ fn revisions(repository: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(others).collect()
 }
 
-/// The files that a folder lacks to be a model's.
+/// Returns the files that a folder lacks to be a model's, if any.
 pub fn lacks(folder: &Path) -> Option<&'static str> {
     if !folder.join(CONFIG).is_file() {
         return Some(CONFIG);
@@ -235,47 +242,47 @@ pub fn lacks(folder: &Path) -> Option<&'static str> {
     (!has_weights).then_some(WEIGHTS)
 }
 
-/// A folder with any of a model's files, or with one that people take for a model.
+/// Returns whether a folder has any file of a model, or a file that people take for a model.
 pub fn has_part_of_a_model(folder: &Path) -> bool {
     [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists()) || contents::is_like_a_model(folder)
 }
 
-/// A module in the list of a folder of sentence-transformers.
+/// A module in the list of a sentence-transformers folder.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Module {
-    /// Its folder; empty where its files are beside the list.
+    /// Its folder; empty if its files are next to the list.
     pub path: String,
     #[serde(rename = "type")]
     class: String,
 }
 
 impl Module {
-    /// Whether its class has this name, in whatever module of Python.
+    /// Returns whether its class has this name, in whatever Python module.
     fn is(&self, class: &str) -> bool {
         self.class.rsplit('.').next() == Some(class)
     }
 }
 
-/// The modules of a folder of sentence-transformers.
+/// Returns the modules of a sentence-transformers folder.
 pub(super) fn modules(folder: &Path) -> Option<Vec<Module>> {
     let text = text_if_there(folder, MODULES, MODULES_BYTES_MAX).ok()??;
     serde_json::from_str(&text).ok()
 }
 
-/// The folder of its first module of this class, within it.
+/// Returns the folder of the first module of this class.
 fn module(folder: &Path, class: &str) -> Option<PathBuf> {
     let path = PathBuf::from(modules(folder)?.into_iter().find(|module| module.is(class))?.path);
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
     is_within.then(|| folder.join(path)).filter(|folder| folder.is_dir())
 }
 
-/// The folder of the model in a folder of sentence-transformers.
+/// Returns the folder of the transformer in a sentence-transformers folder.
 fn transformer(folder: &Path) -> Option<PathBuf> {
     module(folder, "Transformer")
 }
 
-/// The folder of the table of words in a folder of sentence-transformers that has no other model; also where it is given
-/// itself.
+/// Returns the folder of the word table in a sentence-transformers folder whose model is only that table. `folder` may
+/// also be the folder of the table itself.
 pub fn static_table(folder: &Path) -> Option<PathBuf> {
     const CLASS: &str = "StaticEmbedding";
     let own = || {
@@ -286,7 +293,7 @@ pub fn static_table(folder: &Path) -> Option<PathBuf> {
     module(folder, CLASS).or_else(own).filter(|folder| folder.join(WEIGHTS).is_file())
 }
 
-/// A file that only a model's folder has, by its name.
+/// Returns whether a file's name is one that only files of a model have.
 pub fn is_named_as_part(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name == CONFIG || name == INDEX || name.ends_with(".safetensors")
@@ -295,16 +302,16 @@ pub fn is_named_as_part(file: &Path) -> bool {
 /// The meaning of a path on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelPath {
-    /// A lesson's file, or what is meant to be one.
+    /// The file of a lesson, existing or not.
     Lesson(PathBuf),
-    /// The folder of a model, whole or not.
+    /// The folder of a model, complete or not.
     Folder(PathBuf),
-    /// The name of a model: nothing on the disk is called so.
+    /// The name of a model, if no file or folder has this name.
     Name(ModelName),
 }
 
-/// Looks at what is there. A folder with any part of a model is a model's folder; so is that of a model's file, and a
-/// repository in the cache stands for its revision.
+/// Returns the meaning of a path, from what exists on disk. A folder is a model's folder; so is the folder of a given
+/// model file. A repository in the cache stands for its newest revision.
 pub fn given(path: &Path) -> ModelPath {
     if path.is_dir() {
         let folder = match revisions(path).into_iter().next() {
@@ -319,7 +326,7 @@ pub fn given(path: &Path) -> ModelPath {
         let folder = || folder.unwrap_or(Path::new(".")).to_owned();
         return if is_named_as_part(path) { ModelPath::Folder(folder()) } else { ModelPath::Lesson(path.to_owned()) };
     }
-    // The first part of `lessons/aple.ron` is there: a slip of the pen, and no model.
+    // The first part of `lessons/aple.ron` exists, so this is a misspelt path and not a model's name.
     let begins_here = path.components().next().is_some_and(|first| match first {
         Component::Normal(first) => path.components().count() > 1 && Path::new(first).exists(),
         _ => true,

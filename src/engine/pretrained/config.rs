@@ -1,5 +1,5 @@
-//! The `config.json` of a model, for every [family](super::families) in the engine's forms. Fields that are missing have
-//! the values that transformers gives them.
+//! The `config.json` of a model of any [family](super::families), translated to the engine's types. Missing fields have
+//! the default values of transformers.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::numerics::attention::Mask;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::Architecture;
 
-/// Bytes of a `config.json`.
+/// Largest size of a `config.json` in bytes.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// Bytes of all numbers in memory: weights of two bytes in a file have two there too.
+/// Largest size of all numbers in memory, where two-byte weights of a file also take two bytes.
 pub const MODEL_BYTES_MAX: u64 = 2 << 30;
 pub const LAYERS_MAX: usize = 128;
 pub const WIDTH_MAX: usize = 8192;
@@ -32,14 +32,16 @@ pub struct Config {
     pub family: Family,
     /// `V`
     pub vocabulary: usize,
-    /// The engine's shape; its readout is that of a model whose files have all of it.
+    /// Shape in the engine, with the readout that complete files have.
     pub architecture: Architecture,
 }
 
 impl Config {
+    /// Reads the text of a `config.json`.
+    ///
     /// # Errors
-    /// If the text is no `config.json`, of a family that is not known, of a form that the engine does not have, or of sizes
-    /// that do not fit.
+    /// If the text is not a `config.json`, the family is unknown, the engine does not support a setting, or the sizes
+    /// do not fit.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let fields = Fields::read(text)?;
         let family = Family::of(fields)?;
@@ -49,7 +51,7 @@ impl Config {
         Ok(config)
     }
 
-    /// `D`
+    /// Returns `D`.
     pub fn width(&self) -> usize {
         self.architecture.width
     }
@@ -58,45 +60,46 @@ impl Config {
         self.architecture.blocks.len()
     }
 
-    /// `H`, of each layer.
+    /// Returns `H`, the number of heads of each layer.
     pub fn heads(&self) -> usize {
         self.block().attention.heads
     }
 
-    /// Tokens of the longest sentence.
+    /// Returns the number of tokens of the longest sentence.
     pub fn positions(&self) -> usize {
         self.architecture.max_tokens
     }
 
-    /// Kinds of sentences; 0 where the family has none.
+    /// Returns the number of segment types; 0 if the family has none.
     pub fn types(&self) -> usize {
         self.architecture.segments.unwrap_or(0)
     }
 
-    /// The readout is the table of words.
+    /// Returns whether the readout is tied to the word table.
     pub fn is_tied(&self) -> bool {
         self.architecture.readout.is_by_static_vectors()
     }
 
-    /// A word sees those before it only.
+    /// Returns whether a word sees only those before it.
     pub fn is_causal(&self) -> bool {
         self.block().attention.mask == Mask::Causal
     }
 
-    /// The first block: there is one at least.
+    /// Returns the first block, which always exists.
     fn block(&self) -> &BlockConfig {
         &self.architecture.blocks[0]
     }
 
-    /// The text of a `config.json` that is read as this, and that transformers opens as a model with a head.
+    /// Returns the text of a `config.json` that is read as this shape, and that transformers opens as a model with a
+    /// head.
     ///
     /// # Panics
-    /// If the family is none of those that attune writes: BERT, GPT-2, DistilBERT and Llama.
+    /// If the family is not one that attune writes: BERT, GPT-2, DistilBERT and Llama.
     pub fn to_json(&self) -> String {
         let block = self.block();
         let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == block.activation);
         let (activation, epsilon) = (activation.map(|(name, _)| *name), block.norm_form.epsilon);
-        // Tokens that a text begins or ends with: none.
+        // There are no tokens at the beginning or end of a text.
         let (class, own) = match self.family {
             Family::Bert => (
                 "BertForMaskedLM",
@@ -142,7 +145,7 @@ impl Config {
         format!("{fields:#}\n")
     }
 
-    /// The fields of a model of Llama's form alone. Its rotation is not scaled.
+    /// Returns the fields of Llama's family only. Its rotary positions are not scaled.
     fn llama_fields(&self, activation: Option<&str>) -> Value {
         let block = self.block();
         json!({
@@ -166,20 +169,22 @@ impl Config {
         if self.types() > TYPES_MAX {
             return Err(too_many(format!("{} token types", self.types()), format!("at most {TYPES_MAX}")));
         }
-        // The files say how many bytes each number has; it has no fewer.
+        // The number of bytes of each number is known from the files only; this is the least.
         check_bytes(self.parameters() * HALF_BYTES)
     }
 
-    /// How many numbers the model has. The sizes are within their bounds, so this cannot overflow.
+    /// Returns the number of parameters. The sizes are within their bounds, so this cannot overflow.
     fn parameters(&self) -> u64 {
         let tensors = super::load::wanted(self, &self.architecture);
         tensors.iter().map(|&(_, rows, cols)| rows as u64 * cols as u64).sum()
     }
 }
 
-/// Bytes of the shortest numbers that are read.
+/// Size of the shortest numbers that are read, in bytes.
 const HALF_BYTES: u64 = 2;
 
+/// Checks the memory of all numbers.
+///
 /// # Errors
 /// If numbers take more memory than a model may have.
 pub(super) fn check_bytes(bytes: u64) -> Result<(), Refusal> {
@@ -200,7 +205,7 @@ impl fmt::Display for Config {
 }
 
 impl Family {
-    /// The family that a config says: its type, or the class of its model where it has none.
+    /// Returns the family of a config: by its type, or by the class of its model if it has none.
     fn of(fields: Fields<'_>) -> Result<Self, Refusal> {
         let found = match fields.get::<Value>(&[TYPE])? {
             Some(Value::String(name)) => match Self::ALL.iter().find(|family| family.model_type() == name) {
@@ -225,7 +230,7 @@ impl Family {
         Err(Refusal::new(format!("{found} and no architectures"), one_of(), advice))
     }
 
-    /// The family of a class of transformers, such as `GPT2LMHeadModel`.
+    /// Returns the family of a transformers class, such as `GPT2LMHeadModel`.
     fn of_class(class: &str, has_texts_within: bool) -> Option<Self> {
         let is_of = |family: &&Self| {
             let model_type = family.model_type();
@@ -238,12 +243,12 @@ impl Family {
 }
 
 const TYPE: &str = "model_type";
-/// The config of texts in that of a model that reads pictures too.
+/// Field with the text model's config, in the config of a model that also reads pictures.
 const TEXTS: &str = "text_config";
 
-/// Whether a class is named after a type: `XLMRobertaForMaskedLM` after `xlm-roberta`.
+/// Returns whether a class is named after a type, such as `XLMRobertaForMaskedLM` after `xlm-roberta`.
 fn is_of_type(class: &str, model_type: &str) -> bool {
-    /// The text after the name of a type.
+    /// Words that may follow the type in the name of a class.
     const TASKS: [&str; 5] = ["for", "model", "lmhead", "doubleheads", "pretrained"];
     let plain = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let class = plain(class);
@@ -255,7 +260,7 @@ fn one_of() -> String {
     format!("one of {}", known.join(", "))
 }
 
-/// A family that attune does not have, with the reason if it is known.
+/// Returns the refusal of a family that attune does not support, with the reason if it is known.
 fn other(found: String, name: Option<&str>) -> Refusal {
     let why = name.and_then(|name| OTHERS.iter().find(|(other, _)| *other == name));
     match why {

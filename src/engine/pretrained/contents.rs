@@ -1,4 +1,5 @@
-//! Contents of a folder in place of a model's files: an adapter, weights in another format, a part of a model.
+//! Recognition of folders that have something else in place of a model's files: an adapter, weights in another format,
+//! a part of a model.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +10,11 @@ use super::cache::{CONFIG, INDEX, MODULES, WEIGHTS, modules};
 use super::folder::text_if_there;
 use super::refusal::{Refusal, quoted};
 
-/// The config of an adapter, which changes the weights of another model.
+/// Config of an adapter, which changes the weights of another model.
 const ADAPTER: &str = "adapter_config.json";
-/// Bytes of such a config.
+/// Largest size of such a config in bytes.
 const ADAPTER_BYTES_MAX: u64 = 1 << 20;
-/// Entries of a folder that are looked at.
+/// Largest number of a folder's entries that are examined.
 const ENTRIES_MAX: usize = 10_000;
 
 const DOWNLOAD: &str = "download the whole folder";
@@ -21,7 +22,7 @@ const PICKLED: &str = "PyTorch's files can run programs when they are read, so a
                        transformers and save it again with save_pretrained";
 const SAFETENSORS: &str = "open the folder of the same model with model.safetensors";
 
-/// Weights in other formats, by the end of a file's name; the first that is there is named.
+/// Weights in other formats, by the end of their file names; the first match is named.
 const OTHERS: [(&str, &str); 11] = [
     (".gguf", SAFETENSORS),
     (".ggml", SAFETENSORS),
@@ -35,10 +36,10 @@ const OTHERS: [(&str, &str); 11] = [
     (".onnx", SAFETENSORS),
     (".mlmodel", SAFETENSORS),
 ];
-/// Files of these ends that are no weights.
+/// Files that have these endings but are not weights.
 const NO_WEIGHTS: [&str; 5] = ["training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt"];
 
-/// The refusal of a folder without a config.
+/// Returns the refusal of a folder without a config.
 pub(super) fn without_config(folder: &Path) -> Refusal {
     let expected = format!("a folder with {CONFIG} and {WEIGHTS}");
     in_place(folder).map_or_else(
@@ -47,7 +48,7 @@ pub(super) fn without_config(folder: &Path) -> Refusal {
     )
 }
 
-/// The refusal of a folder without weights that attune reads.
+/// Returns the refusal of a folder without weights that attune reads.
 pub(super) fn without_weights(folder: &Path) -> Refusal {
     let expected = format!("{WEIGHTS} or {INDEX}");
     in_place(folder).map_or_else(
@@ -56,14 +57,15 @@ pub(super) fn without_weights(folder: &Path) -> Refusal {
     )
 }
 
-/// Whether a folder has something that people take for a model. Vectors may have the ending of PyTorch's weights.
+/// Returns whether a folder has something that people take for a model. Files of vectors may have the ending of
+/// PyTorch's weights.
 pub(super) fn is_like_a_model(folder: &Path) -> bool {
     let is_of_vectors = |name: &String| name.ends_with(".bin") && !name.starts_with("pytorch_model");
     let names: Vec<String> = names(folder).into_iter().filter(|name| !is_of_vectors(name)).collect();
     [ADAPTER, MODULES].iter().any(|name| folder.join(name).is_file()) || in_other_format(&names).is_some()
 }
 
-/// The contents of a folder in place of a model, and what to do with them.
+/// Returns what a folder has in place of a model, and advice on what to do.
 fn in_place(folder: &Path) -> Option<(String, String)> {
     let names = names(folder);
     let has_weights = names.iter().any(|name| [WEIGHTS, INDEX].contains(&name.as_str()));
@@ -85,14 +87,14 @@ fn adapter(folder: &Path) -> Option<(String, String)> {
     Some((found, advice))
 }
 
-/// A folder of sentence-transformers none of whose modules is a model that is there.
+/// Describes a sentence-transformers folder in which no module is a model.
 fn of_modules(folder: &Path) -> Option<(String, String)> {
     let names: Vec<String> = modules(folder)?.iter().map(|module| quoted(&module.path)).collect();
     let found = format!("a folder of sentence-transformers with the modules {}", names.join(", "));
     Some((found, "download all of its folders; attune opens its transformer, or its table of words".to_owned()))
 }
 
-/// Safetensors under other names than those that are read.
+/// Describes safetensors under other names than those that are read.
 fn parts(names: &[String]) -> Option<(String, String)> {
     let all: Vec<&String> = names.iter().filter(|name| name.ends_with(".safetensors")).collect();
     let first = all.first()?;
@@ -111,16 +113,16 @@ fn parts(names: &[String]) -> Option<(String, String)> {
 fn in_other_format(names: &[String]) -> Option<(String, String)> {
     let has = |end: &str| names.iter().find(|name| name.ends_with(end) && !NO_WEIGHTS.contains(&name.as_str()));
     let (name, advice) = OTHERS.iter().find_map(|(end, advice)| Some((has(end)?, advice)))?;
-    Some((format!("{} only", shown(name)), (*advice).to_owned()))
+    Some((format!("{} only", readable(name)), (*advice).to_owned()))
 }
 
-/// A plain name as it is, another one in quotes.
-fn shown(name: &str) -> String {
+/// Returns a name without spaces and other special characters as it is, and others quoted.
+fn readable(name: &str) -> String {
     let is_plain = name.chars().all(|sign| sign.is_ascii_graphic());
     if is_plain { name.to_owned() } else { quoted(name) }
 }
 
-/// The names in a folder, in order.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(ENTRIES_MAX);
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -1,6 +1,5 @@
-//! A model's folder, looked at from all sides: its files, its tokenizer against its tensors, a pass of its own through
-//! the engine, and published numbers where it is a model that others have computed with: a file of the same bytes must
-//! give the same numbers here.
+//! Examination of a model's folder: its files, its tokenizer in comparison with its tensors, a pass through the engine,
+//! and published results if there are any for this model. A file with the same bytes must give the same results here.
 
 use super::folder::{ModelFolder, NoTokenizer};
 use super::load::Pretrained;
@@ -13,7 +12,7 @@ use crate::numerics::model::{Activations, Sequences};
 use crate::numerics::rng::{Stream, stream};
 use crate::numerics::vectors::{centroid, cosine};
 
-/// Findings, a line each.
+/// The findings, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelFindings {
     pub good: Vec<String>,
@@ -49,7 +48,8 @@ pub fn examine(folder: &ModelFolder, read: &Pretrained) -> ModelFindings {
     findings
 }
 
-/// Every tensor of the engine has its shape in the files, or the model would not have been read.
+/// Reports on the tensors. All that the engine needs have the right shapes, as otherwise the model would not have been
+/// read.
 fn tensors(read: &Pretrained) -> String {
     let skipped = &read.origins.skipped;
     let used = read.origins.of.values().map(|origin| &origin.tensor).collect::<std::collections::BTreeSet<_>>().len();
@@ -62,7 +62,7 @@ fn tensors(read: &Pretrained) -> String {
     format!("{used} tensors{wrapper}, all with the shapes of the config{left}{head}")
 }
 
-/// The tokenizer's pieces against the rows of the table.
+/// Compares the tokenizer's pieces with the rows of the table.
 fn tokenizer(folder: &ModelFolder) -> String {
     let rows = folder.config.vocabulary;
     let tokenizer = match &folder.tokenizer {
@@ -77,14 +77,14 @@ fn tokenizer(folder: &ModelFolder) -> String {
     format!("{} of the tokenizer for {rows} rows of the table{without}{beyond}", counted(tokenizer.len(), "piece"))
 }
 
-/// A pass over words from all of the table: rows of weights sum to 1, no word sees what it must not, all numbers are
-/// finite, and a second pass has the same bits.
+/// Checks a pass over words from all parts of the table: rows of weights sum to 1, no word sees what it must not, all
+/// numbers are finite, and a second pass gives the same bits.
 fn pass(read: &Pretrained) -> Result<String, String> {
-    /// Words of the pass.
+    /// Number of words of the pass.
     const TOKENS: usize = 16;
-    /// How far a sum of weights may be from 1: roundings of a longer row.
+    /// Largest difference of a sum of weights from 1, for rounding over a longer row.
     const TOLERANCE: f32 = 1e-5;
-    /// Bytes that both passes keep of all layers and heads. A model of few weights can have heads that are very wide.
+    /// Largest memory of the values that both passes keep. A model of few weights can have very wide heads.
     const BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
     let (model, rows) = (read.model(), read.config.vocabulary);
     let bytes = |tokens: usize| 2.0 * pass_bytes(&read.architecture, rows, tokens);
@@ -138,37 +138,38 @@ fn failed(why: &str) -> String {
     format!("self-test: {why}; download the model again, and report this if it happens again")
 }
 
-/// A model that others have computed with.
+/// A model for which others have published results.
 #[derive(Debug)]
-struct Known {
+struct KnownModel {
     name: &'static str,
-    /// The SHA-256 of its weights.
+    /// SHA-256 of its weights.
     sha256: &'static str,
     published: Published,
 }
 
-/// Numbers of a model.
+/// Published results of a model.
 #[derive(Debug)]
 enum Published {
-    /// Some of the logits of a sentence of ids, from a row and a class on.
+    /// Some of the logits of a sentence of ids, starting at a row and a class.
     Logits { ids: &'static [usize], row: usize, class: usize, logits: &'static [&'static [f32]] },
-    /// The ids that it goes on with, each the likeliest.
+    /// Ids with which it continues, each the most likely one.
     Greedy { ids: &'static [usize], goes_on: &'static [usize] },
-    /// The cosines of sentences of ids, each the mean of its outputs: of the first with the second, with the third, and so
-    /// on, then of the second.
+    /// Cosines of sentences of ids, each the mean of its outputs: of the first with the second, the third and so on,
+    /// then of the second.
     Cosines { sentences: &'static [&'static [usize]], cosines: &'static [f32] },
 }
 
-/// How far logits may be from published ones, whose last digit is the fourth after the decimal point.
+/// Largest difference of logits from published ones, which have four decimals.
 const TOLERANCE: f32 = 1e-3;
-/// How far cosines may be from published ones; they are at most 1: half of that digit, and the roundings of a pass.
+/// Largest difference of cosines from published ones, which have four decimals: half of the last digit, plus the
+/// rounding of a pass.
 const COSINE_TOLERANCE: f32 = 6e-5;
 
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN_MODELS: &[KnownModel] = &[
+    KnownModel {
         name: "google-bert/bert-base-uncased",
         sha256: "68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3",
-        // "the capital of france is [MASK]." in the tests of Bumblebee, which has them from transformers.
+        // "the capital of france is [MASK]." in the tests of Bumblebee, which took the numbers from transformers.
         published: Published::Logits {
             ids: &[101, 1996, 3007, 1997, 2605, 2003, 103, 1012, 102],
             row: 1,
@@ -176,7 +177,7 @@ const KNOWN: &[Known] = &[
             logits: &[&[-14.7240, -14.2120, -14.6434], &[-10.3125, -9.7459, -9.9923], &[-15.1105, -14.8048, -14.9276]],
         },
     },
-    Known {
+    KnownModel {
         name: "openai-community/gpt2",
         sha256: "248dfc3911869ec493c76e65bf2fcf7f615828b0254c12b473182f0f81d3a707",
         // "The dog": `test_lm_generate_gpt2` of transformers.
@@ -187,7 +188,7 @@ const KNOWN: &[Known] = &[
             ],
         },
     },
-    Known {
+    KnownModel {
         name: "sentence-transformers/all-MiniLM-L6-v2",
         sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         // "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.": the quickstart of
@@ -203,16 +204,16 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// The model of these bytes, if it is known.
-fn of_sha256(sha256: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.sha256 == sha256)
+/// Returns the model whose weights have this SHA-256, if it is known.
+fn of_sha256(sha256: &str) -> Option<&'static KnownModel> {
+    KNOWN_MODELS.iter().find(|model| model.sha256 == sha256)
 }
 
-impl Known {
-    /// A line on how the model's numbers compare with the published ones.
+impl KnownModel {
+    /// Compares the model's results with the published ones and returns a line about them.
     ///
     /// # Errors
-    /// In words, if they differ.
+    /// A message, if they differ.
     fn compare(&self, read: &Pretrained) -> Result<String, String> {
         let model = read.model();
         let pass = |ids: &[usize]| {
@@ -249,10 +250,10 @@ impl Known {
     }
 }
 
-/// A line on numbers whose largest difference from the published ones is this.
+/// Returns a line about results whose largest difference from the published ones is `worst`.
 ///
 /// # Errors
-/// In words, if it is more than may be.
+/// A message, if that is more than `most`.
 fn as_published(numbers: &str, of: &str, worst: f32, most: f32) -> Result<String, String> {
     if worst <= most {
         return Ok(format!("its {numbers}{of} are as published, within {worst:.1e}"));

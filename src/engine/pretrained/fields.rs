@@ -1,4 +1,5 @@
-//! The fields of a `config.json`, each read when it is asked for: an error has its name, and its line and column.
+//! Access to the fields of a `config.json`, each parsed when it is needed. An error gives the field's name, line and
+//! column.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,10 +8,10 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredA
 
 use super::refusal::{Refusal, quoted};
 
-/// Advice where a field is wrong.
+/// Advice if a field is wrong.
 pub(super) const CHECK: &str = "check config.json";
 
-/// A config, or one that stands within another: a model of pictures and text has one of each.
+/// A config, or one within another: a model of pictures and text has one of each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     text: &'a str,
@@ -18,29 +19,30 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Checks that a text is a JSON object.
+    ///
     /// # Errors
-    /// If the text is no map in JSON.
+    /// If it is not.
     pub fn read(text: &'a str) -> Result<Self, Refusal> {
         let fields = Self { text, within: None };
         fields.deserialize::<IgnoredAny>(&[]).map_err(|error| refused(&error)).map(|_| fields)
     }
 
-    /// The fields of the config that stands in one of these.
+    /// Returns the fields of the config within a field.
     pub fn within(self, key: &'static str) -> Self {
         Self { within: Some(key), ..self }
     }
 
-    /// A value that stands under these keys, one within the other; `None` if there is no such field, `Some(None)` if it is
-    /// null.
+    /// Returns the value at a path of keys; `None` if there is no such field, `Some(None)` if it is null.
     ///
     /// # Errors
-    /// If it is of another kind, or stands there twice.
+    /// If it has another type, or the field occurs twice.
     pub fn find<T: DeserializeOwned>(self, keys: &[&str]) -> Result<Option<Option<T>>, Refusal> {
         let path: Vec<&str> = self.within.iter().copied().chain(keys.iter().copied()).collect();
         self.deserialize(&path).map_err(|error| refused(&format!("{}: {error}", path.join("."))))
     }
 
-    /// The same; `None` for null too.
+    /// Returns the value at a path of keys; `None` if there is no such field or it is null.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -48,7 +50,7 @@ impl<'a> Fields<'a> {
         self.find(keys).map(Option::flatten)
     }
 
-    /// A value, or this one where it is missing or null.
+    /// Returns a value, or the default if it is missing or null.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -56,7 +58,7 @@ impl<'a> Fields<'a> {
         self.get(&[key]).map(|found| found.unwrap_or(default))
     }
 
-    /// Whether there is such a field, null or not.
+    /// Returns whether there is such a field, null or not.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -64,19 +66,19 @@ impl<'a> Fields<'a> {
         self.find::<IgnoredAny>(keys).map(|found| found.is_some())
     }
 
-    /// A size from 1 to `most`, or the default; `name` is its name in words.
+    /// Returns a size from 1 to `most`, or the default; `name` describes it in words.
     ///
     /// # Errors
-    /// As [`Self::find`], or if it is another.
+    /// As [`Self::find`], or if the size is outside.
     pub fn size(self, key: &str, default: usize, name: &str, most: usize) -> Result<usize, Refusal> {
         let size = self.or(key, default)?;
         if (1..=most).contains(&size) { Ok(size) } else { Err(too_large(size, name, key, most)) }
     }
 
-    /// A number within bounds, or the default.
+    /// Returns a number within bounds, or the default.
     ///
     /// # Errors
-    /// As [`Self::find`], or if it is another.
+    /// As [`Self::find`], or if the number is outside.
     pub fn number(self, keys: &[&str], default: f64, [least, most]: [f64; 2]) -> Result<f64, Refusal> {
         let number = self.get(keys)?.unwrap_or(default);
         if number >= least && number <= most {
@@ -86,10 +88,10 @@ impl<'a> Fields<'a> {
         Err(Refusal::new(format!("{number} as {name}"), format!("a number from {least} to {most}"), CHECK))
     }
 
-    /// Refuses a flag that says what attune does not compute.
+    /// Checks a flag of which attune supports only one value.
     ///
     /// # Errors
-    /// If it does.
+    /// If it has the other value; `found` describes that.
     pub fn must_be(self, key: &str, needed: bool, found: &str) -> Result<(), Refusal> {
         if self.or(key, needed)? == needed {
             return Ok(());
@@ -107,17 +109,17 @@ impl<'a> Fields<'a> {
 pub(super) const NOT_COMPUTED: &str = "attune does not compute this model";
 const TOO_LARGE: &str = "attune opens only models within these bounds";
 
-/// A size out of its bounds.
+/// Returns the refusal of a size out of its bounds.
 fn too_large(size: usize, name: &str, key: &str, most: usize) -> Refusal {
     Refusal::new(format!("{size} as {name} ({key})"), format!("1 to {most}"), TOO_LARGE)
 }
 
-/// More bytes or kinds than attune takes.
+/// Returns the refusal of more bytes or items than attune reads.
 pub(super) fn too_many(found: String, expected: String) -> Refusal {
     Refusal::new(found, expected, TOO_LARGE)
 }
 
-/// A value that is none of some names.
+/// Returns the refusal of a value that is not one of the supported names.
 pub(super) fn no_such(value: &str, key: &str, expected: impl Into<String>) -> Refusal {
     Refusal::new(format!("{} as {key}", quoted(value)), expected, NOT_COMPUTED)
 }
@@ -126,7 +128,7 @@ fn refused(error: &dyn fmt::Display) -> Refusal {
     Refusal::bad_json(error, "a config in JSON", "check config.json, or download it again")
 }
 
-/// The value under a path of keys, in a map that is read to its end.
+/// Deserialisation of the value at a path of keys, from an object that is read to its end.
 struct Under<'a, T> {
     path: &'a [&'a str],
     of: PhantomData<T>,
@@ -147,7 +149,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Under<'_, T> {
         f.write_str("a map")
     }
 
-    /// Null in the place of a map has no fields.
+    /// Treats null in place of an object as one without fields.
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
         Ok(None)
     }

@@ -1,7 +1,6 @@
 //! A model's folder, opened: its shape and its tokenizer. The weights are read later, by [`super::load`].
 //!
-//! Its files may be anything: no folder is read as a file, no pipe waited for, and no more read than a file of its kind may
-//! have.
+//! Its files may be anything. Only regular files are opened, and each is read up to the largest size of its kind.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -24,47 +23,47 @@ use crate::pretrained::tokenizer::read::SAVE_AGAIN;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, ModelPiece, OlderFiles, Origin, Tokenizer, TokenizerFiles};
 
-/// Bytes of each file of a tokenizer; those of the largest vocabularies have some 35 MB.
+/// Largest size of each tokenizer file in bytes; the largest vocabularies take about 35 MB.
 pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 
-/// Files of a tokenizer: all of it, and what is beside an older one.
+/// Files of a tokenizer: a complete one, and those next to an older one.
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-/// Files of older tokenizers: of BERT's family, and of GPT-2's.
+/// Files of older tokenizers, of BERT's family and of GPT-2's.
 pub const PIECES: &str = "vocab.txt";
 pub(super) const IDS: &str = "vocab.json";
 pub(super) const MERGES: &str = "merges.txt";
 pub(super) const SPECIAL: &str = "special_tokens_map.json";
 pub(super) const ADDED: &str = "added_tokens.json";
-/// Files of tokenizers that are not read.
+/// Tokenizer files that are not read.
 const OTHER_TOKENIZERS: [&str; 6] =
     ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "bpe.codes", "tekken.json"];
 
-/// Stands between the sentences of a pair.
+/// Separator of the sentences of a pair.
 pub const PAIR: &str = "|||";
 
 /// A model that can be loaded.
 #[derive(Debug)]
 pub struct ModelFolder {
-    /// The name that people know it by.
+    /// Name that people know it by.
     pub name: String,
     pub path: PathBuf,
     pub config: Config,
     pub architecture: Architecture,
-    /// Whether the guesses are the model's own: without a head, a word is likely where the output is like its vector.
+    /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
-    /// Without one, token ids stand for words.
+    /// Tokenizer; without one, words are written as token ids.
     pub tokenizer: Result<Tokenizer, NoTokenizer>,
-    /// A model that is not on this computer: only its shape is known.
+    /// Set if the model is not on this computer, so that only its shape is known.
     pub absent: Option<Absent>,
 }
 
-/// Why token ids stand for words.
+/// The reason why words are written as token ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoTokenizer {
-    /// The folder has none.
+    /// The folder has no tokenizer.
     Missing,
-    /// The tokenizer is damaged, or of a kind that is not read.
+    /// The tokenizer is damaged or not supported.
     Unusable(Refusal),
 }
 
@@ -78,15 +77,17 @@ impl fmt::Display for NoTokenizer {
 }
 
 impl PartialEq for ModelFolder {
-    /// The same folder with a model of the same shape.
+    /// Compares the folder and the shape of its model.
     fn eq(&self, other: &Self) -> bool {
         (&self.path, &self.architecture) == (&other.path, &other.architecture)
     }
 }
 
 impl ModelFolder {
+    /// Opens a model's folder.
+    ///
     /// # Errors
-    /// If the folder is no model's, or of a kind that is not known.
+    /// If the folder is not a model's, or the model is not supported.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let text = text_if_there(path, CONFIG, CONFIG_BYTES_MAX)?;
         let text = text.ok_or_else(|| without_config(path))?;
@@ -97,7 +98,8 @@ impl ModelFolder {
         Ok(Self { name, path, config, architecture, has_head, tokenizer, absent })
     }
 
-    /// A model that is not on this computer, if its shape is well known: what a lesson about it says can be read.
+    /// Makes the folder of a model that is not on this computer, if its shape is well known, so that a lesson about it
+    /// can be read.
     pub fn absent(absent: Absent) -> Option<Self> {
         let config = absent.config()?;
         Some(Self {
@@ -111,23 +113,23 @@ impl ModelFolder {
         })
     }
 
-    /// Whether two sentences can be read as a pair.
+    /// Returns whether two sentences can be read as a pair.
     pub fn reads_pairs(&self) -> bool {
         self.tokenizer.as_ref().is_ok_and(Tokenizer::has_pairs)
     }
 
-    /// The piece that stands for a hidden word, and its id; `None` where the model hides none.
+    /// Returns the piece that stands for a hidden word, and its id; `None` if the model does not predict hidden words.
     pub fn hidden(&self) -> Option<(&'static str, u32)> {
         let hidden = self.tokenizer.as_ref().ok()?.hidden();
         hidden.filter(|(_, id)| (*id as usize) < self.config.vocabulary)
     }
 
-    /// The pieces of a learner's text, with places in it: as the tokenizer cuts it, or token ids with spaces or commas
-    /// between them where there is none.
+    /// Splits a learner's text into pieces with their places in it: by the tokenizer, or without one into token ids
+    /// separated by spaces or commas.
     ///
     /// # Errors
-    /// In words for the learner, if a word is no token id, the tokenizer cannot cut the text, or the model has no row for
-    /// a piece of it.
+    /// A message for the learner, if a word is not a token id, the tokenizer cannot split the text, or the model has no
+    /// row for a piece.
     pub fn pieces(&self, text: &str) -> Result<Vec<ModelPiece>, String> {
         let tokenizer = match &self.tokenizer {
             Ok(tokenizer) => tokenizer,
@@ -146,7 +148,7 @@ impl ModelFolder {
         let second_begins = if parts.len() > 1 { parts[0].len() + PAIR.len() } else { 0 };
         for piece in &mut pieces {
             self.check(piece, tokenizer)?;
-            // Models of one kind of sentence give it to all, whatever their tokenizer says.
+            // A model with one segment type uses it for all pieces, whatever its tokenizer says.
             piece.segment = if self.config.types() > 1 { piece.segment } else { 0 };
             if piece.text == 1 {
                 piece.bytes = piece.bytes.start + second_begins..piece.bytes.end + second_begins;
@@ -155,7 +157,7 @@ impl ModelFolder {
         Ok(pieces)
     }
 
-    /// Refuses a piece for which the model has no numbers: tokens may be added to a tokenizer alone.
+    /// Refuses a piece for which the model has no numbers. Tokens may have been added to the tokenizer only.
     fn check(&self, piece: &ModelPiece, tokenizer: &Tokenizer) -> Result<(), String> {
         let (rows, types) = (self.config.vocabulary, self.config.types());
         let (id, name) = (piece.id, quoted(tokenizer.piece(piece.id).unwrap_or_default()));
@@ -185,8 +187,8 @@ impl ModelFolder {
         let words = text.split(|sign: char| sign.is_whitespace() || sign == ',').filter(|word| !word.is_empty());
         let piece = |(number, word): (usize, &str)| {
             let id = word.parse().ok().filter(|id| *id as usize <= last).ok_or_else(|| {
-                let shown = quoted(word);
-                format!("{shown} is not a token id; {why}, so write ids from 0 to {last}")
+                let word = quoted(word);
+                format!("{word} is not a token id; {why}, so write ids from 0 to {last}")
             })?;
             let bytes = begin(word)..begin(word) + word.len();
             Ok(ModelPiece { id, bytes, text: 0, word: Some(number), segment: 0, origin: Origin::Text })
@@ -194,7 +196,7 @@ impl ModelFolder {
         words.enumerate().map(piece).collect()
     }
 
-    /// The files of its tokenizer, as they are now.
+    /// Returns the files of its tokenizer in their current state.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -203,7 +205,7 @@ impl ModelFolder {
         Ok(texts.iter().map(|(name, text)| ModelFile::of_text(name, text)).collect())
     }
 
-    /// The files of its tokenizer with their texts.
+    /// Returns the texts of its tokenizer's files.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -213,7 +215,7 @@ impl ModelFolder {
         texts.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// A line on what it is.
+    /// Returns a line that describes it.
     pub fn about(&self) -> String {
         let (config, vocabulary) = (&self.config, self.config.vocabulary);
         let (name, layers, heads, width) = (config.family.name(), config.layers(), config.heads(), config.width());
@@ -227,27 +229,27 @@ impl ModelFolder {
         format!("{name}: {layers} of {heads}, vectors of {width}, {vocabulary} pieces; {kind}")
     }
 
-    /// Every piece of the vocabulary as a person reads it, by its id.
+    /// Returns every piece of the vocabulary in readable form, by id.
     pub fn vocabulary(&self) -> Vec<String> {
         (0..self.config.vocabulary as u32).map(|id| self.shown(id)).collect()
     }
 
-    /// A piece as a person reads it.
+    /// Returns a piece in readable form.
     pub fn shown(&self, id: u32) -> String {
-        self.tokenizer.as_ref().map_or_else(|_| id.to_string(), |tokenizer| shown(tokenizer, id))
+        self.tokenizer.as_ref().map_or_else(|_| id.to_string(), |tokenizer| readable(tokenizer, id))
     }
 }
 
-/// A piece that begins a word reads as the word, one that goes on with a word begins with `##`.
-fn shown(tokenizer: &Tokenizer, id: u32) -> String {
+/// Writes a piece in readable form: one that begins a word as the word, one that continues a word with `##` before it.
+fn readable(tokenizer: &Tokenizer, id: u32) -> String {
     let Some(piece) = tokenizer.piece(id) else { return format!("[{id}]") };
-    let shown = tokenizer.shown(id);
-    let text = if piece.starts_with("##") { piece } else { shown.strip_prefix(' ').unwrap_or(&shown) };
+    let own = tokenizer.shown(id);
+    let text = if piece.starts_with("##") { piece } else { own.strip_prefix(' ').unwrap_or(&own) };
     if text.is_empty() { piece.to_owned() } else { text.to_owned() }
 }
 
-/// `ORG/NAME` of a folder in the cache, else the name of the folder, or of the one that it is in where its own name would
-/// fit any model.
+/// Returns a model's name: `ORG/NAME` for a folder in the cache, otherwise the name of the folder, or of its parent if
+/// its own name would fit any model.
 fn name(path: &Path) -> String {
     const OF_ANY: [&str; 5] = ["model", "models", "checkpoint", "weights", "onnx"];
     let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -258,7 +260,7 @@ fn name(path: &Path) -> String {
     in_cache.map_or_else(|| own().into_owned(), |name| name.replace("--", "/"))
 }
 
-/// Reads the tokenizer of a folder, whose `config.json` has this text.
+/// Reads the tokenizer of a folder whose `config.json` has this text.
 fn tokenizer(folder: &Path, config: &str) -> Result<Tokenizer, NoTokenizer> {
     match read_tokenizer(folder, config) {
         Ok(Some(tokenizer)) => Ok(tokenizer),
@@ -298,16 +300,16 @@ fn read_tokenizer(folder: &Path, config: &str) -> Result<Option<Tokenizer>, Refu
     Err(Refusal::new(found.join(" and "), expected, SAVE_AGAIN))
 }
 
-/// The text of a field of `config.json`.
+/// Returns the text of a field of `config.json`.
 fn text_of(config: &str, field: &str) -> Option<String> {
     let config: serde_json::Value = serde_json::from_str(config).ok()?;
     config.get(field)?.as_str().map(str::to_owned)
 }
 
-/// A plain file and its length.
+/// Opens a regular file and returns its length.
 ///
 /// # Errors
-/// If it is missing, no plain file, or cannot be opened.
+/// If it is missing, not a regular file, or cannot be opened.
 pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
     let other = |found| Refusal::new(found, "a regular file", "download the whole folder").in_file(name);
     let unreadable = |error: Error| match error.kind() {
@@ -322,10 +324,10 @@ pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
     files::open(&folder.join(name)).map_err(unreadable)
 }
 
-/// The text of a file of at most the given number of bytes.
+/// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// If it is missing, no plain file, larger, or no UTF-8.
+/// If it is missing, not a regular file, larger, or not UTF-8.
 pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     let (file, bytes) = plain(folder, name)?;
     let refusal = |found: String| {
@@ -347,10 +349,10 @@ pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
     }
 }
 
-/// The text of a file that need not be there.
+/// Reads a text file, or returns `None` if it is missing.
 ///
 /// # Errors
-/// As [`text`], but for a file that is missing.
+/// As [`text`], except for a missing file.
 pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
     match fs::metadata(folder.join(name)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -358,15 +360,15 @@ pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<Stri
     }
 }
 
-// A model written as the folder of a pretrained one: what [`load`](super::load) reads, and what
-// transformers opens. Names and layouts are those of the [reader](super::names).
+// A model that is written as a pretrained one's folder, which [`load`](super::load) reads and transformers opens. Names
+// and layouts are those of the [reader](super::names).
 
-/// A file of a folder, by its name.
+/// The name and content of a file in a folder.
 pub type NewFile = (&'static str, Vec<u8>);
 
 impl Family {
-    /// The pieces after the words of a vocabulary: one for a word that is none of it, and one that hides a word, where
-    /// the family guesses hidden words.
+    /// Returns the pieces after the words of a vocabulary: one for unknown words, and one that hides a word if the
+    /// family predicts hidden words.
     pub fn special_pieces(self) -> &'static [&'static str] {
         match self {
             Self::Bert | Self::DistilBert => &[UNKNOWN, MASK],
@@ -375,20 +377,20 @@ impl Family {
     }
 }
 
-/// The tokenizer of a lesson's words.
+/// Makes the tokenizer of a lesson's words.
 pub fn of_words(words: &[String], family: Family) -> NewTokenizer<'_> {
     NewTokenizer { own: words, special: family.special_pieces(), cut: Cut::Words }
 }
 
 impl NewTokenizer<'_> {
-    /// Its files, beside a model that reads the given number of tokens.
+    /// Returns its files, for a model that reads at most the given number of tokens.
     pub fn files(&self, tokens_max: usize) -> Vec<NewFile> {
         vec![(TOKENIZER, self.to_json().into_bytes()), (TOKENIZER_CONFIG, self.config(tokens_max).into_bytes())]
     }
 }
 
-/// The files of a folder with a model, but for its tokenizer's. `entry` is an entry of a tensor in the shapes of the
-/// config.
+/// Returns the files of a model's folder, without those of its tokenizer. `entry` returns an entry of a tensor in the
+/// shapes of the config.
 pub fn files(config: &Config, readout: Readout, entry: impl Fn(TensorId, usize, usize) -> f32) -> Vec<NewFile> {
     let tensors = config.tensors(&wanted(config, &architecture(config, readout)), entry);
     let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), (&tensor.shape[..], &tensor.numbers[..])));

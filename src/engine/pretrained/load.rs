@@ -1,5 +1,5 @@
-//! A model's folder read into the engine: its config, then the heads of all files, and when everything fits, tensor by
-//! tensor into its final place.
+//! Loading of a model's folder: its config, then the headers of all files, and, if everything fits, each tensor into
+//! its final place.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,35 +24,35 @@ use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::table::Table;
 
-/// Bytes of an index of shards.
+/// Largest size of an index of shards in bytes.
 const INDEX_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of all tensors that the engine has no use for: masks, poolers, heads for other tasks.
+/// Largest size of all tensors that the engine does not use: masks, poolers, heads for other tasks.
 const UNUSED_BYTES_MAX: u64 = 512 << 20;
 
-/// A model as it was read.
+/// A model that was read.
 #[derive(Clone, Debug)]
 pub struct Pretrained {
     pub config: Config,
     pub architecture: Architecture,
-    /// `E` (V, D), in the type of the file
+    /// `E` (V, D), in the number type of the file.
     pub embedding: Arc<Table<f32>>,
     pub parameters: Arc<Parameters<f32>>,
-    /// The source of each number.
+    /// Origin of each number.
     pub origins: Origins,
-    /// The files that were read; those of the weights first, as [`Origin::file`] counts them.
+    /// Files that were read; those of the weights come first, as [`Origin::file`] counts them.
     pub files: Vec<ModelFile>,
-    /// Whether the guesses are the model's own: without a head, a word is likely where the output is like its vector.
+    /// Whether its readout is trained. Without a head, a word is likely if the output is similar to its vector.
     pub has_head: bool,
 }
 
 /// A file of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFile {
-    /// Within the folder.
+    /// Path within the folder.
     pub name: String,
     pub bytes: u64,
-    /// In hexadecimal digits.
+    /// SHA-256 in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -69,7 +69,7 @@ impl std::fmt::Display for ModelFile {
     }
 }
 
-/// The entry of a file that a number is from.
+/// The entry of a file that a number comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryOrigin<'a> {
     pub file: &'a str,
@@ -78,13 +78,13 @@ pub struct EntryOrigin<'a> {
 }
 
 impl Pretrained {
-    /// The model that the engine runs, with every word of the vocabulary to choose among.
+    /// Returns the model that the engine runs, which chooses among all words of the vocabulary.
     pub fn model(&self) -> AttentionModel<f32> {
         let classes = Classes::Words(Candidates::all(self.embedding.rows()));
         AttentionModel::new(self.architecture.clone(), self.embedding.clone(), classes)
     }
 
-    /// The source of one entry of a tensor; `None` for what no file has, as the zeros of a readout without bias.
+    /// Returns the origin of an entry of a tensor; `None` if no file has it, such as the zeros of a readout's bias.
     pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<EntryOrigin<'_>> {
         let origin = self.origins.of.get(&id.into())?;
         let file = &self.files.get(origin.file)?.name;
@@ -98,23 +98,23 @@ impl std::fmt::Display for EntryOrigin<'_> {
     }
 }
 
-/// Bytes of a model's files that are read, of all.
+/// The number of bytes of a model's files that have been read, and of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadProgress {
     pub done: u64,
     pub all: u64,
 }
 
-/// Why there is no model.
+/// The reason why there is no model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadStopped {
     Refused(Box<Refusal>),
-    /// Whoever watched the progress ended it.
+    /// The watcher ended the loading.
     Cancelled,
 }
 
 impl LoadStopped {
-    /// The same, of a file; one that is named already stays.
+    /// Adds the name of a file to a refusal that has none.
     #[must_use]
     pub fn in_file(self, file: &str) -> Self {
         match self {
@@ -139,11 +139,10 @@ impl std::fmt::Display for LoadStopped {
     }
 }
 
-/// Reads a model's folder. `watch` hears of the progress some times for every megabyte, and ends the loading by
-/// `false`.
+/// Reads a model's folder. `watch` is called a few times for every megabyte, and ends the loading by returning `false`.
 ///
 /// # Errors
-/// If something in the folder is not as it must be, or loading was stopped.
+/// If something in the folder is wrong, or loading was stopped.
 pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Result<Pretrained, LoadStopped> {
     let config_text = text(folder, CONFIG, CONFIG_BYTES_MAX)?;
     let config = Config::parse(&config_text).map_err(|refusal| refusal.in_file(CONFIG))?;
@@ -156,7 +155,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     wanted.retain(|(id, ..)| has_head || id.name != TensorName::LogitBias);
     let origins = Origins::find(&found, &wanted, &config).map_err(|refusal| name_file(refusal, &sources))?;
     let parts = parts(&origins);
-    // The table once more, as the readout's own weights: not used, but it must be the same.
+    // A copy of the table as the readout's own weights. It is not used, but must be equal.
     let twin = found.of(TensorName::LogitWeights.into()).filter(|_| config.is_tied());
     let twin = twin.map(|(file, twin)| (file, twin.clone()));
     let is_used = |file, name: &str| {
@@ -164,7 +163,7 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     };
     check_unused(&sources, is_used)?;
 
-    // Everything is there and as large as it says; from here on memory is taken.
+    // Everything is there and has its right size; only now is memory allocated.
     let number_type =
         |id: TensorId| origins.of.get(&id).map_or(NumberType::Whole, |origin| number_type(&sources, origin));
     let packed_as = |id: TensorId| id.name.multiplies().then(|| number_type(id));
@@ -178,13 +177,13 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     let mut progress = LoadProgress { done: 0, all: sources.iter().map(|open| open.bytes).sum() };
     for (file, open) in sources.iter_mut().enumerate() {
         progress.done += open.source.header().length;
-        let mut told = |bytes: u64| {
+        let mut report = |bytes: u64| {
             progress.done += bytes;
             watch(progress)
         };
         while let Some(tensor) = open.source.next().cloned() {
             let parts = parts.get(&(file, &*tensor.name)).map_or(&[][..], Vec::as_slice);
-            let went_on = model.read(&mut open.source, &tensor, parts, &mut told);
+            let went_on = model.read(&mut open.source, &tensor, parts, &mut report);
             if !went_on.map_err(|refusal| refusal.in_file(&open.name))? {
                 return Err(LoadStopped::Cancelled);
             }
@@ -202,17 +201,18 @@ pub fn load(folder: &Path, watch: &mut dyn FnMut(LoadProgress) -> bool) -> Resul
     Ok(Pretrained { config, architecture, embedding, parameters: Arc::new(parameters), origins, files, has_head })
 }
 
-/// The shape of a folder's model, by its config and the heads of its files alone; and whether its guesses are its own.
+/// Returns the shape of a folder's model, from its config and the headers of its files, and whether its readout is
+/// trained.
 ///
 /// # Errors
-/// If something there is not as it must be.
+/// If something there is wrong.
 pub fn shape(folder: &Path, config: &Config) -> Result<(Architecture, bool), Refusal> {
     let (sources, _) = open(folder)?;
     let (readout, has_head) = readout(config, &found(folder, config, &sources)?);
     Ok((architecture(config, readout), has_head))
 }
 
-/// The tensors under the names of the config's family.
+/// Returns the tensors by the names of the config's family.
 fn found<'a>(folder: &Path, config: &Config, sources: &'a [Open]) -> Result<FoundTensors<'a>, Refusal> {
     let of_config = || text(folder, CONFIG, CONFIG_BYTES_MAX).ok();
     let refused = quantised::refusal(tensors(sources).map(|(_, tensor)| tensor), of_config);
@@ -220,12 +220,12 @@ fn found<'a>(folder: &Path, config: &Config, sources: &'a [Open]) -> Result<Foun
     found.map_err(|refusal| name_file(refusal, sources))
 }
 
-/// The tensors of all files, each with the number of its file.
+/// Returns the tensors of all files, each with the number of its file.
 fn tensors(sources: &[Open]) -> impl Iterator<Item = (usize, &FileTensor)> + Clone {
     sources.iter().enumerate().flat_map(|(file, open)| open.source.header().tensors.iter().map(move |it| (file, it)))
 }
 
-/// A file of weights whose head was read.
+/// A file of weights whose header was read.
 struct Open {
     name: String,
     bytes: u64,
@@ -234,7 +234,7 @@ struct Open {
 
 impl Open {
     fn hashed_beside(self) -> Self {
-        /// A smaller file is hashed before a thread has begun.
+        /// Size from which a file is hashed on its own thread; a smaller one is hashed before a thread has started.
         const LARGE: u64 = 4 << 20;
         if self.bytes < LARGE { self } else { Self { source: self.source.hashed_beside(), ..self } }
     }
@@ -244,7 +244,7 @@ impl Open {
     }
 }
 
-/// Opens the files of weights, and reads their heads; with the text of the index, if there is one.
+/// Opens the files of weights and reads their headers. Also returns the text of the index, if there is one.
 fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
     if folder.join(WEIGHTS).exists() {
         return Ok((vec![open_one(folder, WEIGHTS)?], None));
@@ -260,7 +260,8 @@ fn open(folder: &Path) -> Result<(Vec<Open>, Option<String>), Refusal> {
         let found = format!("no {}, which the index names", missing.join(", "));
         return Err(Refusal::new(found, "all files of the model", "download those too").in_file(INDEX));
     }
-    // Each head is held against the index before the next is read: together they have no more tensors than the index.
+    // Each header is checked against the index before the next is read, so together they have no more tensors than the
+    // index.
     let open = |name: &String| {
         let open = open_one(folder, name)?;
         let tensors = &open.source.header().tensors;
@@ -286,7 +287,7 @@ fn open_one(folder: &Path, name: &str) -> Result<Open, Refusal> {
     Ok(Open { name: name.to_owned(), bytes, source })
 }
 
-/// How words are guessed, and whether the files say so: a model without the layer before its readout is a bare one.
+/// Returns the readout, and whether the files have it. A model without the layer before its readout is a bare one.
 fn readout(config: &Config, found: &FoundTensors<'_>) -> (Readout, bool) {
     let readout = config.architecture.readout;
     let has_own = readout.activation().is_none() || found.has(TensorName::TransformWeights);
@@ -294,19 +295,19 @@ fn readout(config: &Config, found: &FoundTensors<'_>) -> (Readout, bool) {
     if has_own && has_weights { (readout, true) } else { (Readout::Tied, false) }
 }
 
-/// The tensors that a model's files have: the table of words, and those of the engine.
+/// Returns the tensors that a model's files have: the table of words, and those of the engine.
 pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
     let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width())];
     wanted.extend(architecture.shapes(config.vocabulary, config.vocabulary));
     wanted
 }
 
-/// The engine's shape of a model that is read so.
+/// Returns the engine's shape of a model with this readout.
 pub fn architecture(config: &Config, readout: Readout) -> Architecture {
     Architecture { readout, ..config.architecture.clone() }
 }
 
-/// Bytes of all numbers, the table of words among them.
+/// Returns the size in bytes of all numbers, including the table of words.
 fn bytes_in_memory(
     config: &Config,
     shapes: &[(TensorId, usize, usize)],
@@ -322,7 +323,7 @@ fn bytes_in_memory(
     (parameters + config.vocabulary * config.width() * of_number(table_as)) as u64
 }
 
-/// The type of a tensor's numbers in its file, where that is one of two bytes.
+/// Returns the type of a tensor's numbers in its file if it is a two-byte type, otherwise the type of the arithmetic.
 fn number_type(sources: &[Open], origin: &Origin) -> NumberType {
     let tensors = sources.get(origin.file).map_or(&[][..], |open| &open.source.header().tensors);
     match tensors.iter().find(|tensor| tensor.name == origin.tensor).map(|tensor| tensor.dtype) {
@@ -332,7 +333,7 @@ fn number_type(sources: &[Open], origin: &Origin) -> NumberType {
     }
 }
 
-/// The engine's tensors that are made of each of the files', by its file and name.
+/// Returns, for each tensor of the files by file and name, the engine's tensors that are made of it.
 fn parts(origins: &Origins) -> BTreeMap<(usize, &str), Vec<(TensorId, TensorLayout)>> {
     let mut parts: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (id, Origin { file, tensor, layout, .. }) in &origins.of {
@@ -341,7 +342,7 @@ fn parts(origins: &Origins) -> BTreeMap<(usize, &str), Vec<(TensorId, TensorLayo
     parts
 }
 
-/// Refuses files of which most belongs to something else: all bytes are read, as the SHA-256 is that of a whole file.
+/// Refuses files with too many unused bytes. All bytes have to be read, because the SHA-256 is that of a whole file.
 fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Result<(), Refusal> {
     let mut unused = 0;
     for (file, open) in sources.iter().enumerate() {
@@ -359,7 +360,7 @@ fn check_unused(sources: &[Open], is_used: impl Fn(usize, &str) -> bool) -> Resu
     Ok(())
 }
 
-/// The refusal of a tensor with the file that has it.
+/// Adds the file that has the tensor of a refusal.
 fn name_file(refusal: Refusal, sources: &[Open]) -> Refusal {
     let has = |open: &&Open| open.source.header().tensors.iter().any(|it| Some(&it.name) == refusal.tensor.as_ref());
     match sources.iter().find(has) {
@@ -368,34 +369,34 @@ fn name_file(refusal: Refusal, sources: &[Open]) -> Refusal {
     }
 }
 
-/// A model that is being filled.
+/// A model that is being loaded.
 struct Model {
     table: Table<f32>,
     parameters: Parameters<f32>,
 }
 
 impl Model {
-    /// Reads the next tensor of a file into the parts of the model that are made of it, or passes it where there are none.
+    /// Reads the next tensor of a file into the parts of the model that are made of it, or skips it if there are none.
     fn read(
         &mut self,
         source: &mut TensorSource<File>,
         tensor: &FileTensor,
         parts: &[(TensorId, TensorLayout)],
-        told: &mut dyn FnMut(u64) -> bool,
+        report: &mut dyn FnMut(u64) -> bool,
     ) -> Result<bool, Refusal> {
         if parts.is_empty() {
-            return source.skip_next(told);
+            return source.skip_next(report);
         }
         let (cols, is_vector) = (tensor.shape.last().copied().unwrap_or(1), tensor.shape.len() == 1);
         let size = bytes_read(tensor.dtype).unwrap_or_default();
         source.read_next(cols, &mut |row, numbers| {
             let rows = MatRef::from_row_major_slice(numbers, numbers.len() / cols, cols);
             parts.iter().for_each(|(id, layout)| self.place(*id, *layout, is_vector, row, rows));
-            told((numbers.len() * size) as u64)
+            report((numbers.len() * size) as u64)
         })
     }
 
-    /// Puts rows of a file's tensor, from `row` on, to where they belong.
+    /// Copies rows of a file's tensor, from `row` on, to their place.
     fn place(&mut self, id: TensorId, layout: TensorLayout, is_vector: bool, row: usize, rows: MatRef<'_, f32>) {
         let cols = match id.name {
             TensorName::Embedding => self.table.cols(),
@@ -430,7 +431,7 @@ impl Model {
     }
 }
 
-/// Weights of a readout that ought to be the table of words, number for number.
+/// Checks that the weights of a readout equal the table of words, number for number.
 fn check_twin(folder: &Path, name: &str, start: u64, twin: &FileTensor, table: &Table<f32>) -> Result<(), Refusal> {
     let is_table = twin.shape == [table.rows(), table.cols()] && bytes_read(twin.dtype).is_some();
     let mut is_same = is_table;

@@ -1,8 +1,8 @@
-//! Model folders as people have them: safetensors, configs and names, and out of them an architecture and parameters of
-//! the one engine in [`numerics`](crate::numerics).
+//! Model folders from Hugging Face: safetensors, configs and tensor names, translated to an architecture and parameters
+//! of the engine in [`numerics`](crate::numerics).
 //!
-//! Everything here reads files that somebody else wrote. What does not fit is a [`Refusal`] that says where, what was
-//! found, what was expected and what to do, before anything large is allocated; nothing opens a network connection.
+//! Everything here reads files from elsewhere. What does not fit is a [`Refusal`] that says where, what was found, what
+//! was expected and what to do, before much memory is allocated. No network connection is opened.
 
 pub mod cache;
 pub mod config;

@@ -1,11 +1,11 @@
-//! Weights that were rounded to a few bits: recognised by the names and kinds of their tensors, before any shape is compared.
+//! Detection of quantised weights by the names and number types of their tensors, before shapes are compared.
 
 use serde_json::Value;
 
 use super::refusal::Refusal;
 use super::safetensors::{Dtype, FileTensor, READ};
 
-/// Ends of the names of tensors that stand beside rounded weights or in their place, and the method that has them.
+/// Endings of the names of tensors that accompany or replace quantised weights, and the method that uses them.
 const ENDS: [(&str, &str); 18] = [
     (".absmax", "bitsandbytes"),
     (".quant_map", "bitsandbytes"),
@@ -26,10 +26,10 @@ const ENDS: [(&str, &str); 18] = [
     ("_blocks", "MXFP4"),
     (".qscale_weight", "FBGEMM"),
 ];
-/// Ends of the names of a matrix; masks and counters have other names.
+/// Ending of the name of a matrix; masks and counters have other names.
 const WEIGHT: &str = ".weight";
 
-/// The refusal of files that have such weights; `config` is the text of their config.
+/// Returns the refusal of files with such weights, or `None`; `config` is the text of their config.
 pub(super) fn refusal<'a>(
     mut tensors: impl Iterator<Item = &'a FileTensor>,
     config: impl FnOnce() -> Option<String>,
@@ -43,7 +43,7 @@ pub(super) fn refusal<'a>(
     Some(Refusal::new(found, expected, "open the original model, from which this one was made").of_tensor(&tensor.name))
 }
 
-/// The method by which a tensor was rounded, as far as its name says it: it may be empty.
+/// Returns the method by which a tensor was quantised; empty if its name does not tell which.
 fn method_of(tensor: &FileTensor) -> Option<&'static str> {
     let named = ENDS.iter().find(|(end, _)| tensor.name.ends_with(end));
     let is_short = tensor.dtype.bitsize() <= 8 && tensor.dtype != Dtype::BOOL;
@@ -51,9 +51,9 @@ fn method_of(tensor: &FileTensor) -> Option<&'static str> {
     named.map(|(_, method)| *method).or(is_rounded.then_some(""))
 }
 
-/// The method that a config names, with the number of bits.
+/// Returns the method that a config names, with the number of bits.
 fn method_in(config: &str) -> Option<String> {
-    /// The longest name of a method in a config; a method's name is shorter.
+    /// Longest accepted name of a method in a config.
     const NAME_CHARS_MAX: usize = 40;
     const OWN: [(&str, &str); 3] = [("gptq", "GPTQ"), ("awq", "AWQ"), ("fp8", "FP8")];
     let config: Value = serde_json::from_str(config).ok()?;

@@ -1,23 +1,23 @@
-//! Why a model is not opened, in words: where, what was found, what was expected, and what to do.
+//! The message of why a model is not opened: where, what was found, what was expected, and what to do.
 
 use std::fmt;
 use std::io;
 
-/// Characters of a foreign name that a message repeats.
+/// Largest number of characters of a name that a message repeats.
 const NAME_CHARS_MAX: usize = 160;
 
-/// Advice where a file is not what was written once.
+/// Advice if a file is not what was originally written.
 pub const FETCH_AGAIN: &str = "the file is damaged or incomplete: download it again";
 
-/// A model that is not opened, and why.
+/// The reason why a model is not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The file's name within the model's folder; empty where it is the folder itself.
+    /// Name of the file within the model's folder; empty for the folder itself.
     pub file: String,
     pub tensor: Option<String>,
     pub found: String,
     pub expected: String,
-    /// A hint, from a small letter on.
+    /// Advice, starting with a small letter.
     pub advice: String,
 }
 
@@ -27,7 +27,7 @@ impl Refusal {
         Self { file: String::new(), tensor: None, found, expected, advice }
     }
 
-    /// A file that cannot be read.
+    /// Makes the refusal of a file that cannot be read.
     pub fn unreadable(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => {
@@ -41,7 +41,8 @@ impl Refusal {
         }
     }
 
-    /// Text that is not the JSON that it should be: with the line and column, and not all of the file's own text.
+    /// Makes the refusal of text that is not the expected JSON, with line and column, and with a bounded part of the
+    /// file's own text.
     pub fn bad_json(error: &dyn fmt::Display, expected: &str, advice: &str) -> Self {
         const WORDS_MAX: usize = 300;
         let words = error.to_string();
@@ -50,13 +51,13 @@ impl Refusal {
         Self::new(words.chain(place.chars()).collect::<String>(), expected, advice)
     }
 
-    /// The same, of a file; one that is named already stays.
+    /// Adds the name of the file, unless there is one already.
     #[must_use]
     pub fn in_file(self, file: &str) -> Self {
         if self.file.is_empty() { Self { file: file.to_owned(), ..self } } else { self }
     }
 
-    /// The same, of a tensor.
+    /// Adds the name of the tensor.
     #[must_use]
     pub fn of_tensor(self, tensor: &str) -> Self {
         Self { tensor: Some(tensor.to_owned()), ..self }
@@ -66,7 +67,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.file.is_empty() {
-            write!(f, "{}: ", shown(&self.file))?;
+            write!(f, "{}: ", escaped(&self.file))?;
         }
         if let Some(tensor) = &self.tensor {
             write!(f, "{}: ", quoted(tensor))?;
@@ -77,21 +78,21 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A name from a file as a message shows it: in quotes, without characters that a terminal obeys, and not without end.
+/// Writes a name from a file for a message: quoted, without control characters, and cut if it is long.
 pub fn quoted(name: &str) -> String {
-    format!("`{}`", shown(name))
+    format!("`{}`", escaped(name))
 }
 
-fn shown(name: &str) -> String {
-    let mut shown: String = name.chars().take(NAME_CHARS_MAX).flat_map(char::escape_debug).collect();
+fn escaped(name: &str) -> String {
+    let mut escaped: String = name.chars().take(NAME_CHARS_MAX).flat_map(char::escape_debug).collect();
     if name.chars().nth(NAME_CHARS_MAX).is_some() {
-        shown.push('…');
+        escaped.push('…');
     }
-    // Names in messages stand in backquotes; these two need no escape within them.
-    shown.replace("\\'", "'").replace("\\\"", "\"")
+    // Names are quoted with backquotes, within which these two need no escape.
+    escaped.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// A shape as it is written in the literature: `(600, 24)`.
+/// Writes a shape as in the literature: `(600, 24)`.
 pub fn shape(sizes: &[usize]) -> String {
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
     format!("({})", sizes.join(", "))

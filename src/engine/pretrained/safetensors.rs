@@ -1,14 +1,13 @@
-//! Files of tensors in the format safetensors: 8 bytes that say how long the header is, the header in JSON
-//! ([`FileHeader`]), and the tensors' bytes, row-major and one after the other.
+//! The safetensors format: 8 bytes with the length of the header, the header in JSON ([`FileHeader`]), and the tensors'
+//! bytes, row-major and one after the other.
 //!
-//! A file is read once, from its beginning to its end ([`TensorSource`]): tensor by tensor into the place that each will
-//! have, so that nothing larger than a small buffer stands beside the model, and its SHA-256 is of the very bytes that
-//! were used.
+//! A file is read once, from beginning to end ([`TensorSource`]), each tensor into its final place. So only a small
+//! buffer is needed in addition to the model, and the SHA-256 is of exactly the bytes that were used.
 //!
-//! Kinds of numbers and entries of a header are the crate's own, which has the format's name. Its reader of a whole head,
-//! `SafeTensors::read_metadata`, is not used: it takes memory for as many tensors as 100 MB can name, and does not say
-//! which one is wrong. Here nothing is believed before it is held against the file's length, and little memory is
-//! taken before it is.
+//! Number types and header entries are those of the crate `safetensors`. Its reader of a whole header,
+//! `SafeTensors::read_metadata`, is not used, because it allocates memory for as many tensors as 100 MB can name, and
+//! does not say which one is wrong. Here everything is checked against the file's length before it is used, and little
+//! memory is allocated before that.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,20 +31,20 @@ use super::refusal::{FETCH_AGAIN, Refusal, quoted};
 use crate::foreign;
 use crate::messages::counted;
 
-/// Bytes that are read at once: few enough to stay in the processor's cache on their way.
+/// Number of bytes that are read at once, few enough to stay in the processor's cache.
 const CHUNK: usize = 1 << 18;
 
-/// A file that is read from its beginning to its end.
+/// A file that is read from beginning to end.
 pub struct TensorSource<R> {
     from: R,
     header: FileHeader,
     hash: Hash,
-    /// Tensors that are read or passed.
+    /// Number of tensors that were read or skipped.
     done: usize,
     reader: TensorReader,
 }
 
-/// Room for a piece of a tensor.
+/// A buffer for a piece of a tensor.
 #[derive(Default)]
 pub struct TensorReader {
     bytes: Vec<u8>,
@@ -53,12 +52,12 @@ pub struct TensorReader {
 }
 
 impl TensorReader {
-    /// Reads a tensor whose bytes come next: `each` gets its numbers piece by piece, always whole rows of so many, and
-    /// the number of the first row. It returns `false` to end the reading, which this then returns too.
+    /// Reads a tensor whose bytes come next. `each` is called with the number of the first row of a piece and the
+    /// piece's numbers, which are always whole rows of `cols`. It returns `false` to end the reading; this function
+    /// then returns `false` too.
     ///
     /// # Errors
-    /// If the bytes end or cannot be read, the tensor's numbers are of a kind that is not read, or one of them is not
-    /// finite.
+    /// If the bytes end or cannot be read, the number type is not supported, or a number is not finite.
     pub fn read(
         &mut self,
         from: &mut impl Read,
@@ -92,15 +91,15 @@ impl TensorReader {
     }
 }
 
-/// The kinds of numbers that can be weights here.
+/// Number types that weights can have.
 pub const READ: [Dtype; 4] = [Dtype::F32, Dtype::F16, Dtype::BF16, Dtype::F64];
 
-/// Bytes of one number of a kind that can be read; `None` for the others.
+/// Returns the size in bytes of a number of this type; `None` for types that are not read.
 pub fn bytes_read(dtype: Dtype) -> Option<usize> {
     READ.contains(&dtype).then_some(dtype.bitsize() / 8)
 }
 
-/// The numbers of the given number of bytes as `f32`, each the nearest; none of a kind that is not read.
+/// Converts bytes to `f32`, each number to the nearest; no numbers for a type that is not read.
 pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     into.clear();
     match dtype {
@@ -112,12 +111,12 @@ pub fn widen(dtype: Dtype, bytes: &[u8], into: &mut Vec<f32>) {
     }
 }
 
-/// Numbers of so many bytes each.
+/// Splits bytes into numbers of `N` bytes each.
 pub fn each<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
     bytes.as_chunks::<N>().0.iter().copied()
 }
 
-/// Numbers of a kind that cannot be weights here.
+/// Returns the refusal of a number type that weights cannot have.
 pub fn not_read(dtype: Dtype) -> Refusal {
     let found = format!("numbers of the kind {dtype}");
     Refusal::new(found, READ.map(|dtype| dtype.to_string()).join(", "), "save the model again in one of these")
@@ -126,17 +125,17 @@ pub fn not_read(dtype: Dtype) -> Refusal {
 /// The SHA-256 of bytes that come piece by piece.
 enum Hash {
     Here(Sha256),
-    /// Worked out on a thread of its own, while the next bytes are read and put where they belong.
+    /// Computed on another thread, while the next bytes are read and copied to their places.
     Beside {
         pieces: SyncSender<Vec<u8>>,
-        /// Room of pieces that are hashed, for those that come next.
+        /// Buffers of pieces that were hashed, for reuse.
         emptied: Receiver<Vec<u8>>,
         whole: JoinHandle<Sha256>,
     },
 }
 
 impl Hash {
-    /// Pieces that wait to be hashed.
+    /// Largest number of pieces that wait to be hashed.
     const WAITING_MAX: usize = 4;
 
     fn beside(self) -> Self {
@@ -146,7 +145,7 @@ impl Hash {
         let whole = thread::spawn(move || {
             incoming.iter().for_each(|piece| {
                 hash.update(&piece);
-                // Nobody needs the room of the last ones.
+                // The buffers of the last pieces are not reused.
                 let _ = empty.send(piece);
             });
             hash
@@ -157,7 +156,7 @@ impl Hash {
     fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Here(hash) => hash.update(bytes),
-            // The thread ends only once the sender is gone; if it panicked, `finish` says so.
+            // The thread ends only when the sender is dropped; if it panicked, `finish` reports it.
             Self::Beside { pieces, emptied, .. } => {
                 let mut piece = emptied.try_recv().unwrap_or_default();
                 piece.clear();
@@ -179,7 +178,7 @@ impl Hash {
     }
 }
 
-/// A reader whose bytes are counted into a hash.
+/// A reader that hashes the bytes read.
 struct Hashed<'a, R> {
     from: &'a mut R,
     hash: &'a mut Hash,
@@ -194,10 +193,10 @@ impl<R: Read> Read for Hashed<'_, R> {
 }
 
 impl<R: Read> TensorSource<R> {
-    /// Reads the header of a file of the given number of bytes.
+    /// Reads the header of a file of the given length in bytes.
     ///
     /// # Errors
-    /// If it is not one, or does not fit the file.
+    /// If it is not a header, or does not fit the file.
     pub fn open(mut from: R, length: u64) -> Result<Self, Refusal> {
         let mut hash = Hash::Here(Sha256::new());
         let header = FileHeader::read(&mut Hashed { from: &mut from, hash: &mut hash }, length)?;
@@ -208,13 +207,13 @@ impl<R: Read> TensorSource<R> {
         &self.header
     }
 
-    /// The same with its SHA-256 worked out on a thread of its own: worth it for large files.
+    /// Computes the SHA-256 on another thread, which pays off for large files.
     #[must_use]
     pub fn hashed_beside(self) -> Self {
         Self { hash: self.hash.beside(), ..self }
     }
 
-    /// The tensor that comes next in the file.
+    /// Returns the next tensor in the file.
     pub fn next(&self) -> Option<&FileTensor> {
         self.header.tensors.get(self.done)
     }
@@ -230,8 +229,8 @@ impl<R: Read> TensorSource<R> {
         self.reader.read(&mut from, tensor, cols, each)
     }
 
-    /// Passes the next tensor: its bytes count for the hash only. `each` gets the number of those that
-    /// were passed since it was called last, and may end it by `false`.
+    /// Skips the next tensor, whose bytes are only hashed. `each` is called with the number of bytes since its last
+    /// call, and may end the reading by returning `false`.
     ///
     /// # Errors
     /// If the file ends or cannot be read.
@@ -253,20 +252,20 @@ impl<R: Read> TensorSource<R> {
         Ok(true)
     }
 
-    /// The SHA-256 of what was read, in hexadecimal digits: of the whole file after its last tensor.
+    /// Returns the SHA-256 of the bytes read in hexadecimal digits; after the last tensor it is that of the whole file.
     pub fn sha256(self) -> String {
         self.hash.finish()
     }
 }
 
 fn first_not_finite(numbers: &[f32]) -> Option<usize> {
-    // All at once first, which loops do in vectors: a number is not finite if its exponent is the highest.
+    // All at once first, which can be vectorised: a number is not finite if its exponent has all bits set.
     const EXPONENT: u32 = 0x7f80_0000;
     let highest = numbers.iter().fold(0, |highest, number| highest.max(number.to_bits() & EXPONENT));
     if highest < EXPONENT { None } else { numbers.iter().position(|number| !number.is_finite()) }
 }
 
-/// The index in each dimension of the `at`th number, row-major.
+/// Returns the index in each dimension of the number `at`, row-major.
 fn index_of(mut at: usize, shape: &[usize]) -> Vec<usize> {
     let mut index: Vec<usize> = shape
         .iter()
@@ -281,34 +280,34 @@ fn index_of(mut at: usize, shape: &[usize]) -> Vec<usize> {
     index
 }
 
-/// Bytes of a header, by the format.
+/// Largest size of a header in bytes, by the format.
 pub const HEADER_BYTES_MAX: u64 = 100_000_000;
-/// Tensors of one file; large models have some thousands.
+/// Largest number of tensors of one file; large models have several thousand.
 pub const TENSORS_MAX: usize = 65_536;
-/// Bytes of a tensor's name, and of any text of the header.
+/// Largest size of a tensor's name, and of any text of the header, in bytes.
 const NAME_BYTES_MAX: usize = 512;
 const TEXT_BYTES_MAX: usize = 16 << 20;
-/// Dimensions of a tensor, and numbers in any list of the header.
+/// Largest number of dimensions of a tensor, and of numbers in any list of the header.
 const RANK_MAX: usize = 8;
 const NUMBERS_MAX: usize = 1 << 12;
-/// Objects and lists within one another; the format needs three.
+/// Largest depth of nested objects and lists; the format needs three.
 const DEPTH_MAX: usize = 16;
-/// Bytes before the header, that say its length.
+/// Number of bytes before the header, which have its length.
 const LENGTH_BYTES: u64 = 8;
 
-/// The entry of a header that is no tensor: texts about the file.
+/// Entry of a header that is not a tensor but texts about the file.
 const METADATA: &str = "__metadata__";
 
-/// The header ends where numbers may begin: the format wants a multiple of this.
+/// Multiple at which the format has the header end and the numbers begin.
 const ALIGNMENT: usize = 8;
 
-/// The place, shape and kind of numbers of a tensor.
+/// The place, shape and number type of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileTensor {
     pub name: String,
     pub dtype: Dtype,
     pub shape: Vec<usize>,
-    /// Bytes after the header's end.
+    /// First byte, counted from the header's end.
     pub begin: u64,
     pub end: u64,
 }
@@ -319,8 +318,7 @@ impl FileTensor {
     }
 }
 
-/// The tensors of a file in the order of their bytes, which follow one another without a gap from the header's end to
-/// the file's.
+/// The tensors of a file in the order of their bytes, which fill the file from the header's end without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     pub tensors: Vec<FileTensor>,
@@ -331,10 +329,10 @@ pub struct FileHeader {
 }
 
 impl FileHeader {
-    /// Reads it from the beginning of a file of the given number of bytes.
+    /// Reads the header from the beginning of a file of the given length in bytes.
     ///
     /// # Errors
-    /// If it is not one, or does not fit the file.
+    /// If it is not a header, or does not fit the file.
     pub fn read(source: &mut impl Read, length: u64) -> Result<Self, Refusal> {
         if length < LENGTH_BYTES {
             let found = format!("a file of {}", counted(length, "byte"));
@@ -345,7 +343,7 @@ impl FileHeader {
         let (bytes, rest) = (u64::from_le_bytes(eight), length - LENGTH_BYTES);
         if bytes > HEADER_BYTES_MAX.min(rest) {
             let mut head = eight.to_vec();
-            // A file that ends sooner is recognised by what it has.
+            // A file of another kind is recognised even if it is shorter.
             let _ = source.take(foreign::HEAD_BYTES as u64 - LENGTH_BYTES).read_to_end(&mut head);
             if let Some(kind) = foreign::recognise(&head) {
                 return Err(kind.refusal("a safetensors file"));
@@ -364,7 +362,7 @@ impl FileHeader {
     }
 }
 
-/// The bytes of tensors follow one another, and fill the file.
+/// Checks that the bytes of the tensors follow each other and fill the file.
 fn tile(tensors: &[FileTensor], bytes: u64) -> Result<(), Refusal> {
     let mut next = 0;
     for tensor in tensors {
@@ -412,7 +410,8 @@ fn parse(text: &[u8]) -> Result<Found, Refusal> {
     }
 }
 
-/// No text, list or nesting is larger than a header can need: the JSON reader keeps memory for each.
+/// Checks that no text, list or nesting is larger than a header needs, because the JSON reader allocates memory for
+/// each.
 fn check_sizes(json: &[u8]) -> Result<(), Refusal> {
     let (mut depth, mut text, mut is_escaped, mut numbers) = (0usize, None, false, 0);
     for (i, &byte) in json.iter().enumerate() {
@@ -593,7 +592,7 @@ impl<'de> Deserialize<'de> for MaybeText {
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Holds a tensor against its own shape.
+/// Checks a tensor's bytes against its shape.
 fn check(info: TensorInfo, name: &str) -> Result<FileTensor, Refusal> {
     let damaged = |found: String, expected: String| Refusal::new(found, expected, FETCH_AGAIN);
     if name.len() > NAME_BYTES_MAX {
@@ -616,21 +615,23 @@ fn check(info: TensorInfo, name: &str) -> Result<FileTensor, Refusal> {
     }
 }
 
-/// Files of one model.
+/// Largest number of files of one model.
 pub const SHARDS_MAX: usize = 512;
 
-/// The index of a model in several files.
+/// The index of a model that is split into several files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardIndex {
-    /// The files' names, each once.
+    /// Names of the files, each once.
     pub files: Vec<String>,
-    /// The file of each tensor.
+    /// Name of each tensor's file.
     pub tensors: BTreeMap<String, String>,
 }
 
 impl ShardIndex {
+    /// Reads the text of an index.
+    ///
     /// # Errors
-    /// If the text is no index, or names files that are not beside it.
+    /// If the text is not an index, or names files that are not next to it.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         struct Written {
@@ -660,7 +661,7 @@ impl ShardIndex {
     }
 }
 
-/// A plain name of a file: no folder, no drive, nothing hidden.
+/// Returns whether a name is that of a file in the same folder: no path, no drive, not hidden.
 fn is_beside(file: &str) -> bool {
     const NAME_BYTES_MAX: usize = 200;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -670,8 +671,8 @@ fn is_beside(file: &str) -> bool {
         && file.chars().all(is_plain)
 }
 
-/// Writes a file with these tensors in the order of their names, each a shape and its numbers. The crate writes the same
-/// tensors with another header; with this one a model that is made again has the bytes that it had.
+/// Writes a file with these tensors, sorted by name, each a shape and its numbers. The crate would write another
+/// header; with this one, a model that is written again has the same bytes.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -704,12 +705,12 @@ pub fn write_with<'a>(
     tensors.values().try_for_each(|(_, numbers)| write_numbers(numbers, to))
 }
 
-/// Writes numbers as they are in memory, each in four bytes, the lowest first.
+/// Writes numbers as little-endian `f32`.
 ///
 /// # Errors
 /// If they cannot be written.
 pub fn write_numbers(numbers: &[f32], to: &mut dyn Write) -> io::Result<()> {
-    /// Numbers that are turned into bytes at once.
+    /// Number of numbers that are converted to bytes at once.
     const AT_ONCE: usize = 1 << 14;
     let mut bytes = Vec::with_capacity(size_of::<f32>() * numbers.len().min(AT_ONCE));
     for numbers in numbers.chunks(AT_ONCE) {

@@ -1,17 +1,17 @@
-//! The catalogue of quantities: every kind of number on the way from words to answers, declared once.
+//! The catalogue of quantities: every kind of number between words and answers, declared once.
 //!
-//! A [`Definition`] says what a quantity is called and what it is counted by; names in code cells, the trace, the
-//! Variables, Weights and Fold panels and provenance all read it. An [`Entry`] is one number of a quantity. How
-//! entries are computed is told by `explain` in the view crate.
+//! A [`Definition`] has the names of a quantity and the indices of its entries. Names in code cells, the trace, the
+//! panels Variables, Weights and Fold, and provenance all read it. An [`Entry`] is one number of a quantity. How
+//! entries are computed is explained by `explain` in the view crate.
 
 use crate::numerics::model::Activations;
 use crate::numerics::params::{TensorId, TensorName};
 use crate::numerics::{Matrix, Scalar};
 
-/// Declares the quantities: a name, and its definition.
+/// Declares the quantities: the name and definition of each.
 macro_rules! quantities {
     ($($(#[$doc:meta])* $name:ident = $definition:expr;)*) => {
-        /// A kind of number. All but the learned tensors stand in the order of the forward pass.
+        /// A kind of number. All except the learned tensors are in the order of the forward pass.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Quantity {
             /// An entry of a learned tensor.
@@ -20,7 +20,7 @@ macro_rules! quantities {
         }
 
         impl Quantity {
-            /// All but the learned tensors.
+            /// All quantities except the learned tensors.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             pub fn definition(self) -> Definition {
@@ -35,21 +35,21 @@ macro_rules! quantities {
 }
 
 quantities! {
-    /// `E`, where it is not trained with the model; by the row of the vocabulary.
+    /// `E`, if it is not trained with the model; indexed by the row of the vocabulary.
     Static = Definition::of_model("E", &[Word, Dim]).code("E")
         .means("the static vectors of all words (V, D)")
         .entry("entry {dim} of the static vector of {word}");
-    /// `P`, where it is not learned.
+    /// `P`, if it is not learned.
     Position = Definition::of_model("P", &[Place, Dim])
         .entry("entry {dim} of the vector of position {place}");
-    /// `E + P + E_S`, where a norm follows it.
+    /// `E + P + E_S`, if a norm follows it.
     Embedded = Definition::of_model("E + P", &[Query, Dim]).short("e[{dim}]")
         .entry("entry {dim} of the initial sum for {query}, before the norm");
     /// Input of a block.
     Input = Definition::of_block("X{}", &[Query, Dim]).code("X").trace("input").short("x[{dim}]")
         .means("the vectors of the sentence that attention takes as input (T, D)")
         .entry("entry {dim} of the input for {query}");
-    /// Input of a block after its norm, where the block norms first.
+    /// Input of a block after its norm, if it is normed before the attention.
     Normed = Definition::of_block("Norm X{}", &[Query, Dim]).short("n[{dim}]")
         .entry("entry {dim} of the vector of {query} after the norm");
     Query = Definition::of_head("Q{}", &[Query, Dim]).code("Q").trace("Q").short("q[{dim}]")
@@ -61,7 +61,7 @@ quantities! {
     Value = Definition::of_head("V{}", &[Key, Dim]).code("V").trace("V").short("v[{dim}]")
         .means("the values of all heads (H, T, d_v)")
         .entry("entry {dim} of the value of {key} in {head}");
-    /// `q · k`
+    /// `q · k`.
     Product = Definition::of_head("Q{} Kᵀ", &[Query, Key]).short("q·k")
         .entry("raw score: the dot product of the query of {query} and the key of {key} in {head}");
     /// Factor of all products.
@@ -70,14 +70,14 @@ quantities! {
     /// `B[h, j − i] / τ`, added to a score for the distance from query to key.
     DistanceBias = Definition::of_head("B{}", &[Query, Key]).short("b({key})")
         .entry("what {head} adds to the score of {key} for {query}, because the key is {distance}");
-    /// Scaled products, with what distance adds; −∞ where masked.
+    /// Scaled product plus the number of the distance; −∞ where masked.
     Score = Definition::of_head("S{}", &[Query, Key]).code("S").trace("scores").short("s({key})")
         .means("the scores of all heads, {scored} (H, T, T)")
         .entry("score of {key} for {query}, {scored}, in {head}");
-    /// `exp(s − max s)`
+    /// `exp(s − max s)`.
     Exponential = Definition::of_head("exp", &[Query, Key]).short("exp({key})")
         .entry("exp of the difference between the score of {key} and the row's largest score");
-    /// `Σ exp(s − max s)`
+    /// `Σ exp(s − max s)`.
     RowSum = Definition::of_head("Σ exp", &[Query]).short("Σ")
         .entry("the sum by which the row of {query} is divided");
     Weight = Definition::of_head("A{}", &[Query, Key]).code("A").trace("weights").short("α({key})")
@@ -86,64 +86,64 @@ quantities! {
     Mix = Definition::of_head("M{}", &[Query, Dim]).code("M").trace("mix").short("m[{dim}]")
         .means("the mixes of all heads, A V (H, T, d_v)")
         .entry("entry {dim} of the mix of values for {query} in {head}");
-    /// Factor that the learner gave to a head's mix.
+    /// Factor of a head's mix that the learner set.
     Gain = Definition::of_head("gain{}", &[])
         .entry("the gain of {head}, by which its mix is multiplied");
-    /// `α v W_O`: what a key adds to a query through a head.
+    /// `α v W_O`: the contribution of a key to a query through a head.
     Term = Definition::of_head("α V{} W_O", &[Query, Key, Dim]).short("{key} in {head}")
         .entry("entry {dim} of what {key} adds to {query} through {head}");
-    /// `L(α v W_O)`: the same at the block's output, after its norms.
+    /// `L(α v W_O)`: the contribution at the block's output, after its norms.
     Arrow = Definition::of_head("Norm(α V{} W_O)", &[Query, Key, Dim]).short("{key} in {head}, normed")
         .entry("entry {dim} of what {key} adds to {query} through {head}, after the norm");
-    /// Length of what a key adds to a query through a head, at the block's output.
+    /// Length of a key's contribution to a query through a head, at the block's output.
     TermLength = Definition::of_head("‖α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through {head}");
-    /// Length of what a key adds to a query through all heads of a block, at its output.
+    /// Length of a key's contribution to a query through all heads of a block, at its output.
     WordLength = Definition::of_block("‖Σ_h α V{} W_O‖", &[Query, Key])
         .entry("length of what {key} adds to {query} through all heads");
-    /// Length of what a head adds to a query.
+    /// Length of a head's contribution to a query.
     HeadLength = Definition::of_head("‖M{} W_O‖", &[Query])
         .entry("length of what {head} adds to {query}");
-    /// Length of what a head adds to a query, at the block's output, after its norms.
+    /// Length of a head's contribution to a query at the block's output, after its norms.
     HeadArrowLength = Definition::of_head("‖Norm(M{} W_O)‖", &[Query])
         .entry("length of what {head} adds to {query}, after the norm");
-    /// A term of a block's output that no head adds.
+    /// A term of a block's output that does not come from a head.
     Part = Definition::of_block("part{}", &[Part, Query, Dim]).short("{part}[{dim}]")
         .entry("entry {dim} of the arrow of {query}: {part}");
-    /// Length of a term of a block's output that no head adds.
+    /// Length of a term of a block's output that does not come from a head.
     PartLength = Definition::of_block("‖part{}‖", &[Part, Query])
         .entry("length of the arrow of {query}: {part}");
     /// Length of a query's whole move in a block.
     MoveLength = Definition::of_block("‖Δ{}‖", &[Query])
         .entry("how far the layer moves {query}");
-    /// `x + Σ α v W_O + b_O`
+    /// `x + Σ α v W_O + b_O`.
     Summed = Definition::of_block("X{} + Δ", &[Query, Dim]).trace("summed").short("a[{dim}]")
         .entry("entry {dim} of the vector of {query} plus what the heads add");
-    /// `A`, of a block that norms the sum.
+    /// `A`, if the block norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
         .entry("entry {dim} of the vector of {query} after the norm of the sum");
-    /// `A + F(A)`, of a block that norms after its feed-forward layer.
+    /// `A + F(A)`, if the block norms after its feed-forward layer.
     Joined = Definition::of_block("B{} + F", &[Query, Dim]).short("c[{dim}]")
         .entry("entry {dim} of the vector of {query} after the feed-forward layer and before the norm");
     /// Output of a block.
     Output = Definition::of_block("Y{}", &[Query, Dim]).code("Y").trace("output").short("y[{dim}]")
         .means("the contextual vectors (T, D)")
         .entry("entry {dim} of the vector of {query} that goes to the next layer");
-    /// Output of the last block after the norm of a model that ends with one.
+    /// Output of the last block after the model's last norm, if it has one.
     Final = Definition::of_model("Norm Y", &[Query, Dim]).short("y[{dim}]")
         .entry("entry {dim} of the vector of {query} after the last norm");
     Logit = Definition::of_model("Z", &[Row, Class]).code("Z").short("z({class})")
         .means("the scores of the model's answers")
         .entry("the logit of {class}, its score before the softmax");
-    /// Probability of one of the likeliest answers.
+    /// Probability of one of the most likely answers.
     Probability = Definition::of_model("softmax Z", &[Row, Class])
         .entry("the probability that the model gives {class}");
-    /// 1 where a query, the row, sees a key, the column.
+    /// 1 where a query (row) sees a key (column), otherwise 0.
     Visible = Definition::of_model("visible", &[Query, Key]).code("visible")
         .means("1 where the query (the row) sees the key (the column), otherwise 0 (T, T)");
     Temperature = Definition::of_model("τ", &[]).code("temperature")
         .means("the number by which scores are divided");
-    /// Place of a point on the stage, along one of its axes.
+    /// Coordinate of a point on the stage along an axis.
     Coordinate = Definition::of_point("point", &[Axis])
         .entry("{axis} coordinate of {point}{ when}");
     /// Cosine between the vector of a point and that of a word of the vocabulary.
@@ -155,7 +155,7 @@ quantities! {
 }
 
 impl Quantity {
-    /// Entries as the forward pass left them; `None` where it keeps no such matrix.
+    /// Returns the quantity's matrix in a forward pass, or `None` if the pass does not store one.
     pub fn matrix<S: Scalar>(self, activations: &Activations<S>, owner: Owner) -> Option<&Matrix<S>> {
         let block = || if let Owner::Block(number) = owner { activations.blocks.get(number) } else { None };
         let head = || if let Owner::Head(number) = owner { activations.heads().nth(number) } else { None };
@@ -174,7 +174,7 @@ impl Quantity {
             Self::Score => Some(&head()?.scores),
             Self::Weight => Some(&head()?.weights),
             Self::Mix => Some(&head()?.mix),
-            // Learned or given, worked out from the others, or numbers by themselves.
+            // Learned, given, computed from other quantities, or single numbers.
             Self::Parameter(_)
             | Self::Static
             | Self::Position
@@ -214,44 +214,44 @@ pub enum OwnerKind {
     Point,
 }
 
-/// Things that an index of a quantity counts.
+/// The things that an index of a quantity counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// Words of the vocabulary.
     Word,
-    /// Tokens that look.
+    /// Tokens that attend to others.
     Query,
-    /// Tokens that are looked at.
+    /// Tokens that are attended to.
     Key,
     /// Entries of a vector.
     Dim,
-    /// Places in a sentence, of `P`.
+    /// Positions in a sentence, the rows of `P`.
     Place,
-    /// Rows and columns of a learned tensor, and rows of the answers.
+    /// Rows and columns of a learned tensor, or rows of the answers.
     Row,
     Col,
     Class,
     /// Axes of the picture.
     Axis,
-    /// Terms of a block's output that no head adds.
+    /// Terms of a block's output that do not come from a head.
     Part,
 }
 
-/// How a quantity is called and counted.
+/// The names and indices of a quantity.
 ///
-/// Texts name what varies in braces: `{query}`, `{key}`, `{word}` and `{class}` a word, `{dim}` and `{place}` a
-/// number, `{head}` the head, `{part}` a term that no head adds.
+/// Texts have placeholders in braces: `{query}`, `{key}`, `{word}` and `{class}` stand for a word, `{dim}` and
+/// `{place}` for a number, `{head}` for the head, `{part}` for a term that does not come from a head.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
-    /// Symbol of the literature; `{}` is where block and head are named.
+    /// Symbol of the literature; `{}` is replaced by the block and head.
     pub symbol: &'static str,
     pub owner: OwnerKind,
     pub indices: &'static [Index],
     /// Name in code cells.
     pub code: Option<&'static str>,
-    /// Name in the trace, of a block or a head.
+    /// Name of the quantity of a block or head in the trace.
     pub trace: Option<&'static str>,
-    /// One entry within a formula; its full name where there is none.
+    /// Form of one entry within a formula; if there is none, the entry's full name is used.
     pub short: Option<&'static str>,
     /// Meaning of the whole tensor.
     pub meaning: &'static str,
@@ -306,7 +306,7 @@ impl Definition {
         Self { entry, ..self }
     }
 
-    /// The symbol without block and head: `Q Kᵀ`.
+    /// Returns the symbol without block and head: `Q Kᵀ`.
     pub fn letter(self) -> String {
         self.symbol.replace("{}", "")
     }
@@ -316,49 +316,49 @@ impl Definition {
     }
 }
 
-/// The symbol of a learned tensor in LaTeX.
+/// Returns the symbol of a learned tensor in LaTeX.
 pub fn latex(name: TensorName) -> String {
     name.symbol().replace('γ', "\\gamma").replace('β', "\\beta").replace("_logits", "_Z")
 }
 
-/// Most indices that a quantity has.
+/// Largest number of indices of a quantity.
 const INDICES_MAX: usize = 3;
 
-/// One number of a snapshot: a quantity, what it belongs to, and where in it the number lies.
+/// One number of a snapshot, identified by its quantity, its owner and its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
     pub quantity: Quantity,
     pub owner: Owner,
-    /// As many as the quantity has; the rest are 0.
+    /// Indices, as many as the quantity has; the rest are 0.
     pub index: [usize; INDICES_MAX],
 }
 
-/// Owner of an entry.
+/// The owner of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     Model,
-    /// The source's blocks are counted first.
+    /// A block, counted over all blocks with the source's first.
     Block(usize),
-    /// Counted over all blocks, the source's first.
+    /// A head, counted over all blocks with the source's first.
     Head(usize),
     Point(StagePoint),
 }
 
-/// A vector that has a point on the stage.
+/// A vector that is a point on the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StagePoint {
     /// A word of the vocabulary.
     Word(usize),
     /// A token of the sentence, before attention.
     Static(usize),
-    /// A token of the sentence after a block that is not the last one, by their numbers.
+    /// A token of the sentence after a block that is not the last: the numbers of token and block.
     After(usize, usize),
-    /// A token of the sentence, after attention.
+    /// A token of the sentence after all blocks.
     Contextual(usize),
 }
 
 impl Owner {
-    /// Number of the block or head; 0 for others.
+    /// Returns the number of the block or head; 0 for other owners.
     pub fn number(self) -> usize {
         match self {
             Self::Block(number) | Self::Head(number) => number,
@@ -400,12 +400,12 @@ impl Quantity {
 }
 
 impl Entry {
-    /// An entry of a learned tensor.
+    /// Returns the entry of a learned tensor.
     pub fn parameter(tensor: TensorId, row: usize, col: usize) -> Self {
         Quantity::Parameter(tensor.name).of_block(tensor.block, [row, col])
     }
 
-    /// The learned tensor that it lies in.
+    /// Returns the learned tensor that the entry belongs to, if it does.
     pub fn tensor(self) -> Option<TensorId> {
         match (self.quantity, self.owner) {
             (Quantity::Parameter(name), Owner::Block(block)) => Some(TensorName::of_block(name, block)),
@@ -413,7 +413,8 @@ impl Entry {
         }
     }
 
-    /// The same kind of entry, further along its row: another key, another entry of a vector.
+    /// Returns the entry that is `steps` further along its last index, such as another key or another entry of a
+    /// vector.
     #[must_use]
     pub fn along(mut self, steps: usize) -> Self {
         if let Some(last) = self.quantity.definition().indices.len().checked_sub(1) {
@@ -422,7 +423,7 @@ impl Entry {
         self
     }
 
-    /// The same entry of another head, so many further on.
+    /// Returns the same entry of the head that is `steps` further on.
     #[must_use]
     pub fn of_later_head(mut self, steps: usize) -> Self {
         if let Owner::Head(head) = &mut self.owner {

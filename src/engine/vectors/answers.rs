@@ -1,4 +1,5 @@
-//! Exact answers about all words in the full width of their vectors: nearest neighbours, and the order along an axis.
+//! Exact answers about all words in the full width of their vectors: nearest neighbours, and the words at the ends of
+//! an axis.
 
 use crate::numerics::parallel;
 use crate::numerics::simd::{LANES, Simd, Work, dispatch};
@@ -6,27 +7,28 @@ use crate::numerics::vectors::{cosine, highest};
 use crate::vectors::Vectors;
 use crate::vectors::expression::length;
 
-/// The measure by which words are near.
+/// The measure of how near two words are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
-    /// `a · b / (‖a‖ ‖b‖)`: the larger, the nearer
+    /// `a · b / (‖a‖ ‖b‖)`; larger is nearer.
     #[default]
     Cosine,
-    /// `‖a − b‖`: the smaller, the nearer
+    /// `‖a − b‖`; smaller is nearer.
     Distance,
 }
 
-/// A word and its measure.
+/// A word and its measure to a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     pub row: usize,
     pub value: f32,
 }
 
-/// The words nearest to a vector, the nearest first, without the rows `except`. Rows of zeros have the cosine 0.
+/// Returns the `count` words nearest to a vector, nearest first, without the rows `except`. Rows of zeros have a cosine
+/// of 0.
 ///
 /// # Panics
-/// If the vector has another width.
+/// If the width of `to` differs.
 pub fn neighbours(vectors: &Vectors, to: &[f32], measure: Measure, count: usize, except: &[usize]) -> Vec<Neighbour> {
     let mut scores = scores(vectors, to, measure);
     if measure == Measure::Distance {
@@ -39,10 +41,10 @@ pub fn neighbours(vectors: &Vectors, to: &[f32], measure: Measure, count: usize,
     found.map(|row| Neighbour { row, value: value(row) }).collect()
 }
 
-/// The measure of every word to a vector.
+/// Computes the measure of every word to a vector.
 ///
 /// # Panics
-/// If the vector has another width.
+/// If the width of `to` differs.
 pub fn scores(vectors: &Vectors, to: &[f32], measure: Measure) -> Vec<f32> {
     assert_eq!(to.len(), vectors.width(), "scores: a vector of another width");
     let mut scores = vec![0.0; vectors.len()];
@@ -56,10 +58,10 @@ pub fn scores(vectors: &Vectors, to: &[f32], measure: Measure) -> Vec<f32> {
     scores
 }
 
-/// Fewer rows are not worth a thread.
+/// Number of rows for which another thread is worth starting.
 const ROWS_FOR_A_THREAD: usize = 4096;
 
-/// Squares below this lose digits, and above its inverse they may overflow.
+/// Size below which squares lose digits; above its inverse they may overflow.
 const SMALL: f32 = 1e-30;
 
 fn cosines(rows: &[f32], to: &[f32], scores: &mut [f32]) {
@@ -80,10 +82,12 @@ fn cosines(rows: &[f32], to: &[f32], scores: &mut [f32]) {
     }
 }
 
-/// Rows whose products are divided by their lengths while these are in a cache.
+/// Number of rows whose dot products and squared lengths are computed before they are divided, so that they stay in a
+/// cache.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// `x · to` and `x · x` of each row `x`, which is read once, one row after the other as memory gives them fastest.
+/// Computation of `x · to` and `x · x` of each row `x`. Each row is read once and in storage order, which is the
+/// fastest.
 struct Products<'a> {
     rows: &'a [f32],
     to: &'a [f32],
@@ -91,7 +95,7 @@ struct Products<'a> {
     squares: &'a mut [f32],
 }
 
-/// Sums of one row that run side by side: one alone waits for itself at every step.
+/// Number of partial sums of one row. A single sum would wait for itself at every step.
 const SUMS: usize = 4;
 
 impl Work<f32> for Products<'_> {
@@ -156,7 +160,7 @@ impl Work<f32> for Distances<'_> {
     }
 }
 
-/// The axis from one group of words to another: the difference of their mean directions.
+/// Returns the axis from one group of words to another: the difference of their mean directions.
 ///
 /// # Panics
 /// If a group is empty.
@@ -173,7 +177,7 @@ pub fn axis(vectors: &Vectors, from: &[usize], to: &[usize]) -> Vec<f32> {
     axis.into_iter().map(|x| x as f32).collect()
 }
 
-/// The words at both ends of an axis, by their cosine with it: those of its beginning, then those of its end.
+/// Returns the words at both ends of an axis, by their cosine with it: first those at its beginning.
 pub fn ends(vectors: &Vectors, axis: &[f32], count: usize) -> [Vec<Neighbour>; 2] {
     let backwards: Vec<f32> = axis.iter().map(|x| -x).collect();
     let mut low = neighbours(vectors, &backwards, Measure::Cosine, count, &[]);

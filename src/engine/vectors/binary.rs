@@ -1,8 +1,9 @@
-//! word2vec's binary form: a line with count and width, then each word, a blank and its numbers as little-endian `f32`.
+//! word2vec's binary format: a line with count and width, then for each word the word, a space and its numbers as
+//! little-endian `f32`.
 //!
-//! Rows are counted and never searched for, because the bytes of a number may be a blank or an end of line. A word with a
-//! blank in it looks like a shorter word whose numbers begin too early. It is found because such numbers are absurd and no
-//! word follows them; the row is then read with the whole word.
+//! The ends of rows are computed from the width and not searched for, because a number may contain the bytes of a space
+//! or line break. A word with a space looks like a shorter word whose numbers begin too early. It is detected because
+//! such numbers are implausible and no word follows them. The row is then read with the whole word.
 
 use std::io::{self, Write};
 
@@ -14,39 +15,40 @@ use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::Refusal;
 use crate::pretrained::safetensors::write_numbers;
 
-/// Bytes of a word; word2vec's own program cuts words at 50.
+/// Longest word in bytes; word2vec's own program cuts words at 50.
 const WORD_BYTES_MAX: usize = 1024;
-/// Blanks within one word.
+/// Largest number of spaces within one word.
 const SPACES_MAX: usize = 8;
-/// Sizes of numbers that were trained. Parts of words and of other numbers have sizes far from these.
+/// Magnitudes of trained numbers. Those read from parts of words or across two numbers are far outside.
 const TRAINED: std::ops::RangeInclusive<f32> = 1e-15..=1e6;
 const NUMBER_BYTES: usize = 4;
-/// Bytes of the two numbers of a header.
+/// Longest header in bytes.
 const HEADER_BYTES_MAX: usize = 64;
 
-/// The first line of a file: how many rows are promised, and how wide.
+/// The first line of a file: the number of rows that it promises, and their width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     pub rows: u64,
     pub width: usize,
-    /// Bytes of the line with its end.
+    /// Length of the line in bytes, including its end.
     pub bytes: usize,
 }
 
-/// The header that a file begins with; none where its first line is not two whole numbers.
+/// Returns the header of a file, or `None` if its first line is not two whole numbers.
 pub fn header(head: &[u8]) -> Option<Header> {
     let end = head.iter().take(HEADER_BYTES_MAX).position(|byte| *byte == b'\n')?;
     let line = std::str::from_utf8(&head[..end]).ok()?;
     let mut numbers = line.split_ascii_whitespace();
     let (rows, width): (u64, usize) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
-    // A word that is a whole number, with a vector of one, has the same form. A second such line tells it from a header.
+    // A word that is a whole number with a vector of one number has the same form. If the second line looks the same,
+    // the first is not a header.
     let second = head[end + 1..].split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_row = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
         [_, number] => number.parse::<f32>().is_ok(),
         _ => false,
     };
     let is_first_of_many = width != 1 && std::str::from_utf8(second).is_ok_and(is_row);
-    // deeplearning4j has a third number, of its documents, and writes words in Base64.
+    // deeplearning4j has a third number, the number of documents, and writes words in Base64.
     let has_more = numbers.next().is_some_and(|third| !second.starts_with(BASE64) || third.parse::<u64>().is_err());
     (!has_more && numbers.next().is_none() && width > 0 && !is_first_of_many).then_some(Header {
         rows,
@@ -55,10 +57,10 @@ pub fn header(head: &[u8]) -> Option<Header> {
     })
 }
 
-/// Reads a file in the binary form.
+/// Reads a file in the binary format.
 ///
 /// # Errors
-/// If its rows are not rows, or reading was stopped.
+/// If the bytes are not such rows, or reading was stopped.
 pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let Header { rows, width, bytes } = header;
     if width > WIDTH_MAX {
@@ -94,7 +96,7 @@ pub fn read(mut source: Source, header: Header, watch: Watch<'_>) -> Result<Vect
     builder.finish(Format::Word2VecBinary, "F32", &source)
 }
 
-/// Writes a file as gensim does: without an end of line after a row.
+/// Writes a file like gensim: without a line break after a row.
 pub(super) fn write(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to, "{} {}", table.rows.rows(), table.rows.cols())?;
     let spellings = table.spellings();
@@ -104,7 +106,7 @@ pub(super) fn write(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// The byte where the rows end, with the ends of lines after the last.
+/// Returns the offset of the end of the rows, after a line break if there is one.
 fn end_of(source: &mut Source) -> Result<u64, Refusal> {
     if source.peek(1)? == b"\n" {
         source.pass(1);
@@ -112,16 +114,16 @@ fn end_of(source: &mut Source) -> Result<u64, Refusal> {
     Ok(source.passed())
 }
 
-/// A row in the bytes that come next.
+/// A row in the next bytes.
 struct Row {
-    /// The word's first byte: the C program ends each row before it with an end of line.
+    /// First byte of the word. word2vec's own program writes a line break before it, after the previous row.
     from: usize,
     word_end: usize,
     end: usize,
 }
 
-/// Refuses bytes after a header that are no rows: most numbers of the first rows are such as nobody trained, and the rows do
-/// not end where the file does. Without this, another text or other kinds of numbers would be read as something.
+/// Refuses a file whose bytes after the header are not rows: most numbers of the first rows are implausible, and the
+/// rows do not end where the file does. Otherwise other text or other number types would be read as vectors.
 fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
     const LOOKED_AT: u64 = 100;
     let (mut rest, mut rows, mut plausible, mut turned) = (head, 0, 0, 0);
@@ -135,7 +137,7 @@ fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
         rows += 1;
     }
     let is_end = rows == header.rows && rest.trim_ascii().is_empty();
-    // A file of the right length may have any numbers, but not such as are sound in the other order of bytes.
+    // A file of the right length may have any numbers, unless most rows are plausible in the other byte order.
     let is_turned = 2 * turned > rows;
     if rows == 0 || is_end && !is_turned || 2 * plausible > rows {
         return Ok(());
@@ -146,13 +148,13 @@ fn check_rows(head: &[u8], header: Header) -> Result<(), Refusal> {
     Err(Refusal::new(found, expected, "the file is damaged, or has numbers of another kind: save it as text"))
 }
 
-/// The next row; none where the bytes are too few for one.
+/// Returns the next row, or `None` if there are too few bytes for one.
 fn next(source: &mut Source, width: usize) -> Result<Option<Row>, Refusal> {
     let head = source.peek(2 * (WORD_BYTES_MAX + width * NUMBER_BYTES))?;
     Ok(row_in(head, width))
 }
 
-/// The row that bytes begin with.
+/// Returns the row at the start of `head`.
 fn row_in(head: &[u8], width: usize) -> Option<Row> {
     let size = width * NUMBER_BYTES;
     let from = usize::from(head.first() == Some(&b'\n'));
@@ -177,7 +179,7 @@ fn row_in(head: &[u8], width: usize) -> Option<Row> {
     shortest
 }
 
-/// Numbers whose highest byte comes first, in the order of the format.
+/// Reverses the bytes of each number, to read big-endian numbers.
 fn with_bytes_turned(bytes: &[u8]) -> Vec<u8> {
     bytes.as_chunks::<NUMBER_BYTES>().0.iter().flat_map(|four| four.iter().rev().copied()).collect()
 }
@@ -191,7 +193,7 @@ fn is_word(bytes: &[u8]) -> bool {
     !bytes.is_empty() && !bytes.iter().any(|byte| *byte < b' ') && std::str::from_utf8(bytes).is_ok()
 }
 
-/// Whether a word begins here, or nothing does.
+/// Returns whether a word or the end of the bytes follows.
 fn is_word_next(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
     let word = memchr::memchr(b' ', &bytes[..bytes.len().min(WORD_BYTES_MAX)]).map(|end| &bytes[..end]);

@@ -1,16 +1,18 @@
-//! The memory that the vectors of a file may take: a multiple of the file, and some more. It is counted before it is taken.
+//! The memory that the vectors of a file may take: a multiple of the file's size plus a fixed amount. Memory is counted
+//! before it is allocated.
 
 use super::source::Source;
 use crate::pretrained::refusal::Refusal;
 
-/// The same for small files: words take more memory than their bytes, and zeros are packed into next to nothing.
+/// Memory that every file may take, for small files: words take more memory than their bytes, and zeros are compressed
+/// to almost nothing.
 const FREE_BYTES: u64 = 512 << 20;
-/// Numbers of 16 bits become 32 bits wide ...
+/// Memory per byte of a plain file: 16-bit numbers become 32 bits wide.
 const PLAIN_GROWTH: u64 = 2;
-/// ... and vectors are packed into a third of their bytes at best.
+/// Memory per byte of a compressed file: vectors are compressed to a third at best.
 const PACKED_GROWTH: u64 = 3;
 
-/// Memory that is counted against a bound.
+/// Memory that is counted against a limit.
 #[derive(Debug)]
 pub struct Budget {
     taken: u64,
@@ -18,26 +20,26 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of a file's vectors.
+    /// Returns the budget for a file's vectors.
     pub fn of(source: &Source) -> Self {
         let growth = if source.is_packed() { PACKED_GROWTH } else { PLAIN_GROWTH };
         Self { taken: 0, most: FREE_BYTES.saturating_add(source.length().saturating_mul(growth)) }
     }
 
-    /// Bytes that are counted.
+    /// Returns the bytes counted so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Bytes that may still be taken.
+    /// Returns the bytes that are left.
     pub fn left(&self) -> u64 {
         self.most.saturating_sub(self.taken)
     }
 
-    /// Counts memory that is taken next.
+    /// Counts memory before it is allocated.
     ///
     /// # Errors
-    /// If it is more than is left.
+    /// If less is left.
     pub fn take(&mut self, bytes: u64) -> Result<(), Refusal> {
         if bytes > self.left() {
             let most = self.most >> 20;

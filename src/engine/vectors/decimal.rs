@@ -1,16 +1,17 @@
-//! Decimal numbers of text files, read as `f32` with one rounding.
+//! Decimal numbers of text files, read as `f32` and rounded once.
 
-/// Whole numbers up to 2^24 are exact in `f32`, ...
+/// Largest integer up to which all are exact in `f32`, 2^24.
 const EXACT_MAX: u64 = 1 << 24;
-/// ... and so are these powers of ten: the quotient of both is rounded once, to the nearest (Clinger 1990).
+/// Powers of ten that are exact in `f32`. The quotient of two exact numbers is rounded once, to the nearest (Clinger
+/// 1990).
 const POWERS: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
 
-/// The number that the bytes spell, to the nearest `f32`; none if they spell no number.
+/// Returns the nearest `f32` to the number that the bytes spell, or `None` if they are not a number.
 pub fn parse(bytes: &[u8]) -> Option<f32> {
     short(bytes).or_else(|| std::str::from_utf8(bytes).ok()?.parse().ok())
 }
 
-/// Few digits with a point at most, as files of vectors have them.
+/// Reads a number of few digits with at most one point, as most files of vectors have them.
 fn short(bytes: &[u8]) -> Option<f32> {
     let (is_negative, digits) = match bytes {
         [b'-', rest @ ..] => (true, rest),
@@ -33,7 +34,7 @@ fn short(bytes: &[u8]) -> Option<f32> {
     Some(if is_negative { -number } else { number })
 }
 
-/// Digits that fit the whole number.
+/// Largest number of digits that fit in the integer.
 const DIGITS_MAX: usize = 18;
 
 #[cfg(test)]

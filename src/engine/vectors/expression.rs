@@ -1,14 +1,14 @@
-//! Expressions of words, `king - man + woman`: read, and worked out as one vector.
+//! Expressions of words such as `king - man + woman`: their parsing, and the vector that they stand for.
 
 use super::{Vectors, unknown};
 use crate::numerics::table::TableRef;
 use crate::pretrained::refusal::quoted;
 
-/// Words of one expression.
+/// Largest number of words of an expression.
 const TERMS_MAX: usize = 64;
 const WRITE_WORDS: &str = "write words with + or - between them, as in king - man + woman";
 
-/// Words that are added and subtracted.
+/// A sum and difference of words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
     /// Row of each word, and whether it is subtracted.
@@ -16,8 +16,8 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression. `+` and `-` are signs where blanks are around them, so that words may have hyphens and blanks;
-    /// a text that is a word as a whole means that word.
+    /// Reads an expression. `+` and `-` are signs only between spaces, so that words may contain hyphens and spaces. If
+    /// the whole text is a word, it stands for that word.
     ///
     /// # Errors
     /// If there is no word, a word is unknown, or a sign has no word.
@@ -25,7 +25,8 @@ impl Expression {
         Self::read(text, |word| vectors.row_of(word), |word| unknown(word, vectors))
     }
 
-    /// Reads an expression over any words, by the row of a known word and what is said of an unknown one.
+    /// Reads an expression over any words. `row_of` returns the row of a known word, and `unknown` the message for an
+    /// unknown one.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -70,23 +71,23 @@ impl Expression {
         }
     }
 
-    /// Rows of its words.
+    /// Returns the rows of the words.
     pub fn rows(&self) -> Vec<usize> {
         self.terms.iter().map(|(row, _)| *row).collect()
     }
 
-    /// The sum of the words' vectors.
+    /// Computes the sum of the words' vectors.
     pub fn sum(&self, vectors: &Vectors) -> Vec<f32> {
         self.summed(TableRef::from(&vectors.rows), false)
     }
 
-    /// The sum of the words' directions, each of length 1 so that no word counts more because it is long. Analogies are
-    /// defined so (Mikolov et al. 2013).
+    /// Computes the sum of the words' directions, the vectors at length 1, so that a longer vector does not count more.
+    /// Analogies are defined this way (Mikolov et al. 2013).
     pub fn direction(&self, vectors: &Vectors) -> Vec<f32> {
         self.summed(TableRef::from(&vectors.rows), true)
     }
 
-    /// The sum of the words' rows of a table, or of their directions: see [`Self::direction`].
+    /// Computes the sum of the words' rows of a table, or of their directions: see [`Self::direction`].
     pub fn summed(&self, table: TableRef<'_, f32>, of_length_one: bool) -> Vec<f32> {
         let mut sum = vec![0.0; table.cols()];
         for &(row, is_subtracted) in &self.terms {
@@ -99,7 +100,7 @@ impl Expression {
     }
 }
 
-/// `‖x‖`
+/// Computes `‖x‖`.
 pub fn length(x: &[f32]) -> f64 {
     x.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
 }

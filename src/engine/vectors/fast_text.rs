@@ -1,8 +1,10 @@
-//! fastText's own binary form, `.bin`: settings, the dictionary, and the rows that the vectors of words are made of.
+//! fastText's own binary format, `.bin`: settings, the dictionary, and the rows from which the vectors of words are
+//! computed.
 //!
-//! The vector of a word is the mean of its own row and of the rows of its n-grams of characters (Bojanowski et al. 2017). An
-//! n-gram has the row that its hash gives it, which others may share. The rows come after all words, and a real file has two
-//! millions of them: they are read in parts, and each part is added to the words that have it.
+//! The vector of a word is the mean of its own row and the rows of its character n-grams (Bojanowski et al. 2017). The
+//! row of an n-gram is given by its hash, and several n-grams may share it. These rows come after those of the words,
+//! and a real file has two million of them. They are read in parts, and each part is added to the words whose n-grams
+//! it contains.
 
 use super::numbers::Numbers;
 use super::source::Source;
@@ -10,28 +12,28 @@ use super::{Builder, Format, Place, Vectors, WIDTH_MAX, Watch};
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 
-/// The first bytes of a file.
+/// Magic number at the start of a file.
 const MAGIC: i32 = 793_712_314;
-/// The newest version of the format, which fastText has since 2017.
+/// Newest version of the format, used by fastText since 2017.
 const VERSION: i32 = 12;
-/// The version whose classifiers have no n-grams, whatever their settings say.
+/// Version whose classifiers have no n-grams, whatever their settings are.
 const VERSION_BEFORE_SUBWORDS: i32 = 11;
 const CLASSIFIER: i32 = 3;
-/// Bytes of a word; fastText cuts longer ones.
+/// Longest word in bytes; fastText cuts longer ones.
 const WORD_BYTES_MAX: usize = 1 << 16;
-/// The longest n-gram that is believed: each word has as many as it has characters, of each length.
+/// Longest n-gram that is accepted, because each word has about as many n-grams of every length as it has characters.
 const GRAM_MAX: i32 = 64;
-/// Numbers of rows that are in memory at once.
+/// Largest number of numbers of n-gram rows in memory at once.
 const PART_NUMBERS: usize = 32 << 20;
-/// Stands for the end of a line; it has no n-grams.
+/// Word that stands for the end of a line and has no n-grams.
 const END_OF_LINE: &[u8] = b"</s>";
 
-/// The settings for n-grams.
+/// Settings for n-grams.
 #[derive(Clone, Copy)]
 struct Grams {
     shortest: usize,
     longest: usize,
-    /// Rows that all n-grams share.
+    /// Number of rows that all n-grams share.
     buckets: u32,
 }
 
@@ -48,7 +50,7 @@ pub fn read(mut source: Source, watch: Watch<'_>) -> Result<Vectors, LoadStopped
         let found = format!("{rows} rows for {} words and {} n-grams", words.len(), grams.buckets);
         return Err(Refusal::new(found, format!("{needed} rows"), FETCH_AGAIN).into());
     }
-    // Counted before the sums of all words are taken, which are the rows then.
+    // Counted before the sums of all words are allocated, which become the rows.
     let mut builder = Builder::new(width, &source, watch);
     let bytes_of_words: usize = words.iter().map(|word| word.len() + size_of::<Box<[u8]>>()).sum();
     let sum_bytes = (words.len() * width * Numbers::F32.size) as u64;
@@ -75,7 +77,7 @@ pub fn read(mut source: Source, watch: Watch<'_>) -> Result<Vectors, LoadStopped
     builder.finish(Format::FastText, "F32", &source)
 }
 
-/// Reads the settings: the width, and what they say of n-grams.
+/// Reads the settings and returns the width and those of the n-grams.
 fn settings(source: &mut Source) -> Result<(usize, Grams), Refusal> {
     let damaged = |found: String| Refusal::new(found, "the settings of a fastText model", FETCH_AGAIN);
     let [magic, version] = [whole(source)?, whole(source)?];
@@ -84,13 +86,13 @@ fn settings(source: &mut Source) -> Result<(usize, Grams), Refusal> {
         let found = format!("version {version} of fastText's format");
         return Err(Refusal::new(found, format!("at most version {VERSION}"), advice));
     }
-    // Width, window, epochs, the least count, negatives, n-grams of words, loss, model, buckets, the shortest and the longest
+    // Width, window, epochs, minimal count, negatives, n-grams of words, loss, model, buckets, shortest and longest
     // n-gram, and the rate of updates.
     let mut fields = [0; 12];
     for field in &mut fields {
         *field = whole(source)?;
     }
-    // The threshold of sampling.
+    // The sampling threshold.
     take::<8>(source)?;
     let [width, .., model, buckets, shortest, longest, _] = fields;
     let is_width = usize::try_from(width).is_ok_and(|width| (1..=WIDTH_MAX).contains(&width));
@@ -103,7 +105,7 @@ fn settings(source: &mut Source) -> Result<(usize, Grams), Refusal> {
     Ok((width as usize, Grams { shortest, longest, buckets: rows }))
 }
 
-/// Reads the words of the dictionary, and passes the labels after them, which have no rows.
+/// Reads the words of the dictionary, and skips the labels after them, which have no rows.
 fn dictionary(source: &mut Source) -> Result<Vec<Box<[u8]>>, Refusal> {
     let damaged = |found: String| Refusal::new(found, "the dictionary of a fastText model", FETCH_AGAIN);
     let [size, words, labels] = [whole(source)?, whole(source)?, whole(source)?];
@@ -133,7 +135,7 @@ fn dictionary(source: &mut Source) -> Result<Vec<Box<[u8]>>, Refusal> {
     Ok(found)
 }
 
-/// Reads the head of the matrix: its rows.
+/// Reads the header of the matrix and returns its number of rows.
 fn matrix(source: &mut Source, width: usize) -> Result<u64, Refusal> {
     let [is_quantised] = take(source)?;
     if is_quantised != 0 {
@@ -157,7 +159,7 @@ fn quantised() -> Refusal {
     Refusal::new("a fastText model with quantised vectors (.ftz)", "vectors as they were trained (.bin)", advice)
 }
 
-/// The next numbers of the matrix.
+/// Reads the next numbers of the matrix.
 fn part_of(source: &mut Source, count: usize, builder: &mut Builder<'_>) -> Result<Vec<f32>, LoadStopped> {
     const AT_ONCE: usize = 1 << 20;
     let mut numbers = Vec::new();
@@ -175,7 +177,7 @@ fn part_of(source: &mut Source, count: usize, builder: &mut Builder<'_>) -> Resu
     Ok(numbers)
 }
 
-/// Adds the rows of n-grams that are in a part of the matrix, from its row `first` on, to the words that have them.
+/// Adds the rows of a part of the matrix, from its row `first` on, to the words with the corresponding n-grams.
 fn add_grams(
     words: &[Box<[u8]>],
     grams: Grams,
@@ -199,7 +201,7 @@ fn add_grams(
     }
 }
 
-/// Calls `each` with the bucket of every n-gram of a word, which is put between `<` and `>`.
+/// Calls `each` with the bucket of every n-gram of a word, which is first enclosed in `<` and `>`.
 fn each_gram(word: &[u8], grams: Grams, each: &mut dyn FnMut(u32)) {
     if word == END_OF_LINE {
         return;
@@ -216,7 +218,7 @@ fn each_gram(word: &[u8], grams: Grams, each: &mut dyn FnMut(u32)) {
             while goes_on(end) {
                 end += 1;
             }
-            // The signs of the beginning and the end alone are no n-grams.
+            // `<` or `>` alone is not an n-gram.
             let is_edge = length == 1 && (from == 0 || end == word.len());
             if length >= grams.shortest && !is_edge {
                 each(hash(&word[from..end]) % grams.buckets);
@@ -225,7 +227,7 @@ fn each_gram(word: &[u8], grams: Grams, each: &mut dyn FnMut(u32)) {
     }
 }
 
-/// FNV-1a, in which fastText takes bytes with their sign.
+/// Computes FNV-1a with signed bytes, as fastText does.
 fn hash(bytes: &[u8]) -> u32 {
     bytes.iter().fold(2_166_136_261, |hash, byte| {
         (hash ^ i32::from(byte.cast_signed()).cast_unsigned()).wrapping_mul(16_777_619)
@@ -236,7 +238,7 @@ fn whole(source: &mut Source) -> Result<i32, Refusal> {
     Ok(i32::from_le_bytes(take(source)?))
 }
 
-/// Takes the next bytes.
+/// Reads the next bytes.
 fn take<const N: usize>(source: &mut Source) -> Result<[u8; N], Refusal> {
     let at = source.passed();
     let bytes = source.peek(N)?.first_chunk().copied();

@@ -1,5 +1,6 @@
-//! The layout of a text's lines: what stands between fields, whether numbers have a point or a comma, where the word is, and
-//! whether the first line names the columns. It is found out from the first lines, and only where they allow one reading.
+//! The layout of a text's lines: the separators of fields, decimal points or commas, the column of the word, and
+//! whether the first line names the columns. It is inferred from the first lines, and only if they can be read in just
+//! one way.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,24 +9,24 @@ use super::WIDTH_MAX;
 use super::decimal::parse;
 use crate::pretrained::refusal::{Refusal, quoted};
 
-/// Lines that tell the layout of a file.
+/// Number of lines from which the layout of a file is inferred.
 pub(super) const SAMPLE: usize = 100;
 /// Names of the column that has the words.
 pub(super) const WORD_COLUMNS: [&str; 6] = ["label", "word", "words", "token", "name", "text"];
 /// Names of a column with the numbers of the rows.
 const NUMBER_COLUMNS: [&str; 4] = ["", "index", "id", "unnamed: 0"];
-/// Words that deeplearning4j writes in Base64, so that no blank is in them.
+/// Prefix of words that deeplearning4j writes in Base64, so that they contain no spaces.
 pub(super) const BASE64: &[u8] = b"B64:";
 
-/// How a line is cut into fields, and how its numbers are written.
+/// The separators of a line's fields, and the form of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Style {
-    /// None for blanks and tabs, of which several are one.
+    /// Separator of fields; `None` means any number of spaces and tabs.
     separator: Option<u8>,
     has_decimal_commas: bool,
 }
 
-/// In the order in which they are preferred.
+/// All styles, in order of preference.
 const STYLES: [Style; 5] = [
     Style { separator: None, has_decimal_commas: false },
     Style { separator: None, has_decimal_commas: true },
@@ -34,41 +35,41 @@ const STYLES: [Style; 5] = [
     Style { separator: Some(b';'), has_decimal_commas: true },
 ];
 
-/// Where the word of a row is.
+/// The place of a row's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WordPlace {
-    /// All fields are numbers.
+    /// No word: all fields are numbers.
     Nowhere,
-    /// Before the numbers.
+    /// Everything before the numbers.
     First,
-    /// In one of several fields before the numbers, counted from 0.
+    /// One of several fields before the numbers, counted from 0.
     Field { at: usize, of: usize },
-    /// The number of the row stands in its place.
+    /// No word, but the number of the row before the numbers.
     RowNumber,
 }
 
 /// The layout of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
-    /// Numbers of a row.
+    /// Number of numbers of a row.
     pub width: usize,
     style: Style,
     word: WordPlace,
     has_tabs: bool,
-    /// The first line, where it names the columns.
+    /// First line, if it names the columns.
     names: Option<String>,
     are_words_encoded: bool,
 }
 
 impl Layout {
-    /// The layout that the lines of a sample have. With a header, rows of its width are preferred.
+    /// Infers the layout from the lines of a sample. If there is a header, rows of its width are preferred.
     ///
     /// # Errors
     /// If no line is a row, or the lines can be read in two ways.
     pub fn of(sample: &[u8], is_whole: bool, header_width: Option<usize>) -> Result<Self, Refusal> {
         let lines = lines(sample, is_whole);
         let promised = header_width.and_then(|width| best(&lines, |style| style.fit_width(&lines, width)));
-        // Lines of another width than a header says are believed in the plain style alone.
+        // If the lines have another width than the header says, only the plain style is accepted.
         let plain = || Some(STYLES[0].fit(&lines)).filter(|fit| fit.rows > 0);
         let fit =
             promised.or_else(|| if header_width.is_some() { plain() } else { best(&lines, |style| style.fit(&lines)) });
@@ -82,7 +83,7 @@ impl Layout {
         Ok(Self::of_fit(&lines, &fit))
     }
 
-    /// A table of numbers without words.
+    /// Infers the layout of a table of numbers without words.
     pub fn nameless(sample: &[u8], is_whole: bool) -> Result<Self, Refusal> {
         let layout = Self::of(sample, is_whole, None)?;
         let widest = lines(sample, is_whole).iter().map(|line| layout.style.fields(line).len()).max();
@@ -108,12 +109,12 @@ impl Layout {
         }
     }
 
-    /// Whether there are no words.
+    /// Returns whether there are no words.
     pub fn is_nameless(&self) -> bool {
         self.word == WordPlace::Nowhere
     }
 
-    /// Whether the number of each row stands where others have its word.
+    /// Returns whether rows begin with their number instead of a word.
     pub fn has_row_numbers(&self) -> bool {
         self.word == WordPlace::RowNumber
     }
@@ -122,17 +123,17 @@ impl Layout {
         self.has_tabs
     }
 
-    /// Whether fields are between commas or semicolons.
+    /// Returns whether fields are separated by commas or semicolons.
     pub fn is_delimited(&self) -> bool {
         self.style.separator.is_some()
     }
 
-    /// Lines before the first row.
+    /// Returns the number of lines before the first row.
     pub fn names(&self) -> usize {
         usize::from(self.names.is_some())
     }
 
-    /// Sentences for the report.
+    /// Returns sentences for the report.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let names = self.names.as_ref().map(|line| format!("the first line, {}, names the columns", quoted(line)));
         let commas = self.style.has_decimal_commas.then(|| "the numbers have decimal commas".to_owned());
@@ -147,7 +148,7 @@ impl Layout {
         [names, commas, encoded, word].into_iter().flatten()
     }
 
-    /// Puts the numbers of a line after the others, and its word into `word`; `false` if the line is no row.
+    /// Appends the numbers of a line to `numbers` and its word to `word`. Returns `false` if the line is not a row.
     pub fn row(&self, line: &[u8], word: &mut Vec<u8>, numbers: &mut Vec<f32>) -> bool {
         let before = numbers.len();
         let is_row = match self.style {
@@ -201,14 +202,14 @@ impl Layout {
         };
         match at {
             Some(at) => word.extend_from_slice(&unquoted(leading[at])),
-            // A word with separators that is not in quotes.
+            // A word that contains separators but is not quoted.
             None => word.extend_from_slice(&leading.join(&self.style.separator.unwrap_or(b' '))),
         }
         true
     }
 }
 
-/// The lines of a sample without their ends, but for the last one where the sample ends within it.
+/// Returns the lines of a sample without their ends. The last one is left out if the sample ends within it.
 fn lines(sample: &[u8], is_whole: bool) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = sample.split_inclusive(|byte| *byte == b'\n').take(SAMPLE).collect();
     if lines.len() > 1 && !is_whole && lines.last().is_some_and(|last| !last.ends_with(b"\n")) {
@@ -230,17 +231,17 @@ fn blank_fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(is_blank).filter(|field| !field.is_empty())
 }
 
-/// How well a style fits the lines.
+/// A style and how many lines it fits.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
     style: Style,
     width: usize,
-    /// Lines that are rows of this width.
+    /// Number of lines that are rows of this width.
     rows: usize,
     is_nameless: bool,
 }
 
-/// The style with the most rows; of several, that with the most numbers in each.
+/// Returns the style with the most rows; of equal ones, that with the most numbers in each.
 fn best(lines: &[&[u8]], fit: impl Fn(Style) -> Fit) -> Option<Fit> {
     let has_row = |fit: &Fit| fit.rows > 0 && fit.width > 0 && !lines.is_empty();
     let better = |best: Fit, next: Fit| if (next.rows, next.width) > (best.rows, best.width) { next } else { best };
@@ -255,7 +256,7 @@ impl Style {
         }
     }
 
-    /// The number of a field.
+    /// Returns the number that a field spells, if it does.
     fn number(self, field: &[u8]) -> Option<f32> {
         let field = if self.separator.is_some() { bare(field) } else { field };
         if !self.has_decimal_commas {
@@ -268,7 +269,7 @@ impl Style {
         parse(&with_point)
     }
 
-    /// The part of a line before its last `width` fields between blanks, if these are numbers.
+    /// Returns the part of a line before its last `width` fields, separated by spaces, if these are numbers.
     fn word_of(self, line: &[u8], width: usize) -> Option<&[u8]> {
         let mut rest = line;
         for _ in 0..width {
@@ -279,8 +280,8 @@ impl Style {
         Some(rest)
     }
 
-    /// The fields before the last `width` of a delimited line, and these as numbers. Between the word and the first number
-    /// may be a blank.
+    /// Returns the fields before the last `width` of a delimited line, and the last ones as numbers. A space may
+    /// separate the word from the first number.
     fn split(self, line: &[u8], width: usize) -> Option<(Vec<&[u8]>, Vec<f32>)> {
         let mut fields = self.fields(line);
         if fields.len() == width && self.number(fields[0]).is_none() {
@@ -293,7 +294,7 @@ impl Style {
         Some((fields, numbers))
     }
 
-    /// Whether a line ends in so many numbers.
+    /// Returns whether a line ends in `width` numbers.
     fn has(self, line: &[u8], width: usize) -> bool {
         match self.separator {
             None => self.word_of(line, width).is_some(),
@@ -306,7 +307,7 @@ impl Style {
         Fit { style: self, width, rows, is_nameless: false }
     }
 
-    /// The fields of a line, and how many at its end are numbers.
+    /// Returns the number of a line's fields, and how many of them at its end are numbers.
     fn shape(self, line: &[u8]) -> (usize, usize) {
         let fields = self.fields(line);
         let numbers = fields.iter().rev().take_while(|field| self.number(field).is_some()).count();
@@ -322,7 +323,7 @@ impl Style {
         }
     }
 
-    /// Whether the first field is a whole number, and the others are fractions.
+    /// Returns whether the first field is an integer and all others are fractions.
     fn begins_with_id(self, line: &[u8]) -> bool {
         let fields = self.fields(line);
         let is_id = |field: &&[u8]| bare(field).iter().all(u8::is_ascii_digit);
@@ -346,26 +347,26 @@ impl Style {
         let is_nameless = !lines.is_empty() && are_numbers && !are_ids && lines.iter().all(is_fraction);
         let widths = shapes.iter().map(|&(fields, numbers)| match is_nameless {
             true => numbers,
-            // Between separators are more numbers than other fields: where not, the separators are within numbers.
+            // A line has more numbers than other fields; if not, the separators are within numbers.
             false if self.separator.is_some() && 2 * numbers < fields => 0,
             false => numbers.min(fields.saturating_sub(1)),
         });
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         widths.filter(|width| *width > 0).for_each(|width| *counts.entry(width).or_default() += 1);
-        // The most frequent; of several, the narrowest.
+        // The most frequent width; of equally frequent ones, the smallest.
         let most = counts.into_iter().rev().max_by_key(|(_, times)| *times);
         let (width, rows) = most.unwrap_or_default();
         Fit { style: self, width, rows, is_nameless }
     }
 }
 
-/// A field without blanks and quotes around it.
+/// Returns a field without surrounding white space and quotes.
 fn bare(field: &[u8]) -> &[u8] {
     let field = field.trim_ascii();
     field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
 }
 
-/// The text of a field between separators.
+/// Returns the text of a field between separators.
 fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let field = bare(field);
     if !field.windows(2).any(|two| two == b"\"\"") {
@@ -374,14 +375,14 @@ fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     String::from_utf8_lossy(field).replace("\"\"", "\"").into_bytes().into()
 }
 
-/// A field that is a word, a blank and a number.
+/// Splits a field into a word and a number at its last space.
 fn word_and_number(field: &[u8]) -> Option<(&[u8], &[u8])> {
     let field = field.trim_ascii();
     let at = field.iter().rposition(is_blank)?;
     Some((trimmed(&field[..at]), &field[at + 1..]))
 }
 
-/// The fields between separators, of which those in quotes are none.
+/// Splits a line at separators that are not within quotes.
 fn delimited(line: &[u8], separator: u8) -> Vec<&[u8]> {
     let mut fields = Vec::new();
     let (mut from, mut is_quoted) = (0, false);
@@ -395,7 +396,7 @@ fn delimited(line: &[u8], separator: u8) -> Vec<&[u8]> {
             _ => {}
         }
     }
-    // A quote without its end is a sign of a word.
+    // An unclosed quote belongs to a word.
     if is_quoted {
         return line.split(|byte| *byte == separator).collect();
     }
@@ -406,7 +407,7 @@ fn delimited(line: &[u8], separator: u8) -> Vec<&[u8]> {
     fields
 }
 
-/// Refuses lines whose commas may be within numbers or between them.
+/// Refuses lines whose commas may be either within numbers or between them.
 fn check_commas(lines: &[&[u8]], fit: &Fit) -> Result<(), Refusal> {
     let Fit { style, width, .. } = *fit;
     let is_lone = style.has_decimal_commas && style.separator.is_none() && width == 1;
@@ -422,8 +423,8 @@ fn check_commas(lines: &[&[u8]], fit: &Fit) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether whole numbers between commas look like the two parts of decimal fractions: every second one has no sign, and some
-/// of them have many digits.
+/// Returns whether integers between commas look like the two parts of decimal fractions: every second one has no sign,
+/// and some of these have many digits.
 fn are_halves(lines: &[&[u8]], fit: &Fit) -> bool {
     const MANY_DIGITS: usize = 3;
     let Fit { style, width, .. } = *fit;
@@ -450,7 +451,8 @@ fn are_halves(lines: &[&[u8]], fit: &Fit) -> bool {
     width % 2 == 0 && are_whole && has_many
 }
 
-/// Whether the first line names the columns: it has a field for each, and no numbers, or those of the columns in order.
+/// Returns whether the first line names the columns. It then has a field for each and no numbers, except those that
+/// count the columns.
 fn names_columns(lines: &[&[u8]], fit: &Fit) -> bool {
     let Fit { style, width, is_nameless, .. } = *fit;
     let [first, rows @ ..] = lines else { return false };
@@ -477,7 +479,7 @@ fn is_of_column(name: &str) -> bool {
     WORD_COLUMNS.contains(&name) || NUMBER_COLUMNS.contains(&name)
 }
 
-/// Where the words of the rows are, which come after a line of names where there is one.
+/// Returns the place of the words in the rows, which come after the line of names if there is one.
 fn word_place(lines: &[&[u8]], rows: &[&[u8]], fit: &Fit) -> WordPlace {
     let Fit { style, width, is_nameless, .. } = *fit;
     let first_fields = rows.iter().filter_map(|line| Some(bare(style.fields(line).first()?).to_owned()));
@@ -506,9 +508,9 @@ fn word_place(lines: &[&[u8]], rows: &[&[u8]], fit: &Fit) -> WordPlace {
     WordPlace::Field { at, of }
 }
 
-/// Whether fields count the rows, from 0 or from 1.
+/// Returns whether the fields count the rows from 0 or 1.
 fn are_row_numbers(mut fields: impl Iterator<Item = Vec<u8>>) -> bool {
-    /// Fewer may be words.
+    /// Smallest number of rows; fewer might be words.
     const LEAST: u64 = 3;
     let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
     let Some(first) = fields.next().and_then(|field| number(&field)).filter(|first| *first < 2) else { return false };
@@ -520,14 +522,14 @@ fn are_row_numbers(mut fields: impl Iterator<Item = Vec<u8>>) -> bool {
     counts && next + 1 - first >= LEAST
 }
 
-/// Puts the word itself in the place of its Base64, if it is such.
+/// Replaces a word in Base64 by the word itself.
 fn decode(word: &mut Vec<u8>) {
     if let Some(decoded) = word.strip_prefix(BASE64).and_then(|text| data_encoding::BASE64.decode(text).ok()) {
         *word = decoded;
     }
 }
 
-/// Whether a sample is of a text with vectors: most of its lines are rows.
+/// Returns whether a sample is a text with vectors: at least half of its lines are rows.
 pub(super) fn has_rows(sample: &[u8], is_whole: bool) -> bool {
     // The last number of a long line may be cut.
     let cut = || sample.iter().rposition(|byte| matches!(byte, b'\n' | b' ' | b'\t' | b',' | b';'));
@@ -537,7 +539,7 @@ pub(super) fn has_rows(sample: &[u8], is_whole: bool) -> bool {
     fit.is_some_and(|fit| 2 * fit.rows >= lines.len())
 }
 
-/// Whether one of the first lines is a word and so many numbers.
+/// Returns whether one of the first lines is a word and `width` numbers.
 pub(super) fn has_row(sample: &[u8], width: usize) -> bool {
     const LOOKED_AT: usize = 20;
     let is_row = |line: &&[u8]| STYLES[0].word_of(line, width).is_some_and(|word| !word.is_empty());

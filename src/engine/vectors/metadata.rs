@@ -1,5 +1,5 @@
-//! Names of rows in a table beside a file of vectors, as the Embedding Projector has it. A name that may belong to another
-//! row is worse than none: a table is taken only where it has an entry for each row.
+//! Names of rows in a table next to a file of vectors, as in the Embedding Projector. A table is used only if it has an
+//! entry for each row, because a wrong name is worse than none.
 
 use std::path::{Path, PathBuf};
 
@@ -13,25 +13,25 @@ use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
 
 const COLUMNS_MAX: usize = 64;
-/// Columns of numbers that a table of words may have, without being one of vectors.
+/// Largest number of columns of numbers in a table of words; a table with more is one of vectors.
 const NUMBERS_MAX: usize = 3;
 /// Endings of a table of words, after the name of the vectors' file.
 const OWN: [&str; 5] = ["_metadata.tsv", ".words.txt", "_words.txt", ".vocab", ".txt"];
 /// Endings of a vocabulary, after the name of the vectors' file or a part of it.
 const VOCABULARY: [&str; 4] = ["-vocab", "_vocab", ".vocab", "-words"];
-/// Ends of the names of a file of numbers, which the file of its words replaces.
+/// Endings of the name of a file of numbers, which are replaced to get that of its words.
 const NUMBERS: [&str; 6] = ["-w", "_w", "-vectors", "_vectors", "-embeddings", "_embeddings"];
 
-/// The end of a note on a table that names no row.
+/// End of a note about a table that is not used.
 pub(super) const ROWS_ARE_NUMBERS: &str = "so rows are named by their numbers";
 
-/// The column that has the words.
+/// Returns the column of the words.
 pub fn label(columns: &[Column]) -> Option<&Column> {
     let named = columns.iter().find(|column| WORD_COLUMNS.contains(&&*column.name.to_lowercase()));
     named.or_else(|| columns.first())
 }
 
-/// Names the rows by a table beside the file, if there is one that has an entry for each row.
+/// Names the rows by a table next to the file, if there is one with an entry for each row.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -61,19 +61,19 @@ pub fn metadata_beside(path: &Path, builder: &mut Builder<'_>, vectors: &Source)
     Ok(())
 }
 
-/// A name without its ending, and without that of gzip.
+/// Returns a name without its extension and `.gz`.
 fn stem(name: &str) -> &str {
     let stem = name.trim_end_matches(".gz");
     stem.rsplit_once('.').map_or(stem, |(stem, _)| stem)
 }
 
-/// The name of a file of numbers, and what is left without the part that says so.
+/// Returns the name of a file of numbers without its extension, and also without an ending that says what it contains.
 fn bases(name: &str) -> Vec<&str> {
     let stem = stem(name);
     std::iter::once(stem).chain(NUMBERS.iter().filter_map(|end| stem.strip_suffix(end))).collect()
 }
 
-/// Names that a table of words may have beside the file.
+/// Returns the names that a table of words next to the file may have.
 fn names_beside(name: &str) -> Vec<String> {
     let stem = stem(name);
     let own = OWN.map(|ending| format!("{stem}{ending}"));
@@ -90,7 +90,7 @@ fn pickles_beside(name: &str) -> Vec<String> {
     bases(name).into_iter().flat_map(|base| -> Vec<String> { of_base(base) }).collect()
 }
 
-/// Names the rows by a table, if it has an entry for each row; the report says if it has not.
+/// Names the rows by a table if it has an entry for each row, and otherwise adds a note to the report.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -99,7 +99,7 @@ pub(super) fn metadata(table: &Path, builder: &mut Builder<'_>, vectors: &Source
     Ok(())
 }
 
-/// Names the rows by a table, or says why its lines do not belong to them.
+/// Names the rows by a table, or returns a note on why its lines do not belong to them.
 fn named_by(table: &Path, builder: &mut Builder<'_>, vectors: &Source) -> Result<Option<String>, LoadStopped> {
     let (_, name) = split(table)?;
     let of_table = |refusal: Refusal| refusal.in_file(name);
@@ -131,10 +131,10 @@ fn named_by(table: &Path, builder: &mut Builder<'_>, vectors: &Source) -> Result
     Ok(None)
 }
 
-/// The lines of a table, counted before they are kept.
+/// The lines of a table, which are counted before they are stored.
 pub(super) struct Lines {
     first: String,
-    /// Without empty ones at the end that no row needs.
+    /// Number of lines, without empty ones at the end that belong to no row.
     pub count: u64,
 }
 
@@ -154,7 +154,7 @@ impl Lines {
     }
 }
 
-/// The next line without its end.
+/// Returns the next line without its end.
 fn next(source: &mut Source) -> Result<Option<String>, Refusal> {
     let line = source.line()?;
     let length = line.len();
@@ -164,7 +164,7 @@ fn next(source: &mut Source) -> Result<Option<String>, Refusal> {
     Ok((length > 0).then_some(text))
 }
 
-/// The meaning of a table's lines.
+/// The structure of a table.
 #[derive(Clone, Copy)]
 struct Shape {
     has_names: bool,
@@ -173,13 +173,13 @@ struct Shape {
 }
 
 impl Shape {
-    /// None of a table whose lines do not belong to the rows.
+    /// Returns the structure, or `None` if the lines do not belong to the rows.
     fn of(lines: &Lines, rows: u64) -> Option<Self> {
         let names = lines.first.split('\t');
         let columns = names.clone().count().min(COLUMNS_MAX);
         let has_names = lines.count == rows + 1;
         let is_name = |name: &str| WORD_COLUMNS.contains(&&*name.to_lowercase());
-        // Names of columns, but then an entry is missing.
+        // The first line names the columns, so one entry is missing.
         let is_short = columns > 1 && names.clone().any(is_name);
         let belongs = has_names || lines.count == rows && !is_short;
         let rows = usize::try_from(rows).ok().filter(|_| belongs)?;
@@ -200,7 +200,7 @@ impl Shape {
     }
 }
 
-/// Reads the columns: an entry for each row.
+/// Reads the columns, with an entry for each row.
 fn columns(
     source: &mut Source,
     lines: &Lines,
@@ -229,7 +229,7 @@ fn columns(
     Ok(columns)
 }
 
-/// The column of a list that has a word in each line, and one for each row.
+/// Reads a list with one word in each line, one for each row, as a column.
 pub(super) fn column_of_list(
     list: &Path,
     rows: usize,

@@ -1,18 +1,18 @@
-//! Files of word vectors: words and rows, read by content and not by name, written in the same formats, and exact answers
-//! about them.
+//! Files of word vectors: words and rows, recognised by content and not by file name, written in the same formats, and
+//! exact answers about them.
 //!
 //! | module | job |
 //! |---|---|
-//! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each, its reader and its writer: word2vec's and GloVe's text and the projector's TSV; word2vec's binary form; `.npy` and `.npz`; safetensors and model folders |
-//! | [`fast_text`], [`projector`] | fastText's own binary form; the projector's config, which names a table and its words |
-//! | [`metadata`] | the words of rows in a table beside the file |
-//! | `layout`, `numbers`, `decimal` | how the lines of a text are cut; kinds of numbers; decimal numbers |
-//! | [`source`], `zip` | a window on a file's bytes, unpacked from gzip where it is packed; archives |
-//! | `budget` | the memory that vectors may take, in proportion to their file, counted before it is taken |
-//! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and two spaces compared |
+//! | [`text`], [`binary`], [`numpy`], [`tensors`] | one family of formats each, with its reader and writer: word2vec's and GloVe's text and the projector's TSV; word2vec's binary format; `.npy` and `.npz`; safetensors and model folders |
+//! | [`fast_text`], [`projector`] | fastText's own binary format; the projector's config, which names a table and its words |
+//! | [`metadata`] | the words of rows in a table next to the file |
+//! | `layout`, `numbers`, `decimal` | separators and columns of text lines; number types; decimal numbers |
+//! | [`source`], `zip` | a window on a file's bytes, decompressed if it is gzip; archives |
+//! | `budget` | the memory that vectors may take, in proportion to their file, counted before it is allocated |
+//! | [`expression`], [`answers`], [`space`] | `king - man + woman`; neighbours and axes; components, hubs, and the comparison of two spaces |
 //!
-//! A file may be anybody's. Whatever can be mended is read and counted in the [`Report`]; the rest is a [`Refusal`]. Memory
-//! is taken for rows that came, never for rows that a header promises.
+//! A file may come from anywhere. What can be repaired is read and counted in the [`Report`]; otherwise there is a
+//! [`Refusal`]. Memory is allocated for rows that were read, never for rows that a header promises.
 
 pub mod answers;
 pub mod binary;
@@ -48,31 +48,31 @@ use crate::pretrained::cache::static_table;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{Refusal, quoted};
 
-/// The widest vector that is read; large models have some ten thousand numbers.
+/// Largest width that is read; large models have some ten thousand numbers.
 pub const WIDTH_MAX: usize = 1 << 16;
-/// Rows between two calls of whoever watches, ...
+/// Largest number of rows between two calls of the watcher.
 const ROWS_AT_A_TIME: usize = 8192;
-/// ... and memory: so many rows can be wide.
+/// Memory after which the watcher is called earlier, because rows can be wide.
 const BYTES_AT_A_TIME: u64 = 16 << 20;
-/// Memory of a row beside its numbers and the letters of its word, here and in the window that shows it: the places of the word
-/// in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
+/// Memory of a row apart from its numbers and the letters of its word, here and in the window that shows it: entries of
+/// the word in lists and indexes, allocations of its letters, and its point on the stage.
 const ROW_BYTES: u64 = 192;
-/// Memory of an entry of metadata beside its letters.
+/// Memory of an entry of metadata apart from its letters.
 const ENTRY_BYTES: u64 = 40;
-/// Places that a report names of each kind; the others are counted.
+/// Largest number of places of each kind that a report lists; others are only counted.
 const PLACES_MAX: usize = 8;
 
-/// The layout that a file turned out to have.
+/// The format of a file, as recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Word2VecBinary,
-    /// With a header of count and width: fastText's `.vec` too.
+    /// Text with a header of count and width, which is also fastText's `.vec`.
     Word2VecText,
     /// Text without a header.
     Glove,
     /// Text with commas or semicolons between the fields.
     Csv,
-    /// fastText's own binary form, of which the words alone are read.
+    /// fastText's own binary format, of which only the vectors of words are read.
     FastText,
     /// The Embedding Projector's table of numbers.
     Tsv,
@@ -82,16 +82,16 @@ pub enum Format {
 }
 
 impl Format {
-    /// Those that are written too.
+    /// All formats that can be written.
     pub const ALL: [Self; 7] =
         [Self::Word2VecBinary, Self::Word2VecText, Self::Glove, Self::Npy, Self::Npz, Self::Safetensors, Self::Tsv];
 
-    /// Whether its words are in a table beside it: [`text::write_metadata`] writes one.
+    /// Returns whether its words are in a table next to it, which [`text::write_metadata`] writes.
     pub fn has_words_beside(self) -> bool {
         matches!(self, Self::Npy | Self::Safetensors | Self::Tsv)
     }
 
-    /// Whether it has words alone, and no columns of what else is known of a row. A blank ends a word.
+    /// Returns whether it has words but no other columns of metadata. A space ends a word.
     pub fn has_words_only(self) -> bool {
         matches!(self, Self::Word2VecBinary | Self::Word2VecText | Self::Glove)
     }
@@ -116,10 +116,10 @@ impl fmt::Display for Format {
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Counted from 1.
+    /// A line, counted from 1.
     Line(u64),
     Byte(u64),
-    /// Counted from 0, as NumPy does.
+    /// A row, counted from 0 as in NumPy.
     Row(u64),
 }
 
@@ -134,7 +134,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// The place so many rows on, where rows follow one another.
+    /// Returns the place that is `rows` rows further on, if rows follow each other.
     fn after(self, rows: u64) -> Option<Self> {
         match self {
             Self::Line(line) => Some(Self::Line(line + rows)),
@@ -144,12 +144,12 @@ impl Place {
     }
 }
 
-/// The place of each row. Most rows follow the one before, so only the others are kept, with their numbers.
+/// The places of rows. Most rows directly follow the one before, so only the others are stored, with their numbers.
 #[derive(Debug, Default)]
 struct Places(Vec<(usize, Place)>);
 
 impl Places {
-    /// Adds the place of a row, which comes after all others.
+    /// Adds the place of a row that comes after all others.
     fn push(&mut self, row: usize, place: Place) {
         if self.of(row) != Some(place) {
             self.0.push((row, place));
@@ -163,7 +163,7 @@ impl Places {
     }
 }
 
-/// Rows that have something in common, counted, with the places of the first.
+/// Number of rows that have something in common, with the places of the first ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub count: usize,
@@ -179,34 +179,34 @@ impl Found {
     }
 }
 
-/// Everything in a file that was not as its format has it.
+/// All irregularities of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Rows that are kept though an earlier one has their word: the word means the first.
+    /// Rows that are kept although an earlier row has the same word, which then means the first.
     pub duplicates: Found,
     /// Rows of zeros, which have no direction.
     pub zeros: Found,
-    /// Words with bytes that are not UTF-8, each put as U+FFFD.
+    /// Words with bytes that are not UTF-8, each replaced by U+FFFD.
     pub mended_words: Found,
-    /// Words with blanks in them, which other readers cut.
+    /// Words with spaces, which other readers would cut.
     pub words_with_spaces: Found,
     /// Rows without a word, named by their number.
     pub unnamed: Found,
-    /// Rows left out for a NaN or an infinity.
+    /// Rows left out because of a NaN or an infinity.
     pub not_finite: Found,
-    /// Rows left out for too few numbers, or for something else in a number's place.
+    /// Rows left out because they have too few numbers or something else in place of a number.
     pub malformed: Found,
-    /// Sentences on the file as a whole, such as on a header that promises other rows.
+    /// Sentences about the file as a whole, such as on a header that promises another number of rows.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Rows that are not among the vectors.
+    /// Returns the number of rows that were left out.
     pub fn left_out(&self) -> usize {
         self.not_finite.count + self.malformed.count
     }
 
-    /// A line for each kind of mending that occurred.
+    /// Returns a line for each kind of irregularity that occurred.
     pub fn lines(&self) -> Vec<String> {
         let kinds = [
             (&self.malformed, "left out: not a word and its numbers"),
@@ -226,24 +226,24 @@ impl Report {
     }
 }
 
-/// A column of a metadata table, an entry for each row.
+/// A column of a metadata table, with an entry for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: String,
     pub entries: Vec<String>,
 }
 
-/// Words, their vectors, and what else is known of each row, as every writer takes them: those of a file, or of a lesson.
+/// Words, their vectors and other columns of metadata, of a file or of a lesson. All writers take this.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
     pub words: Cow<'a, [Box<str>]>,
-    /// (n, d): a row for each word.
+    /// Vectors, (n, d), a row for each word.
     pub rows: Cow<'a, Matrix<f32>>,
     pub metadata: Cow<'a, [Column]>,
 }
 
 impl Table<'_> {
-    /// The column of the words, which has a name if the metadata has it, then the other columns.
+    /// Returns the column of the words, whose name is that of the metadata if it has one, and the other columns.
     fn columns(&self, name: &str) -> (Column, impl Iterator<Item = &Column>) {
         let label = metadata::label(&self.metadata).filter(|label| {
             let mut rows = label.entries.iter().zip(&*self.words);
@@ -255,9 +255,9 @@ impl Table<'_> {
         (Column { name: label.unwrap_or(name).to_owned(), entries: words }, others)
     }
 
-    /// The spellings of the words in a format in which a blank ends a word: blanks and control characters become `_`, as in
-    /// word2vec's own phrases, a row without a word is named by its number, and a spelling that another word has gets more
-    /// `_` at its end, because readers keep one row of equal words.
+    /// Returns the spellings of the words for a format in which a space ends a word. Spaces and control characters
+    /// become `_`, as in word2vec's phrases. A row without a word is named by its number. A spelling that another word
+    /// already has gets `_` appended, because readers keep only one of equal words.
     pub fn spellings(&self) -> Spellings<'_> {
         let is_plain = |word: &str| !word.is_empty() && !word.contains(ends_word);
         let mut words: Vec<Option<Cow<'_, str>>> = vec![None; self.words.len()];
@@ -288,19 +288,19 @@ impl Table<'_> {
         Spellings { words: found, joined, distinct }
     }
 
-    /// Spellings with their vectors.
+    /// Returns each spelling with its vector.
     fn spelled<'t>(&'t self, spellings: &'t Spellings<'_>) -> impl Iterator<Item = (&'t str, &'t [f32])> {
         spellings.words.iter().enumerate().map(|(row, word)| (&**word, self.rows.row(row)))
     }
 }
 
-/// Words as a format without blanks in words has them; no two are equal.
+/// Words in the spelling of a format without spaces in words; no two are equal.
 #[derive(Debug)]
 pub struct Spellings<'a> {
     pub words: Vec<Cow<'a, str>>,
-    /// Words whose blanks became `_`.
+    /// Number of words in which spaces became `_`.
     pub joined: usize,
-    /// Rows whose spelling another word had, each with that which it got.
+    /// Rows whose spelling another word already had, each with its new spelling.
     pub distinct: Vec<(usize, String)>,
 }
 
@@ -308,10 +308,10 @@ fn ends_word(c: char) -> bool {
     c == ' ' || c.is_control()
 }
 
-/// Writes vectors in a format, but not the table of words that some formats have beside them.
+/// Writes vectors in a format, without the separate table of words that some formats have.
 ///
 /// # Errors
-/// If they cannot be written, a number is not finite, or the format has no place for them.
+/// If they cannot be written, a number is not finite, or the format cannot hold them.
 pub fn write(table: &Table<'_>, format: Format, to: &mut dyn Write) -> io::Result<()> {
     let is_finite = |row: &usize| table.rows.row(*row).iter().all(|x| x.is_finite());
     if let Some(row) = (0..table.rows.rows()).find(|row| !is_finite(row)) {
@@ -332,13 +332,13 @@ pub fn write(table: &Table<'_>, format: Format, to: &mut dyn Write) -> io::Resul
     }
 }
 
-/// The refusal of a comparison of rows that have no words, with the note on why, or what to do.
+/// Returns the refusal of a comparison of rows without words: the note on why, or what to do.
 pub fn no_words(note: Option<&str>) -> String {
     let advice = note.unwrap_or("write the words into NAME_metadata.tsv beside the file NAME.npy, a word in each line");
     format!("the rows have no words, and their numbers do not say which rows of two files belong together; {advice}")
 }
 
-/// Whether words are the numbers of their rows, of which some may be left out.
+/// Returns whether words are the numbers of their rows, of which some may be left out.
 pub fn are_row_numbers<'w>(words: impl ExactSizeIterator<Item = &'w str>) -> bool {
     let (count, mut next) = (words.len(), 0);
     let mut words = words.map(|word| word.parse::<usize>().ok().filter(|row| row.to_string() == *word));
@@ -351,14 +351,14 @@ pub fn are_row_numbers<'w>(words: impl ExactSizeIterator<Item = &'w str>) -> boo
 #[derive(Clone, Debug)]
 pub struct Vectors {
     pub words: Vec<Box<str>>,
-    /// (n, d): a row for each word.
+    /// Vectors, (n, d), a row for each word.
     pub rows: Matrix<f32>,
     pub metadata: Vec<Column>,
     pub format: Format,
-    /// The numbers as the file has them, such as `F16`; here they are `f32`.
+    /// Number type of the file, such as `F16`; in memory it is `f32`.
     pub kind: String,
     pub report: Report,
-    /// Hash and row of each word, in order.
+    /// Hash and row of each word, sorted.
     index: Vec<(u64, u32)>,
 }
 
@@ -375,12 +375,12 @@ impl Vectors {
         self.rows.cols()
     }
 
-    /// Whether a row has a word: its number is none.
+    /// Returns whether a row has a word; its number does not count.
     pub fn has_word(&self, row: usize) -> bool {
         self.report.unnamed.count == 0 || !self.words[row].bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// Why rows of this file cannot be found in another by their words: none has one.
+    /// Returns the reason why no row can be found in another file by its word, if none has one.
     pub fn why_no_words(&self) -> Option<String> {
         if (0..self.len()).any(|row| self.has_word(row)) {
             return None;
@@ -389,13 +389,13 @@ impl Vectors {
         Some(no_words(self.report.notes.iter().find(is_of_words).map(String::as_str)))
     }
 
-    /// The same for writers.
+    /// Borrows the vectors as a table for writers.
     pub fn table(&self) -> Table<'_> {
         let (words, rows, metadata) = (Cow::from(&self.words), Cow::Borrowed(&self.rows), Cow::from(&self.metadata));
         Table { words, rows, metadata }
     }
 
-    /// The first row of a word.
+    /// Returns the first row with a word.
     pub fn row_of(&self, word: &str) -> Option<usize> {
         let hash = hash(word);
         let from = self.index.partition_point(|(other, _)| *other < hash);
@@ -410,61 +410,61 @@ fn hash(word: &str) -> u64 {
     hasher.finish()
 }
 
-/// The state of a reading: whoever watches may show the rows that are there.
+/// The state of reading. A watcher may show the rows read so far.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// Bytes that were read, unpacked.
+    /// Number of decompressed bytes read so far.
     pub bytes: u64,
-    /// Bytes of the file on disk.
+    /// Size of the file on disk in bytes.
     pub length: u64,
     pub words: &'a [Box<str>],
-    /// Numbers of the rows so far, one row after the other.
+    /// Numbers of the rows read so far, one row after the other.
     pub numbers: &'a [f32],
     pub width: usize,
-    /// Bytes of memory that the vectors take so far.
+    /// Memory of the vectors so far, in bytes.
     pub memory: u64,
 }
 
-/// Hears of the rows that have come, and ends the reading by `false`.
+/// A watcher, which is told of the rows read so far and ends the reading by returning `false`.
 pub type Watch<'a> = &'a mut dyn FnMut(Progress<'_>) -> bool;
 
-/// Vectors in the making.
+/// Vectors that are being read.
 pub struct Builder<'a> {
     words: Vec<Box<str>>,
     numbers: Vec<f32>,
-    /// Where each row was in the file; only rows that are kept.
+    /// Place of each row that is kept.
     places: Places,
     budget: Budget,
-    /// The part of the budget that was taken when whoever watches was called last.
+    /// Memory counted when the watcher was last called.
     watched: u64,
     width: usize,
     pub report: Report,
     metadata: Vec<Column>,
     watch: Watch<'a>,
-    /// Rows that the file has, those left out too.
+    /// Number of rows of the file so far, including those left out.
     seen: u64,
-    /// Rows by their number in the file, where some were left out.
+    /// Index in the file of each row that is kept, if some were left out.
     kept: Option<Vec<u64>>,
 }
 
 impl<'a> Builder<'a> {
-    /// Vectors of a width that are read from a source.
+    /// Makes a builder of vectors of the given width that are read from a source.
     pub fn new(width: usize, source: &Source, watch: Watch<'a>) -> Self {
         let (words, numbers, places, report, metadata) = Default::default();
         let budget = Budget::of(source);
         Self { words, numbers, places, budget, watched: 0, width, report, metadata, watch, seen: 0, kept: None }
     }
 
-    /// Counts memory that is taken next for something other than rows.
+    /// Counts memory, before it is allocated, for something other than rows.
     ///
     /// # Errors
-    /// If it is more than a file of this size may take, or whoever watches ends the reading.
+    /// If it is more than a file of this size may take, or the watcher ends the reading.
     pub fn take(&mut self, bytes: u64, source: &Source) -> Result<(), LoadStopped> {
         self.budget.take(bytes)?;
         if self.budget.taken() - self.watched >= BYTES_AT_A_TIME { self.call_watch(source) } else { Ok(()) }
     }
 
-    /// Counts memory for entries of metadata with so many letters together.
+    /// Counts memory for entries of metadata with the given number of letters in all.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -476,12 +476,13 @@ impl<'a> Builder<'a> {
         ROW_BYTES + (self.width * size_of::<f32>()) as u64
     }
 
-    /// Adds a sentence on the file as a whole.
+    /// Adds a sentence about the file as a whole.
     pub fn note(&mut self, note: impl Into<String>) {
         self.report.notes.push(note.into());
     }
 
-    /// Takes memory for the rows that a header promises, as far as the file can have rows of so many bytes at least.
+    /// Reserves memory for the rows that a header promises, but not for more than the rest of the file can hold if a
+    /// row has at least `row_bytes`.
     ///
     /// # Errors
     /// As [`Self::reserve`].
@@ -489,10 +490,10 @@ impl<'a> Builder<'a> {
         source.left().map_or(Ok(()), |left| self.reserve(rows.min(left / row_bytes as u64)))
     }
 
-    /// Takes memory for the given number of rows at once, which must be rows that are there, as far as the budget goes.
+    /// Reserves memory for the given number of rows, which must be known to exist, up to the limit of the budget.
     ///
     /// # Errors
-    /// If this computer does not have as much.
+    /// If this computer does not have enough.
     pub fn reserve(&mut self, rows: u64) -> Result<(), Refusal> {
         let rows = usize::try_from(rows.min(self.budget.left() / self.row_bytes())).unwrap_or_default();
         let numbers = self.numbers.try_reserve_exact(rows * self.width);
@@ -502,16 +503,16 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The room for the next row; [`Self::push`] takes or drops it.
+    /// Returns the buffer for the numbers of the next row, which [`Self::push`] keeps or drops.
     pub fn room(&mut self) -> &mut Vec<f32> {
         self.numbers.truncate(self.words.len() * self.width);
         &mut self.numbers
     }
 
-    /// Takes the row whose numbers were put into [`Self::room`].
+    /// Adds the row whose numbers were written to [`Self::room`].
     ///
     /// # Errors
-    /// If the rows take too much memory, or whoever watches ends the reading.
+    /// If the rows take too much memory, or the watcher ends the reading.
     pub fn push(&mut self, word: &[u8], place: Place, source: &Source) -> Result<(), LoadStopped> {
         let from = self.words.len() * self.width;
         let row = &self.numbers[from..];
@@ -539,9 +540,10 @@ impl<'a> Builder<'a> {
         if is_due || self.budget.taken() - self.watched >= BYTES_AT_A_TIME { self.call_watch(source) } else { Ok(()) }
     }
 
-    /// Takes memory for the rest of a file whose rows are as long as those that were read: growing by halves would need more.
+    /// Reserves memory for the rest of a file, on the assumption that its rows are as long as those read so far.
+    /// Growing the buffer step by step would need more.
     fn reserve_rest(&mut self, source: &Source) -> Result<(), Refusal> {
-        /// Rows differ in length.
+        /// Factor that allows for rows of different lengths.
         const ALLOWANCE: f64 = 1.02;
         if source.is_packed() {
             return Ok(());
@@ -565,7 +567,7 @@ impl<'a> Builder<'a> {
         text.into()
     }
 
-    /// Leaves a row out that is no row.
+    /// Leaves out something that is not a row.
     pub fn leave_out(&mut self, place: Place) -> Result<(), LoadStopped> {
         self.seen += 1;
         self.drop_row(place, |report| &mut report.malformed)
@@ -590,10 +592,10 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The vectors, once every row is pushed.
+    /// Returns the vectors, once every row is pushed.
     ///
     /// # Errors
-    /// If there is no row, or more are left out than kept.
+    /// If there are no rows, or more are left out than kept.
     pub fn finish(mut self, format: Format, kind: &str, source: &Source) -> Result<Vectors, LoadStopped> {
         if let Some(broken) = source.broken() {
             let at = source.passed();
@@ -618,7 +620,7 @@ impl<'a> Builder<'a> {
         Ok(Vectors { words, rows, metadata: self.metadata, format, kind, report, index })
     }
 
-    /// Rows whose words an earlier row has, by the index of words.
+    /// Returns the rows whose word an earlier row has, found by the index of words.
     fn duplicates(&self, index: &[(u64, u32)]) -> Found {
         let mut first = BTreeSet::new();
         let mut found = Found::default();
@@ -638,8 +640,8 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// Takes columns with an entry for each row of the file: rows get their words from the one that names them, and the columns
-    /// keep the entries of rows that are kept.
+    /// Adds columns with an entry for each row of the file. The column of words names the rows, and all columns keep
+    /// the entries of the rows that are kept.
     pub fn name_by(&mut self, mut columns: Vec<Column>) {
         for column in &mut columns {
             if let Some(kept) = &self.kept {
@@ -660,12 +662,12 @@ impl<'a> Builder<'a> {
         self.metadata = columns;
     }
 
-    /// Whether more is known of the rows than their numbers.
+    /// Returns whether there are columns of metadata.
     pub fn has_metadata(&self) -> bool {
         !self.metadata.is_empty()
     }
 
-    /// Rows that the file has.
+    /// Returns the number of rows of the file so far.
     pub fn seen(&self) -> u64 {
         self.seen
     }
@@ -674,7 +676,7 @@ impl<'a> Builder<'a> {
 const NOT_VECTORS: &str = "attune reads word2vec, fastText, GloVe, CSV, the projector's TSV and config, .npy, .npz and \
     safetensors, each also in gzip, and a zip of one of them";
 
-/// Reads vectors from a file, or from a model's folder. `watch` hears of the rows while they come.
+/// Reads vectors from a file or a model's folder. `watch` is called as rows are read.
 ///
 /// # Errors
 /// If the file has none, cannot be read, or reading was stopped.
@@ -709,7 +711,7 @@ fn read_file(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     read_source(source, path, watch)
 }
 
-/// Reads a zip: NumPy's arrays, or the one file that is in it.
+/// Reads a zip archive: NumPy's arrays, or the only file in it.
 fn read_zip(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     const NAMED: usize = 6;
     let entries = zip::directory(archive)?;
@@ -743,7 +745,7 @@ fn read_zip(path: &Path, archive: &Archive, packed: Option<u64>, watch: Watch<'_
     read_source(source, &path.with_file_name(name), watch)
 }
 
-/// Refuses a file of a kind that has no vectors.
+/// Refuses a file of a kind without vectors.
 fn check_foreign(head: &[u8]) -> Result<(), Refusal> {
     match foreign::recognise(head).filter(|kind| !kind.may_have_vectors) {
         Some(kind) => Err(kind.refusal("vectors")),
@@ -751,7 +753,7 @@ fn check_foreign(head: &[u8]) -> Result<(), Refusal> {
     }
 }
 
-/// Reads what comes row by row, by its first bytes. Beside `path` may be the words.
+/// Reads a source in the format that its first bytes show. The words may be in a file next to `path`.
 fn read_source(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let head = source.peek(SNIFFED_BYTES)?;
     if head.starts_with(numpy::MAGIC) {
@@ -766,14 +768,14 @@ fn read_source(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vect
     }
 }
 
-/// The beginning of a file that tells its format.
+/// Number of bytes at the start of a file from which its format is recognised.
 const SNIFFED_BYTES: usize = 1 << 18;
 
-/// Bytes of a file that tell whether it has vectors: a line of names and one of numbers.
+/// Number of bytes that are enough to see whether a file has vectors: a line of names and one of numbers.
 pub const HEAD_BYTES: usize = 1 << 16;
 
-/// Whether a file that begins so is one of vectors, whole or damaged: by its magic number, as a projector's config, or as a
-/// text of which most lines are rows.
+/// Returns whether a file with this beginning is one of vectors, complete or damaged: by its magic number, as a
+/// projector's config, or as text in which most lines are rows.
 pub fn begins_as_vectors(head: &[u8]) -> bool {
     let text = files::without_mark(head);
     match foreign::recognise(text) {
@@ -785,7 +787,7 @@ pub fn begins_as_vectors(head: &[u8]) -> bool {
     }
 }
 
-/// The words of an unknown word: where it was looked for, and the nearest that are there.
+/// Returns the message for an unknown word, with the most similar known words.
 pub fn unknown(word: &str, vectors: &Vectors) -> String {
     let near = crate::messages::nearest_few(word, vectors.words.iter().map(|word| &**word), 3);
     let near: Vec<String> = near.into_iter().map(quoted).collect();

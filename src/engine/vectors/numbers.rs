@@ -1,14 +1,14 @@
-//! Kinds of numbers in files, each read as the nearest `f32`: floating point of 2 to 8 bytes, and whole numbers.
+//! Number types in files, each read as the nearest `f32`: floating point of 2 to 8 bytes, and integers.
 
 use half::{bf16, f16};
 
 use crate::pretrained::safetensors::{Dtype, each};
 
-/// How the numbers of an array lie in its file.
+/// The number type of an array in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbers {
     kind: Kind,
-    /// Bytes of one.
+    /// Size of a number in bytes.
     pub size: usize,
     is_big_endian: bool,
 }
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Numbers {
-    /// Numbers of a kind as NumPy writes it, such as `<f4`.
+    /// Returns the type that NumPy writes this way, such as `<f4`.
     pub fn of_numpy(descr: &str) -> Option<Self> {
         let (order, kind) = descr.split_at_checked(1)?;
         let is_big_endian = match order {
@@ -35,7 +35,7 @@ impl Numbers {
             "f2" => (Kind::Float, 2),
             "f4" => (Kind::Float, 4),
             "f8" => (Kind::Float, 8),
-            // NumPy has no name for bfloat16: the package ml_dtypes saves it as two bytes.
+            // NumPy has no name for bfloat16; the package ml_dtypes saves it as two bytes.
             "V2" => (Kind::Brain, 2),
             "i1" => (Kind::Signed, 1),
             "i2" => (Kind::Signed, 2),
@@ -50,7 +50,7 @@ impl Numbers {
         Some(Self { kind, size, is_big_endian })
     }
 
-    /// Numbers of a kind of safetensors.
+    /// Returns the type of a safetensors tensor.
     pub fn of_tensor(dtype: Dtype) -> Option<Self> {
         let kind = match dtype {
             Dtype::F16 | Dtype::F32 | Dtype::F64 => Kind::Float,
@@ -62,14 +62,14 @@ impl Numbers {
         Some(Self { kind, size: dtype.bitsize() / 8, is_big_endian: false })
     }
 
-    /// `f32` in little-endian order.
+    /// Little-endian `f32`.
     pub const F32: Self = Self { kind: Kind::Float, size: 4, is_big_endian: false };
 
     pub fn are_whole(self) -> bool {
         matches!(self.kind, Kind::Signed | Kind::Unsigned)
     }
 
-    /// A sentence for the report on a kind that vectors seldom have.
+    /// Returns a sentence for the report if vectors seldom have this type.
     pub fn note(self, name: &str) -> Option<String> {
         match self.kind {
             Kind::Float => None,
@@ -84,7 +84,7 @@ impl Numbers {
         }
     }
 
-    /// Appends the numbers, each the nearest `f32`.
+    /// Appends the numbers, each as the nearest `f32`.
     pub fn widen(self, bytes: &[u8], into: &mut Vec<f32>) {
         match self.size {
             1 => into.extend(bytes.iter().map(|byte| self.of_byte(*byte))),
@@ -96,7 +96,7 @@ impl Numbers {
         }
     }
 
-    /// The whole numbers, each as an index; none of those that are negative, too large or of floating point.
+    /// Returns the integers as indices; `None` for each that is negative, too large or of a floating-point type.
     pub fn indices(self, bytes: &[u8]) -> Vec<Option<usize>> {
         let index = |bytes: &[u8]| {
             let mut eight = [0; 8];

@@ -20,27 +20,27 @@ use crate::pretrained::safetensors::{each, write_numbers};
 
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of an array's header; NumPy's own limit is 10,000.
+/// Largest size of an array's header in bytes; NumPy's own limit is 10,000.
 const HEADER_BYTES_MAX: usize = 1 << 16;
-/// Bytes of an array of words that is read.
+/// Largest size of an array of words in bytes.
 const WORDS_BYTES_MAX: u64 = 1 << 30;
 const KINDS: &str = "f2, f4, f8 or whole numbers, in either byte order";
 pub(super) const NPY: &str = ".npy";
-/// The array of the words.
+/// Name of the array of the words.
 const WORDS: &str = "words";
 const VERSION: [u8; 2] = [1, 0];
 
 /// The header of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Header {
-    /// As NumPy writes it: `<f4`.
+    /// Number type as NumPy writes it, such as `<f4`.
     kind: String,
     is_fortran: bool,
     shape: Vec<usize>,
 }
 
 impl Header {
-    /// Reads the header and passes it.
+    /// Reads the header and moves past it.
     fn read(source: &mut Source) -> Result<Self, Refusal> {
         let damaged = |found: &str| Refusal::new(found, "the header of a .npy file", FETCH_AGAIN);
         let head = source.peek(MAGIC.len() + 6)?;
@@ -61,7 +61,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads the header's Python literal: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+    /// Parses the header's Python literal: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
     fn parse(text: &str) -> Option<Self> {
         let after = |key: &str| {
             let at = text.find(&format!("'{key}'")).or_else(|| text.find(&format!("\"{key}\"")))?;
@@ -87,7 +87,7 @@ impl Header {
         Numbers::of_numpy(&self.kind).is_some_and(Numbers::are_whole)
     }
 
-    /// Rows, width and numbers of a table of vectors.
+    /// Returns the rows, width and number type of a table of vectors.
     fn table(&self) -> Result<(u64, usize, Numbers), Refusal> {
         if self.kind.contains('O') {
             let advice = "in NumPy, save only numbers: np.save(\"NAME.npy\", array.astype(\"float32\"))";
@@ -108,10 +108,10 @@ impl Header {
     }
 }
 
-/// Reads an array, and the words of its rows from a file beside it.
+/// Reads an array, and the words of its rows from a file next to it.
 ///
 /// # Errors
-/// If it is no table of numbers, or reading was stopped.
+/// If it is not a table of numbers, or reading was stopped.
 pub fn read_npy(mut source: Source, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let header = Header::read(&mut source)?;
     let mut builder = read_rows(&mut source, &header, watch)?;
@@ -147,7 +147,7 @@ fn read_rows<'a>(source: &mut Source, header: &Header, watch: Watch<'a>) -> Resu
     Ok(builder)
 }
 
-/// Reads an array that lies column by column, as Fortran has it: all of it is in memory before the first row is whole.
+/// Reads an array in Fortran's order, column by column. All of it has to be in memory before the first row is complete.
 fn columns(
     source: &mut Source,
     rows: u64,
@@ -251,7 +251,7 @@ pub(super) fn read_npz(
     builder.finish(Format::Npz, &header.kind, &source)
 }
 
-/// The texts of an array, `<U12` or `|S12`: characters of four bytes or one, with zeros after the last.
+/// Reads the texts of an array, `<U12` or `|S12`: characters of four bytes or one, padded with zeros.
 fn texts_of(mut source: Source, header: &Header, builder: &mut Builder<'_>) -> Result<Vec<String>, LoadStopped> {
     let count = header.shape.first().copied().unwrap_or_default();
     let (order, kind) = header.kind.split_at_checked(1).unwrap_or_default();
@@ -286,7 +286,7 @@ fn texts_of(mut source: Source, header: &Header, builder: &mut Builder<'_>) -> R
     }
 }
 
-/// Writes the header of an array, filled up with blanks so that the numbers are aligned.
+/// Writes the header of an array, padded with spaces so that the numbers are aligned.
 fn write_header(kind: &str, shape: &str, to: &mut dyn Write) -> io::Result<()> {
     const ALIGNMENT: usize = 64;
     let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
@@ -305,7 +305,7 @@ pub(super) fn write_npy(rows: &Matrix<f32>, to: &mut dyn Write) -> io::Result<()
     write_numbers(rows.flat(), to)
 }
 
-/// Writes texts as `<U12`, as wide as the longest.
+/// Writes texts as `<U12`, with the width of the longest.
 fn write_texts(texts: &[String], to: &mut dyn Write) -> io::Result<()> {
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or_default().max(1);
     write_header(&format!("<U{width}"), &format!("{},", texts.len()), to)?;

@@ -1,5 +1,5 @@
-//! The config of the Embedding Projector, which names a table of numbers and a table of words: in JSON, or in the text form
-//! that TensorBoard and PyTorch write (`.pbtxt`).
+//! The Embedding Projector's config, which names a table of numbers and a table of words: as JSON, or in the text
+//! format that TensorBoard and PyTorch write (`.pbtxt`).
 
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +35,7 @@ struct Embedding {
     metadata_path: Option<String>,
 }
 
-/// Writes the config that opens a table and its metadata together: their files' names, beside the config.
+/// Writes a config that opens a table and its metadata together. Both files are next to the config.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -49,13 +49,13 @@ pub fn write_config(table: &Table<'_>, tensor: &str, metadata: &str, to: &mut dy
     Ok(serde_json::to_writer_pretty(to, &Config { embeddings: vec![embedding] })?)
 }
 
-/// Whether a file begins as an object of JSON does, and not as a row whose word is a bracket.
+/// Returns whether a file begins with a JSON object, and not with a row whose word is a brace.
 fn is_object(head: &[u8]) -> bool {
     let [b'{', rest @ ..] = head else { return false };
     matches!(rest.iter().find(|byte| !byte.is_ascii_whitespace()), Some(b'"' | b'}'))
 }
 
-/// Whether a file begins as the text form of a config does.
+/// Returns whether a file begins like the text format of a config.
 fn is_text_config(head: &[u8]) -> bool {
     let is_entry = |name: &[u8]| {
         head.trim_ascii_start()
@@ -65,21 +65,21 @@ fn is_text_config(head: &[u8]) -> bool {
     is_entry(b"embeddings") || is_entry(b"model_checkpoint_path")
 }
 
-/// Whether a file begins as a config does.
+/// Returns whether a file begins like a config.
 pub fn is_config(head: &[u8]) -> bool {
     is_object(head) || is_text_config(head)
 }
 
-/// Whether the beginning of a config names tables: other objects of JSON are configs of something else.
+/// Returns whether the beginning of a config names tables; other JSON objects are configs of something else.
 pub fn names_tables(head: &[u8]) -> bool {
     let has = |key: &[u8]| head.windows(key.len()).any(|part| part == key);
     is_text_config(head) || is_object(head) && has(b"\"embeddings\"")
 }
 
-/// Reads the first table that a config names; its files must be beside it, or in folders there.
+/// Reads the first table that a config names. Its files must be next to the config or in folders there.
 ///
 /// # Errors
-/// If it is no such config, or its files are elsewhere or no vectors.
+/// If it is not such a config, its files are elsewhere, or they have no vectors.
 pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
     let text = folder::text(folder, name, CONFIG_BYTES_MAX)?;
@@ -112,7 +112,7 @@ fn of_json(text: &str) -> Result<Vec<Embedding>, Refusal> {
     Ok(config.embeddings)
 }
 
-/// Reads the text form: `embeddings { tensor_path: "a.tsv" metadata_path: "b.tsv" }`.
+/// Reads the text format: `embeddings { tensor_path: "a.tsv" metadata_path: "b.tsv" }`.
 fn of_text(text: &str) -> Result<Vec<Embedding>, Refusal> {
     let mut found = Vec::new();
     for block in text.split("embeddings").skip(1).filter(|block| block.trim_start().starts_with(['{', ':'])) {
@@ -134,7 +134,7 @@ fn of_text(text: &str) -> Result<Vec<Embedding>, Refusal> {
     Ok(found)
 }
 
-/// A file that a config names.
+/// Returns the path of a file that a config names.
 fn beside(folder: &Path, file: &str) -> Result<PathBuf, Refusal> {
     let is_within = Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if file.contains("://") {
@@ -159,7 +159,7 @@ fn text_rows<'a>(source: &mut Source, watch: Watch<'a>) -> Result<Builder<'a>, L
     Ok(builder)
 }
 
-/// Rows and width of a binary table, held against the length of the file.
+/// Returns the rows and width of a binary table, after checking them against the length of the file.
 fn bytes_shape(sizes: &[u64], source: &Source) -> Result<(u64, usize), Refusal> {
     let size = Numbers::F32.size as u64;
     let found = match *sizes {

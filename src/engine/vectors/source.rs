@@ -1,4 +1,4 @@
-//! Bytes of a file, unpacked where it is packed with gzip, in a window that readers look ahead in.
+//! The bytes of a file, decompressed if it is gzip, in a window in which readers look ahead.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
@@ -14,30 +14,31 @@ use crate::pretrained::folder::plain;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal};
 
-/// Bytes that are asked of the file at once.
+/// Number of bytes that are read from the file at once.
 const WINDOW: usize = 4 << 20;
-/// The longest line, and the longest stretch that a reader may look ahead.
+/// Longest line, and longest range that a reader may look ahead.
 pub const AHEAD_MAX: usize = 16 << 20;
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
-/// Vectors shrink to a third or a tenth. A file that grows more than this is made to fill the memory ...
+/// Largest ratio of decompressed to compressed size. Vectors are compressed to between a third and a tenth; a file
+/// above this ratio is made to exhaust the memory.
 const GROWTH_MAX: u64 = 200;
-/// ... unless it is small anyway.
+/// Decompressed size up to which any ratio is allowed.
 const GROWN_BYTES_FREE: u64 = 64 << 20;
 
-/// A file, read from its beginning to its end.
+/// A file that is read from its beginning to its end.
 pub struct Source {
     from: Box<dyn Read>,
-    /// Bytes of the file on disk.
+    /// Size of the file on disk in bytes.
     length: u64,
     is_packed: bool,
     window: Vec<u8>,
-    /// The part of the window that is not used yet.
+    /// Start of the part of the window that is not used yet.
     at: usize,
     end: usize,
-    /// Bytes before `at`, unpacked.
+    /// Number of decompressed bytes before `at`.
     passed: u64,
     is_at_end: bool,
-    /// The error that the file ended with, for example of a packed file that is cut off.
+    /// Error with which the file ended, for example if a compressed file is cut off.
     broken: Option<String>,
 }
 
@@ -45,7 +46,7 @@ impl Source {
     /// Opens a file.
     ///
     /// # Errors
-    /// If it cannot be read or is no plain file.
+    /// If it cannot be read or is not a regular file.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let (folder, name) = split(path)?;
         let (file, length) = plain(folder, name).map_err(|refusal| Refusal {
@@ -62,17 +63,17 @@ impl Source {
         Self { from, length, is_packed, window: Vec::new(), at: 0, end: 0, passed: 0, is_at_end: false, broken }
     }
 
-    /// A source of bytes in memory or of a part of a file.
+    /// Makes a source of bytes in memory or of a part of a file.
     pub fn of(from: impl Read + 'static, length: u64) -> Self {
         Self::new(Box::new(from), length, false)
     }
 
-    /// A source of bytes that are unpacked on their way, from so many.
+    /// Makes a source of bytes that the reader decompresses from `length` bytes.
     pub fn packed(from: impl Read + 'static, length: u64) -> Self {
         Self::new(Box::new(from), length, true)
     }
 
-    /// The source, or one that unpacks the file if it begins as gzip does.
+    /// Returns the source, or one that decompresses the file if it begins like gzip.
     fn unpacked(mut self, again: impl Fn() -> Result<File, Refusal>) -> Result<Self, Refusal> {
         if !self.peek(GZIP.len())?.starts_with(GZIP) {
             return Ok(self);
@@ -84,30 +85,31 @@ impl Source {
         self.is_packed
     }
 
-    /// Bytes that were used, unpacked.
+    /// Returns the number of decompressed bytes that were used.
     pub fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// Bytes that are left; none for a packed file, whose length is not known before its end.
+    /// Returns the number of bytes that are left, or `None` for a compressed file, whose length is known only at its
+    /// end.
     pub fn left(&self) -> Option<u64> {
         (!self.is_packed).then(|| self.length.saturating_sub(self.passed))
     }
 
-    /// Bytes of the file on disk.
+    /// Returns the size of the file on disk in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The words of the error that ended the file early.
+    /// Returns the message of the error that ended the file early, if there was one.
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
 
-    /// The next bytes: as many as are asked for, or all that are left.
+    /// Returns the next `count` bytes, or all that are left, without using them.
     ///
     /// # Errors
-    /// If a packed file grows beyond all measure, or more is asked for than readers may look ahead.
+    /// If a compressed file exceeds its largest size, or `count` is more than readers may look ahead.
     pub fn peek(&mut self, count: usize) -> Result<&[u8], Refusal> {
         while self.end - self.at < count && !self.is_at_end {
             self.fill(count)?;
@@ -115,14 +117,14 @@ impl Source {
         Ok(&self.window[self.at..self.end.min(self.at + count)])
     }
 
-    /// Moves on by bytes that were seen.
+    /// Moves past bytes that were peeked at.
     pub fn pass(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.at, "only bytes that were seen are passed");
         self.at += count;
         self.passed += count as u64;
     }
 
-    /// Moves on past a byte order mark, which some programs put before text.
+    /// Moves past a byte order mark, which some programs write before text.
     ///
     /// # Errors
     /// As for [`Self::peek`].
@@ -133,7 +135,7 @@ impl Source {
         Ok(())
     }
 
-    /// The next line with its end; empty at the end of the file.
+    /// Returns the next line with its end, without using it; empty at the end of the file.
     ///
     /// # Errors
     /// If the line is longer than [`AHEAD_MAX`], or as for [`Self::peek`].
@@ -188,7 +190,7 @@ impl Source {
     }
 }
 
-/// A file that is read from several places: as it is on disk, or unpacked in memory.
+/// A file that is read at several places: on disk, or decompressed in memory.
 #[derive(Clone)]
 pub enum Archive {
     File(PathBuf),
@@ -205,16 +207,17 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// A reader that can be put elsewhere.
+/// A reader that can seek.
 pub trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
 impl Archive {
-    /// The file at a path, which `source` reads: unpacked whole if it is packed, within the bounds of every packed file.
+    /// Returns the archive of the file at a path, which `source` reads. A compressed file is decompressed as a whole,
+    /// within the limits of all compressed files.
     ///
     /// # Errors
-    /// If a packed file is damaged or grows beyond all measure, or `watch` ended the reading.
+    /// If a compressed file is damaged or exceeds its largest size, or `watch` ended the reading.
     pub fn of(path: &Path, mut source: Source, watch: Watch<'_>) -> Result<Self, LoadStopped> {
         if !source.is_packed {
             return Ok(Self::File(path.to_owned()));
@@ -241,7 +244,7 @@ impl Archive {
         Ok(Self::Unpacked(Shared(Arc::new(bytes))))
     }
 
-    /// Bytes that are held unpacked.
+    /// Returns the number of decompressed bytes in memory.
     pub fn bytes_in_memory(&self) -> u64 {
         match self {
             Self::File(_) => 0,
@@ -249,10 +252,10 @@ impl Archive {
         }
     }
 
-    /// A reader of the unpacked bytes, and their number.
+    /// Returns a reader of the decompressed bytes, and their number.
     ///
     /// # Errors
-    /// If the file cannot be read or is no plain file.
+    /// If the file cannot be read or is not a regular file.
     pub fn open(&self) -> Result<(Box<dyn ReadSeek>, u64), Refusal> {
         match self {
             Self::File(path) => {
@@ -265,10 +268,10 @@ impl Archive {
     }
 }
 
-/// The folder of a file and its name.
+/// Splits a path into the folder and the name of a file.
 ///
 /// # Errors
-/// If the path ends in no name.
+/// If the path does not end in a name.
 pub fn split(path: &Path) -> Result<(&Path, &str), Refusal> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Refusal::new("a path without a name", "a file", "check the path of the file"))?;

@@ -1,5 +1,5 @@
-//! A space as a whole: principal components of all its rows, how similar its words are, its hubs, and two spaces
-//! compared.
+//! A vector space as a whole: principal components of all rows, the mean similarity of its words, its hubs, and the
+//! comparison of two spaces.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -13,24 +13,25 @@ use crate::numerics::table::TableRef;
 use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, parallel};
 
-/// Pairs of words whose directions are in double precision at once.
+/// Number of pairs of words whose directions are in double precision at once.
 const BLOCK: usize = 4096;
-/// Parts of a sum over all pairs, whatever the number of threads: in another order it would have other last digits.
+/// Number of partial sums over all pairs. It does not depend on the number of threads, because another order of
+/// addition gives other last digits.
 const PARTS: usize = 16;
-/// Numbers in all these sums, at most: of wide vectors there are fewer parts.
+/// Largest number of numbers in all these sums; wide vectors have fewer partial sums.
 const PRODUCTS_MAX: usize = 1 << 24;
 
 /// Principal components of all rows.
 #[derive(Clone, Debug)]
 pub struct Components {
     pub mean: Vec<f64>,
-    /// (count, d): an axis a row, the widest first.
+    /// Axes in rows, (count, d), in order of decreasing variance.
     pub axes: Matrix<f32>,
-    /// The part of the whole variance along each axis.
+    /// Share of the total variance along each axis.
     pub shares: Vec<f64>,
 }
 
-/// The `count` widest principal components, of the covariance of all rows; none where the decomposition fails.
+/// Returns the first `count` principal components of all rows, or `None` if the decomposition fails.
 ///
 /// # Panics
 /// If there are no rows.
@@ -43,8 +44,8 @@ pub fn components(vectors: &Vectors, count: usize) -> Option<Components> {
     Some(Components { shares: found.iter().map(share).collect(), axes, mean: spread.mean().to_vec() })
 }
 
-/// The mean cosine of all pairs of different rows, exactly: 0 where directions are spread evenly, near 1 where all words
-/// lie in a narrow cone.
+/// Computes the exact mean cosine of all pairs of different rows: 0 if directions are spread evenly, near 1 if all
+/// words are in a narrow cone.
 pub fn mean_cosine(vectors: &Vectors) -> f64 {
     let mut sum = vec![0.0_f64; vectors.width()];
     let mut count = 0.0;
@@ -55,7 +56,7 @@ pub fn mean_cosine(vectors: &Vectors) -> f64 {
             sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(*x) / length);
         }
     }
-    // ‖Σ u‖² has each pair twice, and each row once with itself.
+    // ‖Σ u‖² counts each pair twice, and each row once with itself.
     let squares: f64 = sum.iter().map(|x| x * x).sum();
     if count > 1.0 { (squares - count) / (count * (count - 1.0)) } else { 0.0 }
 }
@@ -64,11 +65,12 @@ pub fn mean_cosine(vectors: &Vectors) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hub {
     pub row: usize,
-    /// Sampled words that have it among their neighbours.
+    /// Number of sampled words that have it among their neighbours.
     pub times: usize,
 }
 
-/// The words that are most often among the `nearest` neighbours of `sample` words, which are taken evenly from all.
+/// Returns the words that are most often among the `nearest` neighbours of `sample` words, which are taken evenly from
+/// all.
 pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> Vec<Hub> {
     let step = vectors.len().div_ceil(sample.max(1)).max(1);
     let mut times = vec![0_usize; vectors.len()];
@@ -83,35 +85,37 @@ pub fn hubs(vectors: &Vectors, sample: usize, nearest: usize, count: usize) -> V
     hubs
 }
 
-/// Two spaces with the first turned onto the second.
+/// Two spaces, the first of which is turned onto the second.
 #[derive(Clone, Debug)]
 pub struct Compared {
     pub turn: Turn,
-    /// Shared words by their rows in both, with the cosine of the turned vector and the other; the smallest first.
+    /// Rows of each shared word in both spaces, with the cosine of the turned vector and the other; smallest cosine
+    /// first.
     pub moved: Vec<(usize, usize, f64)>,
 }
 
 impl Compared {
-    /// The mean cosine of the shared words, after the turn.
+    /// Returns the mean cosine of the shared words after the turn.
     pub fn mean_cosine(&self) -> f64 {
         self.moved.iter().map(|moved| moved.2).sum::<f64>() / self.moved.len() as f64
     }
 }
 
-/// `R` of [orthogonal Procrustes](crate::numerics::alignment), over the directions of the shared words.
+/// `R` of [orthogonal Procrustes](crate::numerics::alignment), computed from the directions of the shared words.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// (d, d)
+    /// `R` (d, d).
     Whole(Mat<f64>),
-    /// `R = F Tᵀ`, both (d, n), of fewer words than dimensions: it turns what these words span, and no more is told of it.
+    /// `R = F Tᵀ`, both (d, n), for fewer words than dimensions. It turns the span of these words; other directions are
+    /// unknown.
     OfSpan { from: Mat<f64>, to: Mat<f64> },
 }
 
 impl Turn {
-    /// Rows `x` as `x R`.
+    /// Computes `x R` for rows `x`.
     ///
     /// # Panics
-    /// If the rows have another width.
+    /// If the width of the rows differs.
     pub fn turned(&self, rows: &Matrix<f64>) -> Matrix<f64> {
         Matrix::copied(
             match self {
@@ -123,7 +127,7 @@ impl Turn {
     }
 }
 
-/// Rows of the words that two spaces share, in the order of the first. A word means its first row.
+/// Returns the rows of the words that two spaces share, in the order of the first. A repeated word means its first row.
 pub fn shared<'w>(
     words: impl Iterator<Item = &'w str>,
     row_of: impl Fn(&str) -> Option<usize>,
@@ -133,16 +137,17 @@ pub fn shared<'w>(
     firsts.filter_map(|(row, word)| Some((row, other_row_of(word)?))).collect()
 }
 
-/// The [`shared`] words of two files, of which numbers of rows are none.
+/// Returns the rows of the words that two files [share](shared), without words that are only the numbers of their rows.
 pub fn shared_words(from: &Vectors, to: &Vectors) -> Vec<(usize, usize)> {
     let row_of = |vectors: &Vectors, word: &str| vectors.row_of(word).filter(|row| vectors.has_word(*row));
     shared(from.words.iter().map(|word| &**word), |word| row_of(from, word), |word| row_of(to, word))
 }
 
-/// Turns one space onto another by the [`shared`] words.
+/// Turns one space onto another by the words that they [share](shared).
 ///
 /// # Errors
-/// If the widths differ, no word is shared, many words are wide, or the numbers allow no turn.
+/// If the widths differ, no word is shared, there are too many words of too great a width, or the numbers allow no
+/// turn.
 pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usize)]) -> Result<Compared, String> {
     let width = from.cols();
     if width != to.cols() {
@@ -163,17 +168,17 @@ pub fn compare(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize,
     Ok(Compared { turn, moved })
 }
 
-/// Shared words by their rows in both, with the cosine after the turn.
+/// Rows of each shared word in both spaces, with the cosine after the turn.
 type Moved = Vec<(usize, usize, f64)>;
 
 const NO_TURN: &str = "the products of both spaces have no singular values";
 
-/// Directions of shared words in both spaces.
+/// Returns the directions of shared words in both spaces.
 fn both(from: TableRef<'_, f32>, to: TableRef<'_, f32>, pairs: &[(usize, usize)]) -> (Matrix<f64>, Matrix<f64>) {
     (directions(from, pairs.iter().map(|pair| pair.0)), directions(to, pairs.iter().map(|pair| pair.1)))
 }
 
-/// The turn by the products of all dimensions, `Pᵀ Q`, (d, d).
+/// Computes the turn from the products of all dimensions, `Pᵀ Q`, (d, d).
 fn of_whole(
     from: TableRef<'_, f32>,
     to: TableRef<'_, f32>,
@@ -202,18 +207,20 @@ fn of_whole(
     Ok((turn, moved.concat()))
 }
 
-/// Widths from which on few words are turned within what they span: below, the products of all dimensions take no time.
+/// Width above which the turn of few words is computed within their span; for narrower ones the products of all
+/// dimensions cost next to nothing.
 const SPAN_WIDTH_MIN: usize = 256;
-/// Words that span a space of their own ...
+/// Largest number of words for which the turn is computed within their span.
 const SPAN_WORDS_MAX: usize = 1024;
-/// ... and numbers in the directions of all.
+/// Largest number of numbers in the directions of these words.
 const SPAN_NUMBERS_MAX: usize = 1 << 24;
 
-/// The turn within the span of n words, which are fewer than the dimensions: with `Pᵀ = A S` and `Qᵀ = B T`, where `A` and
-/// `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`, and only the (n, n) in the middle is decomposed.
+/// Computes the turn within the span of n words, which are fewer than the dimensions. With `Pᵀ = A S` and `Qᵀ = B T`,
+/// where `A` and `B` have orthonormal columns, the products are `Pᵀ Q = A (S Tᵀ) Bᵀ`, and only the (n, n) matrix in the
+/// middle is decomposed.
 ///
 /// # Errors
-/// If the words are too many.
+/// If there are too many words.
 fn of_span(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usize)]) -> Result<(Turn, Moved), String> {
     let (width, count) = (from.cols(), shared.len());
     let most = SPAN_WORDS_MAX.min(SPAN_NUMBERS_MAX / width);
@@ -233,7 +240,7 @@ fn of_span(from: TableRef<'_, f32>, to: TableRef<'_, f32>, shared: &[(usize, usi
     Ok((Turn::OfSpan { from: p.compute_thin_Q() * middle, to: q.compute_thin_Q() }, moved))
 }
 
-/// Rows as vectors of length 1.
+/// Returns rows as vectors of length 1.
 fn directions(table: TableRef<'_, f32>, rows: impl ExactSizeIterator<Item = usize>) -> Matrix<f64> {
     let mut unit = Matrix::zeros(rows.len(), table.cols());
     for (at, row) in rows.enumerate() {

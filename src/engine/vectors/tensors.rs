@@ -1,4 +1,4 @@
-//! Tables of vectors in safetensors: sentence embeddings as model2vec has them, and the word table of any model's folder.
+//! Tables of vectors in safetensors: static embeddings of model2vec, and the word table of any model's folder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex};
 
-/// Names of word tables, by their ends; the first that is there is read.
+/// Endings of the names of word tables; the first that exists is read.
 const TABLES: [&str; 8] = [
     "embeddings",
     "embedding.weight",
@@ -35,7 +35,7 @@ const TABLES: [&str; 8] = [
 const INDEX_BYTES_MAX: u64 = 64 << 20;
 const ADVICE: &str = "give a file with one table of vectors, or a model's folder";
 
-/// Whether a file begins as safetensors do: the length of the header, and then JSON.
+/// Returns whether a file begins like safetensors: the length of the header, then JSON.
 pub fn is_header(head: &[u8]) -> bool {
     head.get(8) == Some(&b'{') && head.get(5..8) == Some(&[0, 0, 0][..])
 }
@@ -55,7 +55,7 @@ pub fn read_folder(folder: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopp
     of(&index.tensors[&name], watch)
 }
 
-/// Reads the table of vectors of a file, whose bytes are those of the archive.
+/// Reads the table of vectors of a file. The archive has the file's bytes.
 ///
 /// # Errors
 /// If the file has none, or reading was stopped.
@@ -98,7 +98,7 @@ fn seek(file: &mut impl Seek, header: &FileHeader, tensor: &FileTensor) -> Resul
     file.seek(place).map(|_| ()).map_err(|error| Refusal::unreadable(&error))
 }
 
-/// Gives the numbers of a tensor that comes next to `each`, some rows at a time, until it returns `false`.
+/// Passes the numbers of the next tensor to `each`, some rows at a time, until it returns `false`.
 fn each_part(file: &mut impl Read, tensor: &FileTensor, each: &mut dyn FnMut(&[f32]) -> bool) -> Result<(), Refusal> {
     const AT_ONCE: usize = 1 << 18;
     let numbers = numbers(tensor)?;
@@ -119,7 +119,7 @@ fn each_part(file: &mut impl Read, tensor: &FileTensor, each: &mut dyn FnMut(&[f
     Ok(())
 }
 
-/// Reads all numbers of a tensor that comes next.
+/// Reads all numbers of the next tensor.
 fn all_numbers(file: &mut impl Read, tensor: &FileTensor) -> Result<Vec<f32>, Refusal> {
     let mut all = Vec::new();
     each_part(file, tensor, &mut |numbers| {
@@ -136,7 +136,7 @@ fn rows(
     source: &Source,
 ) -> Result<(), LoadStopped> {
     let width = table.shape[1];
-    // The header was held against the file's length: these rows are there.
+    // The header was checked against the file's length, so these rows exist.
     builder.reserve(table.shape[0] as u64)?;
     let mut stopped = Ok(());
     each_part(file, table, &mut |numbers| {
@@ -152,19 +152,19 @@ fn rows(
     stopped
 }
 
-/// Tensors that model2vec keeps beside its table: the row of each token, where tokens share rows, and the weight of each token. The
-/// vector of a token is `weights[token] · embeddings[mapping[token]]`.
+/// The tensors that model2vec stores with its table: the row of each token, if tokens share rows, and the weight of
+/// each token. The vector of a token is `weights[token] · embeddings[mapping[token]]`.
 struct StaticParts {
     mapping: Option<Vec<usize>>,
     weights: Option<Vec<f32>>,
 }
 
 impl StaticParts {
-    /// Names that model2vec gives its table; in other files, tensors with the names of these parts mean something else.
+    /// Names of model2vec's table. In other files, tensors with the names of these parts have another meaning.
     const TABLES: [&str; 2] = ["embeddings", "embedding.weight"];
     const MAPPING: &str = "mapping";
     const WEIGHTS: &str = "weights";
-    /// None of a file without such parts.
+    /// Reads the parts, or returns `None` if the file has none.
     fn read(file: &mut (impl Read + Seek), header: &FileHeader, table: &FileTensor) -> Result<Option<Self>, Refusal> {
         let named = |name: &str| {
             let is_part = |tensor: &&FileTensor| tensor.name == name && tensor.shape.len() == 1;
@@ -206,7 +206,7 @@ impl StaticParts {
     }
 }
 
-/// The row of each token, each held against the number of rows.
+/// Reads the row of each token and checks it against the number of rows.
 fn indices(
     file: &mut (impl Read + Seek),
     header: &FileHeader,
@@ -235,7 +235,7 @@ fn indices(
         .collect()
 }
 
-/// The weight of each token.
+/// Reads the weight of each token.
 fn weights_of(
     file: &mut (impl Read + Seek),
     header: &FileHeader,
@@ -251,7 +251,7 @@ fn weights_of(
     all_numbers(file, tensor)
 }
 
-/// The word table among the tensors: by its name, or the only one of two dimensions.
+/// Returns the word table among the tensors: by its name, or the only one of two dimensions.
 fn table(header: &FileHeader) -> Result<&FileTensor, Refusal> {
     let tables: Vec<&FileTensor> = header.tensors.iter().filter(|tensor| tensor.shape.len() == 2).collect();
     let named = table_name(tables.iter().map(|tensor| &*tensor.name));
@@ -283,7 +283,7 @@ fn no_table<'a>(names: impl Iterator<Item = &'a String>) -> Refusal {
     Refusal::new(found, format!("a table named {}", TABLES.join(", ")), ADVICE)
 }
 
-/// Names the rows by the pieces of the tokenizer beside the file, or by the lines of its list, where these belong to them.
+/// Names the rows by the pieces of the tokenizer in the folder, or by the lines of its list, if these match the rows.
 fn names(folder: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<(), LoadStopped> {
     let rows = usize::try_from(builder.seen()).unwrap_or(usize::MAX);
     let label = |entries| vec![Column { name: "label".to_owned(), entries }];
@@ -312,7 +312,7 @@ fn names(folder: &Path, builder: &mut Builder<'_>, source: &Source) -> Result<()
     Ok(())
 }
 
-/// The vocabulary of a tokenizer of any kind: its pieces by their ids.
+/// The vocabulary of a tokenizer of any kind: its pieces and their ids.
 #[derive(Deserialize)]
 struct Pieces {
     #[serde(default)]
@@ -331,7 +331,7 @@ struct PieceModel {
     vocab: Vocabulary,
 }
 
-/// Pieces with their ids: a map, or a list in their order with a score for each.
+/// Pieces with their ids: in the file a map, or a list in order of the ids with a score for each.
 struct Vocabulary(Vec<(String, u32)>);
 
 impl<'de> Deserialize<'de> for Vocabulary {
@@ -370,8 +370,8 @@ impl Pieces {
             .map_err(|error| Refusal::bad_json(&error, "a tokenizer with a vocabulary", FETCH_AGAIN))
     }
 
-    /// Why the pieces do not belong to a table of so many rows. Tables may be longer, up to a round number, and pieces that
-    /// were added to a tokenizer later have no rows.
+    /// Returns the reason why the pieces do not match a table of `rows` rows, if they do not. A table may be longer,
+    /// rounded up, and pieces that were added to a tokenizer later have no rows.
     fn why_not(&self, rows: usize) -> Option<String> {
         let ids = self.model.vocab.0.iter().map(|(_, id)| *id);
         let is_added = |id: &u32| self.added_tokens.iter().any(|token| token.id == *id);
@@ -380,7 +380,7 @@ impl Pieces {
         if beyond > 0 {
             return Some(format!("{beyond} of {} beyond the {}", counted(count, "piece"), counted(rows, "row")));
         }
-        // A longer table than this belongs to another tokenizer.
+        // A table more than twice as long belongs to another tokenizer.
         let is_short = 2 * count < rows;
         is_short.then(|| format!("{} for {}", counted(count, "piece"), counted(rows, "row")))
     }
@@ -397,7 +397,7 @@ impl Pieces {
     }
 }
 
-/// Writes a table under the name that model2vec gives its own.
+/// Writes a table under the name that model2vec uses.
 pub(super) fn write(rows: &Matrix<f32>, to: &mut dyn Write) -> io::Result<()> {
     let shape = [rows.rows(), rows.cols()];
     safetensors::write(&BTreeMap::from([(TABLES[0].to_owned(), (&shape[..], rows.flat()))]), to)

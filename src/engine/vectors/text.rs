@@ -1,7 +1,8 @@
-//! Text, a line a word: word2vec's and fastText's with a header of count and width, GloVe's without one, tables with commas or
-//! semicolons, and the Embedding Projector's TSV, whose words are in a file beside it.
+//! Text formats, one line for each word: word2vec's and fastText's with a header of count and width, GloVe's without
+//! one, tables with commas or semicolons, and the Embedding Projector's TSV, whose words are in another file.
 //!
-//! The last `d` fields of a line are its vector and all before them is its word, so that words with blanks are read too.
+//! The last `d` fields of a line are its vector and everything before them is its word, so that words may contain
+//! spaces.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,15 +14,15 @@ use super::source::{AHEAD_MAX, Source};
 use super::{Builder, Column, Format, Place, SNIFFED_BYTES, Table, Vectors, Watch};
 use crate::pretrained::load::LoadStopped;
 
-/// Whether what follows a header is text, in which the bytes of numbers are no letters: UTF-8 without control characters, or
-/// another encoding in which most letters are those of ASCII.
+/// Returns whether text follows a header, and not binary numbers: UTF-8 without control characters, or another encoding
+/// in which most letters are ASCII.
 pub fn is_text(after_header: &[u8], width: usize) -> bool {
     const LOOKED_AT: usize = 4096;
     let start = &after_header[..after_header.len().min(LOOKED_AT)];
     let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace() || *byte == 0x7f;
     let is_utf_8 = match std::str::from_utf8(start) {
         Ok(_) => true,
-        // A letter that is cut in two.
+        // The error is a character that the sample cuts in two.
         Err(error) => error.error_len().is_none() && start.len() == LOOKED_AT,
     };
     let plain = start.iter().filter(|byte| byte.is_ascii()).count();
@@ -29,13 +30,13 @@ pub fn is_text(after_header: &[u8], width: usize) -> bool {
     has_letters || layout::has_row(after_header, width)
 }
 
-/// Reads a text.
+/// Reads a text format.
 ///
 /// # Errors
-/// If most lines are no rows, or reading was stopped.
+/// If most lines are not rows, or reading was stopped.
 pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let header_bytes = header.map_or(0, |header| header.bytes);
-    // One wide row may be longer than the beginning that is looked at.
+    // A single wide row may be longer than the usual sample.
     let is_long = !source.peek(SNIFFED_BYTES)?[header_bytes..].contains(&b'\n');
     let looked_at = if is_long { AHEAD_MAX } else { SNIFFED_BYTES };
     let head = source.peek(looked_at)?;
@@ -64,7 +65,7 @@ pub fn read(mut source: Source, header: Option<Header>, path: &Path, watch: Watc
     builder.finish(format, "text", &source)
 }
 
-/// Writes a line for each word, after a header of count and width where the format has one.
+/// Writes a line for each word, after a header of count and width if the format has one.
 pub(super) fn write(table: &Table<'_>, has_header: bool, to: &mut dyn Write) -> io::Result<()> {
     if has_header {
         writeln!(to, "{} {}", table.rows.rows(), table.rows.cols())?;
@@ -78,7 +79,7 @@ pub(super) fn write(table: &Table<'_>, has_header: bool, to: &mut dyn Write) -> 
     })
 }
 
-/// Appends a separator and the fewest digits that are read back as the same number.
+/// Appends a separator and the fewest digits that read back as the same number.
 fn push_number(line: &mut String, separator: char, x: f32) {
     use std::fmt::Write as _;
 
@@ -86,7 +87,7 @@ fn push_number(line: &mut String, separator: char, x: f32) {
     let _ = write!(line, "{separator}{x:?}");
 }
 
-/// Writes the numbers of the Embedding Projector, a line for each row.
+/// Writes the Embedding Projector's table of numbers, a line for each row.
 pub(super) fn write_tsv(table: &Table<'_>, to: &mut dyn Write) -> io::Result<()> {
     if table.rows.cols() < 2 {
         return Err(io::Error::other("the Embedding Projector reads vectors of two numbers or more"));
@@ -130,7 +131,8 @@ pub(super) fn rows(
     Ok(())
 }
 
-/// Writes a table of the words and the other columns, as [`metadata_beside`](super::metadata::metadata_beside) reads it.
+/// Writes a table of the words and the other columns, in the form that
+/// [`metadata_beside`](super::metadata::metadata_beside) reads.
 ///
 /// # Errors
 /// If it cannot be written.

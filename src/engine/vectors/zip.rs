@@ -13,10 +13,10 @@ use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// A zip in the making. Its entries are stored as they are, as `np.savez` does.
+/// A zip archive that is being written. Its entries are not compressed, as with `np.savez`.
 pub(super) struct NewZip<'a> {
     to: &'a mut dyn Write,
-    /// Bytes that are written.
+    /// Number of bytes written so far.
     at: u64,
     directory: Vec<u8>,
     entries: u16,
@@ -27,13 +27,13 @@ impl<'a> NewZip<'a> {
         Self { to, at: 0, directory: Vec::new(), entries: 0 }
     }
 
-    /// Writes an entry, whose bytes are asked for twice: they are counted and summed before they are written.
+    /// Writes an entry. `write` is called twice, because the bytes are counted and summed before they are written.
     pub fn entry(&mut self, name: &str, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut sum = Sum { crc: Crc::new(), bytes: 0 };
         write(&mut sum)?;
         let name = name.replace(['/', '\\', '\0'], "_");
         let (crc, size, at) = (sum.crc.sum(), small(sum.bytes)?, small(self.at)?);
-        // Version 2.0, the name in UTF-8, stored, no time but the first of the format; twice the size; no extra field.
+        // Version 2.0, the name in UTF-8, not compressed, the first time of the format; the size twice; no extra field.
         let mut about = [20_u16, 1 << 11, 0, 0, 0x21].map(u16::to_le_bytes).concat();
         about.extend([crc, size, size].map(u32::to_le_bytes).concat());
         about.extend([name.len() as u16, 0].map(u16::to_le_bytes).concat());
@@ -41,7 +41,8 @@ impl<'a> NewZip<'a> {
         self.to.write_all(&head)?;
         write(self.to)?;
         self.at += head.len() as u64 + u64::from(size);
-        // The directory's entry has the version of the writer before, and a comment, disk and attributes behind.
+        // The directory's entry has the version of the writer before these fields, and a comment, disk and attributes
+        // after.
         let attributes = [0; 10];
         self.directory
             .extend([ENTRY, &20_u16.to_le_bytes(), &about, &attributes, &at.to_le_bytes(), name.as_bytes()].concat());
@@ -59,13 +60,13 @@ impl<'a> NewZip<'a> {
     }
 }
 
-/// A place in a zip, whose numbers have 32 bits.
+/// Converts an offset to the 32 bits that a zip has for it, or fails.
 fn small(at: u64) -> io::Result<u32> {
     let most = "a .npz has at most 4 GB; write .npy, safetensors or word2vec";
     u32::try_from(at).ok().filter(|at| *at != ELSEWHERE).ok_or_else(|| io::Error::other(most))
 }
 
-/// The number of bytes that are written, and their checksum.
+/// The number of bytes written, and their checksum.
 struct Sum {
     crc: Crc,
     bytes: u64,
@@ -83,37 +84,37 @@ impl Write for Sum {
     }
 }
 
-/// A file within a zip.
+/// A file within a zip archive.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub name: String,
     is_deflated: bool,
-    /// The checksum of what is unpacked.
+    /// Checksum of the decompressed bytes.
     sum: u32,
     packed: u64,
     size: u64,
-    /// Where its own header is.
+    /// Offset of its own header.
     at: u64,
 }
 
 impl Entry {
-    /// Whether it is a file, and not a folder or what a system puts beside files.
+    /// Returns whether it is a file, and not a folder or something that an operating system adds to files.
     pub fn is_file(&self) -> bool {
         let name = self.name.rsplit('/').next().unwrap_or_default();
         !name.is_empty() && !name.starts_with('.') && !self.name.starts_with("__MACOSX/")
     }
 }
 
-/// Entries of an archive, at most.
+/// Largest number of entries of an archive.
 const ENTRIES_MAX: usize = 256;
-/// The end of a zip: its fixed part, and the longest comment.
+/// Sizes of the end of a zip: its fixed part, and the longest comment.
 const END_BYTES: usize = 22;
 const COMMENT_MAX: usize = 0xffff;
 const END: &[u8] = b"PK\x05\x06";
 const ENTRY: &[u8] = b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
 const LOCAL_BYTES: usize = 30;
-/// Stands in place of what is too large for 32 bits.
+/// Value of a field whose number is too large for 32 bits.
 const ELSEWHERE: u32 = u32::MAX;
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
@@ -124,7 +125,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The files of a zip, by the directory at its end.
+/// Returns the files of a zip, from the directory at its end.
 pub(super) fn directory(archive: &Archive) -> Result<Vec<Entry>, Refusal> {
     let (mut file, length) = archive.open()?;
     let tail = length.min((END_BYTES + COMMENT_MAX) as u64);
@@ -168,7 +169,7 @@ fn part(file: &mut impl ReadSeek, from: u64, count: u64) -> Result<Vec<u8>, Refu
     Ok(bytes)
 }
 
-/// The first entry of a directory and the rest; within, none if the entry is of a kind that is not read.
+/// Returns the first entry of a directory and the rest. The entry is `None` if it is of a kind that is not read.
 fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
     let (flags, method, sum) = (u16_at(bytes, 8)?, u16_at(bytes, 10)?, u32_at(bytes, 16)?);
     let (packed, size, at) = (u32_at(bytes, 20)?, u32_at(bytes, 24)?, u32_at(bytes, 42)?);
@@ -177,7 +178,7 @@ fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
     let extra_end = name_end + u16_at(bytes, 30)?;
     let mut large = large_numbers(bytes.get(name_end..extra_end)?);
     let rest = bytes.get(extra_end + u16_at(bytes, 32)?..).filter(|_| bytes.starts_with(ENTRY))?;
-    // The large numbers are those of these three that are too large for 32 bits, in this order.
+    // Of these three numbers, those that are too large for 32 bits are among the large ones, in this order.
     let mut number = |small: u32| if small == ELSEWHERE { large.next() } else { Some(small.into()) };
     let (size, packed, at) = (number(size), number(packed), number(at));
     let is_read = flags & 1 == 0 && [0, 8].contains(&method);
@@ -186,7 +187,7 @@ fn entry(bytes: &[u8]) -> Option<(Option<Entry>, &[u8])> {
     Some((found, rest))
 }
 
-/// Numbers of 64 bits in an entry's extra fields, each of which has its kind and its length before it.
+/// Returns the 64-bit numbers of an entry's extra fields, each of which starts with its kind and its length.
 fn large_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     const LARGE: usize = 1;
     let mut numbers: &[u8] = &[];
@@ -200,7 +201,7 @@ fn large_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     numbers.as_chunks::<8>().0.iter().map(|eight| u64::from_le_bytes(*eight))
 }
 
-/// The bytes of an entry.
+/// Returns the bytes of an entry.
 pub(super) fn open(archive: &Archive, entry: &Entry, packed: Option<u64>) -> Result<Source, Refusal> {
     let (mut file, _) = archive.open()?;
     let head = part(&mut file, entry.at, LOCAL_BYTES as u64)?;
@@ -219,7 +220,7 @@ pub(super) fn open(archive: &Archive, entry: &Entry, packed: Option<u64>) -> Res
     })
 }
 
-/// Bytes that are held against their checksum where they end.
+/// A reader that checks the checksum of the bytes at their end.
 struct Checked {
     from: Box<dyn Read>,
     crc: Crc,

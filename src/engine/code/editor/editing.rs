@@ -1,15 +1,15 @@
-//! Keys that do more to the text of a code cell than insert their character.
+//! Keys that do more in a code cell than insert their character.
 
 use std::ops::Range;
 
 use super::highlight::{Span, SpanKind, highlight, is_name, is_open};
 
-/// Spaces of one level.
+/// Number of spaces of one level of indentation.
 const LEVEL: usize = 4;
 const COMMENT: &str = "//";
 const PAIRS: [(char, char); 5] = [('(', ')'), ('[', ']'), ('{', '}'), ('"', '"'), ('`', '`')];
 
-/// Bytes of the text: where the selection began, and where the caret is.
+/// A selection, in bytes of the text: `anchor` is where it began, `caret` where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextSelection {
     pub anchor: usize,
@@ -30,7 +30,7 @@ impl TextSelection {
     }
 }
 
-/// A new line, as far in as this one, and further after an opening bracket.
+/// Inserts a new line with the indentation of this one, or a level more after an opening bracket.
 pub fn enter(text: &mut String, selection: TextSelection) -> TextSelection {
     let range = selection.range();
     text.replace_range(range.clone(), "");
@@ -49,7 +49,7 @@ pub fn enter(text: &mut String, selection: TextSelection) -> TextSelection {
     TextSelection::at(caret + inner.len())
 }
 
-/// To the next level, or the lines of the selection further in.
+/// Inserts spaces up to the next level of indentation, or indents the lines of a selection of several lines.
 pub fn indent(text: &mut String, selection: TextSelection) -> TextSelection {
     if !text[selection.range()].contains('\n') {
         let range = selection.range();
@@ -61,12 +61,12 @@ pub fn indent(text: &mut String, selection: TextSelection) -> TextSelection {
     indent_lines(text, selection)
 }
 
-/// The lines of the selection, or the caret's, further in.
+/// Indents the lines of the selection, or the caret's line.
 pub fn indent_lines(text: &mut String, selection: TextSelection) -> TextSelection {
     edit_lines(text, selection, |line| if line.trim().is_empty() { (0..0, "") } else { (0..0, "    ") })
 }
 
-/// The lines of the selection, or the caret's, less far in.
+/// Outdents the lines of the selection, or the caret's line.
 pub fn outdent(text: &mut String, selection: TextSelection) -> TextSelection {
     edit_lines(text, selection, |line| {
         let tab = usize::from(line.starts_with('\t'));
@@ -75,7 +75,7 @@ pub fn outdent(text: &mut String, selection: TextSelection) -> TextSelection {
     })
 }
 
-/// Comments the lines of the selection, or takes their comments away if all are.
+/// Comments the lines of the selection, or uncomments them if all are comments.
 pub fn toggle_comments(text: &mut String, selection: TextSelection) -> TextSelection {
     let lines = lines_of(text, selection);
     let code = || text[lines.clone()].lines().filter(|line| !line.trim().is_empty());
@@ -94,7 +94,8 @@ pub fn toggle_comments(text: &mut String, selection: TextSelection) -> TextSelec
     })
 }
 
-/// Types a bracket or quote that closes, wraps or is stepped over; `None` where it is only inserted.
+/// Types a bracket or quote that is closed automatically, wraps the selection, or replaces the same one at the caret.
+/// Returns `None` if the character is only to be inserted.
 pub fn typed(text: &mut String, selection: TextSelection, c: char) -> Option<TextSelection> {
     if let Some((_, close)) = PAIRS.iter().find(|(open, _)| *open == c) {
         let spans = highlight(text);
@@ -120,13 +121,14 @@ pub fn typed(text: &mut String, selection: TextSelection, c: char) -> Option<Tex
     if c != '}' || before.is_empty() || !before.bytes().all(|byte| byte == b' ') {
         return None;
     }
-    // A block ends one level out.
+    // The closing bracket of a block is one level further out.
     let out = LEVEL.min(before.len());
     text.replace_range(selection.caret - out..selection.caret, "}");
     Some(TextSelection::at(selection.caret - out + 1))
 }
 
-/// Deletes an empty pair or a level of indentation backwards; `None` where one character goes.
+/// Deletes backwards an empty pair of brackets or a level of indentation. Returns `None` if one character is to be
+/// deleted.
 pub fn backspace(text: &mut String, selection: TextSelection) -> Option<TextSelection> {
     if !selection.is_empty() {
         return None;
@@ -134,7 +136,7 @@ pub fn backspace(text: &mut String, selection: TextSelection) -> Option<TextSele
     let caret = selection.caret;
     let (before, after) = (text[..caret].chars().next_back()?, text[caret..].chars().next());
     if PAIRS.iter().any(|(open, close)| *open == before && Some(*close) == after) {
-        // The quotes must be of one string, not the ends of two.
+        // Both quotes must belong to one string.
         let is_pair =
             before != '"' && before != '`' || token(&highlight(text), caret).is_some_and(|s| s.range.len() == 2);
         if is_pair {
@@ -158,7 +160,7 @@ fn wrap(text: &mut String, selection: TextSelection, open: char, close: char) ->
     TextSelection { anchor: selection.anchor + 1, caret: selection.caret + 1 }
 }
 
-/// The same bracket stands there already, and another would be one too many.
+/// Returns whether the same closing bracket or quote follows the caret, so that typing it only moves the caret.
 fn steps_over(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
     if !text[caret..].starts_with(c) {
         return false;
@@ -171,7 +173,8 @@ fn steps_over(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
         && !spans.iter().any(|span| span.kind == SpanKind::Unmatched)
 }
 
-/// Whether an opening bracket or quote gets its partner at once: in code, and before nothing that it would enclose.
+/// Returns whether an opening bracket or quote is closed automatically: in code, and if nothing follows that it could
+/// enclose.
 fn pairs_here(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
     let closed = |span: &Span| span.kind == SpanKind::Text && !is_open(text, span);
     let within = spans.iter().any(|span| {
@@ -185,7 +188,7 @@ fn pairs_here(text: &str, spans: &[Span], caret: usize, c: char) -> bool {
     !within && !joins && free
 }
 
-/// The token that the caret stands within.
+/// Returns the token that the caret is within.
 fn token(spans: &[Span], caret: usize) -> Option<&Span> {
     spans.iter().find(|span| span.range.start < caret && caret < span.range.end)
 }
@@ -198,7 +201,7 @@ fn indent_of(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The whole lines that a selection touches; one that ends before a line's first character leaves it out.
+/// Returns the range of whole lines that a selection touches. A line is left out if the selection ends at its start.
 fn lines_of(text: &str, selection: TextSelection) -> Range<usize> {
     let range = selection.range();
     let start = line_start(text, range.start);
@@ -207,7 +210,7 @@ fn lines_of(text: &str, selection: TextSelection) -> Range<usize> {
     start..end
 }
 
-/// Replaces a piece of each line; the selection stays on what it was on.
+/// Replaces a part of each line; the selection moves with its text.
 fn edit_lines(
     text: &mut String,
     selection: TextSelection,
@@ -221,7 +224,7 @@ fn edit_lines(
         let (range, insert) = edit(line.trim_end_matches('\n'));
         for (new, old) in [(&mut anchor, selection.anchor), (&mut caret, selection.caret)] {
             let at = start + range.start;
-            // A selection from the start of a line keeps that start.
+            // A selection that begins at the start of a line still does so afterwards.
             let is_behind = old > at || old == at && (range.start > 0 || selection.is_empty());
             if is_behind {
                 *new = *new + insert.len() - range.len().min(old - at);
@@ -242,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    /// `|` is the caret and `^`, if there is one, where the selection began.
+    /// Reads a text with a selection: `|` is the caret, and `^`, if there is one, the anchor.
     fn parse(marked: &str) -> (String, TextSelection) {
         let caret = marked.replace('^', "").find('|').unwrap();
         let anchor = marked.replace('|', "").find('^').unwrap_or(caret);
@@ -264,7 +267,7 @@ mod tests {
         tell(text, selection)
     }
 
-    /// With what is plainly inserted where nothing special happens.
+    /// Types a character, which is inserted if it has no special effect.
     fn after(marked: &str, c: char) -> String {
         let (mut text, selection) = parse(marked);
         let selection = typed(&mut text, selection, c).unwrap_or_else(|| {

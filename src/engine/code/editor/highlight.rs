@@ -1,13 +1,13 @@
-//! The tokens of a code cell, for its colours, its brackets and its completion.
+//! The tokens of a code cell, for syntax highlighting, bracket matching and completion.
 //!
-//! The scanner is not Rhai's, which stops at the first mistake: a text that is being
-//! typed is wrong most of the time.
+//! Rhai's scanner is not used because it stops at the first error, and text that is being typed has errors most of the
+//! time.
 
 use std::ops::Range;
 
 use crate::code::LineColumn;
 
-/// Kinds of spans. White space is in none.
+/// Kinds of spans. White space belongs to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
     Keyword,
@@ -15,28 +15,28 @@ pub enum SpanKind {
     /// A string or a character, with its quotes.
     Text,
     Comment,
-    /// Name of a variable, function or property: the scope says which.
+    /// Name of a variable, function or property; the scope decides which.
     Name,
     Operator,
     Bracket,
-    /// A bracket without its partner.
+    /// A bracket without a partner.
     Unmatched,
 }
 
-/// Bytes of the text, in order and apart.
+/// A token as a range of bytes. Spans are sorted and do not overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub range: Range<usize>,
     pub kind: SpanKind,
 }
 
-/// Words of the grammar that a code cell can use.
+/// Keywords of the grammar that a code cell can use.
 pub const KEYWORDS: [&str; 21] = [
     "let", "const", "fn", "if", "else", "for", "in", "while", "loop", "do", "until", "break", "continue", "return",
     "switch", "throw", "try", "catch", "true", "false", "this",
 ];
 
-/// The tokens of any text.
+/// Splits any text into tokens.
 pub fn highlight(source: &str) -> Vec<Span> {
     let mut scanner = Scanner { source, at: 0, spans: Vec::new(), open: Vec::new() };
     while let Some(c) = scanner.peek() {
@@ -48,10 +48,10 @@ pub fn highlight(source: &str) -> Vec<Span> {
     scanner.spans
 }
 
-/// The bracket at the caret and its partner, the one at the caret first.
+/// Returns the bracket at the caret and its partner, in this order.
 pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usize>; 2]> {
     let brackets: Vec<&Span> = spans.iter().filter(|span| span.kind == SpanKind::Bracket).collect();
-    // The one behind the caret was typed last, so it comes first.
+    // The bracket before the caret was typed last, so it is preferred.
     let behind = brackets.iter().position(|bracket| bracket.range.end == caret);
     let start = behind.or_else(|| brackets.iter().position(|bracket| bracket.range.start == caret))?;
     let opens = |i: usize| source[brackets[i].range.clone()].ends_with(['(', '[', '{']);
@@ -61,12 +61,12 @@ pub fn pair_at(source: &str, spans: &[Span], caret: usize) -> Option<[Range<usiz
         depth = if opens(*i) == forwards { depth + 1 } else { depth - 1 };
         depth == 0
     };
-    // Those left are matched, so they nest and the depth ends at 0.
+    // The remaining brackets are matched, so they nest and the depth ends at 0.
     let end = if forwards { (start..brackets.len()).find(&mut partner) } else { (0..=start).rev().find(&mut partner) }?;
     Some([brackets[start].range.clone(), brackets[end].range.clone()])
 }
 
-/// The token at a place, or at least one character where there is any.
+/// Returns the token at a place, or at least one character if there is any.
 pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize> {
     let mut start = 0;
     for line in source.split_inclusive('\n').take(place.line.saturating_sub(1)) {
@@ -78,7 +78,7 @@ pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize>
         let end = source[at..span.range.end].find('\n').map_or(span.range.end, |len| at + len);
         return at..end.max(at);
     }
-    // Behind the end of a line: what stands before is where something is missing.
+    // At the end of a line the error is that something is missing after the last token.
     let before = spans.iter().rev().find(|span| span.range.end <= at && span.range.start >= start);
     match (source[at..].chars().next(), before) {
         (Some(c), _) if c != '\n' && c != '\r' => at..at + c.len_utf8(),
@@ -87,18 +87,18 @@ pub fn token_at(source: &str, spans: &[Span], place: LineColumn) -> Range<usize>
     }
 }
 
-/// A string whose end is not there yet.
+/// Returns whether a string is not closed yet.
 pub(super) fn is_open(source: &str, span: &Span) -> bool {
     let text = &source[span.range.clone()];
     span.kind == SpanKind::Text && (text.len() < 2 || !text.ends_with(['"', '`', '\'', '#']))
 }
 
-/// A bracket that waits for its partner.
+/// An open bracket whose partner has not been found yet.
 struct Open {
     span: usize,
-    /// The bracket that closes it.
+    /// Bracket that closes it.
     partner: char,
-    /// Whether it is `${` within a string, which goes on after it.
+    /// Whether it is `${` within a string, which continues after it.
     in_string: bool,
 }
 
@@ -168,7 +168,7 @@ impl Scanner<'_> {
     }
 
     fn close(&mut self, c: char) {
-        // A bracket of code does not reach out of the `${…}` that it stands in.
+        // A bracket within `${…}` is not matched with one outside.
         let inner = self.open.iter().rposition(|open| open.in_string && c != '}').map_or(0, |i| i + 1);
         let partner = self.open[inner..].iter().rposition(|open| open.partner == c).map(|i| i + inner);
         let Some(partner) = partner else { return self.push(1, SpanKind::Unmatched) };
@@ -181,7 +181,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The string between backticks, up to its end or to the code within it. `quote` bytes stand before it.
+    /// Scans a string between backticks up to its end or to code within it; `quote` bytes of it come before.
     fn interpolated(&mut self, quote: usize) {
         let rest = self.rest();
         let mut chars = rest[quote..].char_indices().map(|(i, c)| (i + quote, c)).peekable();
@@ -215,9 +215,9 @@ pub(super) fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-// How long a token is, by what stands at its start.
+// Functions that return the length of the token at the start of a text.
 
-/// `/* /* */ */` is one comment.
+/// Returns the length of a block comment. Comments nest: `/* /* */ */` is one.
 pub(super) fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     loop {
@@ -237,7 +237,7 @@ pub(super) fn block_comment(rest: &str) -> usize {
     }
 }
 
-/// To the closing quote, or to the end of a line that does not say `\` to go on.
+/// Returns the length of a string up to its closing quote, or to the end of a line that does not end with `\`.
 pub(super) fn string(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1).peekable();
     while let Some((i, c)) = chars.next() {
@@ -251,7 +251,7 @@ pub(super) fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// `'a'` or `'\n'`; an apostrophe alone is none.
+/// Returns the length of a character, `'a'` or `'\n'`, or `None` for an apostrophe alone.
 pub(super) fn character(rest: &str) -> Option<usize> {
     let line = rest.lines().next().unwrap_or_default();
     let mut escaped = false;
@@ -266,7 +266,7 @@ pub(super) fn character(rest: &str) -> Option<usize> {
     None
 }
 
-/// `#"…"#`, with as many `#` after as before.
+/// Returns the length of a raw string, `#"…"#`, which has as many `#` after as before.
 pub(super) fn raw_string(rest: &str) -> Option<usize> {
     let hashes = rest.len() - rest.trim_start_matches('#').len();
     let (marks, inner) = rest.split_at(hashes);
@@ -282,7 +282,7 @@ pub(super) fn number(rest: &str) -> usize {
     }
     let decimal = |text: &str| digits(text, |c| c.is_ascii_digit());
     let mut len = decimal(rest);
-    // `1..3` is a range and `1.abs()` a call.
+    // In `1..3` and `1.abs()` the point does not belong to the number.
     let mut behind = rest[len..].chars();
     if behind.next() == Some('.') && !behind.next().is_some_and(|c| c == '.' || c.is_alphabetic() || c == '_') {
         len += 1 + decimal(&rest[len + 1..]);
@@ -297,7 +297,7 @@ pub(super) fn number(rest: &str) -> usize {
     len
 }
 
-/// The longest operator at the start.
+/// Returns the length of the longest operator at the start.
 pub(super) fn operator(rest: &str) -> Option<usize> {
     const LONG: [&str; 28] = [
         "**=", "..=", "<<=", ">>=", "===", "!==", "**", "..", "<<", ">>", "==", "!=", "<=", ">=", "+=", "-=", "*=",
@@ -312,8 +312,8 @@ mod tests {
 
     use super::*;
 
-    /// `kind:text` of each token.
-    fn told(source: &str) -> Vec<String> {
+    /// Returns each token as `kind:text`.
+    fn described(source: &str) -> Vec<String> {
         let letter = |kind| match kind {
             SpanKind::Keyword => 'k',
             SpanKind::Number => 'n',
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_line_of_code() {
-        let tokens = told("let S = Q @ K.T / sqrt(4); // scores");
+        let tokens = described("let S = Q @ K.T / sqrt(4); // scores");
         let expected = "k:let a:S o:= a:Q o:@ a:K o:. a:T o:/ a:sqrt b:( n:4 b:) o:;";
         assert_eq!(tokens[..tokens.len() - 1].join(" "), expected);
         assert_eq!(tokens.last().unwrap(), "c:// scores");
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn numbers_stop_before_ranges_and_calls() {
         assert_eq!(
-            told("1..3 1.5e-3 0xff_f 1.abs() 2. 1_000 7e"),
+            described("1..3 1.5e-3 0xff_f 1.abs() 2. 1_000 7e"),
             [
                 "n:1", "o:..", "n:3", "n:1.5e-3", "n:0xff_f", "n:1", "o:.", "a:abs", "b:(", "b:)", "n:2.", "n:1_000",
                 "n:7", "a:e"
@@ -348,16 +348,16 @@ mod tests {
 
     #[test]
     fn strings_of_every_form() {
-        assert_eq!(told(r#""a\"b" "say ""hi""" x"#), [r#"t:"a\"b""#, r#"t:"say ""hi""""#, "a:x"]);
-        assert_eq!(told("\"open\nx"), ["t:\"open", "a:x"]);
-        assert_eq!(told("\"goes \\\non\" x"), ["t:\"goes \\\non\"", "a:x"]);
-        assert_eq!(told(r##"#"raw "quoted" \"# x"##), [r##"t:#"raw "quoted" \"#"##, "a:x"]);
-        assert_eq!(told("'a' '\\n' it's"), ["t:'a'", "t:'\\n'", "a:it", "t:'", "a:s"]);
+        assert_eq!(described(r#""a\"b" "say ""hi""" x"#), [r#"t:"a\"b""#, r#"t:"say ""hi""""#, "a:x"]);
+        assert_eq!(described("\"open\nx"), ["t:\"open", "a:x"]);
+        assert_eq!(described("\"goes \\\non\" x"), ["t:\"goes \\\non\"", "a:x"]);
+        assert_eq!(described(r##"#"raw "quoted" \"# x"##), [r##"t:#"raw "quoted" \"#"##, "a:x"]);
+        assert_eq!(described("'a' '\\n' it's"), ["t:'a'", "t:'\\n'", "a:it", "t:'", "a:s"]);
     }
 
     #[test]
     fn code_within_strings_is_code() {
-        let tokens = told("`sum ${f(#{a: `in ${x}`}) + 1} \\${no} end` y");
+        let tokens = described("`sum ${f(#{a: `in ${x}`}) + 1} \\${no} end` y");
         assert_eq!(tokens[..5], ["t:`sum ", "b:${", "a:f", "b:(", "b:#{"]);
         assert_eq!(tokens[tokens.len() - 3..], ["b:}", "t: \\${no} end`", "a:y"]);
         assert!(tokens.contains(&"t:`in ".to_owned()) && !tokens.iter().any(|token| token.starts_with("u:")));
@@ -365,14 +365,14 @@ mod tests {
 
     #[test]
     fn comments_nest() {
-        assert_eq!(told("/* a /* b */ c */ x /* open"), ["c:/* a /* b */ c */", "a:x", "c:/* open"]);
+        assert_eq!(described("/* a /* b */ c */ x /* open"), ["c:/* a /* b */ c */", "a:x", "c:/* open"]);
     }
 
     #[test]
     fn brackets_without_a_partner_are_told() {
-        assert_eq!(told("(]"), ["u:(", "u:]"]);
-        assert_eq!(told("([)"), ["b:(", "u:[", "b:)"]);
-        assert_eq!(told("\"(\" (/* ) */)"), ["t:\"(\"", "b:(", "c:/* ) */", "b:)"]);
+        assert_eq!(described("(]"), ["u:(", "u:]"]);
+        assert_eq!(described("([)"), ["b:(", "u:[", "b:)"]);
+        assert_eq!(described("\"(\" (/* ) */)"), ["t:\"(\"", "b:(", "c:/* ) */", "b:)"]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The names that a code cell sees: the language's, the model's, and those of the cells above; and which of them are
-//! meant by what is typed.
+//! The names that a code cell sees (of the language, the model, and the cells above), and which of them may complete
+//! the typed text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,16 +8,16 @@ use std::sync::{Arc, LazyLock};
 use super::highlight::{KEYWORDS, Span, SpanKind, highlight, is_name, is_open};
 use crate::code::{Axis, Help, REFERENCE, Tensor};
 
-/// Kinds of names, in the order in which they are offered.
+/// Kinds of names, in the order in which completion offers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
-    /// Defined by this cell or one above.
+    /// A variable that this cell or one above defines.
     Variable,
     /// A tensor of the model.
     Tensor,
     Function,
     Keyword,
-    /// The entry of an axis.
+    /// The word that names an entry of an axis.
     Word,
 }
 
@@ -37,11 +37,11 @@ impl NameKind {
 pub struct Name {
     pub name: String,
     pub kind: NameKind,
-    /// Shape or value, or how it is called.
+    /// Shape, value, or how the function is called.
     pub detail: String,
-    /// One line, or nothing.
+    /// Meaning in one line, or empty.
     pub meaning: String,
-    /// LaTeX, or nothing.
+    /// Equation in LaTeX, or empty.
     pub equation: String,
     pub axes: Vec<Axis>,
 }
@@ -52,14 +52,14 @@ impl Name {
         Self { name, kind, detail, meaning: String::new(), equation: String::new(), axes: Vec::new() }
     }
 
-    /// A tensor of the model.
+    /// Makes the name of a tensor of the model.
     pub fn tensor(name: impl Into<String>, tensor: &Tensor, meaning: impl Into<String>) -> Self {
         let meaning = meaning.into();
         let shape = tensor.shape().to_string();
         Self { axes: tensor.axes().to_vec(), meaning, ..Self::plain(name, NameKind::Tensor, shape) }
     }
 
-    /// A function of a cell above.
+    /// Makes the name of a function that a cell above defines.
     pub fn function(name: impl Into<String>, call: impl Into<String>) -> Self {
         Self::plain(name, NameKind::Function, call)
     }
@@ -70,12 +70,12 @@ impl Name {
     }
 }
 
-/// Names in the order in which they are defined. All cells of a notebook share them, and each sees those
-/// above it, so that a thousand cells cost one list.
+/// Names in the order of their definitions. All cells of a notebook share them, and each sees those above it, so that a
+/// thousand cells need one list only.
 #[derive(Debug, Default)]
 pub struct NotebookNames {
     all: Vec<Name>,
-    /// Places in `all`, by name; of one name in order.
+    /// Indices into `all`, sorted by name, and in order for equal names.
     by_name: Vec<usize>,
 }
 
@@ -87,9 +87,9 @@ impl NotebookNames {
         Self { all, by_name }
     }
 
-    /// The last one of that name among the first `seen`.
-    fn find(&self, name: &str, seen: usize) -> Option<&Name> {
-        let behind = self.by_name.partition_point(|&at| (self.all[at].name.as_str(), at) < (name, seen));
+    /// Returns the last of the first `visible_count` names that is equal to `name`.
+    fn find(&self, name: &str, visible_count: usize) -> Option<&Name> {
+        let behind = self.by_name.partition_point(|&at| (self.all[at].name.as_str(), at) < (name, visible_count));
         let found = &self.all[*self.by_name.get(behind.checked_sub(1)?)?];
         (found.name == name).then_some(found)
     }
@@ -101,47 +101,47 @@ impl PartialEq for NotebookNames {
     }
 }
 
-/// Names that one cell sees; cheap to clone.
+/// The names that one cell sees; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct CompletionScope {
     names: Arc<NotebookNames>,
-    /// The first of them, up to the given number.
-    seen: usize,
+    /// Number of leading names that the cell sees.
+    visible_count: usize,
 }
 
 impl CompletionScope {
-    /// Names in order; where one stands twice, the later is seen.
+    /// Makes a scope of all these names. Of equal names the last one is visible.
     pub fn new(names: impl IntoIterator<Item = Name>) -> Self {
         let names = Arc::new(NotebookNames::new(names));
-        Self { seen: names.all.len(), names }
+        Self { visible_count: names.all.len(), names }
     }
 
-    /// The first of `names`, up to the given number.
-    pub fn of(names: Arc<NotebookNames>, seen: usize) -> Self {
-        Self { names, seen }
+    /// Makes a scope of the first `visible_count` names.
+    pub fn of(names: Arc<NotebookNames>, visible_count: usize) -> Self {
+        Self { names, visible_count }
     }
 
-    /// Found without looking at the names: what follows from the one follows from the other.
+    /// Returns whether both are the same part of the same list, without comparing the names.
     pub fn is(&self, other: &CompletionScope) -> bool {
-        Arc::ptr_eq(&self.names, &other.names) && self.seen == other.seen
+        Arc::ptr_eq(&self.names, &other.names) && self.visible_count == other.visible_count
     }
 
     pub fn find(&self, name: &str) -> Option<&Name> {
         let of_language = || {
-            let at = LANGUAGE.binary_search_by(|known| known.name.as_str().cmp(name)).ok()?;
+            let at = LANGUAGE.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
             Some(&LANGUAGE[at])
         };
-        self.names.find(name, self.seen).or_else(of_language)
+        self.names.find(name, self.visible_count).or_else(of_language)
     }
 
-    /// Every name once, by name; of two the one that hides the other.
+    /// Returns every visible name once, sorted by name. A later name hides an equal earlier one.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
-        let all = LANGUAGE.iter().chain(self.names.all.iter().take(self.seen));
+        let all = LANGUAGE.iter().chain(self.names.all.iter().take(self.visible_count));
         all.map(|name| (name.name.as_str(), name)).collect::<BTreeMap<_, _>>().into_values()
     }
 }
 
-/// Names of the language, which every cell sees; sorted.
+/// Names of the language, sorted, which every cell sees.
 static LANGUAGE: LazyLock<Vec<Name>> = LazyLock::new(|| {
     let keywords = KEYWORDS.iter().map(|keyword| Name::plain(*keyword, NameKind::Keyword, ""));
     let mut all: Vec<Name> = keywords.chain(REFERENCE.iter().map(Name::reference)).collect();
@@ -153,13 +153,14 @@ static LANGUAGE: LazyLock<Vec<Name>> = LazyLock::new(|| {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NameDefinition {
     pub name: Name,
-    /// The brackets that it stands in; the cells below see what stands in none.
+    /// Number of brackets around the definition; cells below see those at depth 0.
     pub depth: usize,
-    /// Its statement has ended: its own value does not see it yet.
+    /// Whether its statement has ended. The value of a variable does not see the variable itself.
     pub is_whole: bool,
 }
 
-/// Variables and functions that a text of these tokens defines, in order. Values are not known before it runs.
+/// Returns the variables and functions that a text of these tokens defines, in order. Values are not known before it
+/// runs.
 pub fn definitions(source: &str, spans: &[Span]) -> Vec<NameDefinition> {
     let text = |span: &Span| &source[span.range.clone()];
     let last_end = spans.iter().rposition(|span| text(span) == ";");
@@ -180,7 +181,7 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<NameDefinition> {
             "let" | "const" => {
                 (Name::plain(name, NameKind::Variable, "of this cell"), last_end.is_some_and(|end| end > i))
             }
-            // It is seen in its loop, which is deeper than what the cells below see.
+            // Visible in its loop only, so its depth is greater than that of names that other cells see.
             "for" => {
                 let name = Name::plain(name, NameKind::Variable, "of this cell");
                 found.push(NameDefinition { name, depth: depth + 1, is_whole: true });
@@ -198,18 +199,18 @@ pub fn definitions(source: &str, spans: &[Span]) -> Vec<NameDefinition> {
     found
 }
 
-/// A name that may be meant.
+/// A name that completes the typed text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
     pub name: Name,
-    /// Bytes of the text that it replaces.
+    /// Range of bytes of the text that it replaces.
     pub replaces: Range<usize>,
     pub insert: String,
-    /// Bytes of `insert` before the caret.
+    /// Position of the caret within `insert`, in bytes.
     pub caret: usize,
 }
 
-/// The names that the text before the caret may mean, the likeliest first.
+/// Returns the names that may complete the text before the caret, most likely first.
 pub fn completions(source: &str, caret: usize, scope: &CompletionScope) -> Vec<Completion> {
     if !source.is_char_boundary(caret) {
         return Vec::new();
@@ -245,26 +246,26 @@ fn follows_dot(source: &str, spans: &[Span], i: usize) -> bool {
     matches!(before, Some("." | "?."))
 }
 
-/// Names that may stand after a dot.
+/// Returns the names that may follow a dot.
 fn members() -> Vec<Name> {
     let turned = "Rows become columns.".to_owned();
     let equation = r"(A^\top)_{ij} = A_{ji}".to_owned();
     vec![Name { meaning: turned, equation, ..Name::plain("T", NameKind::Variable, "transposed") }]
 }
 
-/// The scope, and what the cell itself defines before span `i`.
+/// Returns the names of the scope, and those that the cell itself defines before span `i`.
 fn in_scope(source: &str, spans: &[Span], i: usize, scope: &CompletionScope) -> Vec<Name> {
     let mut own: Vec<Name> = Vec::new();
     for definition in definitions(source, &spans[..i.min(spans.len())]).into_iter().filter(|found| found.is_whole) {
-        own.retain(|known| known.name != definition.name.name);
+        own.retain(|earlier| earlier.name != definition.name.name);
         own.push(definition.name);
     }
-    let hides = |known: &&Name| !own.iter().any(|name| name.name == known.name);
-    let given: Vec<Name> = scope.names().filter(hides).cloned().collect();
-    own.into_iter().chain(given).collect()
+    let is_visible = |name: &&Name| !own.iter().any(|own| own.name == name.name);
+    let visible: Vec<Name> = scope.names().filter(is_visible).cloned().collect();
+    own.into_iter().chain(visible).collect()
 }
 
-/// Those that `typed` may mean: first those that start with it, then those that have its letters in order.
+/// Returns the names that match `typed`: first those that start with it, then those that contain its letters in order.
 fn ranked(names: Vec<Name>, typed: &str) -> impl Iterator<Item = Name> {
     let mut found: Vec<(usize, Name)> =
         names.into_iter().filter_map(|name| likeness(&name.name, typed).map(|rank| (rank, name))).collect();
@@ -272,7 +273,7 @@ fn ranked(names: Vec<Name>, typed: &str) -> impl Iterator<Item = Name> {
     found.into_iter().map(|(_, name)| name)
 }
 
-/// Less is more alike.
+/// Returns how well a name matches, where less is better, or `None` if it does not.
 fn likeness(name: &str, typed: &str) -> Option<usize> {
     let (lower, typed_lower) = (name.to_lowercase(), typed.to_lowercase());
     if name.starts_with(typed) {
@@ -285,7 +286,7 @@ fn likeness(name: &str, typed: &str) -> Option<usize> {
     typed_lower.chars().all(|letter| letters.any(|other| other == letter)).then_some(2)
 }
 
-/// A function brings its parentheses, unless they are there.
+/// Completes a name; a function is inserted with parentheses unless they are already there.
 fn call(name: Name, replaces: Range<usize>, source: &str) -> Completion {
     let has_parentheses = source[replaces.end..].trim_start().starts_with('(');
     let mut insert = name.name.clone();
@@ -297,18 +298,18 @@ fn call(name: Name, replaces: Range<usize>, source: &str) -> Completion {
     Completion { name, replaces, insert, caret }
 }
 
-/// `A["ba`: the words of the axis.
+/// Completes `A["ba` to the words of the axis.
 fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &CompletionScope) -> Vec<Completion> {
     let Some(labels) = axis_of(source, spans, i, scope).and_then(|axis| axis.labels.as_ref()) else {
         return Vec::new();
     };
     let start = spans[i].range.start + 1;
     let Some(typed) = source.get(start..caret) else { return Vec::new() };
-    // A string that is not closed runs on to the end of the line, over what is no part of the word.
+    // An unclosed string runs to the end of the line, beyond the word.
     let end = source[caret..].find(|c| !is_name(c)).map_or(source.len(), |len| caret + len);
     let closed = source[end..].starts_with('"');
-    let mut seen = BTreeSet::new();
-    let names = labels.iter().filter(|label| seen.insert(*label));
+    let mut distinct = BTreeSet::new();
+    let names = labels.iter().filter(|label| distinct.insert(*label));
     let names = names.map(|label| Name::plain(label, NameKind::Word, "")).collect();
     ranked(names, typed)
         .map(|name| {
@@ -320,7 +321,7 @@ fn words(source: &str, caret: usize, spans: &[Span], i: usize, scope: &Completio
         .collect()
 }
 
-/// Which axis span `i` indexes, if it does.
+/// Returns the axis that span `i` indexes, if it does.
 fn axis_of<'a>(source: &str, spans: &[Span], i: usize, scope: &'a CompletionScope) -> Option<&'a Axis> {
     let text = |span: &Span| &source[span.range.clone()];
     if !text(&spans[i]).starts_with('"') {
@@ -363,16 +364,16 @@ mod tests {
     #[test]
     fn a_cell_sees_what_stands_above_it() {
         let names = Arc::new(NotebookNames::new([number("b", 1.0), number("a", 2.0), number("b", 3.0)]));
-        let seen = |count: usize| {
+        let lookups = |count: usize| {
             let scope = CompletionScope::of(names.clone(), count);
             let detail = |name| scope.find(name).map_or("none".to_owned(), |name| name.detail.clone());
             (detail("a"), detail("b"), scope.names().filter(|name| name.name.len() == 1).count())
         };
-        let told = |a: &str, b: &str, count| (a.to_owned(), b.to_owned(), count);
-        assert_eq!(seen(0), told("none", "none", 0));
-        assert_eq!(seen(1), told("none", "= 1", 1));
-        assert_eq!(seen(2), told("= 2", "= 1", 2));
-        assert_eq!(seen(3), told("= 2", "= 3", 2));
+        let expected = |a: &str, b: &str, count| (a.to_owned(), b.to_owned(), count);
+        assert_eq!(lookups(0), expected("none", "none", 0));
+        assert_eq!(lookups(1), expected("none", "= 1", 1));
+        assert_eq!(lookups(2), expected("= 2", "= 1", 2));
+        assert_eq!(lookups(3), expected("= 2", "= 3", 2));
     }
 
     #[test]
@@ -386,8 +387,9 @@ mod tests {
     fn a_text_tells_what_it_defines() {
         let source = "let a = 1; fn twice(x) { let y = x; y } for i in 0..3 { } let b = [1";
         let found = definitions(source, &highlight(source));
-        let told: Vec<_> = found.iter().map(|found| (found.name.name.as_str(), found.depth, found.is_whole)).collect();
-        assert_eq!(told, [("a", 0, true), ("twice", 0, true), ("y", 1, true), ("i", 1, true), ("b", 0, false)]);
+        let summary: Vec<_> =
+            found.iter().map(|found| (found.name.name.as_str(), found.depth, found.is_whole)).collect();
+        assert_eq!(summary, [("a", 0, true), ("twice", 0, true), ("y", 1, true), ("i", 1, true), ("b", 0, false)]);
         assert_eq!(found[1].name.detail, "twice(x)");
     }
 }
@@ -408,14 +410,14 @@ mod completion_tests {
         ])
     }
 
-    /// Names that are offered at `|`.
+    /// Returns the names that are offered at `|`.
     fn offered(text: &str) -> Vec<String> {
         let caret = text.find('|').unwrap();
         let source = text.replacen('|', "", 1);
         completions(&source, caret, &scope()).into_iter().map(|found| found.name.name).collect()
     }
 
-    /// The text after the first is accepted, with the caret as `|`.
+    /// Returns the text after the first completion is accepted, with the caret as `|`.
     fn accepted(text: &str) -> String {
         let caret = text.find('|').unwrap();
         let mut source = text.replacen('|', "", 1);

@@ -1,5 +1,5 @@
-//! The numbers of attention between its forward and its backward: one block of weights
-//! for each head of each sentence, and the heads as columns of the batch's matrices.
+//! The values that attention's forward pass leaves for its backward pass: one block of weights for each head of each
+//! sentence. The heads are columns of the batch's matrices.
 
 use std::ops::Range;
 
@@ -15,36 +15,35 @@ use crate::numerics::positions::Turns;
 use crate::numerics::simd::{LANES, padded};
 use crate::numerics::{Matrix, Scalar};
 
-/// Values that the forward leaves for the backward and for the viewer. Made once for the largest batch.
+/// Values of the forward pass that the backward pass and the views need, allocated once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct AttentionCache<S> {
-    /// `Q` (N, H·d_k), normed and turned where the layer does that.
+    /// `Q` (N, H·d_k), normed and turned if the layer does that.
     pub query: Matrix<S>,
-    /// `K` (N_k, K·d_k), alike.
+    /// `K` (N_k, K·d_k), normed and turned likewise.
     pub key: Matrix<S>,
     /// `V` (N_k, K·d_v)
     pub value: Matrix<S>,
-    /// The norms of queries and of keys.
+    /// Caches of the norms of queries and of keys.
     pub(super) own_norms: Option<[NormCache<S>; 2]>,
     pub(super) turns: Turns<S>,
     /// `B / τ`
     pub(super) bias: Distances<S>,
-    /// `S_h` of every sentence and head, one (T_q, [`weights_stride`]) block after the other; empty
-    /// where nobody will look at it.
+    /// `S_h` of every sentence and head, (T_q, [`weights_stride`]) blocks in a row; empty unless they are to be shown.
     pub(super) scores: Vec<S>,
-    /// `A_h`, laid out as `scores`; without scores those of short sentences are transposed. Each is
+    /// `A_h`, laid out as `scores`. If there are no scores, those of short sentences are transposed. Each block is
     /// followed by room for the mean weights of its keys.
     pub(super) weights: Vec<S>,
     /// `[M_1 … M_H]` (N, H·d_v)
     pub mix: Matrix<S>,
     pub(super) tile: Tile<S>,
     pub(super) look_up: Option<LookUpCache<S>>,
-    /// Only the mean of a sentence's mixes is wanted: one row for each sentence in `mix`. A mean is linear, so it goes before
-    /// the values: `mean(A V) = mean(A) V`, as many times less work as there are queries.
+    /// Whether only the mean of a sentence's mixes is computed, as one row of `mix` for each sentence. As the mean is
+    /// linear, it is taken of the weights: `mean(A V) = mean(A) V`, which divides the work by the number of queries.
     pub mixes_means: bool,
 }
 
-/// The largest batch: tokens in all, and of the longest sentence.
+/// Size of the largest batch: tokens in all, and tokens of the longest sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchRoom {
     pub rows: usize,
@@ -54,22 +53,22 @@ pub struct BatchRoom {
 impl BatchRoom {
     pub const NONE: Self = Self { rows: 0, longest: 0 };
 
-    /// Room for these sentences.
+    /// Returns the room for these sentences.
     pub fn of(rows: &BatchRows) -> Self {
         Self { rows: rows.total(), longest: rows.longest() }
     }
 
-    /// Room for one sentence.
+    /// Returns the room for one sentence.
     pub fn one(tokens: usize) -> Self {
         Self { rows: tokens, longest: tokens }
     }
 }
 
 impl<S: Scalar> AttentionCache<S> {
-    /// Room for training, which does not look at the scores.
+    /// Allocates the cache for training, which does not need the scores.
     pub fn new(config: &AttentionConfig, queries: BatchRoom, keys: BatchRoom) -> Self {
         let longest = queries.longest.max(keys.longest);
-        // By queries, or by keys where short sentences have them transposed; sentences may differ in which is more.
+        // Weights are stored by query, or by key in short sentences. Which takes more room depends on the sentence.
         let by_query = queries.rows * weights_stride(keys.longest);
         let by_key = keys.rows * weights_stride(queries.longest.min(SHORT_TOKENS_MAX));
         let means = keys.rows * LANES;
@@ -95,24 +94,24 @@ impl<S: Scalar> AttentionCache<S> {
         }
     }
 
-    /// There is room for scores, and so no backward: see [`Self::with_scores`].
+    /// Returns whether there is room for scores. Such a cache has no backward pass: see [`Self::with_scores`].
     pub fn is_viewers(&self) -> bool {
         !self.scores.is_empty()
     }
 
-    /// Adds room for projecting tables of the given number of words and positions: see [`look_up`].
+    /// Adds room for the projected tables of the given number of words and positions: see [`look_up`].
     pub fn look_up_in(&mut self, words: usize, places: usize) {
         let width = self.query.cols().max(self.value.cols());
         self.look_up = Some(LookUpCache::new(words, places, width));
     }
 
-    /// The same for a viewer, who wants the scores too and no gradients: the weights of all sentences lie by queries.
+    /// Adds room for the scores, for views, which need no gradients. All weights are then stored by query.
     #[must_use]
     pub fn with_scores(self) -> Self {
         Self { scores: self.weights.clone(), ..self }
     }
 
-    /// `S_h` and `A_h` of the one sentence that went through, (T_q, T_k) each.
+    /// Returns `S_h` and `A_h` of the last pass, if it was of one sentence, (T_q, T_k) each.
     ///
     /// # Panics
     /// If the cache has no room for scores.
@@ -128,12 +127,12 @@ impl<S: Scalar> AttentionCache<S> {
     }
 }
 
-/// Room for the given number of rows; products may read a lane beyond the last.
+/// Allocates the given number of rows, plus one vector (lane) that products may read beyond the last row.
 pub(in crate::numerics) fn with_lane_beyond<S: Scalar>(rows: usize, cols: usize) -> Matrix<S> {
     Matrix::zeros(rows + LANES.div_ceil(cols), cols)
 }
 
-/// Entries of the weights of one head of one sentence, transposed or not, and of their means.
+/// Returns the number of entries of one head's weights in one sentence, transposed or not, and of their means.
 fn block_entries(queries: usize, keys: usize) -> usize {
     weights_entries(queries, keys) + padded(keys)
 }
@@ -143,7 +142,7 @@ fn weights_entries(queries: usize, keys: usize) -> usize {
     if is_short(queries, keys) { rows.max(transposed_entries(queries, keys)) } else { rows }
 }
 
-/// The weights of a head, and the means if they are wanted.
+/// Splits a head's block into its weights and, if they are needed, their means.
 #[inline(always)]
 pub(super) fn weights_and_means<'a, S: Scalar>(
     block: &'a mut [S],
@@ -154,18 +153,19 @@ pub(super) fn weights_and_means<'a, S: Scalar>(
     (weights, means.then_some(room))
 }
 
-/// Gradients that live only during the backward. Made once for the largest batch.
+/// Gradients that are needed only during the backward pass, allocated once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct AttentionScratch<S> {
     pub(super) d_query: Matrix<S>,
-    /// Gradients of the keys and values that each head reads, (N_k, H·d_k) and (N_k, H·d_v) ...
+    /// Gradients of the keys and values that each head reads, (N_k, H·d_k) and (N_k, H·d_v).
     pub(super) d_key: Matrix<S>,
     pub(super) d_value: Matrix<S>,
-    /// ... and their sums over the heads that share them, (N_k, K·d_k) and (N_k, K·d_v); without rows where none do.
+    /// Sums of these over the heads that share keys and values, (N_k, K·d_k) and (N_k, K·d_v); without rows if no heads
+    /// share.
     pub(super) d_shared: [Matrix<S>; 2],
-    /// The gradient of `B / τ`, (H · distances).
+    /// Gradient of `B / τ`, (H · distances).
     pub(super) d_bias: Vec<S>,
-    /// The scores' gradient, a panel at a time.
+    /// Gradient of the scores of one panel of queries.
     pub(super) d_scores: Vec<S>,
 }
 
@@ -183,25 +183,25 @@ impl<S: Scalar> AttentionScratch<S> {
     }
 }
 
-/// The rows of one head of one sentence, in matrices that have those of all.
+/// The rows of one head of one sentence within the matrices of the batch.
 pub(super) struct HeadRanges {
     pub sentence: usize,
     pub head: usize,
     pub queries: Range<usize>,
     pub keys: Range<usize>,
-    /// Its block of the scores and the weights.
+    /// Its block of the scores and weights.
     pub block: Range<usize>,
 }
 
 impl HeadRanges {
-    /// The rows of the mixes: one for each query, or one for their mean.
+    /// Returns the rows of the mixes: one for each query, or one for their mean.
     #[inline(always)]
     pub fn mixes(&self, means: bool) -> Range<usize> {
         if means { self.sentence..self.sentence + 1 } else { self.queries.clone() }
     }
 }
 
-/// Sentence by sentence, head by head.
+/// Runs `work` for each head of each sentence, sentence by sentence.
 #[inline(always)]
 pub(super) fn for_each_head(heads: usize, queries: &BatchRows, keys: &BatchRows, mut work: impl FnMut(HeadRanges)) {
     let mut start = 0;
@@ -215,7 +215,7 @@ pub(super) fn for_each_head(heads: usize, queries: &BatchRows, keys: &BatchRows,
     }
 }
 
-/// Some rows and columns of a matrix: a fold of the heads.
+/// Returns a range of rows and columns of a matrix, such as those of one head.
 #[inline(always)]
 pub(super) fn part<'a, S: Scalar>(x: &'a Matrix<S>, rows: &Range<usize>, cols: &Range<usize>) -> Strided<'a, S> {
     let entries = &x.flat()[rows.start * x.cols() + cols.start..];

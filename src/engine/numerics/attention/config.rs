@@ -1,4 +1,4 @@
-//! The shape of an attention layer.
+//! The shape and settings of an attention layer.
 
 use std::ops::Range;
 
@@ -12,52 +12,53 @@ pub struct AttentionConfig {
     pub width: usize,
     /// `H`
     pub heads: usize,
-    /// `H / K`: heads, one after the other, that share keys and values (Ainslie et al. 2023, arXiv 2305.13245, section 2.2);
-    /// 1 where each has its own.
+    /// `H / K`: the number of consecutive heads that share keys and values (Ainslie et al. 2023, arXiv 2305.13245,
+    /// section 2.2); 1 if each has its own.
     pub group_size: usize,
-    /// `d_k`, of one head.
+    /// `d_k`, the width of one head's queries and keys.
     pub key_width: usize,
-    /// `d_v`, of one head.
+    /// `d_v`, the width of one head's values.
     pub value_width: usize,
-    /// `W_Q`, `W_K` and `W_V` exist. Without them a word is its own query, key and value, and each
-    /// head has its slice of it.
+    /// Whether there are `W_Q`, `W_K` and `W_V`. Without them a word is its own query, key and value, and each head has
+    /// a slice of it.
     pub projected: bool,
-    /// `W_O` exists. Without it the heads' mixes stand beside one another.
+    /// Whether there is `W_O`. Without it the heads' mixes are concatenated.
     pub output: bool,
-    /// `b_Q`, `b_K` and `b_V` exist beside their weights.
+    /// Whether there are `b_Q`, `b_K` and `b_V`.
     pub bias: bool,
-    /// `b_O` exists beside `W_O`.
+    /// Whether there is `b_O`.
     pub output_bias: bool,
-    /// A norm of queries and keys before they are turned (Henry et al. 2020, arXiv 2010.04245).
+    /// Norm of queries and keys before rotary positions (Henry et al. 2020, arXiv 2010.04245).
     pub query_key_norm: Option<QueryKeyNorm>,
-    /// Queries and keys are turned by their places.
+    /// Rotary positions of queries and keys.
     pub rotary: Option<Rotary>,
-    /// Scores are divided by `√d_k` ...
+    /// Whether scores are divided by `√d_k`.
     pub scale: bool,
-    /// ... by a number that belongs to the model: the layer's own, 1 in most ...
+    /// A further divisor of the scores, which is the layer's own; 1 in most models.
     pub score_divisor: f64,
-    /// ... held below a bound `c` on either side, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2) ...
+    /// Bound `c` of the scores, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
     pub score_cap: Option<f64>,
-    /// ... and divided by the temperature: below 1 the weights are sharper, above 1 more even.
+    /// Temperature, by which scores are divided after the bound: below 1 the weights are sharper, above 1 more even.
     pub temperature: f64,
     pub mask: Mask,
-    /// Keys further away are not seen.
+    /// Distance within which keys are seen.
     pub window: Window,
-    /// `B` exists, for sentences of at most the given number of tokens: a learned number for each distance between
-    /// query and key is added to their score (Raffel et al. 2020, arXiv 1910.10683, section 2.1).
+    /// Longest sentence for which there is a `B`: a learned number for each distance between query and key, which is
+    /// added to their score (Raffel et al. 2020, arXiv 1910.10683, section 2.1).
     pub distances: Option<usize>,
 }
 
 /// A norm of queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryKeyNorm {
-    /// Each head for itself, with one gain for all; else over the columns of all heads.
+    /// Whether each head is normed separately, with one gain for all; otherwise the norm runs over the columns of all
+    /// heads.
     pub each_head: bool,
     pub form: NormForm,
 }
 
 impl AttentionConfig {
-    /// `softmax(X Xᵀ) X`: attention with nothing to learn.
+    /// Returns `softmax(X Xᵀ) X`, attention with nothing to learn.
     pub fn parameter_free(width: usize) -> Self {
         Self {
             width,
@@ -81,7 +82,7 @@ impl AttentionConfig {
         }
     }
 
-    /// The learned layer of the literature: `d_k = d_v = D / H`, biases, scaling, no mask.
+    /// Returns the standard learned layer: `d_k = d_v = D / H`, biases, scaling, no mask.
     ///
     /// # Panics
     /// If `heads` does not divide `width`.
@@ -102,83 +103,85 @@ impl AttentionConfig {
         }
     }
 
-    /// `s`: what `q · k` is multiplied by.
+    /// Returns `s`, the factor of `q · k` in a score.
     pub fn score_scale(&self) -> f64 {
         let scale = if self.scale { 1.0 / (self.key_width as f64).sqrt() } else { 1.0 };
         scale / self.score_divisor / self.temperature
     }
 
-    /// Whether a query sees a key, by their places.
+    /// Returns whether a query sees a key, according to their positions.
     pub fn sees(&self, query: usize, key: usize) -> bool {
         self.mask.sees(query, key) && self.window.sees(query, key)
     }
 
-    /// How many distances there are between the tokens of the longest sentence; 0 where they do not count.
+    /// Returns the number of distances between the tokens of the longest sentence; 0 if the layer does not use them.
     pub fn distance_count(&self) -> usize {
         self.distances.map_or(0, |tokens| 2 * tokens - 1)
     }
 
-    /// `K`: heads that have keys and values.
+    /// Returns `K`, the number of heads that have their own keys and values.
     pub fn key_value_heads(&self) -> usize {
         self.heads / self.group_size
     }
 
-    /// The keys and values that a head reads, counted from 0: `h div (H / K)`.
+    /// Returns which keys and values a head reads, counted from 0: `h div (H / K)`.
     pub fn group_of(&self, head: usize) -> usize {
         head / self.group_size
     }
 
-    /// The heads that share the keys and values of this one, itself among them.
+    /// Returns the heads that share keys and values with this one, itself included.
     pub fn sharers(&self, head: usize) -> Range<usize> {
         let first = self.group_of(head) * self.group_size;
         first..first + self.group_size
     }
 
-    /// The columns of `Q`, and of `W_Q`, that are one head's.
+    /// Returns the columns of `Q` and `W_Q` that belong to a head.
     pub fn query_columns(&self, head: usize) -> Range<usize> {
         head * self.key_width..(head + 1) * self.key_width
     }
 
-    /// The columns of `K`, and of `W_K`, that a head reads.
+    /// Returns the columns of `K` and `W_K` that a head reads.
     pub fn key_columns(&self, head: usize) -> Range<usize> {
         let group = self.group_of(head);
         group * self.key_width..(group + 1) * self.key_width
     }
 
-    /// The columns of `V`, and of `W_V`, that a head reads.
+    /// Returns the columns of `V` and `W_V` that a head reads.
     pub fn value_columns(&self, head: usize) -> Range<usize> {
         let group = self.group_of(head);
         group * self.value_width..(group + 1) * self.value_width
     }
 
-    /// The columns of the mixes, and rows of `W_O`, that are one head's.
+    /// Returns the columns of the mixes, and rows of `W_O`, that belong to a head.
     pub fn mix_columns(&self, head: usize) -> Range<usize> {
         head * self.value_width..(head + 1) * self.value_width
     }
 
-    /// `H · d_k`: columns of `Q`.
+    /// Returns `H · d_k`, the number of columns of `Q`.
     pub fn queries_width(&self) -> usize {
         self.heads * self.key_width
     }
 
-    /// `K · d_k`: columns of `K`.
+    /// Returns `K · d_k`, the number of columns of `K`.
     pub fn keys_width(&self) -> usize {
         self.key_value_heads() * self.key_width
     }
 
-    /// `K · d_v`: columns of `V`.
+    /// Returns `K · d_v`, the number of columns of `V`.
     pub fn values_width(&self) -> usize {
         self.key_value_heads() * self.value_width
     }
 
-    /// `H · d_v`: columns of the mixes.
+    /// Returns `H · d_v`, the number of columns of the mixes.
     pub fn mixes_width(&self) -> usize {
         self.heads * self.value_width
     }
 
+    /// Checks that the settings fit together.
+    ///
     /// # Panics
-    /// If a layer without projections or output is not as wide as its input, the groups do not divide the heads, or what is
-    /// turned is no even part of a head.
+    /// If a layer without projections or output is not as wide as its input, the groups do not divide the heads, or the
+    /// number of turned columns is odd or more than a head has.
     pub fn check(&self) {
         let (d, queries, mixes) = (self.width, self.queries_width(), self.mixes_width());
         assert!(

@@ -1,5 +1,6 @@
-//! One head of one sentence: `S = s Q Kᵀ`, `A = softmax(S)`, `M = A V`, and the way back; a panel of
-//! queries at a time, so that the scores of a long sentence stay in the cache. With what a learner may change about it.
+//! One head of one sentence: `S = s Q Kᵀ`, `A = softmax(S)`, `M = A V`, and the gradients. It works on a panel of
+//! queries at a time, so that the scores of a long sentence fit in the processor's cache. Also the changes that a
+//! learner may make to a head.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +18,7 @@ use crate::numerics::simd::{Simd, add, dot, padded};
 use crate::numerics::softmax::{softmax, softmax_gradient};
 use crate::numerics::{Matrix, Scalar};
 
-/// Queries of a panel.
+/// Number of queries in a panel.
 const PANEL: usize = 64;
 
 /// The operands of one head of one sentence, as parts of the batch's matrices.
@@ -31,15 +32,15 @@ pub struct Head<'a, S> {
     pub value: Strided<'a, S>,
     /// `s`
     pub scale: S,
-    /// `c / τ`: the bound of the scores, where there is one.
+    /// `c / τ`, the bound of the scores, if there is one.
     pub cap: Option<S>,
-    /// Numbers that the distance of query and key adds to their score.
+    /// Numbers added to the scores by the distance of query and key.
     pub bias: HeadDistances<'a, S>,
     pub mask: &'a Mask,
     pub window: Window,
-    /// Edges of this head that are taken out.
+    /// Edges of this head that are removed.
     pub removed: &'a [Edge],
-    /// The place of the first query in its sentence.
+    /// Position of the first query in its sentence.
     pub before: usize,
 }
 
@@ -64,12 +65,12 @@ impl From<Edge> for (usize, usize, usize) {
     }
 }
 
-/// A learner's changes to the heads of a block while looking at it; training knows none.
+/// A learner's changes to the heads of a block. Training uses none.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadChanges<'a, S> {
-    /// One for each head, or none where every head is live.
+    /// One mode for each head, or none if every head is live.
     pub modes: &'a [HeadMode<S>],
-    /// Edges that are taken out, in their order; heads are counted within the block.
+    /// Removed edges, sorted; heads are counted within the block.
     pub removed: &'a [Edge],
 }
 
@@ -80,7 +81,7 @@ impl<'a, S> HeadChanges<'a, S> {
         self.modes.is_empty() && self.removed.is_empty()
     }
 
-    /// The removed edges of a head.
+    /// Returns the removed edges of a head.
     pub(super) fn removed_of(&self, head: usize) -> &'a [Edge] {
         let from = self.removed.partition_point(|edge| edge.head < head);
         let to = self.removed.partition_point(|edge| edge.head <= head);
@@ -88,40 +89,42 @@ impl<'a, S> HeadChanges<'a, S> {
     }
 }
 
-/// A learner's change to a head: in commands, passes, saved work, options and exports. Training knows only
+/// A learner's change to a head, as used in commands, passes, saved work, options and exports. Training uses only
 /// [`HeadMode::Live`].
 ///
-/// As text it is its name, or the factor of a gain: `off`, `0.5`.
+/// Its text is its name, or the factor of a gain: `off`, `0.5`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Scalar + Real")]
 pub enum HeadMode<S> {
     #[default]
     Live,
-    /// The head mixes nothing.
+    /// A mix of zero.
     Off,
-    /// Every key that a query sees weighs the same.
+    /// The same weight for every key that a query sees.
     Uniform,
-    /// These weights, (T_q, T_k), whatever the scores say; `None` in a command: those of the pass to which it is applied.
+    /// Fixed weights (T_q, T_k), whatever the scores are. `None` in a command stands for the weights of the pass that
+    /// it is applied to.
     Frozen(#[serde(with = "frozen")] Option<Arc<Matrix<S>>>),
-    /// Multiplies the mix: 0 is off, 1 is live.
+    /// A factor of the mix: 0 is off, 1 is live.
     Gain(#[serde(with = "json::number")] S),
-    /// The mix is everywhere the mean of the mixes over the sentence's positions, `M_i = 1/T Σ_l A_l V`: every query has
-    /// the mean of all rows of weights.
+    /// The mean of the mixes over the sentence's positions, in place of every mix: `M_i = 1/T Σ_l A_l V`. Every query
+    /// has the mean of all rows of weights.
     Mean,
 }
 
-/// A mode of a head in words.
+/// The texts that describe a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeWords {
     pub name: &'static str,
-    /// The meaning, for a person who chooses a mode.
+    /// Meaning, for a person who chooses a mode.
     pub meaning: &'static str,
-    /// The effect on the head, as the end of a sentence that begins with it.
+    /// Effect on the head, as the end of a sentence whose subject is the head.
     effect: &'static str,
 }
 
 impl<S> HeadMode<S> {
-    /// The modes that have a name, in the order of a list to choose from. The first [`Self::BASIC`] are enough for a beginner.
+    /// Modes that have a name, in the order of a list to choose from. The first [`Self::BASIC`] are enough for a
+    /// beginner.
     pub const NAMED: [Self; 5] = [Self::Live, Self::Off, Self::Mean, Self::Uniform, Self::Frozen(None)];
     pub const BASIC: usize = 2;
 
@@ -150,24 +153,24 @@ impl<S> HeadMode<S> {
         ModeWords { name, meaning, effect }
     }
 
-    /// Whether the mode is of one sentence alone.
+    /// Returns whether the mode applies to one sentence only.
     pub fn is_of_sentence(&self) -> bool {
         matches!(self, Self::Frozen(_))
     }
 
-    /// Whether a gain can take the place of this mode, and the head does otherwise what it did.
+    /// Returns whether a gain can replace this mode without another change to the head.
     pub fn takes_gain(&self) -> bool {
         matches!(self, Self::Live | Self::Off | Self::Gain(_) | Self::Mean)
     }
 
-    /// The weights are the softmax of the scores.
+    /// Returns whether the weights are the softmax of the scores.
     fn is_softmax(&self) -> bool {
         !matches!(self, Self::Uniform | Self::Frozen(_) | Self::Mean)
     }
 }
 
 impl<S: Scalar> HeadMode<S> {
-    /// The factor of the mix.
+    /// Returns the factor of the mix.
     pub fn gain(&self) -> S {
         match self {
             Self::Live | Self::Uniform | Self::Frozen(_) | Self::Mean => S::one(),
@@ -176,7 +179,7 @@ impl<S: Scalar> HeadMode<S> {
         }
     }
 
-    /// The effect on a head, as the end of a sentence: `is off`, `has its output multiplied by 0.5`.
+    /// Returns the effect on a head, as the end of a sentence: `is off`, `has its output multiplied by 0.5`.
     pub fn effect(&self) -> String {
         let ModeWords { effect, .. } = self.words();
         match self {
@@ -204,8 +207,8 @@ impl<S: Scalar + FromStr> FromStr for HeadMode<S> {
     }
 }
 
-/// The written form of frozen weights: the number of rows, and all entries row by row. Entries that make no such matrix
-/// become an empty one, which fits no sentence.
+/// The serialised form of frozen weights: the number of rows, and all entries row by row. Entries that do not form such
+/// a matrix become an empty one, which fits no sentence.
 mod frozen {
     use super::{Arc, Deserialize, Deserializer, Matrix, Real, Scalar, Serialize, Serializer, json};
 
@@ -236,19 +239,19 @@ mod frozen {
     }
 }
 
-/// Entries of a row of scores or weights: the keys, and zeros up to whole lanes.
+/// Returns the length of a row of scores or weights: the number of keys, padded to whole vectors (lanes).
 pub fn weights_stride(keys: usize) -> usize {
     padded(keys)
 }
 
-/// Entries of the scratch of [`Head::backward`].
+/// Returns the number of entries of the scratch of [`Head::backward`].
 pub fn panel_entries(keys: usize) -> usize {
     PANEL * weights_stride(keys)
 }
 
 impl<S: Scalar> Head<'_, S> {
-    /// The keys that any query of a panel sees.
-    fn seen(&self, first: usize, queries: usize) -> usize {
+    /// Returns the number of leading keys that some query of a panel can see.
+    fn visible_keys(&self, first: usize, queries: usize) -> usize {
         if *self.mask == Mask::Causal { self.key.rows.min(self.before + first + queries) } else { self.key.rows }
     }
 
@@ -258,7 +261,7 @@ impl<S: Scalar> Head<'_, S> {
             && !self.removed.iter().any(|edge| (edge.query, edge.key) == (query, key))
     }
 
-    /// A query's row of weights as a mode has it.
+    /// Replaces a query's row of weights by that of a mode.
     fn change(&self, mode: &HeadMode<S>, query: usize, weights: &mut [S]) {
         match mode {
             HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) | HeadMode::Mean | HeadMode::Frozen(None) => {}
@@ -285,7 +288,8 @@ impl<S: Scalar> Head<'_, S> {
         }
     }
 
-    /// `weights` (T_q, [`weights_stride`]) receives `A`, `scores` alike `S` if there is room for it.
+    /// Computes the head. `weights` (T_q, [`weights_stride`]) receives `A`; `scores`, if given, receives `S` in the
+    /// same layout.
     ///
     /// # Panics
     /// If frozen weights have another shape.
@@ -306,14 +310,14 @@ impl<S: Scalar> Head<'_, S> {
         }
         for (panel, weights) in weights.chunks_mut(PANEL * stride).enumerate() {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
-            let seen = self.seen(first, queries);
-            self.scores(first, seen, weights);
+            let visible = self.visible_keys(first, queries);
+            self.scores(first, visible, weights);
             if let Some(scores) = &mut scores {
                 scores[first * stride..][..weights.len()].copy_from_slice(weights);
             }
             for (query, row) in weights.chunks_exact_mut(stride).enumerate() {
-                softmax(simd, &mut row[..seen]);
-                row[seen..].fill(S::zero());
+                softmax(simd, &mut row[..visible]);
+                row[visible..].fill(S::zero());
                 self.change(mode, first + query, &mut row[..keys]);
             }
             if *mode == HeadMode::Off {
@@ -327,12 +331,12 @@ impl<S: Scalar> Head<'_, S> {
             if *mode == HeadMode::Mean {
                 continue; // once all rows are there
             }
-            let reach = if mode.is_softmax() { seen } else { keys };
+            let reach = if mode.is_softmax() { visible } else { keys };
             let weights = panel_of(weights, queries, stride, reach);
             let to = mix.rows_mut(first, queries);
             matmul(to, Accum::Replace, weights, self.value.rows_from(0, reach), mode.gain(), Par::Seq);
         }
-        // The mean of means is the mean.
+        // With means only, nothing changes: the mean of equal rows is the row.
         if *mode == HeadMode::Mean && means.is_none() {
             self.mean_of_rows(weights);
             let queries = self.query.rows;
@@ -346,7 +350,7 @@ impl<S: Scalar> Head<'_, S> {
         }
     }
 
-    /// Puts the mean of all rows in place of each.
+    /// Replaces each row by the mean of all rows.
     fn mean_of_rows(&self, weights: &mut [S]) {
         let (keys, stride) = (self.key.rows, weights_stride(self.key.rows));
         let mut mean = vec![S::zero(); keys];
@@ -356,36 +360,37 @@ impl<S: Scalar> Head<'_, S> {
         weights.chunks_exact_mut(stride).for_each(|row| row[..keys].copy_from_slice(&mean));
     }
 
-    /// `z = s Q Kᵀ` of the queries from `first` on, of the keys that are seen.
-    fn products(&self, first: usize, seen: usize, products: &mut [S]) {
+    /// Computes `z = s Q Kᵀ` of the queries from `first` on and the first `visible` keys.
+    fn products(&self, first: usize, visible: usize, products: &mut [S]) {
         let stride = weights_stride(self.key.rows);
         let queries = products.len() / stride;
-        let to = MatMut::from_row_major_slice_mut(products, queries, stride).subcols_mut(0, seen);
-        let (query, key) = (self.query.rows_from(first, queries), self.key.rows_from(0, seen));
+        let to = MatMut::from_row_major_slice_mut(products, queries, stride).subcols_mut(0, visible);
+        let (query, key) = (self.query.rows_from(first, queries), self.key.rows_from(0, visible));
         matmul(to, Accum::Replace, query, key.transpose(), self.scale, Par::Seq);
     }
 
-    /// `S`: the products below their bound, and what distance adds; −∞ where masked and after the keys that are seen.
-    fn scores(&self, first: usize, seen: usize, scores: &mut [S]) {
+    /// Computes `S`: the products, bounded, plus the numbers of their distances; −∞ where masked and for keys from
+    /// `visible` on.
+    fn scores(&self, first: usize, visible: usize, scores: &mut [S]) {
         let stride = weights_stride(self.key.rows);
-        self.products(first, seen, scores);
+        self.products(first, visible, scores);
         for (query, row) in scores.chunks_exact_mut(stride).enumerate() {
             if let Some(cap) = self.cap {
-                row[..seen].iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
+                row[..visible].iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
             }
-            row[seen..].fill(S::NEG_INFINITY);
+            row[visible..].fill(S::NEG_INFINITY);
             let place = self.before + first + query;
-            self.bias.add_to_row(place, &mut row[..seen]);
-            self.mask.hide(place, &mut row[..seen]);
-            self.window.hide(place, &mut row[..seen]);
-            for edge in self.removed.iter().filter(|edge| edge.query == place && edge.key < seen) {
+            self.bias.add_to_row(place, &mut row[..visible]);
+            self.mask.hide(place, &mut row[..visible]);
+            self.window.hide(place, &mut row[..visible]);
+            for edge in self.removed.iter().filter(|edge| edge.query == place && edge.key < visible) {
                 row[edge.key] = S::NEG_INFINITY;
             }
         }
     }
 }
 
-/// `to += Σ_rows`
+/// Computes `to += Σ_rows`.
 #[inline(always)]
 fn add_rows<S: Scalar>(entries: &[S], stride: usize, to: &mut [S]) {
     for row in entries.chunks_exact(stride) {
@@ -393,12 +398,12 @@ fn add_rows<S: Scalar>(entries: &[S], stride: usize, to: &mut [S]) {
     }
 }
 
-/// The first columns of a panel of scores or weights.
+/// Returns the first columns of a panel of scores or weights.
 fn panel_of<S>(entries: &[S], queries: usize, stride: usize, cols: usize) -> MatRef<'_, S> {
     MatRef::from_row_major_slice(entries, queries, stride).subcols(0, cols)
 }
 
-/// The gradients that the backward of a head writes.
+/// The gradients that a head's backward pass writes.
 pub struct HeadGradients<'a, S> {
     /// `d_Q` (T_q, d_k)
     pub query: PartMut<'a, S>,
@@ -406,15 +411,16 @@ pub struct HeadGradients<'a, S> {
     pub key: PartMut<'a, S>,
     /// `d_V` (T_k, d_v)
     pub value: PartMut<'a, S>,
-    /// `d_B τ` of the head, added to what is there; empty where distances do not count.
+    /// `d_B τ` of the head, added to the given values; empty if distances are not used.
     pub bias: &'a mut [S],
 }
 
 impl<S: Scalar> Head<'_, S> {
-    /// Gradients of [`Head::forward`], which replace what is there, but for that of the distances.
+    /// Computes the gradients of [`Head::forward`]. They replace the given values, except that the gradient of the
+    /// distances is added.
     ///
-    /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
-    /// masked weight is 0, and so is its gradient. Below a bound, `d_z = (1 − tanh²(z / c)) d_S`.
+    /// `d_V = Aᵀ d_M`, `d_A = d_M Vᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`. A masked weight is 0,
+    /// and so is its gradient. With a bound, `d_z = (1 − tanh²(z / c)) d_S`.
     #[inline(always)]
     pub fn backward<V: Simd<S>>(
         &self,
@@ -433,7 +439,7 @@ impl<S: Scalar> Head<'_, S> {
         let d_mean = means.map(|means| {
             let means = &mut means[..self.key.rows];
             outer(simd, means, d_mix, &mut to.value);
-            // From here on, the gradient of each weight, the same for every query.
+            // From here on `means` holds the gradient of each key's weight, which is the same for every query.
             for (key, d) in means.iter_mut().enumerate() {
                 *d = share * dot(simd, self.value.row(key), d_mix.row(0));
             }
@@ -441,41 +447,43 @@ impl<S: Scalar> Head<'_, S> {
         });
         for (panel, weights) in weights.chunks(PANEL * stride).enumerate() {
             let (first, queries) = (panel * PANEL, weights.len() / stride);
-            let seen = self.seen(first, queries);
+            let visible = self.visible_keys(first, queries);
             let d_scores = &mut d_scores[..queries * stride];
 
             match d_mean {
-                Some(d) => d_scores.chunks_exact_mut(stride).for_each(|row| row[..seen].copy_from_slice(&d[..seen])),
+                Some(d) => {
+                    d_scores.chunks_exact_mut(stride).for_each(|row| row[..visible].copy_from_slice(&d[..visible]))
+                }
                 None => {
                     let d_mix = d_mix.rows_from(first, queries);
-                    let a = panel_of(weights, queries, stride, seen);
-                    matmul(to.value.rows_mut(0, seen), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
-                    let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, seen);
-                    let value = self.value.rows_from(0, seen);
+                    let a = panel_of(weights, queries, stride, visible);
+                    matmul(to.value.rows_mut(0, visible), Accum::Add, a.transpose(), d_mix, S::one(), Par::Seq);
+                    let d_a = MatMut::from_row_major_slice_mut(&mut *d_scores, queries, stride).subcols_mut(0, visible);
+                    let value = self.value.rows_from(0, visible);
                     matmul(d_a, Accum::Replace, d_mix, value.transpose(), S::one(), Par::Seq);
                 }
             }
             for (query, (weights, d)) in weights.chunks_exact(stride).zip(d_scores.chunks_exact_mut(stride)).enumerate()
             {
-                softmax_gradient(simd, &weights[..seen], &mut d[..seen]);
-                distance_gradient(first + query, &d[..seen], to.bias);
+                softmax_gradient(simd, &weights[..visible], &mut d[..visible]);
+                distance_gradient(first + query, &d[..visible], to.bias);
             }
-            self.cap_gradient(first, seen, d_scores);
-            let d_s = panel_of(d_scores, queries, stride, seen);
-            let (key, query) = (self.key.rows_from(0, seen), self.query.rows_from(first, queries));
+            self.cap_gradient(first, visible, d_scores);
+            let d_s = panel_of(d_scores, queries, stride, visible);
+            let (key, query) = (self.key.rows_from(0, visible), self.query.rows_from(first, queries));
             matmul(to.query.rows_mut(first, queries), Accum::Replace, d_s, key, self.scale, Par::Seq);
-            matmul(to.key.rows_mut(0, seen), Accum::Add, d_s.transpose(), query, self.scale, Par::Seq);
+            matmul(to.key.rows_mut(0, visible), Accum::Add, d_s.transpose(), query, self.scale, Par::Seq);
         }
     }
 
-    /// The gradient of the scores becomes that of the products.
-    fn cap_gradient(&self, first: usize, seen: usize, d_scores: &mut [S]) {
+    /// Turns the gradient of the scores into that of the products.
+    fn cap_gradient(&self, first: usize, visible: usize, d_scores: &mut [S]) {
         let Some(cap) = self.cap else { return };
         let stride = weights_stride(self.key.rows);
         let mut products = vec![S::zero(); d_scores.len()];
-        self.products(first, seen, &mut products);
+        self.products(first, visible, &mut products);
         for (d, z) in d_scores.chunks_exact_mut(stride).zip(products.chunks_exact(stride)) {
-            for (d, &z) in d[..seen].iter_mut().zip(z) {
+            for (d, &z) in d[..visible].iter_mut().zip(z) {
                 let share = (z / cap).tanh();
                 *d *= S::one() - share * share;
             }

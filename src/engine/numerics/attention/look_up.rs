@@ -1,7 +1,7 @@
-//! Projections of vectors that are looked up: `X_row = E[word] + P[position]`.
+//! Projections of embedded tokens, `X_row = E[word] + P[position]`.
 //!
-//! A linear map of a sum is the sum of the maps: where a batch has more tokens than there are words
-//! and positions, `E W` and `P W + b` are computed once and looked up in turn, which is less work.
+//! The projection of a sum is the sum of the projections. If a batch has more tokens than there are words and
+//! positions, it is less work to compute `E W` and `P W + b` once and to add their rows.
 
 use faer::MatRef;
 
@@ -11,16 +11,16 @@ use crate::numerics::simd::{add, vectorized};
 use crate::numerics::table::TableRef;
 use crate::numerics::{Matrix, Scalar};
 
-/// The embedding that the vectors of a batch's tokens come from.
+/// The embedding of a batch's tokens.
 #[derive(Clone, Copy)]
 pub struct LookUp<'a, S> {
     /// `E` (V, D)
     pub embedding: TableRef<'a, S>,
-    /// By token; `None` is the zero vector.
+    /// Word of each token; `None` is the zero vector.
     pub words: &'a [Option<usize>],
-    /// `P` (T_max, D), without rows where the model has none.
+    /// `P` (T_max, D), without rows if the model has none.
     pub places: MatRef<'a, S>,
-    /// By token.
+    /// Position of each token.
     pub positions: &'a [usize],
 }
 
@@ -32,7 +32,7 @@ pub struct LookUpCache<S> {
 }
 
 impl<S: Scalar> LookUpCache<S> {
-    /// For projections to at most `width` columns.
+    /// Allocates room for projections to at most `width` columns.
     pub fn new(words: usize, places: usize, width: usize) -> Self {
         Self { words: Matrix::zeros(words, width), places: Matrix::zeros(places, width) }
     }
@@ -42,7 +42,7 @@ fn rows_of<'a, S: Scalar>(numbers: &'a [S], of: TableRef<'_, S>) -> MatRef<'a, S
     MatRef::from_row_major_slice(numbers, of.rows(), of.cols())
 }
 
-/// `to_row = E[word] W + P[position] W + b`
+/// Computes `to_row = E[word] W + P[position] W + b`.
 #[inline(always)]
 pub fn look_up_forward<S: Scalar>(
     from: LookUp<'_, S>,
@@ -55,7 +55,7 @@ pub fn look_up_forward<S: Scalar>(
     let (outputs, table) = (w.ncols(), from.embedding.widened());
     let words = &mut cache.words.flat_mut()[..from.embedding.rows() * outputs];
     let places = &mut cache.places.flat_mut()[..from.places.nrows() * outputs];
-    // The bias stands in one of the tables: in that of the positions if there is one.
+    // The bias is added in one table only: that of the positions if there is one.
     let (word_bias, place_bias) = if places.is_empty() { (b, &[][..]) } else { (&[][..], b) };
     linear_forward(rows_of(&table, from.embedding), w, word_bias, words);
     linear_forward(from.places, w, place_bias, places);
@@ -73,8 +73,8 @@ pub fn look_up_forward<S: Scalar>(
     });
 }
 
-/// Gradients of [`look_up_forward`], added to what is there: of the weights, the bias, and of `E` and
-/// `P` where the model learns them.
+/// Adds the gradients of [`look_up_forward`] to the given ones: those of the weights and the bias, and those of `E` and
+/// `P` if the model learns them.
 pub fn look_up_backward<S: Scalar>(
     from: LookUp<'_, S>,
     [weights, bias]: [TensorId; 2],
@@ -99,7 +99,7 @@ pub fn look_up_backward<S: Scalar>(
             }
             match word {
                 Some(word) => add(&mut d_words[word * outputs..][..outputs], d),
-                // Of those with a word, the bias has its gradient from the tables.
+                // For tokens with a word, the tables' gradient includes that of the bias.
                 None if !has_places && !d_bias.is_empty() => add(d_bias, d),
                 None => {}
             }

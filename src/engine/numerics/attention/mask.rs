@@ -1,4 +1,4 @@
-//! Which keys a query sees.
+//! Masks and windows, which say which keys a query sees.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::numerics::Scalar;
 
-/// A masked score is −∞ before the softmax, and its weight exactly 0 after it. A query that sees no
-/// key attends to nothing: its weights and its mix are 0.
+/// The keys that a query sees. A masked score is −∞ before the softmax, and its weight exactly 0 after it. A query that
+/// sees no key attends to nothing: its weights and its mix are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mask {
-    /// Every query sees every key.
+    /// Every key.
     None,
-    /// A query does not see the keys after it.
+    /// The keys up to the query itself.
     Causal,
-    /// As a table says.
+    /// The keys of a table.
     Custom(#[serde(with = "table")] Arc<MaskTable>),
 }
 
-/// The distance within which keys are seen, in places before and after the query; `None` as far as the sentence goes
-/// (Beltagy et al. 2020, arXiv 2004.05150, section 3.1).
+/// The distance within which keys are seen, in positions before and after the query; `None` means no limit (Beltagy et
+/// al. 2020, arXiv 2004.05150, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     pub before: Option<usize>,
@@ -34,7 +34,7 @@ impl Window {
         self.before.is_none_or(|before| key + before >= query) && self.after.is_none_or(|after| key <= query + after)
     }
 
-    /// Hides what the query of this row of scores does not see.
+    /// Sets the scores of keys outside the query's window to −∞.
     #[inline(always)]
     pub(super) fn hide<S: Scalar>(self, query: usize, scores: &mut [S]) {
         let first = self.before.map_or(0, |before| query.saturating_sub(before)).min(scores.len());
@@ -45,14 +45,14 @@ impl Window {
     }
 }
 
-/// `true` where a query, the row, sees a key, the column.
+/// A table that is `true` where a query (row) sees a key (column).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskTable {
     keys: usize,
     visible: Vec<bool>,
 }
 
-/// The written form of a table: a row for each query, with a character for each key. Rows of other characters or of
+/// The serialised form of a table: a row for each query, with a character for each key. Rows of other characters or of
 /// different lengths become an empty table, which fits no sentence.
 mod table {
     use super::{Arc, Deserialize, Deserializer, MaskTable, Serialize, Serializer};
@@ -80,23 +80,23 @@ impl MaskTable {
         Self { keys, visible: (0..queries * keys).map(|i| sees(i / keys, i % keys)).collect() }
     }
 
-    /// Queries and keys.
+    /// Returns the numbers of queries and keys.
     pub fn size(&self) -> (usize, usize) {
         (self.visible.len().checked_div(self.keys).unwrap_or(0), self.keys)
     }
 
-    /// A row for each query, with an entry for each key.
+    /// Returns a row for each query, with an entry for each key.
     pub fn rows(&self) -> impl Iterator<Item = &[bool]> {
         self.visible.chunks_exact(self.keys.max(1))
     }
 
-    /// Pairs outside the table see each other.
+    /// Returns whether a query sees a key; pairs outside the table do.
     pub fn sees(&self, query: usize, key: usize) -> bool {
         key >= self.keys || self.visible.get(query * self.keys + key).is_none_or(|&visible| visible)
     }
 }
 
-/// The mask in a word: `none`, `causal` or `custom`.
+/// Writes the mask as a word: `none`, `causal` or `custom`.
 impl fmt::Display for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -120,7 +120,7 @@ impl Mask {
         }
     }
 
-    /// Hides what the query of this row of scores does not see.
+    /// Sets the scores of keys that the query does not see to −∞.
     #[inline(always)]
     pub(super) fn hide<S: Scalar>(&self, query: usize, scores: &mut [S]) {
         match self {

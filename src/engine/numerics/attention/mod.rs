@@ -5,19 +5,18 @@
 //! ```text
 //! Q = X W_Q + b_Q          K = Z W_K + b_K          V = Z W_V + b_V
 //! S_h = s · Q_h K_gᵀ       s = 1/(√d_k c τ), without the root if not scaled; −∞ where masked
-//!       + B_h[j − i] / τ   where distances count: query i, key j
+//!       + B_h[j − i] / τ   with distances: query i, key j
 //! A_h = softmax(S_h)       by rows: a row is a query, a column a key
 //! M_h = A_h V_g            the mix
 //! ```
 //!
-//! `c` divides the scores of a layer in models that have such a number, `τ` is the temperature. Heads may share keys and
-//! values, `g = h div (H / K)`; else `g = h`. Before the scores, the rows of `Q` and `K` may be normed, and turned by their
-//! places ([`rotary`]); and the product may be held below a bound, `c' tanh(z / c') / τ` in the place of `z / τ`.
+//! `c` is a divisor of a layer's scores that some models have, `τ` the temperature. Heads may share keys and values: `g
+//! = h div (H / K)`, otherwise `g = h`. Before the scores, the rows of `Q` and `K` may be normed and turned by their
+//! positions ([`rotary`]). The product `z` may be bounded: `c' tanh(z / c') / τ` instead of `z / τ`.
 //!
-//! In self-attention the keys and values come from the queries' own sentence, `Z = X`; in
-//! cross-attention from another. The heads are folded without a copy: head `h` is a block of
-//! columns of `Q`, `K`, `V` and `M`, and unfolded they stand beside one another, `[M_1 … M_H]`.
-//! [`super::block`] has the rest of the way: `W_O` and what the block does with the mix.
+//! In self-attention the keys and values come from the queries' own sentence, `Z = X`; in cross-attention they come
+//! from another. The heads are not copied: head `h` is a block of columns of `Q`, `K`, `V` and `M`, and `[M_1 … M_H]`
+//! is their concatenation. [`super::block`] continues with `W_O` and what the block does with the mix.
 
 mod cache;
 pub mod config;
@@ -74,10 +73,10 @@ fn head_of<'a, S: Scalar>(
     }
 }
 
-/// The heads' mixes, `[M_1 … M_H]`, left in the cache; the module's equations.
+/// Computes the heads' mixes, `[M_1 … M_H]`, by the module's equations, and leaves them in the cache.
 ///
 /// # Shapes
-/// `queries` (N, D), `keys` (N_k, D), as many sentences in both.
+/// `queries` (N, D), `keys` (N_k, D), with the same number of sentences.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -108,8 +107,9 @@ pub fn attention_forward<S: Scalar>(
     dispatch(Forward { config, before: 0, queries: queries.rows, keys: keys.rows, changes, cache });
 }
 
-/// The mixes of one more token of a sentence, left in the cache. Its key and value go after those of the `before` tokens
-/// that the cache has; of another sentence, which has all of its keys and values there, `keys` is how many.
+/// Computes the mixes of one more token of a sentence and leaves them in the cache. Its key and value are written after
+/// those of the `before` tokens in the cache. In cross-attention all keys and values are already there, and `keys` is
+/// their number.
 ///
 /// # Shapes
 /// `x` (1, D)
@@ -139,7 +139,7 @@ pub fn attention_onward<S: Scalar>(
     dispatch(Forward { config, before, queries: x.rows, keys: &keys, changes: HeadChanges::NONE, cache });
 }
 
-/// The rows of `Q` or those of `K`.
+/// The choice between the rows of `Q` and those of `K`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum QueryOrKey {
     Query,
@@ -151,14 +151,14 @@ impl QueryOrKey {
         if self == Self::Query { TensorName::QueryNormGain } else { TensorName::KeyNormGain }
     }
 
-    /// The first of the rows that are new: queries are those that are asked now, keys lie after those of earlier tokens.
+    /// Returns the first of the new rows. Queries are new ones only; keys follow those of the `before` earlier tokens.
     fn first(self, before: usize) -> usize {
         if self == Self::Query { 0 } else { before }
     }
 }
 
-/// `R_t norm(q)` of the new rows, in their place, where a layer norms or turns them; `before` tokens of the sentence went
-/// before.
+/// Computes `R_t norm(q)` of the new rows in place, if a layer norms or turns them. The first of them has position
+/// `before`.
 fn norm_and_turn<S: Scalar>(
     layer: Learned<'_, AttentionConfig, S>,
     of: QueryOrKey,
@@ -176,7 +176,8 @@ fn norm_and_turn<S: Scalar>(
     turns.turn(TurnDirection::On, rows, before, layer.config.key_width, x);
 }
 
-/// The gradient of [`norm_and_turn`] of whole sentences: `d` holds that of what it made and becomes that of what it took.
+/// Computes the gradient of [`norm_and_turn`] for whole sentences: `d` holds the gradient of its output and becomes
+/// that of its input.
 fn norm_and_turn_backward<S: Scalar>(
     layer: Learned<'_, AttentionConfig, S>,
     of: QueryOrKey,
@@ -193,7 +194,7 @@ fn norm_and_turn_backward<S: Scalar>(
     }
 }
 
-/// `Q = X W_Q + b_Q`, and `K` and `V` alike.
+/// Computes `Q = X W_Q + b_Q`, or `K` or `V` in the same way.
 fn project<S: Scalar>(
     layer: Learned<'_, AttentionConfig, S>,
     names: [TensorName; 2],
@@ -214,10 +215,10 @@ fn project<S: Scalar>(
     }
 }
 
-/// The heads of [`attention_forward`].
+/// The loop over heads of [`attention_forward`].
 struct Forward<'a, S> {
     config: &'a AttentionConfig,
-    /// Tokens of the sentence before the queries.
+    /// Number of the sentence's tokens before the queries.
     before: usize,
     queries: &'a BatchRows,
     keys: &'a BatchRows,
@@ -249,7 +250,7 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
                 } else {
                     let mode = changes.modes.get(ranges.head).unwrap_or(&HeadMode::Live);
                     let scores = scores.get_mut(ranges.block);
-                    // Within this loop, its code makes the training of short sentences slower by a quarter.
+                    // Inlined into this loop, its code would slow down the training of short sentences by a quarter.
                     simd.apart(
                         #[inline(always)]
                         || head.forward(simd, mode, scores, weights, means, &mut mix),
@@ -260,15 +261,14 @@ impl<S: Scalar> Work<S> for Forward<'_, S> {
     }
 }
 
-/// Gradients of [`attention_forward`] with all heads live: those of the parameters and of the
-/// inputs are added to what is there. `d_keys` is `None` in self-attention, where the keys'
-/// gradient belongs to the queries' vectors.
+/// Adds the gradients of [`attention_forward`] with all heads live, those of the parameters and of the inputs, to the
+/// given ones. `d_keys` is `None` in self-attention, where the gradient of the keys is added to `d_queries`.
 ///
 /// # Shapes
 /// `d_mix` (N, H·d_v), `d_queries` (N, D), `d_keys` (N_k, D)
 ///
 /// # Panics
-/// If the shapes do not fit, or the cache is a viewer's.
+/// If the shapes do not fit, or the cache has room for scores.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
 pub fn attention_backward<S: Scalar>(
     layer: Learned<'_, AttentionConfig, S>,
@@ -301,7 +301,7 @@ pub fn attention_backward<S: Scalar>(
     let share = S::from_f64(1.0 / config.temperature);
     add_scaled(gradient.values_of_mut(TensorName::DistanceBias.of_block(block)), share, d_bias);
 
-    // The gradient of `project`.
+    // Gradient of `project`.
     let mut back = |x: Tokens<'_, S>, d: &Matrix<S>, names: [TensorName; 2], d_x: &mut [S]| {
         let (ids, d) = (TensorId::pair(names, block), d.top_flat(x.rows.total()));
         match (x.look_up, &mut cache.look_up) {
@@ -316,7 +316,7 @@ pub fn attention_backward<S: Scalar>(
     back(keys, d_value, VALUE, d_keys);
 }
 
-/// `d_g = Σ d_h` over the heads of each group; (N_k, K·d) of (N_k, H·d).
+/// Computes `d_g = Σ d_h` over the heads of each group, (N_k, K·d) from (N_k, H·d).
 fn sum_groups<S: Scalar>(config: &AttentionConfig, width: usize, heads: &Matrix<S>, to: &mut Matrix<S>) {
     let group = config.group_size * width;
     for (to, heads) in to.flat_mut().chunks_exact_mut(width).zip(heads.flat().chunks_exact(group)) {
@@ -325,7 +325,7 @@ fn sum_groups<S: Scalar>(config: &AttentionConfig, width: usize, heads: &Matrix<
     }
 }
 
-/// The heads of [`attention_backward`].
+/// The loop over heads of [`attention_backward`].
 struct Backward<'a, S> {
     config: &'a AttentionConfig,
     queries: &'a BatchRows,

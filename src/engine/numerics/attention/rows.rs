@@ -1,4 +1,4 @@
-//! Sentences below one another: the rows of a batch, without padding.
+//! Rows of a batch: its sentences one below the other, without padding.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::numerics::Scalar;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchRows {
-    /// The first row of each sentence, and the end of the last one.
+    /// First row of each sentence, followed by the end of the last one.
     bounds: Vec<usize>,
 }
 
@@ -26,6 +26,8 @@ impl BatchRows {
         Self { bounds }
     }
 
+    /// Makes the rows of one sentence.
+    ///
     /// # Panics
     /// As [`Self::push`] does.
     pub fn one(tokens: usize) -> Self {
@@ -38,24 +40,26 @@ impl BatchRows {
         self.bounds.truncate(1);
     }
 
+    /// Adds a sentence.
+    ///
     /// # Panics
-    /// If the sentence is empty: it would have nothing to attend to.
+    /// If the sentence is empty, as it would have nothing to attend to.
     pub fn push(&mut self, tokens: usize) {
         assert!(tokens > 0, "rows: an empty sentence");
         self.bounds.push(self.total() + tokens);
     }
 
-    /// Tokens of the longest sentence.
+    /// Returns the number of tokens of the longest sentence.
     pub fn longest(&self) -> usize {
         self.sentences().map(|sentence| sentence.len()).max().unwrap_or(0)
     }
 
-    /// `N`
+    /// Returns `N`, the number of tokens.
     pub fn total(&self) -> usize {
         self.bounds[self.bounds.len() - 1]
     }
 
-    /// How many sentences.
+    /// Returns the number of sentences.
     pub fn count(&self) -> usize {
         self.bounds.len() - 1
     }
@@ -74,7 +78,7 @@ impl BatchRows {
 pub struct Tokens<'a, S> {
     pub vectors: &'a [S],
     pub rows: &'a BatchRows,
-    /// The embedding that they come from, if it is less work to start there; `vectors` may then be missing.
+    /// Embedding of the tokens, if it is less work to project it; `vectors` may then be empty.
     pub look_up: Option<LookUp<'a, S>>,
 }
 
@@ -83,8 +87,10 @@ impl<'a, S: Scalar> Tokens<'a, S> {
         Self { vectors, rows, look_up: None }
     }
 
+    /// Returns the vectors as a matrix.
+    ///
     /// # Panics
-    /// If there are not as many vectors of this width as tokens.
+    /// If the number of vectors of this width is not that of the tokens.
     pub fn view(&self, width: usize) -> MatRef<'a, S> {
         let n = self.rows.total();
         assert_eq!(self.vectors.len(), n * width, "tokens: {} entries for ({n}, {width})", self.vectors.len());

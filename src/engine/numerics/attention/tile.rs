@@ -1,6 +1,7 @@
-//! Products of the small blocks that a sentence's heads are: too small for the set-up of a general
-//! product, so they are multiplied where they stand, a lane of columns and a few rows at a time. One head of one short
-//! sentence is trained by them: its weights are kept transposed, `Aᵀ` (T_k, T_q), so that the softmax runs down columns.
+//! Products of the small blocks that belong to one head of one sentence. They are too small for the set-up of a general
+//! matrix product, so they are multiplied in place, one vector (lane) of columns and a few rows at a time. Training
+//! uses them for short sentences, whose weights are stored transposed, `Aᵀ` (T_k, T_q), so that the softmax runs down
+//! columns.
 
 use faer::{MatMut, MatRef};
 
@@ -11,16 +12,16 @@ use crate::numerics::positions::distance_column_gradient;
 use crate::numerics::simd::{LANES, Lane, Simd, padded};
 use crate::numerics::softmax::{softmax_columns, softmax_columns_gradient, softmax_columns_gradient_of_rows};
 
-/// Lanes of a row.
+/// Returns the number of vectors (lanes) that hold a row.
 pub fn lanes(cols: usize) -> usize {
     cols.div_ceil(LANES)
 }
 
-/// A part of a larger row-major matrix: its first entry stands first.
+/// A part of a larger row-major matrix; `entries` starts at the part's first entry.
 #[derive(Clone, Copy)]
 pub struct Strided<'a, S> {
     pub entries: &'a [S],
-    /// From a row to the next.
+    /// Number of entries from one row to the next.
     pub stride: usize,
     pub rows: usize,
     pub cols: usize,
@@ -33,7 +34,7 @@ impl<'a, S> Strided<'a, S> {
     }
 }
 
-/// A part of a larger row-major matrix, to write to.
+/// A part of a larger row-major matrix, for writing.
 pub struct PartMut<'a, S> {
     pub entries: &'a mut [S],
     pub stride: usize,
@@ -46,23 +47,23 @@ impl<S: Scalar> PartMut<'_, S> {
         self.entries.chunks_mut(self.stride).take(self.rows).for_each(|row| row[..self.cols].fill(x));
     }
 
-    /// Some rows, for a general product.
+    /// Returns some rows, for a general product.
     pub fn rows_mut(&mut self, from: usize, count: usize) -> MatMut<'_, S> {
         let Self { stride, cols, .. } = *self;
         let entries = &mut self.entries[from * stride..][..(count - 1) * stride + cols];
-        // By its transpose: in faer 0.24.4 `from_row_major_slice_with_stride_mut` takes the stride for
+        // Made as its transpose, because `from_row_major_slice_with_stride_mut` of faer 0.24.4 takes the stride for
         // that of the columns, and so reads and writes beyond the slice.
         MatMut::from_column_major_slice_with_stride_mut(entries, cols, count, stride).transpose_mut()
     }
 
-    /// Entries of a lane, fewer where the part ends.
+    /// Returns the number of entries of a lane, which is smaller at the end of a row.
     #[inline(always)]
     fn room(&self, lane: usize) -> usize {
         (self.cols - lane * LANES).min(LANES)
     }
 }
 
-/// So many entries from there on, and zeros after them.
+/// Loads `room` entries from `at` on, followed by zeros.
 #[inline(always)]
 fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -> V::Vector {
     if room == LANES {
@@ -75,7 +76,7 @@ fn load<S: Scalar, V: Simd<S>>(simd: V, entries: &[S], at: usize, room: usize) -
     simd.load(&lane)
 }
 
-/// Stores the given number of entries of a lane.
+/// Stores the first `room` entries of a lane.
 #[inline(always)]
 fn store<S: Scalar, V: Simd<S>>(simd: V, sums: V::Vector, entries: &mut [S], at: usize, room: usize) {
     if room == LANES {
@@ -84,7 +85,7 @@ fn store<S: Scalar, V: Simd<S>>(simd: V, sums: V::Vector, entries: &mut [S], at:
     }
     let mut lane = [S::zero(); LANES];
     simd.store(sums, &mut lane);
-    // Not a copy of slices: the possible call would push the vectors out of their registers.
+    // A loop and not a copy of slices, whose possible call would make the compiler spill the vectors from registers.
     for (i, x) in lane.into_iter().enumerate() {
         if i < room {
             entries[at + i] = x;
@@ -98,22 +99,22 @@ fn lane_at<S>(entries: &[S], at: usize) -> &Lane<S> {
 }
 
 impl<'a, S: Scalar> Strided<'a, S> {
-    /// Some rows, for a general product.
+    /// Returns some rows, for a general product.
     pub fn rows_from(&self, from: usize, count: usize) -> MatRef<'a, S> {
         let Self { stride, cols, .. } = *self;
         let entries = &self.entries[from * stride..][..(count - 1) * stride + cols];
         MatRef::from_row_major_slice_with_stride(entries, count, cols, stride)
     }
 
-    /// A lane of a row. What lies after the part's last column is somebody else's, and of no matter:
-    /// matrices reach a lane beyond their last row.
+    /// Returns a lane of a row. Entries after the part's last column belong to other parts and are ignored; the
+    /// matrices have a lane of room after their last row.
     #[inline(always)]
     fn lane(&self, row: usize, lane: usize) -> &'a Lane<S> {
         lane_at(self.entries, row * self.stride + lane * LANES)
     }
 }
 
-/// `partᵀ` as a tile: its rows are padded with zeros to whole lanes.
+/// Copies `partᵀ` into a tile, whose rows are padded with zeros to whole lanes.
 #[inline(always)]
 pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(
     simd: V,
@@ -138,7 +139,7 @@ pub fn pack_transposed<'t, S: Scalar, V: Simd<S>>(
     Strided { entries: tile.as_flattened(), stride: width * LANES, rows: cols, cols: part.rows }
 }
 
-/// `C = s A B`
+/// Computes `C = s A B`.
 #[inline(always)]
 pub fn product<S: Scalar, V: Simd<S>>(
     simd: V,
@@ -153,7 +154,7 @@ pub fn product<S: Scalar, V: Simd<S>>(
         let room = to.room(lane);
         let mut first = 0;
         while first < whole {
-            // Eight rows of `b` stay in registers while all rows of `a` pass by.
+            // Eight rows of `b` stay in registers while the loop runs over all rows of `a`.
             let (b0, b1) = (simd.load(b.lane(first, lane)), simd.load(b.lane(first + 1, lane)));
             let (b2, b3) = (simd.load(b.lane(first + 2, lane)), simd.load(b.lane(first + 3, lane)));
             let (b4, b5) = (simd.load(b.lane(first + 4, lane)), simd.load(b.lane(first + 5, lane)));
@@ -190,7 +191,7 @@ pub fn product<S: Scalar, V: Simd<S>>(
     }
 }
 
-/// `C = s Aᵀ B`; the rows of `a` must reach to whole lanes.
+/// Computes `C = s Aᵀ B`; the rows of `a` must be whole lanes.
 #[inline(always)]
 pub fn product_transposed<S: Scalar, V: Simd<S>>(
     simd: V,
@@ -232,7 +233,8 @@ pub fn product_transposed<S: Scalar, V: Simd<S>>(
     }
 }
 
-/// `y = A x`, in whole lanes; `x` is padded with zeros, and what they meet must be finite.
+/// Computes `y = A x` in whole lanes. `x` is padded with zeros, and the entries of `A` that are multiplied by them must
+/// be finite.
 #[inline(always)]
 pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Strided<'_, S>, x: &[Lane<S>], y: &mut [S]) {
     debug_assert_eq!(lanes(a.cols), x.len(), "product: ({}, {}) by {} lanes", a.rows, a.cols, x.len());
@@ -249,13 +251,13 @@ pub fn product_vector<S: Scalar, V: Simd<S>>(simd: V, a: Strided<'_, S>, x: &[La
     }
 }
 
-/// `m = Σ_k a_k B_k`: one mix, of mean weights.
+/// Computes `m = Σ_k a_k B_k`, the mix of mean weights.
 #[inline(always)]
 pub fn mix_mean<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mut PartMut<'_, S>) {
     product(simd, Strided { entries: a, stride: a.len(), rows: 1, cols: a.len() }, b, S::one(), to);
 }
 
-/// `C_ij = a_i b_j`
+/// Computes `C_ij = a_i b_j`.
 #[inline(always)]
 pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mut PartMut<'_, S>) {
     for lane in 0..lanes(b.cols) {
@@ -268,7 +270,7 @@ pub fn outer<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: Strided<'_, S>, to: &mu
     }
 }
 
-/// The most tokens of a short sentence.
+/// Largest number of tokens of a short sentence.
 pub const SHORT_TOKENS_MAX: usize = 48;
 
 /// Room for an operand of a head.
@@ -276,13 +278,13 @@ pub const SHORT_TOKENS_MAX: usize = 48;
 pub struct Tile<S>(Vec<Lane<S>>);
 
 impl<S: Scalar> Tile<S> {
-    /// For heads of at most `width` columns, and sentences of at most `longest` tokens.
+    /// Allocates room for heads of at most `width` columns and sentences of at most `longest` tokens.
     pub fn new(width: usize, longest: usize) -> Self {
         let entries = padded(width) * padded(longest.min(SHORT_TOKENS_MAX));
         Self(vec![[S::zero(); LANES]; entries / LANES])
     }
 
-    /// A vector, padded with zeros.
+    /// Fills the tile with a vector, padded with zeros.
     #[inline(always)]
     fn vector(&mut self, len: usize, entry: impl Fn(usize) -> S) -> &[Lane<S>] {
         let vector = &mut self.0[..lanes(len)];
@@ -293,24 +295,24 @@ impl<S: Scalar> Tile<S> {
     }
 }
 
-/// Neither queries nor keys are many.
+/// Returns whether both queries and keys are few.
 pub fn is_short(queries: usize, keys: usize) -> bool {
     queries.max(keys) <= SHORT_TOKENS_MAX
 }
 
-/// Entries of the weights of one head.
+/// Returns the number of entries of one head's transposed weights.
 pub fn transposed_entries(queries: usize, keys: usize) -> usize {
     keys * padded(queries)
 }
 
 impl<S: Scalar> Head<'_, S> {
-    /// Whether training takes the way of short sentences, which knows no bound of the scores.
+    /// Returns whether training uses the functions for short sentences, which do not support a bound of the scores.
     #[inline(always)]
     pub fn is_short(&self) -> bool {
         self.cap.is_none() && is_short(self.query.rows, self.key.rows)
     }
 
-    /// `weights` receives `Aᵀ`.
+    /// Computes the head; `weights` receives `Aᵀ`.
     #[inline(always)]
     pub fn short_forward<V: Simd<S>>(
         &self,
@@ -348,10 +350,11 @@ impl<S: Scalar> Head<'_, S> {
         }
     }
 
-    /// Gradients of [`Head::short_forward`], which replace what is there, but for that of the distances.
+    /// Computes the gradients of [`Head::short_forward`]. They replace the given values, except that the gradient of
+    /// the distances is added.
     ///
-    /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`; a
-    /// masked weight is 0, and so is its gradient.
+    /// `d_V = Aᵀ d_M`, `d_Aᵀ = V d_Mᵀ`, `d_S` by the softmax, `d_Q = s d_S K`, `d_K = s d_Sᵀ Q`. A masked weight is 0,
+    /// and so is its gradient.
     #[expect(clippy::too_many_arguments, reason = "one for each thing that the equations name")]
     #[inline(always)]
     pub fn short_backward<V: Simd<S>>(
@@ -379,7 +382,7 @@ impl<S: Scalar> Head<'_, S> {
                 outer(simd, &means[..keys], d_mix, &mut to.value);
                 let d_mix = d_mix.row(0);
                 let share = S::one() / S::from_f64(queries as f64);
-                // From here on, the gradient of each weight, the same for every query.
+                // From here on `means` holds the gradient of each key's weight, which is the same for every query.
                 product_vector(simd, self.value, tile.vector(d_mix.len(), |i| share * d_mix[i]), means);
                 softmax_columns_gradient_of_rows(simd, weights, means, d_scores, stride);
             }

@@ -1,5 +1,5 @@
-//! One sentence through the model, every tensor kept: what a viewer may see. A change in a block computes that block
-//! and those after it again ([`Activations::again`]); what lies before it is shared.
+//! The forward pass of one sentence with every tensor kept for inspection. After a change in a block, only that block
+//! and those after it are computed again ([`Activations::again`]); earlier ones are shared.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use crate::numerics::{Matrix, Scalar};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activations<S> {
-    /// `E[words] + P + E_S` of a model with a norm after it, (T, D).
+    /// `E[words] + P + E_S` (T, D), if the model has a norm after it.
     pub embedded: Option<Arc<Matrix<S>>>,
     /// `X` (T, D)
     pub input: Arc<Matrix<S>>,
     /// `X` of the source sentence (T_s, D).
     pub source: Option<Arc<Matrix<S>>>,
-    /// Activations of the blocks, first those of the source sentence's.
+    /// Activations of all blocks, those of the source sentence first.
     pub blocks: Vec<Arc<BlockActivations<S>>>,
-    /// `Y` (T, D), of the last block, after the last norm where there is one.
+    /// `Y` (T, D) of the last block, after the last norm if there is one.
     pub output: Arc<Matrix<S>>,
 }
 
@@ -37,25 +37,25 @@ pub struct Activations<S> {
 pub struct BlockActivations<S> {
     /// The block's input, (T, D).
     pub input: Arc<Matrix<S>>,
-    /// The same after its norm, of a block that norms first; (T, D).
+    /// Input after the block's norm (T, D), if the block norms it.
     pub normed: Option<Matrix<S>>,
     pub heads: Vec<HeadActivations<S>>,
-    /// `M W_O + b_O` (T, D), of a block that norms what it adds.
+    /// `M W_O + b_O` (T, D), if the block norms its attention's output.
     pub branch: Option<Matrix<S>>,
     /// `X + M W_O + b_O` (T, D)
     pub summed: Matrix<S>,
-    /// `A` (T, D), of a block that norms after it.
+    /// `A` (T, D), if the block norms after the attention.
     pub attended: Option<Matrix<S>>,
     /// `φ(… W_1 + b_1)` (T, hidden) of the feed-forward layer; with a gate, the product.
     pub hidden: Option<Matrix<S>>,
-    /// `A + F(A)`, without a residual `F(A)`; (T, D), of a block that norms after its feed-forward layer.
+    /// `A + F(A)`, or `F(A)` without a residual (T, D), if the block norms after its feed-forward layer.
     pub joined: Option<Matrix<S>>,
     /// The block's output, (T, D).
     pub output: Arc<Matrix<S>>,
 }
 
 impl<S> Activations<S> {
-    /// The sentence's vectors (T, D) before all layers, and after each.
+    /// Returns the sentence's vectors (T, D) before all layers and after each.
     pub fn states(&self, architecture: &Architecture) -> impl Iterator<Item = &Matrix<S>> {
         let blocks = &self.blocks[architecture.source_blocks.len()..];
         std::iter::once(&*self.input).chain(blocks.iter().map(|block| &*block.output))
@@ -63,12 +63,12 @@ impl<S> Activations<S> {
 }
 
 impl<S> BlockActivations<S> {
-    /// `A` (T, D)
+    /// Returns `A` (T, D).
     pub fn attended(&self) -> &Matrix<S> {
         self.attended.as_ref().unwrap_or(&self.summed)
     }
 
-    /// `A + F(A)`, without a residual `F(A)`; (T, D), of a block that has a feed-forward layer.
+    /// Returns `A + F(A)`, or `F(A)` without a residual (T, D), of a block that has a feed-forward layer.
     pub fn joined(&self) -> &Matrix<S> {
         self.joined.as_ref().unwrap_or(&self.output)
     }
@@ -76,22 +76,22 @@ impl<S> BlockActivations<S> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadActivations<S> {
-    /// (T, d_k), normed and turned where the layer does that
+    /// `Q_h` (T, d_k), normed and turned if the layer does that.
     pub query: Matrix<S>,
-    /// (T_k, d_k), alike; the same for all heads of a group
+    /// `K_g` (T_k, d_k), normed and turned likewise; the same for all heads of a group.
     pub key: Matrix<S>,
-    /// (T_k, d_v)
+    /// `V_g` (T_k, d_v)
     pub value: Matrix<S>,
-    /// (T, T_k), scaled; −∞ where masked
+    /// `S_h` (T, T_k), scaled; −∞ where masked.
     pub scores: Matrix<S>,
-    /// (T, T_k), rows sum to 1
+    /// `A_h` (T, T_k), whose rows sum to 1.
     pub weights: Matrix<S>,
-    /// (T, d_v)
+    /// `M_h` (T, d_v)
     pub mix: Matrix<S>,
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// `X` of a sentence (T, D), after the sum that its norm is of, where it has one.
+    /// Computes `X` of a sentence (T, D), and before it the sum of the embeddings if that is normed.
     pub(super) fn embedded(&self, parameters: &Parameters<S>, sentence: &Sequences) -> (Option<Matrix<S>>, Matrix<S>) {
         let mut x = Matrix::zeros(sentence.rows.total(), self.architecture.width);
         vectorized!(self.embed(parameters, sentence, x.flat_mut()),);
@@ -104,7 +104,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// Outputs of all blocks (T, D) after the last norm, if there is one.
+    /// Applies the last norm, if there is one, to the outputs of all blocks (T, D).
     pub(super) fn behind_blocks(&self, parameters: &Parameters<S>, outputs: Matrix<S>) -> Matrix<S> {
         match self.final_norm(parameters) {
             Some(affine) => self.normed(affine, &outputs),
@@ -119,42 +119,42 @@ impl<S: Scalar> AttentionModel<S> {
     }
 }
 
-/// A learner's changes to a forward pass, which leave the model alone: in commands, saved work and exports too.
+/// A learner's changes to a forward pass, which do not change the model. Commands, saved work and exports use them too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, bound = "S: Scalar + Real")]
 pub struct Interventions<S> {
-    /// The temperature in place of the layers' own; what else divides a layer's scores stays.
+    /// Temperature in place of the layers' own; other divisors of a layer's scores stay.
     pub temperature: Option<f64>,
     /// Whether scores are divided by `√d_k`, in place of the layers' own setting.
     pub scale: Option<bool>,
-    /// One mode for every head of every block, the source's first; empty where all are live.
+    /// One mode for every head of every block, the source's first; empty if all are live.
     pub heads: Vec<HeadMode<S>>,
-    /// The mask of self-attention in the sentence; see [`Sight`].
+    /// Mask of self-attention in the sentence; see [`Sight`].
     pub mask: Option<Mask>,
-    /// Edges of attention that are taken out, in their order, of heads counted as in `heads`. The rest of the row sums to 1.
-    /// An edge that the sentence does not have changes nothing.
+    /// Removed edges of attention, sorted, with heads counted as in `heads`. The rest of the row sums to 1. An edge
+    /// that the sentence does not have changes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Edge>,
-    /// A vector from elsewhere.
+    /// A vector taken from another pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<Patch<S>>,
 }
 
-/// The vector of one position before a block, taken from another sentence's pass.
+/// The vector of one position before a block, replaced by one from another sentence's pass (activation patching).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Scalar + Real")]
 pub struct Patch<S> {
-    /// Counted over all blocks, the source's first; one of the sentence's own.
+    /// Block, counted over all blocks with the source's first; not one of the source's.
     pub block: usize,
     pub position: usize,
-    /// The position in the sentence that it is taken from.
+    /// Position in the other sentence.
     pub from: usize,
-    /// (D); `None` in a command: that of the other sentence's pass at the time.
+    /// The vector (D). `None` in a command stands for that of the other sentence's pass at the time.
     #[serde(with = "vector")]
     pub vector: Option<Arc<[S]>>,
 }
 
-/// The written form of a patch's vector.
+/// The serialised form of a patch's vector.
 mod vector {
     use super::{Arc, Deserialize, Deserializer, Real, Serialize, Serializer, json};
 
@@ -173,25 +173,25 @@ mod vector {
 }
 
 impl<S: Scalar> Interventions<S> {
-    /// Temperature of a block: the learner's where one is set, else the model's own.
+    /// Returns a block's temperature: the learner's if it is set, otherwise the model's own.
     pub fn temperature_of(&self, block: &BlockConfig) -> f64 {
         self.temperature.unwrap_or(block.attention.temperature)
     }
 
-    /// The factor of a block's scores.
+    /// Returns the factor of a block's scores.
     pub fn score_scale(&self, block: &BlockConfig) -> f64 {
         let attention = block.attention.clone();
         let temperature = self.temperature_of(block);
         AttentionConfig { temperature, scale: self.scale.unwrap_or(attention.scale), ..attention }.score_scale()
     }
 
-    /// The removed edges of a block's heads, counted within the block.
+    /// Returns the removed edges of a block's heads, counted within the block.
     fn edges_within(&self, heads: Range<usize>) -> Vec<Edge> {
         let edges = self.edges.iter().filter(|edge| heads.contains(&edge.head));
         edges.map(|edge| Edge { head: edge.head - heads.start, ..*edge }).collect()
     }
 
-    /// Who sees whom in a block, counted over all.
+    /// Returns which keys each query sees in a block, counted over all blocks.
     ///
     /// # Panics
     /// If the model has no such block.
@@ -205,13 +205,13 @@ impl<S: Scalar> Interventions<S> {
         Sight { layer: &config.attention, first: &architecture.first_self_attention().attention, learners }
     }
 
-    /// Who sees whom in the first layer: what a map of the mask shows.
+    /// Returns which keys each query sees in the first layer, as the view of the mask shows it.
     pub fn sight_of_first<'a>(&'a self, architecture: &'a Architecture) -> Sight<'a> {
         let first = &architecture.first_self_attention().attention;
         Sight { layer: first, first, learners: self.mask.as_ref() }
     }
 
-    /// The block as it works in a sentence of the given number of tokens.
+    /// Returns the block with the interventions, for a sentence of the given number of tokens.
     fn changed(&self, architecture: &Architecture, (b, block): (usize, &BlockConfig), tokens: usize) -> BlockConfig {
         let (mask, window) = self.sight(architecture, b).resolved(tokens);
         let temperature = self.temperature_of(block);
@@ -224,11 +224,11 @@ impl<S: Scalar> Interventions<S> {
     }
 }
 
-/// Who sees whom in one block: by its own mask and window, and by the learner's mask.
+/// The keys that each query sees in one block, by its own mask and window and by the learner's mask.
 ///
-/// A table of the learner's says who sees whom in the first layer. A pair that it changes there is changed in all layers, and
-/// every other pair is as each layer has it: layers whose windows differ keep them. *None* and *causal* take the place of
-/// the layers' masks, and leave their windows.
+/// A learner's table describes the first layer. A pair that it changes there is changed in all layers. Every other pair
+/// is as in each layer itself, so layers keep their different windows. *None* and *causal* replace the layers' masks
+/// but not their windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     layer: &'a AttentionConfig,
@@ -242,14 +242,14 @@ impl Sight<'_> {
         match learners {
             None => layer.sees(query, key),
             Some(Mask::Custom(table)) => {
-                let asked = table.sees(query, key);
-                if asked == first.sees(query, key) { layer.sees(query, key) } else { asked }
+                let is_visible = table.sees(query, key);
+                if is_visible == first.sees(query, key) { layer.sees(query, key) } else { is_visible }
             }
             Some(mask) => mask.sees(query, key) && layer.window.sees(query, key),
         }
     }
 
-    /// The mask and the window that have the same effect in a sentence of the given number of tokens.
+    /// Returns a mask and a window that have the same effect in a sentence of the given number of tokens.
     fn resolved(&self, tokens: usize) -> (Mask, Window) {
         let Self { layer, first, learners } = *self;
         let is_as_first = (&layer.mask, layer.window) == (&first.mask, first.window);
@@ -265,7 +265,7 @@ impl Sight<'_> {
 }
 
 impl<S: Scalar> Activations<S> {
-    /// The forward pass of one sentence, and of its source where the model has one.
+    /// Computes the forward pass of one sentence, and of its source if the model has one.
     ///
     /// # Panics
     /// If a sentence has no tokens or more than the model reads, the source is missing, or an
@@ -289,8 +289,8 @@ impl<S: Scalar> Activations<S> {
         Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
-    /// The pass after a change of what one block or those after it work with, of their parameters or interventions:
-    /// the blocks before it are shared, and all numbers have the bits of a whole pass.
+    /// Computes the pass after a change of the parameters or interventions of one block or later ones. The blocks
+    /// before it are shared, and all numbers are the same bit for bit as in a whole pass.
     ///
     /// # Panics
     /// As [`Self::of`], or if the pass has no block before that one.
@@ -308,7 +308,7 @@ impl<S: Scalar> Activations<S> {
         Pass { model, parameters, sentence, source, interventions }.from(start)
     }
 
-    /// The heads of all blocks, the source's first.
+    /// Returns the heads of all blocks, the source's first.
     pub fn heads(&self) -> impl Iterator<Item = &HeadActivations<S>> {
         self.blocks.iter().flat_map(|block| &block.heads)
     }
@@ -324,7 +324,7 @@ struct Pass<'a, S> {
 }
 
 impl<S: Scalar> Pass<'_, S> {
-    /// Goes on after the blocks that there are.
+    /// Continues after the blocks that are already computed.
     fn from(&self, mut done: Activations<S>) -> Activations<S> {
         let Self { model, parameters, sentence, source, interventions } = *self;
         let architecture = &model.architecture;
@@ -370,7 +370,7 @@ impl<S: Scalar> Pass<'_, S> {
     }
 }
 
-/// The vectors with another one in its place.
+/// Returns a copy of the vectors in which one is replaced by the patch's.
 ///
 /// # Panics
 /// If the sentence has no such position, or the vector is not as wide.
@@ -392,7 +392,7 @@ where
     Tokens::new(x.flat(), &sequences.rows)
 }
 
-/// Room for a block of a shape, which those of the same shape use in turn.
+/// Buffers for blocks of one shape, which such blocks reuse in turn.
 struct RoomOfShape<S> {
     config: BlockConfig,
     queries: usize,
@@ -450,17 +450,16 @@ fn run<S: Scalar>(
     }
 }
 
-/// The arithmetic of a head between its projections and its weights, for those who follow it by hand: from products to
-/// weights, a row for each query.
+/// The steps of a head from products to weights, for readers who compute them by hand; one row for each query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arithmetic<S> {
     /// `Q Kᵀ` (T, T_k)
     pub products: Matrix<S>,
-    /// The factor of a product, [`AttentionConfig::score_scale`](super::attention::AttentionConfig::score_scale).
+    /// Factor of a product, [`AttentionConfig::score_scale`](super::attention::AttentionConfig::score_scale).
     pub scale: S,
-    /// `B[j − i] / τ` (T, T_k), added to the scaled products; `None` where distances do not count.
+    /// `B[j − i] / τ` (T, T_k), added to the scaled products; `None` if distances are not used.
     pub distances: Option<Matrix<S>>,
-    /// `max_j s_ij` (T); −∞ where a query sees no key.
+    /// `max_j s_ij` (T); −∞ if a query sees no key.
     pub largest: Vec<S>,
     /// `exp(s_ij − max s_i)` (T, T_k); 0 where masked.
     pub exponentials: Matrix<S>,
@@ -469,7 +468,7 @@ pub struct Arithmetic<S> {
 }
 
 impl<S: Scalar> Arithmetic<S> {
-    /// Arithmetic of a head whose products were scaled by `scale`, and `distances` added where they count.
+    /// Computes the steps of a head whose products are multiplied by `scale` and to which `distances` are added.
     pub fn of(head: &HeadActivations<S>, scale: f64, distances: Option<Matrix<S>>) -> Self {
         let (queries, keys) = (head.query.rows(), head.key.rows());
         let mut products = Matrix::zeros(queries, keys);
@@ -487,7 +486,7 @@ impl<S: Scalar> Arithmetic<S> {
     }
 }
 
-/// `B[j − i] / τ` of the first queries and keys, (T, T_k), from a head's row of `B`, (2 T_max − 1).
+/// Computes `B[j − i] / τ` of the first queries and keys, (T, T_k), from a head's row of `B`, (2 T_max − 1).
 ///
 /// # Panics
 /// If there are more than `T_max` queries or keys.

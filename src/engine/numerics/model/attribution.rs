@@ -1,4 +1,4 @@
-//! The terms of a logit, and the answers that each layer would give.
+//! Attribution of a logit to its terms, and the logit lens: the logits after each layer.
 //!
 //! ```text
 //! lens(x_l) = Z(norm_Y(x_l))                         each layer's own μ and σ; nostalgebraist 2020, "interpreting GPT"
@@ -6,9 +6,10 @@
 //! x_L = X + Σ_l (Σ_h Σ_j α_hij V_hj W_O^h + b_O + F)  the terms t of one word's vector
 //! ```
 //!
-//! `w_c` is the class's row of `E` or column of `W_logits`. Behind all blocks a vector is a sum, as every block adds to it; the
-//! norm, with the `σ` of the whole held, is linear in each term (Elhage et al. 2021, *A Mathematical Framework for
-//! Transformer Circuits*; `logit_attrs` and `apply_ln_to_stack` of TransformerLens). Without a norm `u` is `w_c` itself.
+//! `w_c` is the class's row of `E` or column of `W_logits`. After all blocks a vector is a sum, because every block
+//! adds to it. With the `σ` of the whole held, the norm is linear in each term (Elhage et al. 2021, *A Mathematical
+//! Framework for Transformer Circuits*; `logit_attrs` and `apply_ln_to_stack` of TransformerLens). Without a norm `u`
+//! is `w_c` itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,16 +23,16 @@ use crate::numerics::params::{Parameters, TensorName};
 use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, Scalar};
 
-/// A term of a logit.
+/// The origin of a term of a logit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TermOf {
-    /// The word's vector and place, before all blocks.
+    /// The vector of the word and its position, before all blocks.
     Input,
-    /// The vector that was put in its place before a block: of what came before, nothing is left.
+    /// The vector that replaced another before a block; nothing from before that block remains.
     Patch {
         block: usize,
     },
-    /// The value of a word, weighed by a head of a block.
+    /// The value of a word, weighted by a head of a block.
     Head {
         block: usize,
         head: usize,
@@ -50,23 +51,23 @@ pub enum TermOf {
     Bias,
 }
 
-/// Why a logit is no sum of terms.
+/// The reason why a logit is not a sum of terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSum {
-    /// The readout has a layer of its own, whose activation is no line.
+    /// The readout has a layer of its own, whose activation is not linear.
     Transformed,
-    /// A norm stands between the blocks.
+    /// A norm follows the sum of a block.
     Blocks,
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// `Z` of vectors between the blocks, (R, C) for (R, D): what the readout makes of them after the last norm, whose
-    /// `μ` and `σ` are each vector's own.
+    /// Computes the logits `Z` (R, C) of vectors between the blocks (R, D): the readout after the last norm, with each
+    /// vector's own `μ` and `σ`.
     pub fn lens(&self, parameters: &Parameters<S>, states: Matrix<S>) -> Matrix<S> {
         self.logits_of(parameters, &self.behind_blocks(parameters, states))
     }
 
-    /// `w_c` (D)
+    /// Returns `w_c` (D).
     fn class_vector(&self, parameters: &Parameters<S>, class: usize) -> Vec<S> {
         match (&self.classes, self.architecture.readout.is_by_static_vectors()) {
             (Classes::Words(candidates), true) => {
@@ -79,11 +80,12 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// The terms of a class's logit, before its bound where it has one: at a word, where each has answers of its own; else of the last word, or the means of the
-    /// terms of all words, as the model reads them. Their sum is the logit, but for rounding. `patch` is that of the pass.
+    /// Computes the terms of a class's logit, before its bound if it has one. They are those of the word `row` if each
+    /// word has logits of its own; otherwise those of the last word, or the means over all words, depending on what the
+    /// model reads. They sum to the logit, up to rounding. `patch` is that of the pass.
     ///
     /// # Errors
-    /// If the logit is no such sum.
+    /// If the logit is not such a sum.
     ///
     /// # Panics
     /// If there is no such word or class, or `contributions` are of another pass.
@@ -125,7 +127,8 @@ impl<S: Scalar> AttentionModel<S> {
         Ok(terms)
     }
 
-    /// The terms of a class's logit, as if it were read at a word alone, whose vector before the block `patched` is another's.
+    /// Computes the terms of a class's logit read at the word `row` only, whose vector before the block `patched` was
+    /// replaced.
     fn terms_at(
         &self,
         parameters: &Parameters<S>,
@@ -156,7 +159,7 @@ impl<S: Scalar> AttentionModel<S> {
             terms.push((TermOf::Bias, bias));
         }
         let (of_start, mut first) = patched.map_or((TermOf::Input, before), |block| (TermOf::Patch { block }, block));
-        // A block without a residual leaves nothing of its input.
+        // After a block without a residual nothing of its input remains.
         let ends_input = architecture.blocks.iter().rposition(|block| !block.residual).map(|block| before + block);
         match ends_input.filter(|block| *block >= first) {
             Some(block) => first = block,
@@ -171,7 +174,7 @@ impl<S: Scalar> AttentionModel<S> {
                 let of_part = match part {
                     BlockPart::Bias => TermOf::OutputBias { block },
                     BlockPart::FeedForward => TermOf::FeedForward { block },
-                    // Of norms behind the sum, of which there are none here.
+                    // These come from norms after the sum, which such blocks do not have.
                     BlockPart::Rescaled | BlockPart::Shift | BlockPart::LastShift => continue,
                 };
                 terms.push((of_part, dot(&added.part(*part, of, row), &u)));

@@ -1,4 +1,4 @@
-//! The sentences of one training step, and what each objective asks of them.
+//! The sentences of one training step, and the targets of each objective.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,20 +16,20 @@ use crate::numerics::positions::PositionRows;
 use crate::numerics::rng::Generator;
 use crate::numerics::simd::vectorized;
 
-/// Sentences as a model reads them.
+/// Sentences in the form that a model reads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sequences {
     pub rows: BatchRows,
-    /// The word at each row; `None` is hidden, or the start of a sentence that is yet to be written.
+    /// Word of each row; `None` is a hidden word, or the start of a sentence that is not written yet.
     pub words: Vec<Option<usize>>,
-    /// The position of each row, as an index into `P`.
+    /// Position of each row, as an index into `P`.
     pub positions: Vec<usize>,
     /// The sentence of a pair that each row belongs to, as an index into `E_S`.
     pub segments: Vec<usize>,
 }
 
 impl Sequences {
-    /// Room for the largest batch.
+    /// Allocates room for the largest batch.
     pub fn with_capacity(sentences: usize, rows: usize) -> Self {
         Self {
             rows: BatchRows::with_capacity(sentences),
@@ -39,22 +39,22 @@ impl Sequences {
         }
     }
 
-    /// One sentence, nothing hidden, from the first position on.
+    /// Makes one sentence with nothing hidden, starting at position 0.
     pub fn one(words: &[usize]) -> Self {
         Self::starting_at(0, words.iter().copied().map(Some))
     }
 
-    /// One sentence whose first word stands at the position `first`.
+    /// Makes one sentence whose first word has the position `first`.
     pub fn starting_at(first: usize, words: impl IntoIterator<Item = Option<usize>>) -> Self {
         let mut sequences = Self::default();
         sequences.push(words, first);
         sequences
     }
 
-    /// The same with the sentence of a pair that each row belongs to.
+    /// Sets which sentence of a pair each row belongs to.
     ///
     /// # Panics
-    /// If it is not said of every row.
+    /// If the number of segments is not that of the rows.
     #[must_use]
     pub fn with_segments(self, segments: Vec<usize>) -> Self {
         assert_eq!(segments.len(), self.words.len(), "sequences: segments of {} rows", segments.len());
@@ -68,14 +68,14 @@ impl Sequences {
         self.segments.clear();
     }
 
-    /// Adds a sentence whose first word stands at the position `first`.
+    /// Adds a sentence whose first word has the position `first`.
     pub fn push(&mut self, words: impl IntoIterator<Item = Option<usize>>, first: usize) {
         let start = self.words.len();
         self.words.extend(words);
         self.end_sentence(start, first);
     }
 
-    /// The row of `P` that each token has.
+    /// Returns the row of `P` for each token.
     pub fn position_rows(&self, form: PositionRows) -> Cow<'_, [usize]> {
         if form == PositionRows::default() {
             return Cow::Borrowed(&self.positions);
@@ -84,7 +84,7 @@ impl Sequences {
         Cow::Owned(self.rows.sentences().flat_map(of_sentence).collect())
     }
 
-    /// Some of the sentences.
+    /// Copies some of the sentences.
     fn sentences(&self, range: Range<usize>) -> Self {
         let mut part = Self::default();
         for sentence in range.map(|i| self.rows.sentence(i)) {
@@ -107,29 +107,29 @@ impl Sequences {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     pub input: Sequences,
-    /// The sentences that cross-attention looks at, as many as `input` has; empty where there are none.
+    /// Source sentences for cross-attention, as many as in `input`, or none if the model has no source.
     pub source: Sequences,
-    /// The questions, each with the class that is right: of a row of the input where every position is
-    /// read, else of a sentence.
+    /// Targets, each with its class. A target is a row of the input if every position is read, and otherwise a
+    /// sentence.
     pub targets: Vec<(usize, usize)>,
-    /// Rows of the input that are to keep their places, each with its word.
+    /// Rows of the input whose outputs should stay at their words' static vectors, each with its word.
     pub kept: Vec<(usize, usize)>,
 }
 
 impl Batch {
-    /// Room for the largest batch, without a source.
+    /// Allocates room for the largest batch, without a source.
     pub fn with_capacity(sentences: usize, rows: usize) -> Self {
         let input = Sequences::with_capacity(sentences, rows);
         let (targets, kept) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         Self { input, source: Sequences::default(), targets, kept }
     }
 
-    /// Adds room for as large a source.
+    /// Adds room for a source of the given size.
     pub fn with_source(self, sentences: usize, rows: usize) -> Self {
         Self { source: Sequences::with_capacity(sentences, rows), ..self }
     }
 
-    /// Some of the sentences with what is asked of them; `of_rows` says whether targets are rows.
+    /// Copies some of the sentences with their targets; `of_rows` is true if targets are rows.
     pub fn sentences(&self, range: Range<usize>, of_rows: bool) -> Self {
         let source =
             if self.source.rows.count() > 0 { self.source.sentences(range.clone()) } else { Sequences::default() };
@@ -143,7 +143,7 @@ impl Batch {
         Self { input: self.input.sentences(range), source, targets, kept }
     }
 
-    /// The word from which each target is answered; `None` where it is hidden, or the whole sentence answers.
+    /// Returns the word at which each target is read, or `None` if it is hidden or the mean of a sentence is read.
     pub(super) fn answering(&self, pooling: Pooling) -> impl Iterator<Item = Option<usize>> {
         self.targets.iter().map(move |&(target, _)| match pooling {
             Pooling::Every => self.input.words[target],
@@ -152,7 +152,7 @@ impl Batch {
         })
     }
 
-    /// How many outputs the loss reads.
+    /// Returns the number of outputs that the loss reads.
     pub fn reads(&self) -> usize {
         self.targets.len() + self.kept.len()
     }
@@ -164,13 +164,13 @@ impl Batch {
         self.kept.clear();
     }
 
-    /// Adds to [`Self::kept`] the words of the last sentence that `keeps` names and no target reads; of a
-    /// sentence that is read by its last word, all before that.
+    /// Adds to [`Self::kept`] those words of the last sentence that satisfy `keeps` and that no target reads. If a
+    /// sentence is read at its last word, these are among the words before it.
     pub fn keep_last(&mut self, pooling: Pooling, keeps: impl Fn(usize) -> bool) {
         let Some(last) = self.input.rows.count().checked_sub(1) else { return };
         let rows = self.input.rows.sentence(last);
         let end = rows.end;
-        // Targets of rows are in the order of the rows.
+        // Targets that are rows are sorted.
         let first_target = self.targets.partition_point(|&(row, _)| row < rows.start);
         let mut targets = self.targets[first_target..].iter().map(|&(row, _)| row).peekable();
         for row in rows {
@@ -184,12 +184,11 @@ impl Batch {
         }
     }
 
-    /// Adds a sentence for the masked-word objective (after Devlin et al. 2019, section 3.1).
+    /// Adds a sentence for the masked-word objective (adapted from Devlin et al. 2019, section 3.1).
     ///
-    /// Each word is hidden with the masking's rate, and one of the candidates for certain; a
-    /// sentence without candidates is not added. The candidates among these are the targets; some of
-    /// them are replaced by a random candidate instead of being hidden, so that it is the context
-    /// that has to tell what belongs there.
+    /// Each word is chosen with the masking's rate, and at least one candidate always; a sentence without candidates is
+    /// not added. The chosen candidates are the targets. Some of them are replaced by a random candidate instead of
+    /// being hidden, so that only the context tells which word belongs there.
     pub fn push_masked(
         &mut self,
         sentence: &[usize],
@@ -205,13 +204,13 @@ impl Batch {
         }
         let certain = rng.random_range(0..count);
         let start = self.input.words.len();
-        let mut seen = 0;
+        let mut candidates_before = 0;
         for (t, &word) in sentence.iter().enumerate() {
             let target = class(word).filter(|_| {
-                seen += 1;
-                seen - 1 == certain || rng.random_bool(masking.rate)
+                candidates_before += 1;
+                candidates_before - 1 == certain || rng.random_bool(masking.rate)
             });
-            let shown = match target {
+            let word = match target {
                 Some(class) => {
                     self.targets.push((start + t, class));
                     masking.show(word, candidates, rng)
@@ -219,13 +218,13 @@ impl Batch {
                 None if masking.spares(word) || !rng.random_bool(masking.rate) => Some(word),
                 None => masking.mask,
             };
-            self.input.words.push(shown);
+            self.input.words.push(word);
         }
         self.input.end_sentence(start, first);
     }
 
-    /// Adds a sentence for the next-word objective: every position names the word after it.
-    /// Words after it that are no candidates are not asked for.
+    /// Adds a sentence for the next-word objective: at every position the target is the next word, unless that is not a
+    /// candidate.
     pub fn push_next(&mut self, sentence: &[usize], first: usize, candidates: &Candidates) {
         let start = self.input.words.len();
         let next = sentence.iter().skip(1).enumerate();
@@ -233,31 +232,31 @@ impl Batch {
         self.input.push(sentence.iter().copied().map(Some), first);
     }
 
-    /// Adds a sentence with the class of the whole of it.
+    /// Adds a sentence and its class.
     pub fn push_labelled(&mut self, sentence: &[usize], first: usize, class: usize) {
         self.targets.push((self.input.rows.count(), class));
         self.input.push(sentence.iter().copied().map(Some), first);
     }
 
-    /// Adds a pair for the sequence-to-sequence objective (Sutskever, Vinyals & Le 2014, arXiv
-    /// 1409.3215): each position names the next word of `target` from those before it and from
-    /// `source`. The first knows none: it begins with an empty vector.
+    /// Adds a pair for the sequence-to-sequence objective (Sutskever, Vinyals & Le 2014, arXiv 1409.3215). At each
+    /// position the target is the next word of `target`, given those before it and `source`. The sentence begins with a
+    /// zero vector, from which the first word is predicted.
     pub fn push_pair(&mut self, source: &[usize], target: &[usize], candidates: &Candidates) {
         let start = self.input.words.len();
-        let asked = target.iter().enumerate();
-        self.targets.extend(asked.filter_map(|(t, &word)| Some((start + t, candidates.class(word)?))));
+        let words = target.iter().enumerate();
+        self.targets.extend(words.filter_map(|(t, &word)| Some((start + t, candidates.class(word)?))));
         let before = target.split_last().map_or(&[][..], |(_, before)| before).iter().copied().map(Some);
         self.input.push(std::iter::once(None).chain(before), 0);
         self.source.push(source.iter().copied().map(Some), 0);
     }
 }
 
-// A training step shared by threads: each takes some of the batch's sentences, with a workspace of
-// its own. Worth it for real sizes only: to start a thread takes longer than a step of a tiny model.
+// A training step on several threads. Each takes some of the batch's sentences and has its own workspace. This pays off
+// for realistic sizes only, because starting a thread takes longer than a step of a tiny model.
 //
-// The same number of threads gives the same numbers; another one adds in another order.
+// Results depend on the number of threads, which determines the order of addition, and on nothing else.
 
-/// The shares of the threads.
+/// The parts of a batch, one for each thread.
 pub struct Shards<S> {
     shards: Vec<Shard<S>>,
 }
@@ -265,16 +264,16 @@ pub struct Shards<S> {
 struct Shard<S> {
     batch: Batch,
     workspace: StepWorkspace<S>,
-    /// The share of all targets.
+    /// Fraction of all targets.
     share: S,
     loss: S,
 }
 
 impl<S: Scalar + Send + Sync> Shards<S> {
-    /// Splits a batch by its sentences, as evenly as they come.
+    /// Splits a batch by its sentences as evenly as possible.
     ///
     /// # Panics
-    /// If there are no threads.
+    /// If `threads` is 0.
     pub fn new(model: &AttentionModel<S>, batch: &Batch, threads: usize) -> Self {
         let sentences = batch.input.rows.count();
         let count = threads.min(sentences.max(1));
@@ -290,7 +289,7 @@ impl<S: Scalar + Send + Sync> Shards<S> {
         Self { shards: shards.collect() }
     }
 
-    /// The mean loss over the targets of the whole batch; the gradients stay with the shards.
+    /// Computes the mean loss over the targets of the whole batch; the gradients stay in the shards.
     pub fn gradient(&mut self, model: &AttentionModel<S>, parameters: &Parameters<S>) -> S {
         each(self.shards.iter_mut(), |Shard { batch, workspace, loss, .. }| {
             *loss = model_forward(model, parameters, batch, workspace);
@@ -299,7 +298,7 @@ impl<S: Scalar + Send + Sync> Shards<S> {
         self.shards.iter().map(|shard| shard.share * shard.loss).sum()
     }
 
-    /// One step of descent along the gradient of the whole batch.
+    /// Takes one step of the optimiser along the gradient of the whole batch.
     pub fn update(&mut self, optimiser: &mut Optimiser<S>, parameters: &mut Parameters<S>) {
         let threads = self.shards.len();
         if let [first, others @ ..] = &mut self.shards[..]

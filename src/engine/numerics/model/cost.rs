@@ -1,18 +1,19 @@
-//! Costs of sizes: for the limits of lessons, and for work in pieces of a few milliseconds.
+//! Estimates of the cost of a model's sizes, for the limits of lessons and for splitting work into pieces of a few
+//! milliseconds.
 
 use super::Architecture;
 use crate::numerics::block::{BlockConfig, Norm};
 
-/// Bytes of a number.
+/// Size of a number in bytes.
 pub const NUMBER_BYTES: f64 = size_of::<f32>() as f64;
 
-/// Learned numbers, and in how many tensors.
+/// Returns the number of parameters and of tensors.
 pub fn parameters(architecture: &Architecture, vocabulary: usize, classes: usize) -> (f64, usize) {
     let shapes = architecture.shapes(vocabulary, classes);
     (shapes.iter().map(|(_, rows, cols)| rows * cols).sum::<usize>() as f64, shapes.len())
 }
 
-/// Entries of a workspace without the gradient.
+/// Returns the number of entries of a workspace without the gradient.
 pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
     let width = architecture.width as f64;
     let [rows, longest] = [rows, longest].map(|n| n as f64);
@@ -20,23 +21,23 @@ pub fn workspace_entries(architecture: &Architecture, classes: usize, rows: usiz
         let layer = &block.attention;
         let [heads, keys, values] = [layer.heads, layer.queries_width(), layer.mixes_width()].map(|n| n as f64);
         let hidden = hidden_entries(block);
-        // Q, K, V and the mix with their gradients, the weights by query or by key, the tail's rows, the hidden units.
+        // Q, K, V and the mix with their gradients; the weights by query or by key; the tail's rows; the hidden units.
         4.0 * keys + 4.0 * values + 2.0 * heads * (longest + PADDING) + 8.0 * width + hidden
     };
     let blocks = over_blocks(architecture, of_block);
-    // The input of each, what comes out, and its gradient.
+    // The input, output and gradient of each norm.
     let ends = 3.0 * width * norms_of_ends(architecture);
     rows * (blocks + ends + 6.0 * width + classes as f64) + longest * longest
 }
 
-/// The cost of a training step of a batch, in multiplications of its forward pass as a large model does
-/// them: these and what comes besides.
+/// Estimates the cost of a training step of a batch, in multiplications of its forward pass at the speed of a large
+/// model, including the overhead.
 pub fn forward_cost(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
     forward_multiplications(architecture, classes, rows, longest) + forward_overhead(architecture, rows, longest)
 }
 
-/// The work that takes most of a small model's time: calls, rows and entries that are drawn, copied,
-/// added and normed.
+/// Estimates the overhead, which dominates in small models: calls, and rows and entries that are drawn, copied, added
+/// and normed.
 ///
 /// The constants are set so that `cargo bench --package attune-core --bench step_cost` finds about one speed for its 26 models:
 /// from 10 to 46 · 10⁹ a second, 14 in the median, on two cores of an x86-64 with AVX-512. The fastest
@@ -65,7 +66,7 @@ fn forward_overhead(architecture: &Architecture, rows: usize, longest: usize) ->
     blocks + ends + sentences * OF_A_SENTENCE + rows * OF_A_ROW
 }
 
-/// The sum over all blocks.
+/// Sums over all blocks.
 fn over_blocks(architecture: &Architecture, of_block: impl Fn(&BlockConfig) -> f64) -> f64 {
     architecture.numbered_blocks().map(|(_, block)| of_block(block)).sum()
 }
@@ -74,43 +75,44 @@ fn transforms(architecture: &Architecture) -> bool {
     architecture.readout.activation().is_some()
 }
 
-/// Norms outside of the blocks.
+/// Returns the number of norms outside the blocks.
 fn norms_of_ends(architecture: &Architecture) -> f64 {
     let Architecture { embedding_norm, final_norm, .. } = *architecture;
     [embedding_norm, final_norm, transforms(architecture)].iter().filter(|is_there| **is_there).count() as f64
 }
 
-/// The cost of one sentence for a viewer, by the same measure: there is no backward pass, but all tensors
-/// are kept. Measured on `attune check` with a claim of 1000 sentences: 13 · 10⁹ a second.
+/// Estimates the cost of one sentence's pass for inspection, in the same unit. It has no backward pass but keeps all
+/// tensors. Measured with `attune check` and a claim of 1000 sentences: 13 · 10⁹ a second.
 pub fn sentence_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     const SHARE_OF_A_STEP: f64 = 0.5;
     SHARE_OF_A_STEP * forward_multiplications(architecture, classes, tokens, tokens)
         + forward_overhead(architecture, tokens, tokens)
 }
 
-/// Bytes of one sentence for a viewer: the tensors of its pass, and all that is worked out of them for each head, query
-/// and key.
+/// Returns the size in bytes of one sentence's pass and of everything that the views compute from it for each head,
+/// query and key.
 pub fn sentence_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    /// The product, the exponential, the arrow with its length, and what distance adds.
+    /// Numbers of a pair of query and key in a head: the product, the exponential, the arrow and its length, and that
+    /// of the distance.
     const OF_A_PAIR: f64 = 7.0;
     let pass = pass_bytes(architecture, classes, tokens);
     let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
     let of_block = |block: &BlockConfig| {
         let layer = &block.attention;
         let [heads, keys, values] = [layer.heads, layer.queries_width(), layer.mixes_width()].map(|n| n as f64);
-        // Queries, keys, values and mixes once more, for what is compared with them.
+        // A second copy of queries, keys, values and mixes, for the comparison.
         NUMBER_BYTES * tokens * (heads * (tokens * OF_A_PAIR + width) + 2.0 * keys + 2.0 * values)
     };
     pass + over_blocks(architecture, of_block)
 }
 
-/// Bytes of the tensors of a pass.
+/// Returns the size in bytes of the tensors of a pass.
 pub fn pass_bytes(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
-    /// The score and the weight.
+    /// Numbers of a pair of query and key in a head: the score and the weight.
     const OF_A_PAIR: f64 = 2.0;
     /// Vectors of a token between the steps of a block, its moves and its norms.
     const OF_A_TOKEN: f64 = 10.0;
-    /// Bytes of a head that has no numbers.
+    /// Bytes of a head apart from its numbers.
     const OF_A_HEAD: f64 = 1024.0;
     let [tokens, width, classes] = [tokens, architecture.width, classes].map(|n| n as f64);
     let of_block = |block: &BlockConfig| {
@@ -125,26 +127,28 @@ pub fn pass_bytes(architecture: &Architecture, classes: usize, tokens: usize) ->
     blocks + NUMBER_BYTES * tokens * (2.0 * classes + OF_A_TOKEN * width)
 }
 
-/// Pairs of heads of one block, queries and keys: a word's share of a move is the length of a sum over heads.
+/// Returns the number of pairs of heads, queries and keys over all blocks. A word's share of a move is the length of a
+/// sum over heads, which takes a product for each pair.
 pub fn pairs_of_heads(architecture: &Architecture, tokens: usize) -> f64 {
     let of_block = |block: &BlockConfig| (block.attention.heads as f64 * tokens as f64).powi(2);
     over_blocks(architecture, of_block)
 }
 
-/// The cost of writing a sentence word by word: each word reads all before it, half of them on average.
+/// Estimates the cost of writing a sentence word by word, where each word reads all words before it, on average half of
+/// them.
 pub fn generation_cost(architecture: &Architecture, classes: usize, tokens: usize) -> f64 {
     (tokens as f64 / 2.0 + 1.0) * sentence_cost(architecture, classes, tokens)
 }
 
-/// The cost of one sentence's contributions, each made and added to the others, as a claim asks it.
+/// Estimates the cost of one sentence's contributions, each computed and added to the others, as claims need it.
 pub fn contribution_cost(architecture: &Architecture, tokens: usize) -> f64 {
     let [tokens, width] = [tokens, architecture.width].map(|n| n as f64);
     2.0 * architecture.heads() as f64 * tokens * tokens * width
 }
 
-/// Multiplications of a forward pass, roughly.
+/// Estimates the multiplications of a forward pass.
 pub fn forward_multiplications(architecture: &Architecture, classes: usize, rows: usize, longest: usize) -> f64 {
-    /// An exponential of the softmax costs as much as this many multiplications.
+    /// Multiplications that take as long as an exponential of the softmax.
     const WEIGHT_OVERHEAD: f64 = 8.0;
     let width = architecture.width as f64;
     let [rows, longest] = [rows, longest].map(|n| n as f64);
@@ -165,10 +169,10 @@ fn hidden_units(block: &BlockConfig) -> f64 {
     block.feed_forward.unwrap_or(0) as f64
 }
 
-/// Entries of a row of hidden units: their sums, what they make of them, and its gradient; with a gate, its own three too.
+/// Returns the entries of a row of hidden units: their sums, activations and gradients, and the same three of a gate.
 fn hidden_entries(block: &BlockConfig) -> f64 {
     if block.gated { 6.0 * hidden_units(block) } else { 3.0 * hidden_units(block) }
 }
 
-/// Zeros that fill the rows of weights up to whole lanes, at most.
+/// Largest number of zeros with which a row of weights is padded to whole vectors.
 const PADDING: f64 = 8.0;

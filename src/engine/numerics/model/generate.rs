@@ -1,4 +1,4 @@
-//! A model's next words: logits of a sentence, greedy and sampled continuation.
+//! Generation: the logits of a sentence, and its greedy or sampled continuation.
 
 use rand::RngExt;
 
@@ -16,53 +16,53 @@ use crate::numerics::table::multiply_by_rows;
 use crate::numerics::vectors::centroid;
 use crate::numerics::{Matrix, Scalar};
 
-/// How the next word is chosen.
+/// The way in which the next word is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextWordChoice {
-    /// The most likely one.
+    /// The most likely word.
     Greedy,
-    /// Drawn by its probability.
+    /// A word drawn by its probability.
     Sampled(Sampling),
 }
 
 impl NextWordChoice {
-    /// Drawn from `softmax(Z / τ)`.
+    /// Returns the choice that draws a word from `softmax(Z / τ)`.
     pub const fn sampled(temperature: f64) -> Self {
         Self::Sampled(Sampling { temperature, top_k: None, top_p: None })
     }
 }
 
-/// How a word is drawn.
+/// Settings for drawing a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// `τ`, above 0: words are drawn from `softmax(Z / τ)`.
+    /// `τ` of `softmax(Z / τ)`, above 0.
     pub temperature: f64,
-    /// The number of likeliest words that it is drawn among (Fan, Lewis & Dauphin 2018, arXiv 1805.04833, section 5.4).
+    /// Number of most likely words from which one is drawn (Fan, Lewis & Dauphin 2018, arXiv 1805.04833, section 5.4).
     pub top_k: Option<usize>,
-    /// The share of the probability of those that the fewest likeliest have together, which it is drawn among (Holtzman et al.
-    /// 2020, arXiv 1904.09751, section 3.1).
+    /// Total probability of the smallest set of most likely words from which one is drawn, as a share of the
+    /// probability of the words that `top_k` leaves (Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
     pub top_p: Option<f64>,
 }
 
-/// Why a sentence does not go on.
+/// The reason why a sentence cannot be continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotGenerate {
-    /// There is nothing to go on from.
+    /// There are no words to continue from.
     NoWords,
-    /// The model names labels, not words.
+    /// The model predicts labels, not words.
     NotWords,
     /// A logit is NaN or infinite: the training has diverged, or a weight is far too large.
     NotFinite,
     /// The temperature is not above 0.
     Temperature,
-    /// Among no words.
+    /// `top_k` is 0.
     TopK,
-    /// The share is not above 0 and at most 1.
+    /// `top_p` is not above 0 and at most 1.
     TopP,
 }
 
 impl<S: Scalar> AttentionModel<S> {
-    /// `Z` of what a sentence is read for: of its last position, or of the mean of all, (C).
+    /// Computes the logits `Z` (C) of a sentence, read at its last position or at the mean of all.
     ///
     /// # Panics
     /// As [`Activations::of`].
@@ -71,7 +71,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.logits_at_end(parameters, &output)
     }
 
-    /// [`Self::logits`] from a sentence's outputs, (T, D).
+    /// Computes [`Self::logits`] from a sentence's outputs, (T, D).
     pub fn logits_at_end(&self, parameters: &Parameters<S>, output: &Matrix<S>) -> Vec<S> {
         let read = match self.architecture.pooling {
             Pooling::Every | Pooling::Last => output.row(output.rows() - 1).to_vec(),
@@ -80,7 +80,7 @@ impl<S: Scalar> AttentionModel<S> {
         self.logits_of(parameters, &Matrix::from_row_major(1, read.len(), read)).flat().to_vec()
     }
 
-    /// `Z` of outputs, (R, C) for (R, D).
+    /// Computes the logits `Z` (R, C) of outputs (R, D).
     pub fn logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut logits = self.unbounded_logits_of(parameters, read);
         if let Some(cap) = self.architecture.logit_cap {
@@ -89,7 +89,7 @@ impl<S: Scalar> AttentionModel<S> {
         logits
     }
 
-    /// The same before their bound, where there is one.
+    /// Computes the logits before their bound, if there is one.
     fn unbounded_logits_of(&self, parameters: &Parameters<S>, read: &Matrix<S>) -> Matrix<S> {
         let mut transform = TransformCache::new(&self.architecture, read.rows());
         let read = match &mut transform {
@@ -115,8 +115,8 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// The output of a stack of blocks for a sentence, (T, D), with nothing kept for a viewer. The stack
-    /// begins at the block `first` of the model. `done` gets each block's number in the stack, and its numbers.
+    /// Computes the output (T, D) of a stack of blocks for a sentence and keeps nothing else. The stack starts at block
+    /// `first` of the model. `done` is called with each block's index in the stack and its values.
     fn outputs(
         &self,
         parameters: &Parameters<S>,
@@ -139,33 +139,35 @@ impl<S: Scalar> AttentionModel<S> {
         if first < self.architecture.source_blocks.len() { x } else { self.behind_blocks(parameters, x) }
     }
 
-    /// Whether keys and values of earlier words stay what they are when a word is added, and the answer is read at the
-    /// last word. Where fillers are not counted, the place of a word is not known from how many stand before it.
+    /// Returns whether keys and values of earlier words stay the same when a word is added, and the logits are read at
+    /// the last word. If padding words are not counted, a word's position does not follow from the number of words
+    /// before it.
     fn keeps(&self) -> bool {
         let Architecture { blocks, pooling, position_rows, .. } = &self.architecture;
         let looks_back = |block: &BlockConfig| block.attends_to_source() || block.attention.mask == Mask::Causal;
         blocks.iter().all(looks_back) && *pooling != Pooling::Mean && position_rows.filler.is_none()
     }
 
-    /// Reads the beginning of a sentence of at most the given number of words, for which room is taken at once, and keeps its
-    /// keys and values; with the outputs of its words, (T, D).
+    /// Reads the beginning of a sentence and keeps its keys and values. Room is allocated for `most` words. Also
+    /// returns the outputs of the words, (T, D).
     ///
     /// # Panics
-    /// If the model's earlier words change with later ones, or the sentence is longer than it reads.
+    /// If the model's earlier words change with later ones, or the sentence is too long for the model.
     pub fn begin(
         &self,
         parameters: &Parameters<S>,
         words: &[Option<usize>],
         source: Option<Tokens<'_, S>>,
         most: usize,
-    ) -> (Kept<S>, Matrix<S>) {
+    ) -> (KeyValueCache<S>, Matrix<S>) {
         assert!(self.keeps(), "keys and values: earlier words change with later ones");
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(words.len() <= *max_tokens, "keys and values: {} words of at most {max_tokens}", words.len());
         let of_source = source.map(|source| source.rows.total());
         let room = |block: &BlockConfig| of_source.filter(|_| block.attends_to_source()).unwrap_or(most);
         let cache = |block: &BlockConfig| BlockCache::new(block, BatchRoom::one(1), BatchRoom::one(room(block)));
-        let mut kept = Kept { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
+        let mut kept =
+            KeyValueCache { blocks: blocks.iter().map(cache).collect(), words: words.len(), source: of_source };
         let sentence = Sequences::starting_at(0, words.iter().copied());
         let output = self.outputs(parameters, (source_blocks.len(), blocks), &sentence, source, &mut |number, done| {
             let rows = of_source.filter(|_| blocks[number].attends_to_source()).unwrap_or(words.len());
@@ -176,11 +178,11 @@ impl<S: Scalar> AttentionModel<S> {
         (kept, output)
     }
 
-    /// The output of one more word, (1, D): what it alone needs is computed, and its keys and values are kept too.
+    /// Computes the output of one more word, (1, D), from the keys and values that are kept, and adds its own to them.
     ///
     /// # Panics
-    /// If the model reads no more words.
-    pub fn one_more(&self, parameters: &Parameters<S>, kept: &mut Kept<S>, word: Option<usize>) -> Matrix<S> {
+    /// If the sentence has the model's greatest length already.
+    pub fn one_more(&self, parameters: &Parameters<S>, kept: &mut KeyValueCache<S>, word: Option<usize>) -> Matrix<S> {
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
         assert!(kept.words < *max_tokens, "keys and values: the model reads {max_tokens} words");
         let sentence = Sequences::starting_at(kept.words, [word]);
@@ -196,10 +198,10 @@ impl<S: Scalar> AttentionModel<S> {
         self.behind_blocks(parameters, x)
     }
 
-    /// Words of [`Self::go_on`].
+    /// Returns the words of [`Self::go_on`] only.
     ///
     /// # Errors
-    /// If it cannot go on.
+    /// If the sentence cannot be continued.
     pub fn generate(
         &self,
         parameters: &Parameters<S>,
@@ -213,14 +215,14 @@ impl<S: Scalar> AttentionModel<S> {
         Ok(next.into_iter().map(|next| next.word).collect())
     }
 
-    /// `count` more words after `prompt`, one at a time with the same weights; of a sentence longer
-    /// than the model reads, the end is read. With a source the sentence begins from nothing.
+    /// Generates `count` words after `prompt`, one at a time with the same weights. Of a sentence that is too long for
+    /// the model, the end is read. With a source the sentence may start empty.
     ///
-    /// Keys and values of the words before are kept where they stay what they are: in a model that looks back only, until
-    /// the sentence is longer than it reads.
+    /// Keys and values of earlier words are kept while they stay the same: in a model that attends to earlier words
+    /// only, until the sentence is too long for it.
     ///
     /// # Errors
-    /// If it cannot go on.
+    /// If the sentence cannot be continued.
     pub fn go_on(
         &self,
         parameters: &Parameters<S>,
@@ -232,7 +234,7 @@ impl<S: Scalar> AttentionModel<S> {
     ) -> Result<Vec<NextWord>, CannotGenerate> {
         let Classes::Words(candidates) = &self.classes else { return Err(CannotGenerate::NotWords) };
         let Architecture { source_blocks, blocks, max_tokens, .. } = &self.architecture;
-        // The source is the same for every word that is written.
+        // The source is the same for all words, so it is read once.
         let source = source.map(|words| {
             let source = Sequences::one(words);
             (self.outputs(parameters, (0, source_blocks), &source, None, &mut |_, _| ()), source.rows)
@@ -255,7 +257,7 @@ impl<S: Scalar> AttentionModel<S> {
                     kept = Some(begun);
                     output
                 }
-                // Each word stands at another place than before.
+                // Each word has another position than before, so all is computed again.
                 _ => {
                     let sentence = Sequences::starting_at(0, read.iter().copied());
                     self.outputs(parameters, (source_blocks.len(), blocks), &sentence, memory, &mut |_, _| ())
@@ -272,50 +274,50 @@ impl<S: Scalar> AttentionModel<S> {
     }
 }
 
-/// A word that the model wrote.
+/// A word that the model generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextWord {
     pub word: usize,
     pub rows: RowsRead,
 }
 
-/// Rows of every block that a word was written from, one for each word before it.
+/// The number of rows of every block from which a word was predicted, one for each word before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsRead {
-    /// Rows that were computed for this word, the last ones.
+    /// Number of rows that were computed for this word; they are the last ones.
     pub computed: usize,
-    /// Rows before them, whose keys and values were there from the word before.
+    /// Number of rows before them, whose keys and values were kept from the word before.
     pub kept: usize,
 }
 
-/// Keys and values of a sentence's words, of every block: they stay what they are when the sentence goes on (Vaswani et al.
-/// 2017, section 3.1: a word attends to those before it only).
+/// Keys and values of a sentence's words in every block. They stay the same when the sentence continues, because a word
+/// attends only to those before it (Vaswani et al. 2017, section 3.1).
 #[derive(Clone, Debug)]
-pub struct Kept<S> {
-    /// Room for one more word each, after the keys and values of all that the model reads.
+pub struct KeyValueCache<S> {
+    /// Caches with the keys and values of all words, and room for the queries of one.
     blocks: Vec<BlockCache<S>>,
     words: usize,
-    /// Words of the source.
+    /// Number of words of the source.
     source: Option<usize>,
 }
 
-impl<S: Scalar> Kept<S> {
-    /// Words whose keys and values are here.
+impl<S: Scalar> KeyValueCache<S> {
+    /// Returns the number of words whose keys and values are kept.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// `K` and `V` of a block, (T, H·d_k) and (T, H·d_v).
+    /// Returns `K` and `V` of a block, (T, H·d_k) and (T, H·d_v).
     pub fn keys_and_values(&self, block: usize) -> [&[S]; 2] {
         let attention = &self.blocks[block].attention;
         [attention.key.top_flat(self.words), attention.value.top_flat(self.words)]
     }
 }
 
-/// The class that follows from logits, which it uses up.
+/// Chooses a class by its logits, which are overwritten.
 ///
 /// # Errors
-/// If a logit is not finite, or what it is drawn by makes no sense.
+/// If a logit is not finite, or a setting is invalid.
 pub fn choose<S: Scalar>(
     logits: &mut [S],
     choice: NextWordChoice,
@@ -335,7 +337,7 @@ pub fn choose<S: Scalar>(
     if top_p.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
         return Err(CannotGenerate::TopP);
     }
-    // Shifted first: next to a tiny temperature nothing but the likeliest is left, and nothing overflows.
+    // Shifted before the division, so that a tiny temperature leaves only the most likely class and nothing overflows.
     let highest = logits[likeliest];
     logits.iter_mut().for_each(|z| *z = S::from_f64((*z - highest).to_f64() / temperature));
     softmax_forward(logits);
@@ -350,8 +352,8 @@ pub fn choose<S: Scalar>(
     Ok(likeliest) // what rounding left over
 }
 
-/// Sets all probabilities to 0 but those of the likeliest; with the sum of these. Of equally likely ones the first are
-/// kept.
+/// Sets all probabilities to 0 except those of the most likely classes, and returns the sum of these. Of equally likely
+/// ones the first are kept.
 fn keep_likeliest<S: Scalar>(probabilities: &mut [S], top_k: Option<usize>, top_p: Option<f64>) -> f64 {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].to_f64().total_cmp(&probabilities[a].to_f64()));

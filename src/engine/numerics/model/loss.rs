@@ -1,15 +1,15 @@
-//! The loss of what is read off a batch, and its gradient; the classes that it is read as, and the words that are hidden.
+//! The loss of a batch and its gradient, the classes that a model chooses among, and the masking of words.
 //!
 //! ```text
 //! L = 1/N [ Σ_targets (cross_entropy(z, class) + λ_A ‖y − e_class‖²) + λ_K Σ_others ‖y − e_word‖² ]
 //! ```
 //!
-//! `N` counts the targets. Cross-entropy alone asks for a direction: each step further away from the
-//! other classes lowers it, and an output flies past the word that is meant. The squared distances
-//! ask it to *arrive*: an output that answers, at the static vector of the right class (the centre
-//! loss of Wen et al. 2016, *A Discriminative Feature Learning Approach for Deep Face Recognition*,
-//! Eq. 5, with centres that stand still); an output that nobody asks for, at that of its own word.
-//! With several possible answers, the point of the least squared distance is their mean.
+//! `N` is the number of targets. Cross-entropy alone only sets a direction: each step further away from the other
+//! classes lowers it, so an output moves past the word that is meant. The squared distances make it *arrive*. They pull
+//! the output of a target to the static vector of the right class (the centre loss of Wen et al. 2016, *A
+//! Discriminative Feature Learning Approach for Deep Face Recognition*, Eq. 5, with fixed centres), and any other
+//! output to the static vector of its own word. With several possible answers, the point of least squared distance is
+//! their mean.
 
 use std::borrow::Cow;
 
@@ -28,26 +28,28 @@ use crate::numerics::softmax::{cross_entropy_backward, cross_entropy_forward};
 use crate::numerics::table::Table;
 use crate::numerics::{Matrix, Scalar};
 
-/// How much squared distances count beside the cross-entropy; 0, the default, leaves them out.
+/// Weights of the squared distances in the loss; 0, the default, leaves them out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DistanceCosts {
-    /// `λ_A`: of an output to the static vector of its right class. A tied readout's.
+    /// `λ_A`, the weight of the distance of a target's output to the static vector of its class. It needs a tied
+    /// readout.
     pub arrive: f64,
-    /// `λ_K`: of any other output to the static vector of its own word; with a linear readout, whose classes
-    /// have no places, of those that answer too: they then move no further than the answer asks.
+    /// `λ_K`, the weight of the distance of any other output to the static vector of its own word. With a linear
+    /// readout, whose classes have no static vectors, it applies to the targets' outputs too, which then move no
+    /// further than the answer requires.
     pub keep: f64,
 }
 
-/// Numbers that the forward leaves for the backward. Made once, for the largest batch.
+/// Values that the forward pass leaves for the backward pass, allocated once for the largest batch.
 pub(super) struct LossCache<S> {
-    /// `E_C` (C, D) of a tied readout that is trained, and its gradient.
+    /// `E_C` (C, D) of a tied readout whose `E` is trained, and its gradient.
     readout: Matrix<S>,
     d_readout: Matrix<S>,
     /// Logits, then probabilities, then the gradient of the logits (N, C).
     logits: Matrix<S>,
-    /// The cache of a readout with a layer of its own, and `d_T` (N, D).
+    /// Cache of a readout with its own layer, and `d_T` (N, D).
     transform: Option<(TransformCache<S>, Matrix<S>)>,
-    /// The logits below their bound (N, C).
+    /// Logits after their bound (N, C), if there is one.
     capped: Option<Matrix<S>>,
 }
 
@@ -66,16 +68,16 @@ impl<S: Scalar> LossCache<S> {
         }
     }
 
-    /// `softmax(Z)` of a target, until the backward.
+    /// Returns `softmax(Z)` of a target, until the backward pass overwrites it.
     pub fn probabilities(&self, target: usize) -> &[S] {
         self.logits.row(target)
     }
 }
 
-/// `Z = Y E_Cᵀ + b` or `Y W + b` of the targets, and the loss of all that is read, in nats.
+/// Computes `Z = Y E_Cᵀ + b` or `Y W + b` of the targets, and returns the loss of all outputs that are read, in nats.
 ///
 /// # Shapes
-/// `y` (R, D) row-major: the targets, then the rows that keep their places
+/// `y` (R, D) row-major: the targets, then the kept rows
 pub(super) fn loss_forward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -124,7 +126,7 @@ pub(super) fn loss_forward<S: Scalar>(
     sum / S::from_f64(count.max(1) as f64)
 }
 
-/// The gradient of [`loss_forward`]: that of what is read replaces `d_y`, those of parameters are added.
+/// Computes the gradient of [`loss_forward`]. That of the outputs replaces `d_y`; those of parameters are added.
 ///
 /// # Shapes
 /// `y`, `d_y` (R, D) row-major
@@ -199,27 +201,27 @@ pub(super) fn loss_backward<S: Scalar>(
     }
 }
 
-/// `c tanh(z / c)`
+/// Computes `c tanh(z / c)` in place.
 pub(super) fn hold_below<S: Scalar>(cap: S, z: &mut [S]) {
     z.iter_mut().for_each(|z| *z = cap * (*z / cap).tanh());
 }
 
-/// The gradient of [`hold_below`], of what it made: `d_z = (1 − (y / c)²) d_y`.
+/// Computes the gradient of [`hold_below`] from its output: `d_z = (1 − (y / c)²) d_y`.
 fn hold_below_backward<S: Scalar>(cap: S, y: &[S], d: &mut [S]) {
     d.iter_mut().zip(y).for_each(|(d, &y)| *d *= S::one() - (y / cap) * (y / cap));
 }
 
-/// The right class of each target.
+/// Returns the class of each target.
 fn classes_of(batch: &Batch) -> impl Iterator<Item = Option<usize>> {
     batch.targets.iter().map(|&(_, class)| Some(class))
 }
 
-/// The word of each row that is kept.
+/// Returns the word of each kept row.
 fn kept_words(batch: &Batch) -> impl Iterator<Item = Option<usize>> {
     batch.kept.iter().map(|&(_, word)| Some(word))
 }
 
-/// `Σ ‖y − c‖²` over the rows of `y` that have a centre.
+/// Computes `Σ ‖y − c‖²` over the rows of `y` that have a centre.
 fn squared_distances<S: Scalar>(y: &[S], centres: &Matrix<S>, of_rows: impl Iterator<Item = Option<usize>>) -> S {
     let mut total = S::zero();
     vectorized!({
@@ -235,7 +237,7 @@ fn squared_distances<S: Scalar>(y: &[S], centres: &Matrix<S>, of_rows: impl Iter
     total
 }
 
-/// The gradient of [`squared_distances`], added: `d_y += scale · 2 (y − c)`
+/// Adds the gradient of [`squared_distances`]: `d_y += scale · 2 (y − c)`.
 fn squared_distances_backward<S: Scalar>(
     y: &[S],
     centres: &Matrix<S>,
@@ -255,7 +257,7 @@ fn squared_distances_backward<S: Scalar>(
     },);
 }
 
-/// Rows of a trained `E` that are candidates.
+/// Copies the candidates' rows of a trained `E`.
 fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, readout: &mut Matrix<S>) {
     if let (Classes::Words(candidates), None) = (&model.classes, &model.readout) {
         let embedding = model.embedding(parameters);
@@ -263,41 +265,42 @@ fn gather_readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<
     }
 }
 
-// How the masked-word objective hides words.
+// The masking of words in the masked-word objective.
 
-/// A way of hiding words.
+/// Settings for masking words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Masking {
-    /// The probability that a word is asked for.
+    /// Probability that a word is chosen.
     pub rate: f64,
-    /// The share of the words asked for that are hidden, ...
+    /// Probability that a chosen word is hidden.
     hidden: f64,
-    /// ... and of the others the share that another word stands for; the rest is shown as it is.
+    /// Probability that a chosen word that is not hidden is replaced by another word; otherwise it is shown unchanged.
     replaced: f64,
-    /// The word in the place of a hidden one; none: the zero vector.
+    /// Word that replaces a hidden one; `None` is the zero vector.
     pub mask: Option<usize>,
-    /// Words that are never asked for nor hidden.
+    /// Words that are never chosen.
     spared: Vec<usize>,
 }
 
 impl Masking {
-    /// A lesson's: half of the words asked for are hidden, and others stand for the rest.
+    /// Returns the masking of lessons: half of the chosen words are hidden, and the others are replaced.
     pub fn of_lessons(rate: f64) -> Self {
         Self { rate, hidden: 0.5, replaced: 1.0, mask: None, spared: Vec::new() }
     }
 
-    /// BERT's (Devlin et al. 2019, arXiv 1810.04805, section 3.1): of the words asked for 80 % are hidden by `mask`, other
-    /// words stand for 10 %, and 10 % stay; the `spared` ones, which a tokenizer adds, are never asked for.
+    /// Returns the masking of BERT (Devlin et al. 2019, arXiv 1810.04805, section 3.1): of the chosen words 80 % are
+    /// hidden by `mask`, 10 % are replaced by other words, and 10 % are unchanged. The `spared` words, which a
+    /// tokenizer adds, are never chosen.
     pub fn of_bert(rate: f64, mask: usize, spared: Vec<usize>) -> Self {
         Self { rate, hidden: 0.8, replaced: 0.5, mask: Some(mask), spared }
     }
 
-    /// Whether a word is never asked for.
+    /// Returns whether a word is never chosen.
     pub fn spares(&self, word: usize) -> bool {
         self.spared.contains(&word)
     }
 
-    /// The word that is shown in the place of one that is asked for.
+    /// Returns the word that is shown in place of a chosen one.
     pub(super) fn show(&self, word: usize, candidates: &Candidates, rng: &mut Generator) -> Option<usize> {
         if rng.random_bool(self.hidden) {
             return self.mask;
@@ -307,18 +310,18 @@ impl Masking {
     }
 }
 
-// The classes that a model chooses among.
+// Classes that a model chooses among.
 
 #[derive(Clone, Debug)]
 pub enum Classes {
     /// Words of the vocabulary.
     Words(Candidates),
-    /// So many labels of whole sentences.
+    /// Labels of whole sentences; the number of them.
     Labels(usize),
 }
 
 impl Classes {
-    /// The words, if it is words.
+    /// Returns the candidates if the classes are words.
     pub fn candidates(&self) -> Option<&Candidates> {
         match self {
             Self::Words(candidates) => Some(candidates),
@@ -326,7 +329,7 @@ impl Classes {
         }
     }
 
-    /// `C`
+    /// Returns `C`, the number of classes.
     pub fn count(&self) -> usize {
         match self {
             Self::Words(candidates) => candidates.words.len(),
@@ -335,17 +338,19 @@ impl Classes {
     }
 }
 
-/// The words that the objective chooses among. A candidate's number is its class.
+/// The words that the objective chooses among. A candidate's index is its class.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// By word.
+    /// Class of each word.
     class: Vec<Option<usize>>,
     words: Vec<usize>,
-    /// Words that take the place of a hidden one where it is not left empty.
+    /// Words that replace a chosen word that is not hidden.
     stand_ins: Vec<usize>,
 }
 
 impl Candidates {
+    /// Makes the candidates of a vocabulary.
+    ///
     /// # Panics
     /// If there are none, or one is not below `vocabulary`.
     pub fn new(vocabulary: usize, words: Vec<usize>) -> Self {
@@ -358,7 +363,7 @@ impl Candidates {
         Self { class, words, stand_ins }
     }
 
-    /// Other words than the candidates themselves stand in for hidden ones.
+    /// Sets the words that replace chosen words, which are the candidates themselves by default.
     ///
     /// # Panics
     /// If there are none, or one is not below the size of the vocabulary.
@@ -368,7 +373,7 @@ impl Candidates {
         Self { stand_ins, ..self }
     }
 
-    /// Every word of the vocabulary.
+    /// Makes every word of the vocabulary a candidate.
     pub fn all(vocabulary: usize) -> Self {
         Self::new(vocabulary, (0..vocabulary).collect())
     }

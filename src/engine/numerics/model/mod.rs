@@ -1,27 +1,26 @@
-//! The whole model: static vectors and positions, blocks of attention, and a readout; its loss and
-//! the gradient.
+//! The whole model: static vectors and positions, blocks, and a readout; its loss and the gradient.
 //!
 //! ```text
 //! X = E[words] + P          a hidden word has the zero vector instead of E's row
-//!     norm(E[words] + P + E_S)      with a norm and the sentence of a pair, as BERT has it
-//!     √D E[words]                   scaled, as Gemma has it
-//! Y = blocks(X)             or norm(blocks(X)), as GPT-2 has it
-//! R = Y[rows]               of some positions, of the last one, or their mean
-//! Z = R E_Cᵀ + b_logits     tied: a word is likely where the output is like its static vector
+//!     norm(E[words] + P + E_S)      with a norm and the sentence of a pair, as in BERT
+//!     √D E[words]                   scaled, as in Gemma
+//! Y = blocks(X)             or norm(blocks(X)), as in GPT-2
+//! R = Y[rows]               the rows of the targets, the last row, or the mean of all
+//! Z = R E_Cᵀ + b_logits     tied: a word is likely if the output is similar to its static vector
 //!     R W_logits + b_logits     or with weights of its own
 //!     norm(φ(R W_T + b_T)) E_Cᵀ + b_logits      or tied after a layer of its own ([`transform`])
-//!     c tanh(Z / c)                 held below a bound, as Gemma 2 has it
+//!     c tanh(Z / c)                 bounded, as in Gemma 2
 //! L = mean over the targets of cross_entropy(Z_row, class)
 //! ```
 //!
-//! `E_C` are the rows of the candidates, the words that the objective chooses among: all of them,
-//! or those that a lesson is about. A frozen `E` stays as word2vec left it, so that static and
-//! contextual vectors share one space. Where a second sentence is the source, its own blocks make of
-//! it what the cross-attention of [`Architecture::blocks`] looks at.
+//! `E_C` are the rows of the candidates, the words that the objective chooses among: all words, or those that a lesson
+//! is about. A frozen `E` stays as word2vec trained it, so that static and contextual vectors share one space. If there
+//! is a source sentence, it has its own blocks, and the cross-attention of [`Architecture::blocks`] attends to their
+//! output.
 //!
-//! In reading order: this file says what a model is, [`classes`], [`batch`] and [`masking`] what it is asked,
-//! [`step`] answers and learns, by the [`loss`], [`parallel`] on several threads, [`activations`] shows one sentence,
-//! [`generate`] goes on with it, [`attribution`] takes an answer apart, and [`cost`] tells what sizes cost.
+//! In reading order: this file defines the model; [`classes`], [`batch`] and [`masking`] its tasks. [`step`] computes
+//! the [`loss`] and its gradient, [`parallel`] on several threads. [`activations`] exposes the pass of one sentence,
+//! [`generate`] continues it, [`attribution`] splits a logit into terms, and [`cost`] estimates the cost of sizes.
 
 pub mod activations;
 pub mod attribution;
@@ -60,41 +59,41 @@ use crate::numerics::{Matrix, Scalar};
 pub struct Architecture {
     /// `D`
     pub width: usize,
-    /// The longest sentence.
+    /// Number of tokens of the longest sentence.
     pub max_tokens: usize,
     pub positions: Positions,
-    /// The rows of `P` that tokens have, where it is learned.
+    /// Rows of `P` that tokens use, if it is learned.
     pub position_rows: PositionRows,
-    /// Sentences of a pair that the model tells apart: rows of `E_S`.
+    /// Number of sentences of a pair that the model distinguishes, the rows of `E_S`.
     pub segments: Option<usize>,
-    /// A norm after the sum of the embeddings.
+    /// Whether the sum of the embeddings is normed.
     pub embedding_norm: bool,
-    /// A norm after all blocks.
+    /// Whether there is a norm after all blocks.
     pub final_norm: bool,
-    /// The form of these two and of the readout's.
+    /// Form of these two norms and of the readout's.
     pub norm_form: NormForm,
-    /// The factor of the rows of `E` before anything is added to them.
+    /// Factor of the rows of `E` before anything is added to them.
     pub embedding_scale: Option<f64>,
-    /// `E` is trained with the model, from where word2vec left it.
+    /// Whether `E` is trained with the model, starting from word2vec's vectors.
     pub train_embedding: bool,
-    /// The blocks of the source sentence; empty where there is none.
+    /// Blocks of the source sentence; empty if there is none.
     pub source_blocks: Vec<BlockConfig>,
-    /// One or more.
+    /// Blocks of the sentence; at least one.
     pub blocks: Vec<BlockConfig>,
     pub pooling: Pooling,
     pub readout: Readout,
-    /// `b_T` exists, where the readout has a layer of its own.
+    /// Whether there is a `b_T`, if the readout has its own layer.
     pub transform_bias: bool,
-    /// `b_logits` exists.
+    /// Whether there is a `b_logits`.
     pub readout_bias: bool,
-    /// The bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
+    /// Bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
     pub logit_cap: Option<f64>,
 }
 
-/// Which outputs are read.
+/// The outputs that the readout reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
-    /// The outputs of the targets, each read by itself.
+    /// Each target's output separately.
     Every,
     /// A sentence's last output.
     Last,
@@ -104,23 +103,23 @@ pub enum Pooling {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readout {
-    /// By the static vectors of the candidates.
+    /// Dot products with the candidates' static vectors.
     Tied,
-    /// The same after a layer of its own: see [`transform`].
+    /// The tied readout after its own layer: see [`transform`].
     Transformed(Activation),
-    /// By weights of its own.
+    /// Its own weights.
     Linear,
-    /// The same after a layer of its own.
+    /// Its own weights after its own layer.
     TransformedLinear(Activation),
 }
 
 impl Readout {
-    /// Whether a word is likely where what is read is like its static vector.
+    /// Returns whether a word is likely if the output is similar to its static vector.
     pub fn is_by_static_vectors(self) -> bool {
         matches!(self, Self::Tied | Self::Transformed(_))
     }
 
-    /// The activation of its own layer, where it has one.
+    /// Returns the activation function of the readout's own layer, if it has one.
     pub fn activation(self) -> Option<Activation> {
         match self {
             Self::Tied | Self::Linear => None,
@@ -130,8 +129,8 @@ impl Readout {
 }
 
 impl Architecture {
-    /// One block of self-attention with a residual over frozen vectors, read at every target by
-    /// the static vectors.
+    /// Returns a model with one block of self-attention with a residual over frozen vectors, and a tied readout at
+    /// every target.
     pub fn of_attention(attention: AttentionConfig, positions: Positions, max_tokens: usize) -> Self {
         Self {
             width: attention.width,
@@ -154,17 +153,17 @@ impl Architecture {
         }
     }
 
-    /// All blocks with their numbers, those of the source first.
+    /// Returns all blocks with their numbers, those of the source first.
     pub fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &BlockConfig)> {
         self.source_blocks.iter().chain(&self.blocks).enumerate()
     }
 
-    /// Heads of all blocks.
+    /// Returns the number of heads of all blocks.
     pub fn heads(&self) -> usize {
         self.numbered_blocks().map(|(_, block)| block.attention.heads).sum()
     }
 
-    /// The head's block, its configuration, and the head's number in it.
+    /// Returns the number and configuration of a head's block, and the head's number in it.
     ///
     /// # Panics
     /// If the model has no such head.
@@ -178,14 +177,14 @@ impl Architecture {
         panic!("architecture: it has {} heads", self.heads());
     }
 
-    /// A block's heads, counted over all.
+    /// Returns a block's heads, counted over all blocks.
     pub fn heads_of(&self, block: usize) -> std::ops::Range<usize> {
         let heads = |(_, block): (usize, &BlockConfig)| block.attention.heads;
         let first = self.numbered_blocks().take(block).map(heads).sum();
         first..first + self.numbered_blocks().nth(block).map_or(0, heads)
     }
 
-    /// The name of a block: `layer 2`; with a source its kind too, `layer 2, cross-attention`; empty where there is only one.
+    /// Returns the name of a block: `layer 2`, or with a source `layer 2, cross-attention`; empty if there is only one.
     pub fn block_name(&self, block: usize) -> String {
         let Self { source_blocks, blocks, .. } = self;
         let (kind, layer, layers) = if source_blocks.is_empty() {
@@ -195,7 +194,7 @@ impl Architecture {
         } else {
             let block = block - source_blocks.len();
             let kind = if blocks[block].attends_to_source() { "cross-attention" } else { "self-attention" };
-            // Two blocks to a layer.
+            // Each layer has two blocks.
             (kind, block / 2, source_blocks.len())
         };
         let layer = if layers > 1 { format!("layer {}", layer + 1) } else { String::new() };
@@ -203,12 +202,13 @@ impl Architecture {
         parts.join(", ")
     }
 
-    /// The first block in which the words of the sentence look at each other; where there is none, the first block.
+    /// Returns the first block of self-attention in the sentence, or the first block if there is none.
     pub fn first_self_attention(&self) -> &BlockConfig {
         self.blocks.iter().find(|block| !block.attends_to_source()).unwrap_or(&self.blocks[0])
     }
 
-    /// The name of a head, counted over all blocks: `head 3`; `layer 2, head 3`; with a source `cross-attention, head 1`.
+    /// Returns the name of a head, counted over all blocks: `head 3`; `layer 2, head 3`; with a source
+    /// `cross-attention, head 1`.
     ///
     /// # Panics
     /// If the model has no such head.
@@ -220,23 +220,24 @@ impl Architecture {
         }
     }
 
-    /// Whether the model reads two sentences.
+    /// Returns whether the model reads two sentences.
     pub fn has_source(&self) -> bool {
         !self.source_blocks.is_empty()
     }
 
-    /// The mean of the outputs can be taken before the last block's tail: that much less work.
+    /// Returns whether the outputs can be pooled before the last block's tail, which then runs on fewer rows.
     fn pools_before_tail(&self) -> bool {
         let is_linear = !self.final_norm && self.blocks.last().is_some_and(BlockConfig::has_linear_tail);
         self.pooling != Pooling::Mean || is_linear
     }
 
-    /// Whether the mean of the mixes is enough, which is taken even earlier.
+    /// Returns whether the mean can even be taken of the weights, before the mixes.
     fn pools_means_before_tail(&self) -> bool {
         self.pooling == Pooling::Mean && self.pools_before_tail()
     }
 
-    /// Shapes of all tensors of a model with the given number of words and classes, in the order in which they lie.
+    /// Returns the ids, rows and columns of all tensors of a model with the given number of words and classes, in
+    /// storage order.
     pub fn shapes(&self, words: usize, classes: usize) -> Vec<(TensorId, usize, usize)> {
         let one = |name: TensorName| self.shape(name, words, classes).map(|(rows, cols)| (name.into(), rows, cols));
         let of = |layer| TensorName::ALL.iter().copied().filter(move |name| name.layer() == layer).filter_map(one);
@@ -244,7 +245,7 @@ impl Architecture {
         of(Layer::Input).chain(blocks).chain(of(Layer::Readout)).collect()
     }
 
-    /// Rows and columns of a tensor that no block has; `None` if the model does not have it either.
+    /// Returns the rows and columns of a tensor outside the blocks, or `None` if the model does not have it.
     fn shape(&self, name: TensorName, words: usize, classes: usize) -> Option<(usize, usize)> {
         use TensorName::*;
         let Architecture { width, max_tokens, positions, train_embedding, readout, .. } = *self;
@@ -296,7 +297,7 @@ impl Architecture {
         exists.then_some((rows, cols))
     }
 
-    /// The form of the norm that a tensor belongs to.
+    /// Returns the form of the norm that a tensor belongs to.
     fn form_of(&self, id: TensorId) -> NormForm {
         let block = self.numbered_blocks().nth(id.block).filter(|_| id.name.is_of_a_block());
         match (id.name, block) {
@@ -326,21 +327,23 @@ impl Architecture {
 #[derive(Clone, Debug)]
 pub struct AttentionModel<S> {
     pub architecture: Architecture,
-    /// `E` (V, D), as it is without training or before it.
+    /// `E` (V, D), frozen or before training.
     pub embedding: Arc<Table<S>>,
     pub classes: Classes,
-    /// Terms that the loss adds to the cross-entropy.
+    /// Weights of the terms that the loss adds to the cross-entropy.
     costs: DistanceCosts,
-    /// `E_C` (C, D) of a tied readout, where `E` is frozen: `E` itself, where all words are candidates.
+    /// `E_C` (C, D) of a tied readout with a frozen `E`; `E` itself if all words are candidates.
     readout: Option<Arc<Table<S>>>,
-    /// `P` (T_max, D) where it is not learned.
+    /// `P` (T_max, D) if it is not learned.
     fixed_positions: Option<Arc<Matrix<S>>>,
 }
 
-/// Standard deviation of learned positions at the start.
+/// Standard deviation of learned positions at initialisation.
 const POSITION_INIT: f64 = 0.5;
 
 impl<S: Scalar> AttentionModel<S> {
+    /// Makes the model.
+    ///
     /// # Panics
     /// If the parts do not fit: widths, sources, labels with a tied readout.
     pub fn new(architecture: Architecture, embedding: Arc<Table<S>>, classes: Classes) -> Self {
@@ -361,11 +364,11 @@ impl<S: Scalar> AttentionModel<S> {
         Self { architecture, embedding, classes, costs: DistanceCosts::default(), readout, fixed_positions }
     }
 
-    /// The model with a loss that counts distances too.
+    /// Adds squared distances to the model's loss.
     ///
     /// # Panics
-    /// If outputs are to arrive and the classes have no places: because the readout is not tied, or because
-    /// `E` is trained, and so moves away.
+    /// If `arrive` is not 0 and the classes have no fixed vectors: because the readout is not tied, or because `E` is
+    /// trained.
     pub fn with_costs(self, costs: DistanceCosts) -> Self {
         let Architecture { train_embedding, readout, .. } = self.architecture;
         let has_places = readout == Readout::Tied && !train_embedding;
@@ -377,12 +380,12 @@ impl<S: Scalar> AttentionModel<S> {
         self.costs
     }
 
-    /// Zeros in the model's shapes.
+    /// Returns zeros in the model's shapes.
     pub fn zeros(&self) -> Parameters<S> {
         Parameters::zeros(&self.architecture.shapes(self.embedding.rows(), self.classes.count()))
     }
 
-    /// The initialisation of a seed: of each tensor its [`Start`].
+    /// Returns the initial parameters for a seed, each tensor by its [`Start`].
     pub fn init(&self, seed: u64) -> Parameters<S> {
         let mut rng = stream(seed, Stream::ModelInit);
         let mut parameters = self.zeros();
@@ -409,7 +412,7 @@ impl<S: Scalar> AttentionModel<S> {
         parameters
     }
 
-    /// `E` (V, D), frozen or trained.
+    /// Returns `E` (V, D), frozen or trained.
     #[inline(always)]
     fn embedding<'a>(&'a self, parameters: &'a Parameters<S>) -> TableRef<'a, S> {
         if self.architecture.train_embedding {
@@ -419,7 +422,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// `P` (T_max·D), empty where the model has none.
+    /// Returns `P` (T_max·D), empty if the model has none.
     fn positions<'a>(&'a self, parameters: &'a Parameters<S>) -> &'a [S] {
         match &self.fixed_positions {
             Some(fixed) => fixed.flat(),
@@ -427,18 +430,18 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// `P` (T_max, D) where it is not learned.
+    /// Returns `P` (T_max, D) if it is not learned.
     pub fn fixed_positions(&self) -> Option<&Arc<Matrix<S>>> {
         self.fixed_positions.as_ref()
     }
 
-    /// Rows of `P`.
+    /// Returns the number of rows of `P`.
     fn places(&self) -> usize {
         let Architecture { positions, max_tokens, position_rows, .. } = &self.architecture;
         if *positions == Positions::None { 0 } else { max_tokens + position_rows.first }
     }
 
-    /// Whether the projection of a token's vector is the sum of those of its word and its position.
+    /// Returns whether the projection of a token is the sum of the projections of its word and its position.
     fn looks_up(&self) -> bool {
         let Architecture { position_rows, segments, embedding_norm, embedding_scale, .. } = &self.architecture;
         let is_plain = segments.is_none() && embedding_scale.is_none() && *position_rows == PositionRows::default();
@@ -455,7 +458,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// `E[words] + P + E_S`, row by row.
+    /// Computes `E[words] + P + E_S` row by row.
     #[inline(always)]
     fn embed(&self, parameters: &Parameters<S>, sequences: &Sequences, x: &mut [S]) {
         let width = self.architecture.width;
@@ -481,7 +484,7 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// The gradient of [`Self::embed`], added to what is there.
+    /// Adds the gradient of [`Self::embed`] to the given one.
     #[inline(always)]
     fn embed_backward(&self, sequences: &Sequences, d_x: &[S], gradient: &mut Parameters<S>) {
         let width = self.architecture.width;
@@ -505,24 +508,24 @@ impl<S: Scalar> AttentionModel<S> {
         }
     }
 
-    /// `γ` and `β` of the norm after the embeddings, if there is one.
+    /// Returns `γ` and `β` of the norm after the embeddings, if there is one.
     fn embedding_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
         self.architecture.embedding_norm.then(|| gain_and_shift(parameters, EMBEDDING_NORM))
     }
 
-    /// `γ` and `β` of the norm after all blocks, if there is one.
+    /// Returns `γ` and `β` of the norm after all blocks, if there is one.
     fn final_norm<'a>(&self, parameters: &'a Parameters<S>) -> Option<[&'a [S]; 2]> {
         self.architecture.final_norm.then(|| gain_and_shift(parameters, FINAL_NORM))
     }
 }
 
 impl Architecture {
-    /// The norm after all blocks, to see other vectors through; none where the model has none.
+    /// Returns the norm after all blocks as a lens for other vectors, or `None` if the model has none.
     pub fn last_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
         self.final_norm.then(|| Lens::new(gain_and_shift(parameters, FINAL_NORM), self.norm_form))
     }
 
-    /// The norm after the embeddings, to see other vectors through; none where the model has none.
+    /// Returns the norm after the embeddings as a lens for other vectors, or `None` if the model has none.
     pub fn embedding_lens(&self, parameters: &Parameters<f32>) -> Option<Lens> {
         self.embedding_norm.then(|| Lens::new(gain_and_shift(parameters, EMBEDDING_NORM), self.norm_form))
     }
@@ -530,25 +533,25 @@ impl Architecture {
 
 const EMBEDDING_NORM: [TensorId; 2] = TensorId::pair([TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias], 0);
 const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, TensorName::FinalNormBias], 0);
-/// `W_logits` and `b_logits`
+/// Ids of `W_logits` and `b_logits`.
 const LOGIT_MAP: [TensorId; 2] = TensorId::pair([TensorName::LogitWeights, TensorName::LogitBias], 0);
 
-// The layer of a readout that has one of its own: `T = norm(φ(R W_T + b_T))`, which the static vectors then read.
+// The readout's own layer, `T = norm(φ(R W_T + b_T))`, whose output is multiplied by the static vectors.
 //
 // BERT's masked-word head (Devlin et al. 2019, arXiv 1810.04805; `cls.predictions.transform` of its checkpoints).
 
-/// `W_T` and `b_T`
+/// Ids of `W_T` and `b_T`.
 const TRANSFORM: [TensorId; 2] = TensorId::pair([TensorName::TransformWeights, TensorName::TransformBias], 0);
 const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormGain, TensorName::TransformNormBias], 0);
 
-/// Values that the backward needs. Made once for the largest batch.
+/// Values that the backward pass needs, allocated once for the largest batch.
 #[derive(Clone, Debug)]
 pub struct TransformCache<S> {
     activation: Activation,
     form: NormForm,
     /// `R W_T + b_T` (N, D)
     summed: Matrix<S>,
-    /// `φ` of it (N, D)
+    /// `φ(R W_T + b_T)` (N, D)
     hidden: Matrix<S>,
     norm: NormCache<S>,
     /// `T` (N, D)
@@ -556,7 +559,7 @@ pub struct TransformCache<S> {
 }
 
 impl<S: Scalar> TransformCache<S> {
-    /// `None` for a readout that has no layer of its own.
+    /// Allocates the cache, or returns `None` if the readout has no layer of its own.
     pub fn new(architecture: &Architecture, rows: usize) -> Option<Self> {
         let Architecture { width, norm_form: form, readout, .. } = *architecture;
         let activation = readout.activation()?;
@@ -565,7 +568,7 @@ impl<S: Scalar> TransformCache<S> {
     }
 }
 
-/// `T`, left in the cache.
+/// Computes `T` and leaves it in the cache.
 ///
 /// # Shapes
 /// `read` (R, D) row-major
@@ -583,8 +586,8 @@ pub fn transform_forward<S: Scalar>(parameters: &Parameters<S>, read: &[S], cach
     norm_forward(*form, hidden, gain_and_shift(parameters, TRANSFORM_NORM), norm, output.top_flat_mut(rows));
 }
 
-/// Gradients of [`transform_forward`]: those of the parameters and of what is read are added; `d` holds `d_T` and is
-/// used up.
+/// Computes the gradients of [`transform_forward`]. Those of the parameters and of the input are added; `d` holds `d_T`
+/// and is overwritten.
 ///
 /// # Shapes
 /// `read`, `d`, `d_read` (R, D) row-major

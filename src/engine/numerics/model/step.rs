@@ -1,4 +1,4 @@
-//! A batch through the model, and its gradient back.
+//! A training step: the forward pass of a batch, and its gradient.
 
 use super::loss::{LossCache, loss_backward, loss_forward};
 use super::{Architecture, AttentionModel, Batch, EMBEDDING_NORM, FINAL_NORM, Pooling, Sequences};
@@ -11,33 +11,33 @@ use crate::numerics::params::{Learned, Parameters};
 use crate::numerics::simd::{add, add_scaled, vectorized};
 use crate::numerics::{Matrix, Scalar};
 
-/// Everything a training step needs besides the parameters. Made once; a step allocates nothing.
+/// Everything that a training step needs except the parameters. It is allocated once; a step allocates nothing.
 pub struct StepWorkspace<S> {
     input: Stack<S>,
     source: Stack<S>,
-    /// The readout's inputs: the mixes (R, H·d_v) and inputs (R, D) of the last block where it
-    /// pools before the tail, else the outputs (R, D) alone.
+    /// Inputs of the readout: the mixes (R, H·d_v) and inputs (R, D) of the last block if it pools before the tail,
+    /// otherwise the outputs (R, D) only.
     pooled_mix: Matrix<S>,
     pooled: Matrix<S>,
     d_pooled_mix: Matrix<S>,
-    /// (R, D)
+    /// Gradient of the inputs or outputs that were pooled (R, D).
     d_pooled: Matrix<S>,
-    /// The cache of the norm after all blocks, and its output (N, D) or (R, D).
+    /// Cache of the norm after all blocks, and its output (N, D) or (R, D).
     final_norm: Option<(NormCache<S>, Matrix<S>)>,
     loss: LossCache<S>,
     pub gradient: Parameters<S>,
 }
 
-/// One sentence's way through its blocks.
+/// The blocks of one sentence, with their values.
 struct Stack<S> {
     /// `X` (N, D)
     embedded: Matrix<S>,
-    /// The cache of the norm after the embeddings, and its input (N, D).
+    /// Cache of the norm after the embeddings, and its input (N, D).
     embedding_norm: Option<(NormCache<S>, Matrix<S>)>,
     blocks: Vec<BlockCache<S>>,
-    /// Gradient of what has been come back to.
+    /// Gradient at the point that the backward pass has reached.
     d: Matrix<S>,
-    /// The first block needs `X` itself, not only its projections.
+    /// Whether the first block needs `X` itself, not only its projections.
     reads_vectors: bool,
 }
 
@@ -67,7 +67,7 @@ impl<S: Scalar> Stack<S> {
         Self { embedded: matrix(), embedding_norm, blocks, d: matrix(), reads_vectors }
     }
 
-    /// A block's input, and the block.
+    /// Returns a block's input, its cache, and the gradient.
     fn at(&mut self, block: usize, n: usize) -> (&[S], &mut BlockCache<S>, &mut [S]) {
         let (before, rest) = self.blocks.split_at_mut(block);
         let x = before.last().map_or(&self.embedded, |before| before.tail.output());
@@ -76,7 +76,7 @@ impl<S: Scalar> Stack<S> {
 }
 
 impl<S: Scalar> StepWorkspace<S> {
-    /// Room for batches of the given number of tokens.
+    /// Allocates room for batches of the given sizes.
     pub fn new(model: &AttentionModel<S>, input: BatchRoom, source: BatchRoom) -> Self {
         let architecture = &model.architecture;
         let (width, rows) = (architecture.width, input.rows);
@@ -95,27 +95,27 @@ impl<S: Scalar> StepWorkspace<S> {
         }
     }
 
-    /// `softmax(Z)` of target `i` of the last batch, until its backward.
+    /// Returns `softmax(Z)` of target `i` of the last batch, until the backward pass overwrites it.
     pub fn probabilities(&self, i: usize) -> &[S] {
         self.loss.probabilities(i)
     }
 }
 
-/// A step in single precision, compiled in this crate. Crates above are built for quick changes, in many small units, and
-/// would make the generic functions a quarter slower.
+/// A step in single precision, compiled in this crate. The crates that use it are compiled in many small units for
+/// quick rebuilds, in which generic functions run a quarter slower.
 impl StepWorkspace<f32> {
-    /// See [`model_forward`].
+    /// Calls [`model_forward`].
     pub fn forward(&mut self, model: &AttentionModel<f32>, parameters: &Parameters<f32>, batch: &Batch) -> f32 {
         model_forward(model, parameters, batch, self)
     }
 
-    /// See [`model_backward`].
+    /// Calls [`model_backward`].
     pub fn backward(&mut self, model: &AttentionModel<f32>, parameters: &Parameters<f32>, batch: &Batch) {
         model_backward(model, parameters, batch, self);
     }
 }
 
-/// The mean loss over the batch's targets, in nats; 0 if there are none.
+/// Computes the mean loss over the batch's targets, in nats; 0 if there are none.
 ///
 /// # Panics
 /// If the batch does not fit the model or the workspace.
@@ -155,7 +155,7 @@ pub fn model_forward<S: Scalar>(
             }
             let (mix, x) = (pooled_mix.top_flat(count), pooled.top_flat(count));
             tail_forward(block, mix, x, &mut cache.tail);
-            // From here on, what is read.
+            // From here on, only the outputs that are read.
             let output = normed(model, parameters, cache.tail.output().top_flat(count), final_norm);
             pooled.top_flat_mut(count).copy_from_slice(output);
         } else {
@@ -188,7 +188,7 @@ fn embed<S: Scalar>(
     }
 }
 
-/// Outputs of all blocks after the last norm, if there is one.
+/// Applies the last norm, if there is one, to the outputs of all blocks.
 fn normed<'a, S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -201,7 +201,7 @@ fn normed<'a, S: Scalar>(
     to
 }
 
-/// The gradient of [`normed`], in the place of that of what it returned.
+/// Computes the gradient of [`normed`] in place: `d` holds the gradient of its output and becomes that of its input.
 fn normed_backward<S: Scalar>(
     form: NormForm,
     parameters: &Parameters<S>,
@@ -214,7 +214,7 @@ fn normed_backward<S: Scalar>(
     }
 }
 
-/// The input of a stack's block: the first looks words and positions up.
+/// Returns the input of a stack's block. The first block may look words and positions up.
 fn tokens<'a, S: Scalar>(
     model: &'a AttentionModel<S>,
     parameters: &'a Parameters<S>,
@@ -226,13 +226,13 @@ fn tokens<'a, S: Scalar>(
     Tokens { look_up, ..Tokens::new(vectors, &sequences.rows) }
 }
 
-/// The tokens that cross-attention looks at, from the source's last block; `None` where there is no source.
+/// Returns the tokens that cross-attention attends to, from the source's last block, or `None` if there is no source.
 fn memory<'a, S: Scalar>(source: &'a [BlockCache<S>], rows: &'a BatchRows) -> Option<Tokens<'a, S>> {
     let last = source.last()?;
     Some(Tokens::new(last.tail.output().top_flat(rows.total()), rows))
 }
 
-/// How the last block's mixes are read: where they are means, one by one.
+/// Returns how the last block's mixes are read: separately if they are already means.
 fn mix_pooling<S: Scalar>(architecture: &Architecture, cache: &BlockCache<S>) -> Pooling {
     if cache.attention.mixes_means { Pooling::Every } else { architecture.pooling }
 }
@@ -242,7 +242,7 @@ fn whole_tail_forward<S: Scalar>(block: Learned<'_, BlockConfig, S>, x: Tokens<'
     tail_forward(block, mix, x.vectors, &mut cache.tail);
 }
 
-/// Gathers what is read of rows of a width: one row for each target, then those that keep their places.
+/// Gathers the rows that are read: one for each target, then the kept ones.
 fn pool<S: Scalar>(pooling: Pooling, batch: &Batch, from: &[S], width: usize, to: &mut [S]) {
     let row = |row: usize| &from[row * width..][..width];
     vectorized!({
@@ -264,7 +264,7 @@ fn pool<S: Scalar>(pooling: Pooling, batch: &Batch, from: &[S], width: usize, to
     },);
 }
 
-/// The gradient of [`pool`], which replaces what is there.
+/// Computes the gradient of [`pool`], which replaces the given values.
 fn pool_backward<S: Scalar>(pooling: Pooling, batch: &Batch, d_to: &[S], width: usize, d_from: &mut [S]) {
     vectorized!({
         d_from.fill(S::zero());
@@ -285,10 +285,10 @@ fn pool_backward<S: Scalar>(pooling: Pooling, batch: &Batch, d_to: &[S], width: 
     },);
 }
 
-/// The gradient of [`model_forward`], left in `workspace.gradient`.
+/// Computes the gradient of [`model_forward`] and leaves it in `workspace.gradient`.
 ///
 /// # Panics
-/// If parameters are packed: such a model is looked at and not trained.
+/// If parameters are packed, because such a model is not trained.
 pub fn model_backward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,

@@ -1,20 +1,20 @@
-//! Optimisers: what a gradient does to the parameters.
+//! Optimisers, which update parameters by a gradient.
 //!
 //! | symbol | meaning |
 //! |---|---|
 //! | `θ`, `g` | the parameters and their gradient |
 //! | `η` | learning rate |
-//! | `λ` | weight decay: every step shrinks the parameters by the share `η λ`, apart from the gradient (Loshchilov & Hutter 2019, arXiv 1711.05101) |
+//! | `λ` | weight decay: every step also shrinks the parameters by the share `η λ`, independently of the gradient (Loshchilov & Hutter 2019, arXiv 1711.05101) |
 
 use crate::numerics::Scalar;
 use crate::numerics::parallel::each;
 use crate::numerics::params::Parameters;
 use crate::numerics::simd::vectorized;
 
-/// How the gradient is used.
+/// The update rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Stochastic gradient descent; a momentum of 0 is the plain one.
+    /// Stochastic gradient descent; plain if the momentum is 0.
     Sgd {
         /// `μ`, in [0, 1)
         momentum: f64,
@@ -27,10 +27,10 @@ pub enum Method {
 }
 
 impl Method {
-    /// Adam with its paper's constants.
+    /// Adam with the constants of its paper.
     pub const ADAM: Method = Method::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 
-    /// Vectors of the parameters' shape that it carries from step to step.
+    /// Returns the number of vectors of the parameters' shape that the method keeps between steps.
     fn moments(self) -> usize {
         match self {
             Method::Sgd { momentum: 0.0 } => 0,
@@ -50,24 +50,24 @@ pub struct OptimiserConfig {
 }
 
 impl OptimiserConfig {
-    /// Adam with its paper's constants and no weight decay.
+    /// Returns Adam with the constants of its paper and no weight decay.
     pub fn adam(learning_rate: f64) -> Self {
         Self { method: Method::ADAM, learning_rate, weight_decay: 0.0 }
     }
 
-    /// The factor `1 − η λ` by which a step shrinks the parameters.
+    /// Returns `1 − η λ`, the factor by which a step shrinks the parameters.
     fn shrink(&self) -> f64 {
         1.0 - self.learning_rate * self.weight_decay
     }
 }
 
-/// An optimiser between two steps: all that the next one needs besides the gradient.
+/// An optimiser between two steps: everything that the next step needs except the gradient.
 #[derive(Clone, Debug)]
 pub struct Optimiser<S> {
     config: OptimiserConfig,
-    /// The velocity of SGD, or the first and the second moment of Adam.
+    /// Velocity of SGD, or first and second moment of Adam.
     moments: Vec<Parameters<S>>,
-    /// `t`, the updates done.
+    /// `t`, the number of updates so far.
     step: i32,
 }
 
@@ -87,15 +87,15 @@ impl<S: Scalar> Optimiser<S> {
         self.config.learning_rate
     }
 
-    /// The moments stay: training goes on, faster or slower.
+    /// Sets the learning rate and keeps the moments, so that training continues faster or slower.
     pub fn set_learning_rate(&mut self, learning_rate: f64) {
         self.config.learning_rate = learning_rate;
     }
 
-    /// One step of descent. Allocates nothing.
+    /// Takes one step of descent. Allocates nothing.
     ///
     /// # Panics
-    /// If the parameters, the gradient or those that the optimiser was made for differ in length.
+    /// If the lengths of the parameters, the gradient and those that the optimiser was made for differ.
     pub fn update(&mut self, parameters: &mut Parameters<S>, gradient: &Parameters<S>) {
         self.step += 1;
         let Self { config, moments, step } = self;
@@ -103,7 +103,7 @@ impl<S: Scalar> Optimiser<S> {
         apply(config, *step, [parameters.flat_mut(), first, second], gradient.flat());
     }
 
-    /// As [`Self::update`], each thread with a part of the parameters; the numbers are the same.
+    /// Takes one step like [`Self::update`], with a part of the parameters on each thread; the numbers are the same.
     pub fn update_on(&mut self, threads: usize, parameters: &mut Parameters<S>, gradient: &Parameters<S>)
     where
         S: Send + Sync,
@@ -120,20 +120,20 @@ impl<S: Scalar> Optimiser<S> {
     }
 }
 
-/// The first and the second moment; empty where the method carries none.
+/// Returns the first and second moment; empty if the method keeps none.
 fn both<S: Scalar>(moments: &mut [Parameters<S>]) -> [&mut [S]; 2] {
     let mut moments = moments.iter_mut().map(Parameters::flat_mut);
     [moments.next().unwrap_or_default(), moments.next().unwrap_or_default()]
 }
 
-/// Update `t` of parameters and their moments.
+/// Applies update `t` to parameters and their moments.
 fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [&mut [S]; 3], gradient: &[S]) {
     let (n, moments) = (values.len(), [first.len(), second.len()]);
     assert_eq!(gradient.len(), n, "update: {n} parameters, {} entries of their gradient", gradient.len());
     assert!(moments.iter().all(|&m| m == 0 || m == n), "update: {n} parameters, moments of {moments:?}");
     if t == 1 {
-        // They are zero, but in memory that nobody has written to: to read it first would cost two
-        // page faults instead of one, the second of which stops all threads.
+        // They are zero, but in memory that has never been written. Reading it first would cost two page faults instead
+        // of one, the second of which stops all threads.
         first.fill(S::zero());
         second.fill(S::zero());
     }
@@ -146,16 +146,16 @@ fn apply<S: Scalar>(config: &OptimiserConfig, t: i32, [values, first, second]: [
     }
 }
 
-/// Numbers of an optimiser's state and its parameters for each parameter, at most: what keeping one costs.
+/// Largest number of numbers stored per parameter: the parameter itself and the optimiser's moments.
 pub const NUMBERS_PER_PARAMETER: usize = 3;
 
-// Adam (Kingma & Ba 2015, arXiv 1412.6980, Algorithm 1), with weight decay apart from the gradient.
+// Adam (Kingma & Ba 2015, arXiv 1412.6980, Algorithm 1), with weight decay separate from the gradient.
 
-/// `m = β₁ m + (1 − β₁) g`, `v = β₂ v + (1 − β₂) g²`,
-/// `θ = (1 − η λ) θ − η · (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)` for step `t`, counted from 1.
+/// Computes `m = β₁ m + (1 − β₁) g`, `v = β₂ v + (1 − β₂) g²` and `θ = (1 − η λ) θ − η · (m / (1 − β₁ᵗ)) / (√(v / (1 −
+/// β₂ᵗ)) + ε)` for step `t`, counted from 1.
 ///
-/// A gradient whose square `v` could not hold counts as 0, and a moment that has faded to a subnormal
-/// number becomes 0: it would stay one for ever, and a processor takes a hundred times as long on them.
+/// A gradient whose square is too small for `v` counts as 0, and a moment that has decayed to a subnormal number
+/// becomes 0. It would otherwise stay subnormal, and a processor takes a hundred times as long on such numbers.
 fn adam_update<S: Scalar>(
     config: &OptimiserConfig,
     [beta1, beta2, epsilon]: [f64; 3],
@@ -170,7 +170,7 @@ fn adam_update<S: Scalar>(
     let rate = s(config.learning_rate / (1.0 - beta1.powi(t)));
     let unbias2 = s(1.0 / (1.0 - beta2.powi(t)));
     let (epsilon, shrink) = (s(epsilon), s(config.shrink()));
-    // The root of the least normal number that a gradient may add to the second moment.
+    // Square root of the smallest normal number that a gradient may add to the second moment.
     let least_gradient = (S::MIN_POSITIVE / take2).sqrt();
     vectorized!(for ((value, &g), (m, v)) in values.iter_mut().zip(gradient).zip(first.iter_mut().zip(second)) {
         let g = g.zero_below(least_gradient);
@@ -180,11 +180,10 @@ fn adam_update<S: Scalar>(
     });
 }
 
-// Stochastic gradient descent (Robbins & Monro 1951), plain and with momentum (Polyak 1964, in the
-// form of Sutskever et al. 2013 that PyTorch has: the learning rate stands outside the velocity, so
-// that changing it takes effect at once).
+// Stochastic gradient descent (Robbins & Monro 1951), plain and with momentum (Polyak 1964, in the form of Sutskever et
+// al. 2013 that PyTorch uses: the learning rate is not part of the velocity, so changing it takes effect at once).
 
-/// `θ = (1 − η λ) θ − η g`
+/// Computes `θ = (1 − η λ) θ − η g`.
 fn sgd_update<S: Scalar>(config: &OptimiserConfig, values: &mut [S], gradient: &[S]) {
     let (rate, shrink) = (S::from_f64(config.learning_rate), S::from_f64(config.shrink()));
     for (value, &g) in values.iter_mut().zip(gradient) {
@@ -192,7 +191,7 @@ fn sgd_update<S: Scalar>(config: &OptimiserConfig, values: &mut [S], gradient: &
     }
 }
 
-/// `v = μ v + g`, `θ = (1 − η λ) θ − η v`
+/// Computes `v = μ v + g`, `θ = (1 − η λ) θ − η v`.
 fn sgd_update_with_momentum<S: Scalar>(
     config: &OptimiserConfig,
     momentum: f64,
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
     use crate::numerics::params::TensorName;
 
-    /// `θ = (1, −2)` after updates with these gradients.
+    /// Returns `θ`, initially (1, −2), after updates with these gradients.
     fn descend(config: OptimiserConfig, gradients: &[[f64; 2]]) -> Vec<f64> {
         let mut parameters = Parameters::<f64>::zeros(&[(TensorName::OutputBias.into(), 1, 2)]);
         parameters.flat_mut().copy_from_slice(&[1.0, -2.0]);
@@ -241,7 +240,7 @@ mod tests {
     fn sgd_by_hand() {
         // 1 − 0.1·0.5 − 0.1·0.25; −2 + 0.1·1 + 0.1·2
         assert_close(&descend(sgd(0.0, 0.0), &[[0.5, -1.0], [0.25, -2.0]]), [0.925, -1.7]);
-        // Half of the first step is shrunk away before: (1 − 0.1·5)·1 − 0.05
+        // Half of the parameter decays first: (1 − 0.1·5)·1 − 0.05
         assert_close(&descend(sgd(0.0, 5.0), &[[0.5, -1.0]]), [0.45, -0.9]);
     }
 
@@ -256,7 +255,7 @@ mod tests {
     fn the_first_step_of_adam_is_as_long_as_the_learning_rate() {
         let config = OptimiserConfig { weight_decay: 0.5, ..OptimiserConfig::adam(0.1) };
         let found = descend(config, &[[1e3, -1e-3]]);
-        // (1 − 0.1·0.5) θ − 0.1 sign(g), but for ε
+        // (1 − 0.1·0.5) θ − 0.1 sign(g), apart from ε
         for (found, expected) in found.iter().zip([0.85, -1.8]) {
             assert!((found - expected).abs() < 2e-6, "{found}, not {expected}");
         }

@@ -1,11 +1,11 @@
-//! A large weight matrix as its product reads it: packed once, multiplied often, never trained.
+//! Large weight matrices in the layout that products need: packed once, multiplied often, never trained.
 //!
-//! A general product packs `W` anew each time, which for a sentence of 16 tokens is as much work as the product. Here
-//! `W` (in, out) lies in panels of [`PANEL`] columns, row by row, the last one filled up with zeros. A tile of `X` goes
-//! through a whole panel while the sums stay in registers ([`tile`]), so that `W` is read once, in the order in
-//! which it lies. Every sum runs over the inputs in their order, whatever rows and threads it shares its work with: the
-//! same row has the same bits in any batch. Numbers that a file has in two bytes lie so in memory too, and are widened in the
-//! registers ([`Bf16`], [`F16`]): the sums are those of the widened numbers, bit for bit.
+//! A general product packs `W` again each time, which for a sentence of 16 tokens is as much work as the product. Here
+//! `W` (in, out) is stored in panels of [`PANEL`] columns, each row by row, the last one padded with zeros. A tile of
+//! `X` is multiplied by a whole panel while the sums stay in registers ([`tile`]), so `W` is read once and in storage
+//! order. Every sum runs over the inputs in order, whatever rows and threads it is computed with, so a row has the same
+//! bits in any batch. Numbers that a file stores in two bytes stay that way in memory and are widened in the registers
+//! ([`Bf16`], [`F16`]); the sums are those of the widened numbers, bit for bit.
 
 mod tile;
 
@@ -18,13 +18,13 @@ pub use tile::{on_avx2, on_avx512};
 
 use super::{Matrix, Scalar};
 
-/// `W` (in, out), in panels.
+/// `W` (in, out) in panels.
 #[derive(Clone, Debug)]
 pub struct Packed<S> {
     rows: usize,
     cols: usize,
-    /// Panel by panel, each (in, [`PANEL`]). Those of two bytes are not in arrays: zeros of the system's own, which cost
-    /// nothing until they are written.
+    /// Panels one after the other, each (in, [`PANEL`]). Two-byte numbers are stored flat and not as arrays, because
+    /// the system provides flat zeros that cost nothing until they are written.
     numbers: Numbers<Vec<[S; PANEL]>, Vec<u16>>,
 }
 
@@ -37,7 +37,7 @@ impl<S: Scalar> Numbers<Vec<[S; PANEL]>, Vec<u16>> {
         }
     }
 
-    /// Writes entries of a row from a lane on; a number that does not fit in its type widens all.
+    /// Writes the entries of a row from `lane` on. If a number does not fit in the type, the whole matrix is widened.
     fn set(&mut self, row: usize, lane: usize, from: impl Iterator<Item = S> + Clone) {
         let entries = row * PANEL + lane..(row + 1) * PANEL;
         let fits = match self {
@@ -51,7 +51,8 @@ impl<S: Scalar> Numbers<Vec<[S; PANEL]>, Vec<u16>> {
         }
     }
 
-    /// Writes columns of a panel from a row and a lane on; a number that does not fit in its type widens all.
+    /// Writes columns of a panel from `row` and `lane` on. If a number does not fit in the type, the whole matrix is
+    /// widened.
     fn set_columns(&mut self, row: usize, lane: usize, columns: &[&[S]]) {
         let fits = match self {
             Self::Whole(rows) => write_columns(&mut rows[row..], lane, columns, whole),
@@ -85,14 +86,14 @@ fn rows_of_mut(numbers: &mut [u16]) -> &mut [[u16; PANEL]] {
     numbers.as_chunks_mut().0
 }
 
-/// Writes columns of the same length side by side, from a lane on; false if a number does not fit.
+/// Writes columns of the same length side by side from `lane` on. Returns false if a number does not fit.
 fn write_columns<S: Scalar, W>(
     to: &mut [[W; PANEL]],
     lane: usize,
     columns: &[&[S]],
     narrow: impl Fn(S) -> (W, bool),
 ) -> bool {
-    /// Rows that are written column by column before the next: they stay in the processor's nearest cache.
+    /// Number of rows that are written column by column before the next, few enough to stay in the first-level cache.
     const ROWS: usize = 64;
     let mut fits = true;
     let count = columns.first().map_or(0, |column| column.len());
@@ -113,13 +114,15 @@ impl<S: Scalar> PartialEq for Packed<S> {
 }
 
 impl<S: Scalar> Packed<S> {
-    /// Zeros, for numbers of a type.
+    /// Returns zeros of a number type.
     pub fn zeros_as(kind: NumberType, rows: usize, cols: usize) -> Self {
         let of_panels = rows * cols.div_ceil(PANEL);
         let numbers = Numbers::new(kind, || vec![[S::zero(); PANEL]; of_panels], || vec![0; of_panels * PANEL]);
         Self { rows, cols, numbers }
     }
 
+    /// Packs a row-major matrix.
+    ///
     /// # Panics
     /// If there are not `rows · cols` values.
     pub fn from_row_major(rows: usize, cols: usize, values: &[S]) -> Self {
@@ -147,6 +150,8 @@ impl<S: Scalar> Packed<S> {
         self.cols
     }
 
+    /// Returns an entry.
+    ///
     /// # Panics
     /// If there is no such entry.
     pub fn get(&self, row: usize, col: usize) -> S {
@@ -154,6 +159,8 @@ impl<S: Scalar> Packed<S> {
         self.numbers.get(row, lane)
     }
 
+    /// Changes an entry.
+    ///
     /// # Panics
     /// If there is no such entry.
     pub fn set(&mut self, row: usize, col: usize, value: S) {
@@ -167,10 +174,10 @@ impl<S: Scalar> Packed<S> {
         (col / PANEL * rows + row, col % PANEL)
     }
 
-    /// Writes a part of the matrix, from an entry on.
+    /// Writes a part of the matrix, starting at an entry.
     ///
     /// # Panics
-    /// If it reaches beyond the matrix.
+    /// If the part reaches beyond the matrix.
     pub fn set_part(&mut self, (row, col): (usize, usize), from: MatRef<'_, S>) {
         let (rows, cols) = (self.rows, self.cols);
         let (end_row, end_col) = (row + from.nrows(), col + from.ncols());
@@ -193,7 +200,7 @@ impl<S: Scalar> Packed<S> {
         }
     }
 
-    /// How many entries differ from those of another of the same shape, bit for bit.
+    /// Returns the number of entries that differ, bit for bit, from those of another matrix of the same shape.
     pub fn differences(&self, other: &Self) -> usize {
         let lanes = |row: usize| (0..PANEL).map(move |lane| (row, lane));
         let rows = self.rows * self.cols.div_ceil(PANEL);
@@ -202,7 +209,7 @@ impl<S: Scalar> Packed<S> {
         (0..rows).flat_map(lanes).filter(differs).count()
     }
 
-    /// Bytes of its numbers in memory.
+    /// Returns the size in bytes of the numbers in memory.
     pub fn bytes(&self) -> usize {
         match &self.numbers {
             Numbers::Whole(rows) => size_of_val(&rows[..]),
@@ -222,7 +229,7 @@ impl<S: Scalar> Packed<S> {
         values
     }
 
-    /// `Y = X W + b`; an empty `b` stands for none.
+    /// Computes `Y = X W + b`; an empty `b` means no bias.
     ///
     /// # Shapes
     /// `x` (N, in), `b` (out), `y` (N, out) row-major
@@ -233,13 +240,13 @@ impl<S: Scalar> Packed<S> {
         self.all_rows().multiply(x, b, y);
     }
 
-    /// The matrix, to multiply by.
+    /// Returns the whole matrix, to multiply by.
     pub fn all_rows(&self) -> PackedRows<'_, S> {
         PackedRows { packed: self, first: 0, count: self.rows }
     }
 }
 
-/// Some rows of a packed matrix: of `W_O` those of one head.
+/// A range of rows of a packed matrix, such as one head's rows of `W_O`.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedRows<'a, S> {
     packed: &'a Packed<S>,
@@ -248,7 +255,7 @@ pub struct PackedRows<'a, S> {
 }
 
 impl<S: Scalar> PackedRows<'_, S> {
-    /// As [`Packed::multiply`], by these rows alone.
+    /// Computes [`Packed::multiply`] with these rows only.
     ///
     /// # Panics
     /// If the shapes do not fit.
@@ -306,7 +313,7 @@ impl<'a, S: Scalar> Weights<'a, S> {
         }
     }
 
-    /// Some of the rows.
+    /// Returns a range of rows.
     ///
     /// # Panics
     /// If there are fewer.
@@ -332,21 +339,21 @@ impl<'a, S: Scalar> From<&'a Packed<S>> for Weights<'a, S> {
     }
 }
 
-// Numbers of two bytes, as today's files have them: widened to single precision where they are read, which is exact.
+// Two-byte numbers, as in today's model files. They are widened to single precision, exactly, when they are read.
 
 /// The type of packed numbers in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberType {
-    /// The type of the arithmetic.
+    /// The type of the arithmetic, `f32` or `f64`.
     #[default]
     Whole,
     /// The upper half of an `f32`.
     Bf16,
-    /// IEEE 754's half precision; a matrix with an infinity or NaN is kept whole.
+    /// IEEE 754's half precision; a matrix with an infinity or NaN is stored as [`Self::Whole`] instead.
     F16,
 }
 
-/// Numbers in the type in which they lie in memory: whole ones, or the bits of those of two bytes.
+/// Numbers in the type in which they are stored: the type of the arithmetic, or the bits of two-byte numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers<W, H> {
     Whole(W),
@@ -385,7 +392,7 @@ impl<W, H> Numbers<W, H> {
 #[derive(Clone, Copy, Debug)]
 pub struct Bf16(pub u16);
 
-/// Places by which the digits of a `bfloat16` stand higher in an `f32`.
+/// Number of bits that a `bfloat16` is shifted left in an `f32`.
 pub const BF16_SHIFT: u32 = 16;
 
 impl Bf16 {
@@ -394,10 +401,10 @@ impl Bf16 {
         S::from_single(f32::from_bits(u32::from(self.0) << BF16_SHIFT))
     }
 
-    /// The bits of a number in two bytes, and whether they are the same number.
+    /// Returns a number's bits in two bytes, and whether they represent the same number.
     #[inline(always)]
     pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
-        // Cut off: where digits are lost, it is no longer the same.
+        // The lower half is cut off; if it is not 0, the number has changed.
         let narrowed = Self((number.to_single().to_bits() >> BF16_SHIFT) as u16);
         (narrowed.0, narrowed.number::<S>().is_same(number))
     }
@@ -406,18 +413,18 @@ impl Bf16 {
 #[derive(Clone, Copy, Debug)]
 pub struct F16(pub u16);
 
-/// `2^112`: the exponents of `f32` begin so much lower than those of half precision.
+/// `2^112`: the difference between the exponent biases of `f32` and half precision.
 pub const F16_EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
-/// Places by which the exponent and the digits of a half stand higher in an `f32`, and its sign.
+/// Number of bits that the exponent and digits of a half are shifted left in an `f32`.
 pub const F16_SHIFT: u32 = 13;
 pub const F16_SIGN_SHIFT: u32 = 16;
-/// The bits of a half's exponent and digits, and of its sign.
+/// Mask of a half's exponent and digits; the remaining bit is the sign.
 pub const F16_SIZE: u32 = 0x7fff;
 pub const F16_SIGN: u32 = 0x8000;
 
 impl F16 {
-    /// A finite number: its digits in the place of those of an `f32`, and its exponent by a product that is exact, for
-    /// subnormal numbers too.
+    /// Returns a finite number. Its digits are shifted to those of an `f32`, and its exponent is adjusted by a
+    /// multiplication, which is exact for subnormal numbers too.
     #[inline(always)]
     pub fn number<S: Scalar>(self) -> S {
         let bits = u32::from(self.0);
@@ -425,7 +432,7 @@ impl F16 {
         S::from_single(f32::from_bits(size.to_bits() | ((bits & F16_SIGN) << F16_SIGN_SHIFT)))
     }
 
-    /// The bits of a number in two bytes, and whether they are the same number, which is finite.
+    /// Returns a number's bits in two bytes, and whether they represent the same number and it is finite.
     #[inline(always)]
     pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
         let narrowed = Self(f16::from_f32(number.to_single()).to_bits());
@@ -433,14 +440,14 @@ impl F16 {
     }
 }
 
-/// A number as it lies in memory in the type of the arithmetic, which every number fits.
+/// Returns the number itself, which always fits in the type of the arithmetic.
 #[inline(always)]
 pub fn whole<S: Scalar>(number: S) -> (S, bool) {
     (number, true)
 }
 
-/// Writes numbers as they lie in memory; false if one does not fit in its type. All are written in any case: a loop that
-/// never ends early is one of vectors.
+/// Writes numbers as they are stored, and returns false if one does not fit in the type. All are written in any case,
+/// because the compiler vectorises a loop without an early exit.
 #[inline(always)]
 pub fn write<'a, S, W: 'a>(
     to: impl Iterator<Item = &'a mut W>,
@@ -471,7 +478,7 @@ mod tests {
         Matrix::from_fn(rows, cols, |_, _| S::from_f64(rng.random_range(-1.0..1.0)))
     }
 
-    /// The largest difference from sums in double precision.
+    /// Returns the largest difference from sums in double precision.
     fn error<S: Scalar>(n: usize, inputs: usize, outputs: usize, run: impl FnOnce(Product<'_, S>)) -> f64 {
         let (x, w, b) = (random::<S>(n, inputs, 1), random::<S>(inputs, outputs, 2), random::<S>(1, outputs, 3));
         let packed = Packed::from_row_major(inputs, outputs, w.flat());
@@ -493,7 +500,7 @@ mod tests {
         all.map(|(i, j)| (y.get(i, j).to_f64() - exact(i, j)).abs()).fold(0.0, f64::max)
     }
 
-    /// Rows, inputs and outputs that no tile, register or panel divides.
+    /// Rows, inputs and outputs that are not multiples of a tile, register or panel.
     const SHAPES: [(usize, usize, usize); 7] =
         [(1, 1, 1), (3, 7, 5), (8, 32, 32), (13, 40, 33), (16, 96, 64), (25, 17, 95), (30, 3, 31)];
 
@@ -516,7 +523,8 @@ mod tests {
         }
     }
 
-    /// A product by numbers of two bytes has the bits of that by the same numbers widened, on every processor.
+    /// Checks that a product with two-byte numbers has the same bits as one with the widened numbers, on every
+    /// processor.
     #[test]
     fn numbers_of_two_bytes_multiply_as_widened_ones() {
         for kind in [NumberType::Bf16, NumberType::F16] {
@@ -538,7 +546,7 @@ mod tests {
                 half.multiply(x.view(), &[], found.flat_mut());
                 whole.multiply(x.view(), &[], expected.flat_mut());
                 assert_eq!(found, expected);
-                // A number with more digits widens the matrix, and nothing else of it changes.
+                // A number with more digits widens the matrix and changes no other entry.
                 half.set(0, 0, 0.1);
                 assert_eq!((half.get(0, 0), half.bytes(), half.differences(&whole)), (0.1, whole.bytes(), 1));
             }
@@ -562,7 +570,7 @@ mod tests {
             let [by_rows, by_columns] = written(&w);
             assert_eq!((by_columns.get(142, 70), by_columns.get(143, 70)), (w.get(139, 65), 0.0));
             assert_eq!((&by_columns, by_columns.bytes()), (&by_rows, by_rows.bytes()));
-            // A number with more digits widens all.
+            // A number with more digits widens the matrix.
             w.row_mut(100)[40] = 0.1;
             let [by_rows, by_columns] = written(&w);
             assert_eq!((by_columns.get(103, 45), &by_columns), (0.1, &by_rows));

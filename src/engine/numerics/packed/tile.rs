@@ -1,4 +1,4 @@
-//! The product of a few rows by a panel of packed weights, the sums in registers all the way down.
+//! The product of a few rows by a panel of packed weights, with all sums in registers.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::{
@@ -14,51 +14,51 @@ use crate::numerics::packed::{
 };
 use crate::numerics::simd::{LANES, Lane};
 
-/// Columns of a panel: two of the widest registers.
+/// Number of columns of a panel: two of the widest registers.
 pub const PANEL: usize = 32;
 
-/// The most rows of a tile.
+/// Largest number of rows of a tile.
 const ROWS_MAX: usize = 12;
 
-/// Entries of a row that are put beside those of the other rows of its tile at a time: the tile's stay in the nearest cache.
+/// Number of entries of each row of a tile that are interleaved at a time, so that they stay in the first-level cache.
 const STRETCH: usize = 128;
 
 /// A product and its operands.
 pub struct Product<'a, S> {
-    /// Rows of `X`, each as long as `count`.
+    /// Rows of `X`, each `count` long.
     pub x: Vec<&'a [S]>,
-    /// Rows of all panels.
+    /// Rows of all panels, one panel after the other.
     pub panels: Numbers<&'a [[S; PANEL]], &'a [[u16; PANEL]]>,
-    /// Rows of a panel ...
+    /// Number of rows of each panel.
     pub stride: usize,
-    /// ... of which these are multiplied by.
+    /// First row of a panel that is used, and the number of rows from there.
     pub first: usize,
     pub count: usize,
-    /// Empty where there is none.
+    /// `b`; empty if there is none.
     pub b: &'a [S],
     /// Rows of `Y`.
     pub y: Vec<&'a mut [S]>,
 }
 
-/// Registers of a generation of processors.
+/// Vector registers of a generation of processors.
 trait Registers<S>: Copy {
     type Register: Copy;
-    /// Entries of a register.
+    /// Number of entries of a register.
     const WIDTH: usize;
-    /// The most rows of a tile, so that its sums fit in the registers.
+    /// Largest number of rows of a tile whose sums fit in the registers.
     const ROWS: usize;
-    /// Columns of a tile.
+    /// Number of columns of a tile.
     const COLUMNS: usize;
 
     fn splat(self, x: S) -> Self::Register;
-    /// The register of a panel's row that begins at this column.
+    /// Loads a register from a panel's row, starting at `column`.
     fn load(self, row: &[S; PANEL], column: usize) -> Self::Register;
-    /// [`Self::load`] of numbers of two bytes.
+    /// Loads a register like [`Self::load`], from two-byte numbers.
     fn load_bf16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn load_f16(self, row: &[u16; PANEL], column: usize) -> Self::Register;
     fn store(self, x: Self::Register, row: &mut [S; PANEL], column: usize);
     fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
-    /// [`sums`] of the given number of rows.
+    /// Computes [`sums`] of the given number of rows.
     fn tile<K: Kind<S>>(
         self,
         rows: usize,
@@ -69,7 +69,7 @@ trait Registers<S>: Copy {
     );
 }
 
-/// The type of a panel's numbers, and how registers are loaded from it.
+/// The type of a panel's numbers, which decides how registers are loaded from it.
 trait Kind<S> {
     type Number: Copy;
     fn load<V: Registers<S>>(simd: V, row: &[Self::Number; PANEL], column: usize) -> V::Register;
@@ -106,7 +106,8 @@ impl<S: Scalar> Kind<S> for F16Numbers {
     }
 }
 
-/// `X W` of a tile: `x` by columns, each of `R` entries; `C` registers of a panel's columns.
+/// Computes `X W` of a tile, where `x` is stored by columns of `R` entries, and `W` is `C` registers of a panel's
+/// columns.
 #[inline(always)]
 fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
     simd: V,
@@ -135,7 +136,7 @@ fn sums<S: Scalar, V: Registers<S>, K: Kind<S>, const R: usize, const C: usize>(
     }
 }
 
-/// [`Registers::tile`] of any number of rows up to the most, with so many registers of columns.
+/// Implements [`Registers::tile`] for each number of rows, with the given number of registers of columns.
 macro_rules! tile {
     ($scalar:ty, $registers:literal: $($rows:literal)+) => {
         #[inline(always)]
@@ -155,7 +156,7 @@ macro_rules! tile {
     };
 }
 
-/// Numbers in the compiler's own vectors.
+/// Registers as arrays, for the compiler to vectorise.
 #[derive(Clone, Copy)]
 struct PlainNumbers;
 
@@ -195,7 +196,7 @@ impl<S: Scalar> Registers<S> for PlainNumbers {
     tile!(S, 1: 1 2 3 4);
 }
 
-/// Registers of `f32` on a generation of x86.
+/// Implements [`Registers`] of `f32` for a generation of x86.
 #[cfg(target_arch = "x86_64")]
 macro_rules! registers {
     ($simd:ty, $register:ty, $bits:ty, $width:literal, $most:literal, $registers:literal, $splat:ident $mul_add:ident $mul:ident
@@ -284,7 +285,7 @@ impl<S: Scalar> Product<'_, S> {
                 }
                 for (y, sums) in y[begin..end].iter_mut().zip(&sums) {
                     let y = &mut y[column..];
-                    // A whole panel has a length that the compiler knows.
+                    // The length of a whole panel is known to the compiler.
                     match y.first_chunk_mut::<PANEL>() {
                         Some(to) => {
                             *to = std::array::from_fn(
@@ -300,7 +301,7 @@ impl<S: Scalar> Product<'_, S> {
     }
 }
 
-/// Rows shared out evenly: 16 of at most 12 are 8 and 8.
+/// Division of rows into tiles of about the same size: 16 rows with at most 12 in a tile are 8 and 8.
 #[derive(Clone, Copy)]
 struct Tiles {
     rows: usize,
@@ -308,7 +309,7 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// The first row of each tile, and the end.
+    /// Returns the first row and the end of each tile.
     #[inline(always)]
     fn all(self) -> impl Iterator<Item = (usize, usize)> {
         let Self { rows, tiles } = self;
@@ -319,7 +320,7 @@ impl Tiles {
     }
 }
 
-/// On any processor, of any scalar.
+/// Computes the product on any processor, for any scalar.
 pub fn on_plain_numbers<S: Scalar>(product: Product<'_, S>) {
     product.run(PlainNumbers);
 }
@@ -347,11 +348,11 @@ macro_rules! compiled_for {
 
 #[cfg(target_arch = "x86_64")]
 compiled_for! {
-    /// On processors with AVX2 and FMA (since 2013).
+    /// Computes the product on processors with AVX2 and FMA (since 2013).
     on_avx2, V3
 }
 #[cfg(target_arch = "x86_64")]
 compiled_for! {
-    /// On processors with AVX-512.
+    /// Computes the product on processors with AVX-512.
     on_avx512, V4
 }

@@ -1,8 +1,8 @@
-//! Named tensors in one flat vector. Gradients and optimiser moments have the same type.
+//! Parameters: named tensors in one flat vector. Gradients and optimiser moments have the same type.
 //!
-//! Large weights of a model that is only looked at may stand beside the vector, packed for their products
-//! ([`Packed`]): clones share them, and a change of an entry copies the one tensor. Such a model is not trained:
-//! what wants a packed tensor as a slice or a gradient panics.
+//! A model that is only inspected may have large weights packed for products ([`Packed`]) and stored apart from the
+//! vector. Clones share them, and changing an entry copies only its tensor. Such a model is not trained: functions that
+//! return a packed tensor as a slice or a gradient panic.
 
 mod names;
 
@@ -16,32 +16,32 @@ pub use names::{Layer, Start, TensorId, TensorName, code_suffix, superscript};
 use crate::numerics::packed::{NumberType, Packed, Weights};
 use crate::numerics::{Scalar, are_same};
 
-/// One tensor of a layout: its shape, and where its entries are. Row-major.
+/// One row-major tensor of a layout: its shape, and the location of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorSpec {
     pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
-    /// The index of its first entry among those of all tensors.
+    /// Index of its first entry among those of all tensors.
     first: usize,
     storage: Storage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Storage {
-    /// The index of its first entry in the flat vector.
+    /// Index of the first entry in the flat vector.
     Flat(usize),
-    /// Its index among the packed tensors.
+    /// Index among the packed tensors.
     Packed(usize),
 }
 
 impl TensorSpec {
-    /// The number of its entries.
+    /// Returns the number of entries.
     pub fn entries(&self) -> usize {
         self.rows * self.cols
     }
 
-    /// The indices of its entries among those of all tensors: see [`Parameters::index`].
+    /// Returns the indices of the entries among those of all tensors: see [`Parameters::index`].
     pub fn indices(&self) -> Range<usize> {
         self.first..self.first + self.entries()
     }
@@ -50,7 +50,7 @@ impl TensorSpec {
         matches!(self.storage, Storage::Packed(_))
     }
 
-    /// Its place in the flat vector.
+    /// Returns the range of the flat vector.
     ///
     /// # Panics
     /// If it is packed.
@@ -62,7 +62,7 @@ impl TensorSpec {
     }
 }
 
-/// All learned tensors, one after the other.
+/// All learned tensors of a model, one after the other.
 #[derive(Clone, Debug)]
 pub struct Parameters<S> {
     layout: Arc<[TensorSpec]>,
@@ -70,12 +70,12 @@ pub struct Parameters<S> {
     packed: Vec<Arc<Packed<S>>>,
 }
 
-/// A layer or a block of a model: its form, and its numbers among the model's.
+/// The configuration of a layer or block together with the parameters of the model.
 #[derive(Debug)]
 pub struct Learned<'a, C, S> {
     pub config: &'a C,
     pub parameters: &'a Parameters<S>,
-    /// Number of the block that the tensors are of.
+    /// Number of the block that the tensors belong to.
     pub number: usize,
 }
 
@@ -88,31 +88,31 @@ impl<C, S> Clone for Learned<'_, C, S> {
 impl<C, S> Copy for Learned<'_, C, S> {}
 
 impl<'a, C, S: Scalar> Learned<'a, C, S> {
-    /// A part of it, with its own form.
+    /// Returns a part of the layer or block, with the part's own configuration.
     pub fn part<D>(self, config: &'a D) -> Learned<'a, D, S> {
         let Self { parameters, number, .. } = self;
         Learned { config, parameters, number }
     }
 
-    /// The values of a tensor, empty if the block does not have it.
+    /// Returns the values of a tensor; empty if the block does not have it.
     pub fn values(self, name: TensorName) -> &'a [S] {
         self.parameters.values_of(name.of_block(self.number))
     }
 }
 
 impl<S: Scalar> Parameters<S> {
-    /// Zeros of the given shapes, in the given order.
+    /// Returns zeros of the given shapes, in the given order.
     ///
     /// # Panics
-    /// If a name stands twice.
+    /// If an id occurs twice.
     pub fn zeros(shapes: &[(TensorId, usize, usize)]) -> Self {
         Self::zeros_with_packed(shapes, |_| None)
     }
 
-    /// As [`Self::zeros`], some of the tensors packed, in numbers of the type that is said.
+    /// Returns [`Self::zeros`] with some of the tensors packed, in the given number types.
     ///
     /// # Panics
-    /// If a name stands twice.
+    /// If an id occurs twice.
     pub fn zeros_with_packed(
         shapes: &[(TensorId, usize, usize)],
         packed_as: impl Fn(TensorId) -> Option<NumberType>,
@@ -133,7 +133,8 @@ impl<S: Scalar> Parameters<S> {
         Self { layout: layout.into(), values: vec![S::zero(); offset], packed }
     }
 
-    /// Zeros in the shapes of the tensors that are trained, all but the packed ones: a gradient, or a moment of Adam.
+    /// Returns zeros in the shapes of the tensors that are trained, which are all but the packed ones, for a gradient
+    /// or a moment of Adam.
     pub fn zeros_like(&self) -> Self {
         if self.packed.is_empty() {
             return Self {
@@ -146,7 +147,7 @@ impl<S: Scalar> Parameters<S> {
         Self::zeros(&trained.map(|spec| (spec.id, spec.rows, spec.cols)).collect::<Vec<_>>())
     }
 
-    /// The number of entries in all tensors together.
+    /// Returns the number of entries in all tensors together.
     pub fn len(&self) -> usize {
         self.layout.last().map_or(0, |last| last.indices().end)
     }
@@ -155,12 +156,12 @@ impl<S: Scalar> Parameters<S> {
         self.len() == 0
     }
 
-    /// Whether some tensors are packed, so that there is nothing to train.
+    /// Returns whether some tensors are packed, so that the model cannot be trained.
     pub fn is_packed(&self) -> bool {
         !self.packed.is_empty()
     }
 
-    /// Every entry of the tensors that are not packed, in layout order.
+    /// Returns all entries of the tensors that are not packed, in layout order.
     pub fn flat(&self) -> &[S] {
         &self.values
     }
@@ -169,7 +170,7 @@ impl<S: Scalar> Parameters<S> {
         &mut self.values
     }
 
-    /// All tensors, in order.
+    /// Returns the layout: all tensors, in order.
     pub fn specs(&self) -> &[TensorSpec] {
         &self.layout
     }
@@ -179,12 +180,13 @@ impl<S: Scalar> Parameters<S> {
         self.layout.iter().find(|spec| spec.id == id)
     }
 
-    /// The tensors with their values, row-major; those of packed ones are copied as they come.
+    /// Returns the tensors with their row-major values. Those of packed tensors are copied one by one.
     pub fn tensors(&self) -> impl Iterator<Item = (&TensorSpec, Cow<'_, [S]>)> {
         self.layout.iter().map(|spec| (spec, self.row_major_of(spec)))
     }
 
-    /// The values of one tensor, row-major; empty if the model does not have it. A packed one is copied.
+    /// Returns the row-major values of a tensor; empty if the model does not have it. Those of a packed tensor are
+    /// copied.
     pub fn row_major(&self, id: impl Into<TensorId>) -> Cow<'_, [S]> {
         self.spec(id).map_or(Cow::Borrowed(&[]), |spec| self.row_major_of(spec))
     }
@@ -196,7 +198,7 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Some rows of a tensor; none if the model does not have it. Nothing else is copied.
+    /// Returns some rows of a tensor; empty if the model does not have it. Nothing else is copied.
     pub fn rows(&self, id: impl Into<TensorId>, rows: Range<usize>) -> Cow<'_, [S]> {
         let Some(spec) = self.spec(id).filter(|spec| rows.start <= rows.end && rows.end <= spec.rows) else {
             return Cow::Borrowed(&[]);
@@ -210,18 +212,18 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// The values of one tensor, row-major; empty if the model does not have it.
+    /// Returns the row-major values of a tensor; empty if the model does not have it.
     ///
     /// # Panics
-    /// If it is packed: [`Self::row_major`] reads any.
+    /// If it is packed; [`Self::row_major`] reads packed tensors too.
     pub fn values_of(&self, id: impl Into<TensorId>) -> &[S] {
         self.spec(id).map_or(&[], |spec| &self.values[spec.range()])
     }
 
-    /// As [`Self::values_of`].
+    /// Returns the row-major values of a tensor; empty if the model does not have it.
     ///
     /// # Panics
-    /// If it is packed: [`Self::set_row_major`] writes any.
+    /// If it is packed; [`Self::set_row_major`] writes packed tensors too.
     pub fn values_of_mut(&mut self, id: impl Into<TensorId>) -> &mut [S] {
         match self.spec(id).map(TensorSpec::range) {
             Some(range) => &mut self.values[range],
@@ -243,7 +245,7 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Writes a part of a tensor, from an entry on, where it will stay.
+    /// Writes a part of a tensor, starting at the entry `at`.
     ///
     /// # Panics
     /// If the model does not have the tensor, or the part reaches beyond it.
@@ -258,10 +260,10 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// One tensor becomes that of others, which share it where it is packed.
+    /// Replaces a tensor by that of other parameters; a packed one is then shared with them.
     ///
     /// # Panics
-    /// If either does not have it, or in another shape.
+    /// If either model does not have it, or the shapes differ.
     pub fn take(&mut self, id: impl Into<TensorId>, from: &Self) {
         let id = id.into();
         let (own, other) = (*self.expect(id), *from.expect(id));
@@ -271,8 +273,8 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// The same with some tensors packed, to be looked at and no longer trained, in numbers of the types that are said; a
-    /// tensor whose numbers do not fit is kept as it is.
+    /// Returns a copy with some tensors packed in the given number types, to be inspected and no longer trained. A
+    /// tensor whose numbers do not fit in the type keeps its own.
     #[must_use]
     pub fn with_packed(&self, packed_as: impl Fn(TensorId) -> Option<NumberType>) -> Self {
         let shapes: Vec<_> = self.layout.iter().map(|spec| (spec.id, spec.rows, spec.cols)).collect();
@@ -283,7 +285,7 @@ impl<S: Scalar> Parameters<S> {
         packed
     }
 
-    /// Some of the tensors, none of them packed: to be read as slices.
+    /// Copies some of the tensors, unpacked, so that they can be read as slices.
     #[must_use]
     pub fn plain(&self, ids: &[TensorId]) -> Self {
         let some: Vec<&TensorSpec> = self.layout.iter().filter(|spec| ids.contains(&spec.id)).collect();
@@ -292,16 +294,16 @@ impl<S: Scalar> Parameters<S> {
         plain
     }
 
-    /// One tensor as a matrix.
+    /// Returns a tensor as a matrix.
     ///
     /// # Panics
-    /// If the model does not have it, or it is packed: [`Self::weights`] multiplies by any.
+    /// If the model does not have it, or it is packed; [`Self::weights`] multiplies by packed tensors too.
     pub fn matrix(&self, id: impl Into<TensorId>) -> MatRef<'_, S> {
         let spec = self.expect(id.into());
         MatRef::from_row_major_slice(&self.values[spec.range()], spec.rows, spec.cols)
     }
 
-    /// One tensor to multiply by.
+    /// Returns a tensor, plain or packed, to multiply by.
     ///
     /// # Panics
     /// If the model does not have it.
@@ -313,11 +315,11 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Two tensors at once, of which the second lies after the first; one that the model does not
-    /// have is empty.
+    /// Returns two tensors at once, of which the second comes after the first; empty for one that the model does not
+    /// have.
     ///
     /// # Panics
-    /// If the second does not lie after the first.
+    /// If the second does not come after the first.
     pub fn pair_mut(&mut self, first: impl Into<TensorId>, second: impl Into<TensorId>) -> (&mut [S], &mut [S]) {
         let first = self.spec(first).map_or(0..0, TensorSpec::range);
         let second = self.spec(second).map_or(first.end..first.end, TensorSpec::range);
@@ -326,10 +328,10 @@ impl<S: Scalar> Parameters<S> {
         (&mut front[first.clone()], &mut back[second.start - first.end..second.end - first.end])
     }
 
-    /// A weight tensor as a matrix, and its bias, which is empty if the model does not have it.
+    /// Returns a weight tensor as a matrix, and its bias; the bias is empty if the model does not have it.
     ///
     /// # Panics
-    /// If the model does not have the weights, or the bias does not lie after them.
+    /// If the model does not have the weights, or the bias does not come after them.
     pub fn matrix_and_row_mut(
         &mut self,
         weights: impl Into<TensorId>,
@@ -344,19 +346,19 @@ impl<S: Scalar> Parameters<S> {
         self.spec(id).unwrap_or_else(|| panic!("parameters: the model has no {id}"))
     }
 
-    /// Index of one entry among those of all tensors, if the tensor exists and has it; where none is packed, that is
-    /// the index into [`Self::flat`].
+    /// Returns the index of an entry among those of all tensors, or `None` if there is no such tensor or entry. If no
+    /// tensor is packed, it is the index into [`Self::flat`].
     pub fn index(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<usize> {
         let spec = self.spec(id)?;
         (row < spec.rows && col < spec.cols).then(|| spec.first + row * spec.cols + col)
     }
 
-    /// One entry, if the tensor exists and has it.
+    /// Returns an entry, or `None` if there is no such tensor or entry.
     pub fn entry(&self, id: impl Into<TensorId>, row: usize, col: usize) -> Option<S> {
         self.index(id, row, col).map(|index| self.at(index))
     }
 
-    /// Changes one entry; of a packed tensor that others share, a copy is made.
+    /// Changes an entry. A packed tensor that others share is copied first.
     ///
     /// # Panics
     /// If there is no such entry.
@@ -366,7 +368,7 @@ impl<S: Scalar> Parameters<S> {
         self.set_at(index, value);
     }
 
-    /// The entry of an [`index`](Self::index).
+    /// Returns the entry of an [`index`](Self::index).
     ///
     /// # Panics
     /// If there are fewer entries.
@@ -381,7 +383,7 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// As [`Self::set`].
+    /// Changes the entry of an [`index`](Self::index). A packed tensor that others share is copied first.
     ///
     /// # Panics
     /// If there are fewer entries.
@@ -397,7 +399,7 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// The tensor of an index, and the index in the tensor.
+    /// Returns the tensor of an index, and the index within the tensor.
     fn tensor_at(&self, index: usize) -> (TensorSpec, usize) {
         let behind = self.layout.partition_point(|spec| spec.indices().end <= index);
         let spec = self.layout.get(behind).unwrap_or_else(|| panic!("parameters: no entry {index} of {}", self.len()));
@@ -405,13 +407,13 @@ impl<S: Scalar> Parameters<S> {
     }
 }
 
-// Parameters beside others of the same shapes. Packed tensors that both share are not looked into.
+// Comparison of parameters of the same shapes. Packed tensors that both share are not read.
 //
-// Numbers are the same here if their bits are: −0 is not 0, and NaN is NaN. One that was set is an edit by that alone, and
-// so a training that goes on from it is the same.
+// Numbers are the same if their bits are: −0 differs from 0, and NaN equals NaN. So every number that was set counts as
+// an edit, and training that continues from equal parameters gives equal results.
 
 impl<S: Scalar> PartialEq for Parameters<S> {
-    /// Shared tensors are not looked into.
+    /// Compares all tensors bit for bit, except shared ones, which are equal.
     fn eq(&self, other: &Self) -> bool {
         let has_layout = Arc::ptr_eq(&self.layout, &other.layout) || self.layout == other.layout;
         let mut packed = self.packed.iter().zip(&other.packed);
@@ -419,12 +421,12 @@ impl<S: Scalar> PartialEq for Parameters<S> {
     }
 }
 
-/// Parameters within one `Arc` are not compared: they equal themselves.
+/// `Eq` holds because NaN equals NaN; so parameters within the same `Arc` need no comparison.
 impl<S: Scalar> Eq for Parameters<S> {}
 
 impl<S: Scalar> Parameters<S> {
-    /// Tensors in which others of the same shapes differ; a packed one that both do not share counts,
-    /// without a look into it.
+    /// Returns the tensors that differ from those of other parameters of the same shapes. A packed tensor counts as
+    /// different unless both share it; its entries are not compared.
     pub fn differing(&self, others: &Self) -> impl Iterator<Item = TensorId> {
         let is_same = std::ptr::eq(self, others);
         let pairs = self.layout.iter().zip(others.specs()).filter(move |_| !is_same);
@@ -435,8 +437,8 @@ impl<S: Scalar> Parameters<S> {
         differing.map(|(spec, _)| spec.id)
     }
 
-    /// The entries in which others of the same shapes differ, with the values there; packed tensors that both share are
-    /// not looked into.
+    /// Returns the indices and new values of the entries that differ in other parameters of the same shapes. Packed
+    /// tensors that both share are not read.
     pub fn changed_to(&self, others: &Self) -> Vec<(usize, S)> {
         let mut changed = Vec::new();
         for (spec, other) in self.beside(others) {
@@ -448,13 +450,14 @@ impl<S: Scalar> Parameters<S> {
         changed
     }
 
-    /// How many entries of each tensor differ in others of the same shapes, of those in which one does.
+    /// Returns the tensors that differ from those of other parameters of the same shapes, each with the number of
+    /// entries that differ.
     pub fn differences(&self, others: &Self) -> Vec<(TensorId, usize)> {
         let counts = self.beside(others).map(|(own, other)| (own.id, self.entries_apart(own, others, other)));
         counts.filter(|(_, entries)| *entries > 0).collect()
     }
 
-    /// How many entries of a tensor differ in one of the same shape.
+    /// Returns the number of entries of a tensor that differ from those of one of the same shape.
     fn entries_apart(&self, own: &TensorSpec, others: &Self, other: &TensorSpec) -> usize {
         match (own.storage, other.storage) {
             (Storage::Packed(own), Storage::Packed(other)) => self.packed[own].differences(&others.packed[other]),
@@ -465,7 +468,8 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// These less others of the same shapes. Packed tensors that both share have one tensor of zeros of each shape.
+    /// Subtracts other parameters of the same shapes. For packed tensors that both share, the result has one tensor of
+    /// zeros for each shape.
     #[must_use]
     pub fn less(&self, others: &Self) -> Self {
         let values = self.values.iter().zip(&others.values).map(|(&x, &y)| x - y).collect();
@@ -475,8 +479,8 @@ impl<S: Scalar> Parameters<S> {
                 return Arc::new(Packed::from_fn(own.rows(), own.cols(), |i, j| own.get(i, j) - other.get(i, j)));
             }
             let has_shape = |zero: &&Arc<Packed<S>>| (zero.rows(), zero.cols()) == (own.rows(), own.cols());
-            let known = zeros.iter().find(has_shape).cloned();
-            known.unwrap_or_else(|| {
+            let existing = zeros.iter().find(has_shape).cloned();
+            existing.unwrap_or_else(|| {
                 let zero = Arc::new(Packed::zeros_as(NumberType::Whole, own.rows(), own.cols()));
                 zeros.push(zero.clone());
                 zero
@@ -485,12 +489,12 @@ impl<S: Scalar> Parameters<S> {
         Self { layout: self.layout.clone(), values, packed: packed.collect() }
     }
 
-    /// The memory of the numbers, without packed tensors that others share with these; in bytes.
+    /// Returns the size in bytes of all numbers except packed tensors that others share.
     pub fn bytes_beside(&self, others: &Self) -> usize {
         self.beside(others).map(|(spec, _)| self.bytes_of(spec)).sum()
     }
 
-    /// The memory of all numbers, in bytes.
+    /// Returns the size in bytes of all numbers.
     pub fn bytes(&self) -> usize {
         self.layout.iter().map(|spec| self.bytes_of(spec)).sum()
     }
@@ -502,12 +506,12 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// The tensors beside those of others, without the packed ones that both share.
+    /// Returns the tensors paired with those of other parameters, without the packed ones that both share.
     fn beside<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = (&'a TensorSpec, &'a TensorSpec)> {
         self.layout.iter().zip(others.specs()).filter(|(own, other)| !self.shares(own, others, other))
     }
 
-    /// Whether a tensor is packed here and there, and the same.
+    /// Returns whether both have the same packed tensor.
     fn shares(&self, spec: &TensorSpec, others: &Self, other: &TensorSpec) -> bool {
         match (spec.storage, other.storage) {
             (Storage::Packed(own), Storage::Packed(at)) => Arc::ptr_eq(&self.packed[own], &others.packed[at]),
@@ -515,7 +519,7 @@ impl<S: Scalar> Parameters<S> {
         }
     }
 
-    /// Whether one tensor is the same in others, without a look into packed ones that both share.
+    /// Returns whether a tensor is the same in other parameters. Packed tensors that both share are not read.
     pub fn has_same(&self, id: impl Into<TensorId>, others: &Self) -> bool {
         let id = id.into();
         match (self.spec(id), others.spec(id)) {

@@ -1,13 +1,13 @@
-//! The names of the learned tensors: symbols, the layers they belong to, and their beginnings.
+//! Names of the learned tensors: their symbols, layers and initial values.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Declares the learned tensors: a symbol, the layer that each belongs to, what it starts from, and its purpose.
+/// Declares the learned tensors: the symbol, layer, initial values and purpose of each.
 macro_rules! tensors {
     ($($(#[$doc:meta])* $name:ident = $symbol:literal, $layer:ident, $start:ident, $purpose:literal;)*) => {
-        /// The learned tensors, those of a block and those of the whole model, in the order of the literature.
+        /// A learned tensor of a block or of the whole model. The order is that of the literature.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum TensorName {
             $($(#[$doc])* $name,)*
@@ -16,7 +16,7 @@ macro_rules! tensors {
         impl TensorName {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The symbol of the literature.
+            /// Returns the symbol that the literature uses.
             pub fn symbol(self) -> &'static str {
                 match self {
                     $(Self::$name => $symbol,)*
@@ -29,14 +29,14 @@ macro_rules! tensors {
                 }
             }
 
-            /// The values before training.
+            /// Returns the kind of initial values.
             pub fn start(self) -> Start {
                 match self {
                     $(Self::$name => Start::$start,)*
                 }
             }
 
-            /// The purpose of the tensor, in a few words.
+            /// Returns the purpose of the tensor in a few words.
             pub fn purpose(self) -> &'static str {
                 match self {
                     $(Self::$name => $purpose,)*
@@ -47,7 +47,7 @@ macro_rules! tensors {
 }
 
 tensors! {
-    /// `E` (V, D), where the static vectors are trained with the model.
+    /// `E` (V, D), if the static vectors are trained with the model.
     Embedding = "E", Input, StaticVectors,
         "the static vectors, trained with the model";
     /// `P` (T_max, D), added to the embeddings.
@@ -56,7 +56,7 @@ tensors! {
     /// `E_S` (segments, D), added to the embeddings: a row for each sentence of a pair.
     Segments = "E_S", Input, Positions,
         "what a word's sentence, the first or the second of a pair, adds to the word's static vector";
-    /// `γ_E` (1, D), of the norm after the sum of the embeddings.
+    /// `γ_E` (1, D) of the norm after the sum of the embeddings.
     EmbeddingNormGain = "γ_E", Input, One,
         "scales the output of the norm after the embeddings";
     /// `β_E` (1, D)
@@ -74,14 +74,14 @@ tensors! {
     /// `b_K` (1, K·d_k)
     KeyBias = "b_K", Attention, Zero,
         "shifts a word's key, by which other words find it";
-    /// `γ_q` (1, d_k), of the norm of each head's queries; (1, H·d_k) of one over all heads.
+    /// `γ_q` of the norm of queries: (1, d_k) for each head separately, (1, H·d_k) for all heads together.
     QueryNormGain = "γ_q", Attention, One,
         "scales the output of the norm of the queries";
-    /// `γ_k` (1, d_k), of the norm of each head's keys; (1, K·d_k) of one over all heads.
+    /// `γ_k` of the norm of keys: (1, d_k) for each head separately, (1, K·d_k) for all heads together.
     KeyNormGain = "γ_k", Attention, One,
         "scales the output of the norm of the keys";
-    /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key that
-    /// stands furthest before its query to the one furthest after it.
+    /// `B` (H, 2 T_max − 1), added to the scores: a number for each head and distance, from the key furthest before its
+    /// query to the one furthest after it.
     DistanceBias = "B", Distances, Zero,
         "how much a head favours words at each distance, with a row for each head";
     /// `W_V` (D, K·d_v)
@@ -96,25 +96,25 @@ tensors! {
     /// `b_O` (1, D)
     OutputBias = "b_O", Attention, Zero,
         "shifts what the heads add to the word";
-    /// `γ_A` (1, D), of the attention norm.
+    /// `γ_A` (1, D) of the norm before or after the attention.
     AttentionNormGain = "γ_A", AttentionNorm, One,
         "scales the output of the attention norm";
     /// `β_A` (1, D)
     AttentionNormBias = "β_A", AttentionNorm, Zero,
         "shifts the output of the attention norm";
-    /// `γ_AO` (1, D), of the norm of what the attention adds.
+    /// `γ_AO` (1, D) of the norm of the attention's output.
     AttentionOutputNormGain = "γ_AO", AttentionNorm, One,
         "scales the output of the norm of what the attention adds";
     /// `β_AO` (1, D)
     AttentionOutputNormBias = "β_AO", AttentionNorm, Zero,
         "shifts the output of the norm of what the attention adds";
-    /// `W_g` (D, hidden), of the gate of the feed-forward layer.
+    /// `W_g` (D, hidden) of the gate of the feed-forward layer.
     GateWeights = "W_g", FeedForward, Glorot,
         "computes the gates of the feed-forward layer's hidden units";
     /// `b_g` (1, hidden)
     GateBias = "b_g", FeedForward, Zero,
         "shifts the gates of the feed-forward layer's hidden units";
-    /// `W_1` (D, hidden), of the feed-forward layer.
+    /// `W_1` (D, hidden) of the feed-forward layer.
     HiddenWeights = "W_1", FeedForward, Glorot,
         "computes the hidden units of the feed-forward layer";
     /// `b_1` (1, hidden)
@@ -126,37 +126,37 @@ tensors! {
     /// `b_2` (1, D)
     ForwardBias = "b_2", FeedForward, Zero,
         "shifts what the feed-forward layer adds to the word";
-    /// `γ_F` (1, D), of the feed-forward norm.
+    /// `γ_F` (1, D) of the norm before or after the feed-forward layer.
     ForwardNormGain = "γ_F", ForwardNorm, One,
         "scales the output of the feed-forward norm";
     /// `β_F` (1, D)
     ForwardNormBias = "β_F", ForwardNorm, Zero,
         "shifts the output of the feed-forward norm";
-    /// `γ_FO` (1, D), of the norm of what the feed-forward layer adds.
+    /// `γ_FO` (1, D) of the norm of the feed-forward layer's output.
     ForwardOutputNormGain = "γ_FO", ForwardNorm, One,
         "scales the output of the norm of what the feed-forward layer adds";
     /// `β_FO` (1, D)
     ForwardOutputNormBias = "β_FO", ForwardNorm, Zero,
         "shifts the output of the norm of what the feed-forward layer adds";
-    /// `γ_Y` (1, D), of the norm after all blocks.
+    /// `γ_Y` (1, D) of the norm after all blocks.
     FinalNormGain = "γ_Y", Readout, One,
         "scales the output of the norm after all blocks";
     /// `β_Y` (1, D)
     FinalNormBias = "β_Y", Readout, Zero,
         "shifts the output of the norm after all blocks";
-    /// `W_T` (D, D), of the readout's own layer.
+    /// `W_T` (D, D) of the readout's own layer.
     TransformWeights = "W_T", Readout, Glorot,
         "computes the vector that the answers are read from";
     /// `b_T` (1, D)
     TransformBias = "b_T", Readout, Zero,
         "shifts the vector that the answers are read from";
-    /// `γ_T` (1, D), of the norm in the readout.
+    /// `γ_T` (1, D) of the norm in the readout.
     TransformNormGain = "γ_T", Readout, One,
         "scales the output of the norm in the readout";
     /// `β_T` (1, D)
     TransformNormBias = "β_T", Readout, Zero,
         "shifts the output of the norm in the readout";
-    /// `W_logits` (D, C), where the readout is not tied to the embeddings; C classes
+    /// `W_logits` (D, C), if the readout is not tied to the embeddings; C classes.
     LogitWeights = "W_logits", Readout, Glorot,
         "used only to compute the model's answers; moves no point on the stage";
     /// `b_logits` (1, C)
@@ -164,26 +164,26 @@ tensors! {
         "used only to compute the model's answers; moves no point on the stage";
 }
 
-/// Layers, in the order in which their tensors lie in a model or a block.
+/// Layers, in the order in which their tensors are stored in a model or a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// Vectors of words and places, before all blocks.
+    /// Vectors of words and positions, before all blocks.
     Input,
     Attention,
     Distances,
     AttentionNorm,
     FeedForward,
     ForwardNorm,
-    /// Behind all blocks.
+    /// The last norm and the readout, after all blocks.
     Readout,
 }
 
-/// Contents of a tensor before training.
+/// Initial values of a tensor before training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// The vectors that word2vec left.
+    /// The vectors that word2vec trained.
     StaticVectors,
-    /// Uniform, as wide as places need to be told apart.
+    /// Uniform, with a range wide enough to tell positions apart.
     Positions,
     /// Uniform in `±√(6 / (rows + cols))` (Glorot & Bengio 2010, Eq. 16).
     Glorot,
@@ -192,24 +192,25 @@ pub enum Start {
 }
 
 impl TensorName {
-    /// Whether it belongs to a block, of which a model may have several.
+    /// Returns whether the tensor belongs to a block, of which a model may have several.
     pub fn is_of_a_block(self) -> bool {
         !matches!(self.layer(), Layer::Input | Layer::Readout)
     }
 
-    /// Whether vectors are multiplied by it, which is where the work is: all matrices but the tables.
+    /// Returns whether vectors are multiplied by the tensor, which is where the work is: all matrices except embedding
+    /// tables.
     pub fn multiplies(self) -> bool {
         self.start() == Start::Glorot
     }
 
-    /// The tensors of a block in the order of the flat vector: layer by layer.
+    /// Returns the tensors of a block in storage order: layer by layer.
     pub fn of_blocks() -> impl Iterator<Item = Self> {
         let mut names: Vec<Self> = Self::ALL.iter().copied().filter(|name| name.is_of_a_block()).collect();
         names.sort_by_key(|name| name.layer());
         names.into_iter()
     }
 
-    /// The tensor of this name in a block, from 0.
+    /// Returns the tensor of this name in a block, counted from 0.
     pub const fn of_block(self, block: usize) -> TensorId {
         TensorId { block, name: self }
     }
@@ -218,25 +219,25 @@ impl TensorName {
 /// One tensor of a model: its name, and the block it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TensorId {
-    /// From 0; 0 for the tensors of the whole model.
+    /// Number of the block, from 0; 0 for the tensors of the whole model.
     pub block: usize,
     pub name: TensorName,
 }
 
 impl From<TensorName> for TensorId {
-    /// The tensor of the whole model, or of its first block.
+    /// Returns the tensor of the whole model, or of its first block.
     fn from(name: TensorName) -> Self {
         name.of_block(0)
     }
 }
 
 impl TensorId {
-    /// Two tensors of a block that belong together: weights and their bias, or the gain and the shift of a norm.
+    /// Returns two tensors of a block that belong together: weights and their bias, or the gain and shift of a norm.
     pub const fn pair([first, second]: [TensorName; 2], block: usize) -> [Self; 2] {
         [first.of_block(block), second.of_block(block)]
     }
 
-    /// The symbol as code can write it: `W_Q`, `gamma_A`, and `W_Q_2` in the second block.
+    /// Returns the symbol as code spells it: `W_Q`, `gamma_A`, and `W_Q_2` in the second block.
     pub fn code_name(self) -> String {
         let mut name = self.name.symbol().replace('γ', "gamma").replace('β', "beta");
         if self.name.is_of_a_block() {
@@ -246,12 +247,12 @@ impl TensorId {
     }
 }
 
-/// The end of a symbol's name in code, that says its block: `_2`, and nothing for the first.
+/// Returns the suffix of a name in code that identifies its block: `_2`, or nothing for the first.
 pub fn code_suffix(block: usize) -> String {
     if block > 0 { format!("_{}", block.saturating_add(1)) } else { String::new() }
 }
 
-/// The end of a symbol that says its block: `⁽²⁾`, and nothing for the first.
+/// Returns the suffix of a symbol that identifies its block: `⁽²⁾`, or nothing for the first.
 pub fn superscript(block: usize) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     if block == 0 {
@@ -263,7 +264,7 @@ pub fn superscript(block: usize) -> String {
 }
 
 impl fmt::Display for TensorId {
-    /// The symbol: `W_Q`, and `W_Q⁽²⁾` in the second block.
+    /// Writes the symbol: `W_Q`, and `W_Q⁽²⁾` in the second block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name.symbol())?;
         if self.name.is_of_a_block() {

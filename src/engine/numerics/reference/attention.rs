@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! S_ij = (q_i · k_j / (c √d_k) + B[j − i]) / τ      −∞ where query i does not see key j
-//! A    = softmax(S)                                 by rows: how much query i takes from each key
+//! A    = softmax(S)                                 by rows: the weights of query i for the keys
 //! M    = A V                                        the mix
 //! ```
 //!
 //! `τ`, the temperature, is 1 in the paper, and so is `c`, which some GPT-2 models set to the number of the layer
 //! (`scale_attn_by_inverse_layer_idx`). `B`, a learned number for each distance from a query to a key, is that of
-//! Raffel et al. 2020 (arXiv 1910.10683, section 2.1, without its buckets), the plainest of the relative positions that
-//! Shaw et al. 2018 (arXiv 1803.02155) began.
+//! Raffel et al. 2020 (arXiv 1910.10683, section 2.1, without its buckets), the simplest form of the relative positions
+//! that Shaw et al. 2018 (arXiv 1803.02155) introduced.
 //!
-//! Before the product, queries and keys may be normed ([`norm`](super::norm), each head for itself or all at once), and turned
-//! by their places (Su et al. 2021, arXiv 2104.09864, section 3.2.2): `q_i = R_i norm(x_i W_Q + b_Q)`. The product may be held
-//! below a bound, `c' tanh(z / c')` with `z = q_i · k_j / (c √d_k)` (Gemma 2: arXiv 2408.00118, section 2). Heads may share keys and
-//! values (Ainslie et al. 2023, arXiv 2305.13245, section 2.2).
+//! Before the product, queries and keys may be normed ([`norm`](super::norm), each head separately or all together) and
+//! turned by their positions (Su et al. 2021, arXiv 2104.09864, section 3.2.2): `q_i = R_i norm(x_i W_Q + b_Q)`. The
+//! product may be bounded, `c' tanh(z / c')` with `z = q_i · k_j / (c √d_k)` (Gemma 2: arXiv 2408.00118, section 2).
+//! Heads may share keys and values (Ainslie et al. 2023, arXiv 2305.13245, section 2.2).
 
 use std::ops::Range;
 
@@ -25,10 +25,10 @@ use super::{
 use crate::numerics::attention::{AttentionConfig, QueryKeyNorm};
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 
-/// `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`
+/// Computes `p_j = exp(s_j − max s) / Σ_k exp(s_k − max s)`.
 ///
-/// The shift by the largest score changes nothing and keeps `exp` finite. A row that is −∞ throughout sees nothing:
-/// all its weights are 0.
+/// The shift by the largest score does not change the result but keeps `exp` finite. A row that is −∞ throughout sees
+/// nothing: all its weights are 0.
 ///
 /// ```
 /// # use attune_engine::numerics::reference::attention::softmax;
@@ -45,16 +45,17 @@ pub fn softmax<S: Scalar>(scores: &[S]) -> Vec<S> {
     powers.iter().map(|&power| power / total).collect()
 }
 
-/// `d_s_j = p_j (d_p_j − Σ_k p_k d_p_k)`: a score gains where its weight is asked for more than the others are.
+/// Computes `d_s_j = p_j (d_p_j − Σ_k p_k d_p_k)`: a score's gradient is positive if that of its weight is above the
+/// average.
 ///
 /// # Panics
-/// If there are not as many gradients as weights.
+/// If the numbers of gradients and weights differ.
 pub fn softmax_backward<S: Scalar>(weights: &[S], d: &[S]) -> Vec<S> {
     let mean = dot(weights, d);
     weights.iter().zip(d).map(|(&p, &d)| p * (d - mean)).collect()
 }
 
-/// One head's way through the three equations.
+/// The results of the three equations for one head.
 pub struct Attention<S> {
     /// `S` (T_q, T_k)
     pub scores: Matrix<S>,
@@ -64,22 +65,22 @@ pub struct Attention<S> {
     pub mix: Matrix<S>,
 }
 
-/// `c √d_k`, without the root in a layer that does not scale its scores; and `τ`.
+/// Returns `c √d_k`, or `c` in a layer that does not scale its scores; and `τ`.
 fn divisor_and_temperature<S: Scalar>(config: &AttentionConfig) -> (S, S) {
     let root = if config.scale { (config.key_width as f64).sqrt() } else { 1.0 };
     (S::from_f64(config.score_divisor * root), S::from_f64(config.temperature))
 }
 
-/// The index of `B[j − i]` in a head's row of `B`: the furthest key before its query comes first.
+/// Returns the index of `B[j − i]` in a head's row of `B`, which starts with the furthest key before its query.
 fn distance(tokens: usize, query: usize, key: usize) -> usize {
     tokens - 1 + key - query
 }
 
-/// One head: the module's three equations.
+/// Computes one head by the module's three equations.
 ///
 /// # Shapes
-/// `q` (T_q, d_k), `k` (T_k, d_k), `v` (T_k, d_v); `distances` the head's row of `B`, empty where distances do not
-/// count
+/// `q` (T_q, d_k), `k` (T_k, d_k), `v` (T_k, d_v); `distances` is the head's row of `B`, empty if distances are not
+/// used
 ///
 /// # Panics
 /// If the shapes do not fit, or a sentence is longer than `B` has distances for.
@@ -125,20 +126,20 @@ pub struct AttentionGradients<S> {
     pub k: Matrix<S>,
     /// `d_V` (T_k, d_v)
     pub v: Matrix<S>,
-    /// The gradient of the head's row of `B`, as long as that.
+    /// Gradient of the head's row of `B`, of the same length.
     pub distances: Vec<S>,
 }
 
-/// The equations from the last to the first:
+/// Computes the gradients of the equations from the last to the first:
 ///
 /// ```text
 /// d_V = Aᵀ d_M         d_A = d_M Vᵀ         d_S = softmax_backward(A, d_A)   by rows
 /// d_Q = d_S K / (c √d_k τ)     d_K = d_Sᵀ Q / (c √d_k τ)     d_B[j − i] += d_S_ij / τ
 /// ```
 ///
-/// Below a bound, `d_S` is first multiplied by the slope of `c' tanh(z / c')`.
+/// With a bound, `d_S` is first multiplied by the slope of `c' tanh(z / c')`.
 ///
-/// A weight that is masked is 0, and so are the gradients of its score and of all that made it.
+/// A masked weight is 0, and so are the gradients of its score and of everything that the score is computed from.
 ///
 /// # Shapes
 /// As [`attention`]; `d_mix` (T_q, d_v)
@@ -179,12 +180,12 @@ const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];
 const VALUE: [TensorName; 2] = [TensorName::ValueWeights, TensorName::ValueBias];
 const OUTPUT: [TensorName; 2] = [TensorName::OutputWeights, TensorName::OutputBias];
 
-/// Some of a matrix's columns.
+/// Returns a range of a matrix's columns.
 fn columns<S: Scalar>(x: &Matrix<S>, range: Range<usize>) -> Matrix<S> {
     Matrix::from_fn(x.rows(), range.len(), |i, j| x.get(i, range.start + j))
 }
 
-/// Matrices beside one another: `[M_1 … M_H]`.
+/// Concatenates matrices side by side: `[M_1 … M_H]`.
 fn side_by_side<S: Scalar>(parts: &[Matrix<S>]) -> Matrix<S> {
     let width = parts[0].cols();
     Matrix::from_fn(parts[0].rows(), parts.len() * width, |i, j| parts[j / width].get(i, j % width))
@@ -198,7 +199,8 @@ struct HeadInput<S> {
     distances: Vec<S>,
 }
 
-/// `R_t x` of each row `t`, head by head: column `i` and `i + r/2` turn together, by `t θ^(−2i/r)`; backwards where `sign` is −1.
+/// Computes `R_t x` of each row `t`, head by head: columns `i` and `i + r/2` are turned together by `t θ^(−2i/r)`, or
+/// back if `sign` is −1.
 fn turned<S: Scalar>(config: &AttentionConfig, x: &Matrix<S>, sign: f64) -> Matrix<S> {
     let Some(rotary) = config.rotary else { return x.clone() };
     let (half, frequencies) = (rotary.width / 2, rotary.frequencies());
@@ -214,13 +216,13 @@ fn turned<S: Scalar>(config: &AttentionConfig, x: &Matrix<S>, sign: f64) -> Matr
     })
 }
 
-/// Rows of one head each in the place of rows of all heads, or what they were where the norm is over all heads.
+/// Splits the rows into those of single heads if each head is normed separately; otherwise returns them unchanged.
 fn rows_of_norm<S: Scalar>(norm: QueryKeyNorm, config: &AttentionConfig, x: &Matrix<S>) -> Matrix<S> {
     let width = if norm.each_head { config.key_width } else { x.cols() };
     Matrix::from_row_major(x.rows() * x.cols() / width, width, x.flat().to_vec())
 }
 
-/// `R norm(q)` of the rows of `Q` or `K`.
+/// Computes `R norm(q)` of the rows of `Q` or `K`.
 fn placed<S: Scalar>(config: &AttentionConfig, parameters: &Parameters<S>, gain: TensorId, x: &Matrix<S>) -> Matrix<S> {
     let normed = config.query_key_norm.map(|own| {
         let rows = norm(parameters, [gain, gain], own.form, &rows_of_norm(own, config, x));
@@ -229,7 +231,7 @@ fn placed<S: Scalar>(config: &AttentionConfig, parameters: &Parameters<S>, gain:
     turned(config, &normed.unwrap_or_else(|| x.clone()), 1.0)
 }
 
-/// The gradient of [`placed`]: a turn back, and that of the norm.
+/// Computes the gradient of [`placed`]: a turn back, then that of the norm.
 fn placed_backward<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,
@@ -245,14 +247,14 @@ fn placed_backward<S: Scalar>(
     Matrix::from_row_major(x.rows(), x.cols(), d.flat().to_vec())
 }
 
-/// The sum of what the heads of each group ask of the keys or values that they share.
+/// Sums the gradients of the heads of each group, which share keys and values.
 fn group_sums<S: Scalar>(config: &AttentionConfig, heads: &[Matrix<S>]) -> Matrix<S> {
     let total = |group: &[Matrix<S>]| group.iter().skip(1).fold(group[0].clone(), |total, head| sum(&total, head));
     side_by_side(&heads.chunks(config.group_size).map(total).collect::<Vec<_>>())
 }
 
-/// `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, normed and turned where the layer does that, divided among the
-/// heads.
+/// Computes `Q = X W_Q + b_Q`, `K = Z W_K + b_K`, `V = Z W_V + b_V`, normed and turned if the layer does that, and
+/// divides them among the heads.
 fn head_inputs<S: Scalar>(
     config: &AttentionConfig,
     parameters: &Parameters<S>,
@@ -275,8 +277,8 @@ fn head_inputs<S: Scalar>(
     (0..config.heads).map(input).collect()
 }
 
-/// Every head of a layer: from `X`, which asks, and `Z`, which answers. In self-attention both are the same sentence,
-/// in cross-attention `Z` is another.
+/// Computes every head of a layer, with queries from `X` and keys and values from `Z`. In self-attention both are the
+/// same sentence; in cross-attention `Z` is another.
 ///
 /// # Shapes
 /// `x` (T_q, D), `z` (T_k, D)
@@ -294,7 +296,7 @@ pub fn heads<S: Scalar>(
     inputs.iter().map(|head| attention(config, &head.distances, &head.q, &head.k, &head.v)).collect()
 }
 
-/// Multi-head attention: `[M_1 … M_H] W_O + b_O`.
+/// Computes multi-head attention, `[M_1 … M_H] W_O + b_O`.
 ///
 /// # Shapes
 /// `x` (T_q, D), `z` (T_k, D) to (T_q, D)
@@ -312,7 +314,7 @@ pub fn multi_head<S: Scalar>(
     affine(parameters, TensorId::pair(OUTPUT, block), &side_by_side(&mixes))
 }
 
-/// Returns `d_X`, by way of the queries, and `d_Z`, by way of keys and values. In self-attention, where `Z = X`, the
+/// Returns `d_X`, through the queries, and `d_Z`, through keys and values. In self-attention, where `Z = X`, the
 /// gradient of `X` is their sum.
 ///
 /// # Shapes

@@ -1,5 +1,5 @@
 //! A block: attention and a feed-forward layer, each with a residual and a norm (Vaswani et al. 2017, section 3.1; with
-//! the norm before them, Xiong et al. 2020, arXiv 2002.04745).
+//! the norm first, Xiong et al. 2020, arXiv 2002.04745).
 //!
 //! ```text
 //! no norm      A = X + Attention(X)             Y = A + F(A)
@@ -7,9 +7,10 @@
 //! post-norm    A = norm(X + Attention(X))       Y = norm(A + F(A))
 //! ```
 //!
-//! The output of a branch may be normed before it is added, `X + norm(Attention(…))`, and in a block of parallel branches the
-//! feed-forward layer reads `X` in the place of `A`. A block without residuals leaves out `X +` and `A +`, one without a feed-forward layer ends with `Y = A`. In
-//! cross-attention queries come from `X` and keys and values from another sentence.
+//! The output of a branch may be normed before it is added, `X + norm(Attention(…))`. In a block of parallel branches
+//! the feed-forward layer reads `X` instead of `A`. A block without residuals leaves out `X +` and `A +`, one without a
+//! feed-forward layer ends with `Y = A`. In cross-attention queries come from `X`, and keys and values from another
+//! sentence.
 
 use super::attention::{multi_head, multi_head_backward};
 use super::{Matrix, Scalar, feed_forward, feed_forward_backward, norm, norm_backward, sum};
@@ -17,29 +18,29 @@ use crate::numerics::block::{Attends, BlockConfig, Branches, Norm};
 use crate::numerics::norm::NormForm;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 
-/// One sentence's way through a block, each step as it stands in the module's equations.
+/// The result of each step of the module's equations, for one sentence.
 pub struct Steps<S> {
-    /// The tokens that ask: `X`, normed where the norm comes first.
+    /// Input of the queries: `X`, normed if the norm comes first.
     pub queries: Matrix<S>,
-    /// The tokens that answer: the same, or the other sentence.
+    /// Input of keys and values: the same, or the other sentence.
     pub keys: Matrix<S>,
-    /// `Attention`, before a norm of its own
+    /// `Attention`, before its own norm.
     pub branch: Matrix<S>,
-    /// `X + Attention`
+    /// `X + Attention`.
     pub summed: Matrix<S>,
-    /// `A`
+    /// `A`.
     pub attended: Matrix<S>,
-    /// The feed-forward layer's input: `A`, normed where the norm comes first.
+    /// Input of the feed-forward layer: `A`, normed if the norm comes first.
     pub forward_input: Matrix<S>,
-    /// `F`, before a norm of its own
+    /// `F`, before its own norm.
     pub forward_branch: Matrix<S>,
-    /// `A + F`
+    /// `A + F`.
     pub forward_summed: Matrix<S>,
-    /// `Y`
+    /// `Y`.
     pub output: Matrix<S>,
 }
 
-/// A norm of a block: its tensors, and its form.
+/// Returns the tensors and the form of a norm of a block.
 fn ids(config: &BlockConfig, block: usize, pair: [TensorName; 2]) -> ([TensorId; 2], NormForm) {
     (TensorId::pair(pair, block), config.norm_form)
 }
@@ -50,12 +51,12 @@ const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
     [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
 const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
 
-/// The norm at the feed-forward layer, which two parallel branches may share.
+/// Returns the norm of the feed-forward layer, which is the attention's in some blocks of parallel branches.
 fn forward_norm(config: &BlockConfig) -> [TensorName; 2] {
     if config.branches == Branches::ParallelOneNorm { ATTENTION_NORM } else { FORWARD_NORM }
 }
 
-/// `norm(x)` in a block that has its norms there, else `x`.
+/// Computes `norm(x)` if the norm applies; otherwise returns `x`.
 fn normed_if<S: Scalar>(
     applies: bool,
     parameters: &Parameters<S>,
@@ -65,7 +66,7 @@ fn normed_if<S: Scalar>(
     if applies { norm(parameters, ids, form, x) } else { x.clone() }
 }
 
-/// The gradient of [`normed_if`].
+/// Computes the gradient of [`normed_if`].
 fn normed_if_backward<S: Scalar>(
     applies: bool,
     parameters: &Parameters<S>,
@@ -77,7 +78,7 @@ fn normed_if_backward<S: Scalar>(
     if applies { norm_backward(parameters, ids, form, x, d_y, gradient) } else { d_y.clone() }
 }
 
-/// Every step of a block.
+/// Computes every step of a block.
 ///
 /// # Shapes
 /// `x` (T, D), `source` (T_s, D)
@@ -135,8 +136,8 @@ pub fn steps<S: Scalar>(
     Steps { queries, keys, branch, summed, attended, forward_input, forward_branch, forward_summed, output }
 }
 
-/// Returns `d_X` and, in cross-attention, the gradient of the source. From the last equation to the first; a residual
-/// hands its gradient on beside what it was added to.
+/// Returns `d_X` and, in cross-attention, the gradient of the source. It runs from the last equation to the first; a
+/// residual passes its gradient on to both of its terms.
 ///
 /// # Shapes
 /// `x`, `d_y` (T, D), `source` (T_s, D)

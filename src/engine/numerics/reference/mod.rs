@@ -1,22 +1,22 @@
-//! The whole mathematics of attune once more, as it stands in the papers: plain loops, one sentence at a time,
-//! without a thought for speed. **Read this first.** The engine beside it computes the same numbers faster, and
-//! `tests/numerics` holds each of its fast paths to this page, forward and backward.
+//! All of attune's mathematics as it is written in the papers: plain loops, one sentence at a time, without regard to
+//! speed. **Read this first.** The engine computes the same numbers faster, and `tests/numerics` compares each of its
+//! fast functions with these, forward and backward. The code is in `src` because tests of several crates use it.
 //!
 //! From the top down:
 //!
-//! 1. this file: products, affine maps, the norm and the feed-forward layer, which work on each row by itself;
-//! 2. [`attention`]: the softmax, one head, and the heads side by side;
-//! 3. [`block`]: attention and feed-forward layer with residuals and norms around them;
+//! 1. this file: products, affine maps, the norm and the feed-forward layer, which work on each row separately;
+//! 2. [`attention`]: the softmax, one head, and all heads;
+//! 3. [`block`]: attention and feed-forward layer with residuals and norms;
 //! 4. [`model`]: from words to a loss, and the gradient of every parameter;
-//! 5. [`word2vec`]: the static vectors that a model begins with.
+//! 5. [`word2vec`]: the static vectors that a model starts from.
 //!
 //! # How to read it
 //!
-//! Rows are tokens. A function is named after what it computes and returns it; `x_backward` takes what `x` takes and
-//! `d_y`, the gradient of the loss with respect to what `x` returned, and returns the gradients with respect to what
-//! `x` took. It computes anew what it needs of the forward. Gradients of parameters are added to those in
-//! `gradient`, since a tensor may be used many times. All is generic over the [`Scalar`]: `f64` where it serves as a
-//! definition, `f32` where it shall round as the engine does.
+//! Rows are tokens. A function is named after what it computes and returns. `x_backward` takes the arguments of `x` and
+//! `d_y`, the gradient of the loss with respect to the result of `x`, and returns the gradients with respect to the
+//! arguments. It computes the values of the forward pass that it needs again. Gradients of parameters are added to
+//! those in `gradient`, because a tensor may be used many times. All is generic over the [`Scalar`]: `f64` as a
+//! definition, `f32` to round as the engine does.
 //!
 //! ```
 //! use attune_engine::numerics::Matrix;
@@ -39,16 +39,16 @@ use super::norm::{NormForm, NormKind};
 use super::params::{Parameters, TensorId, TensorName};
 use super::{Matrix, Scalar};
 
-/// `a · b = Σ_k a_k b_k`
+/// Computes `a · b = Σ_k a_k b_k`.
 ///
 /// # Panics
-/// If they have not as many entries.
+/// If the numbers of entries differ.
 pub fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
     assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
     a.iter().zip(b).map(|(&a, &b)| a * b).sum()
 }
 
-/// `A B`: `(A B)_ij = Σ_k a_ik b_kj`
+/// Computes `A B`, `(A B)_ij = Σ_k a_ik b_kj`.
 ///
 /// # Shapes
 /// `a` (N, K), `b` (K, M) to (N, M)
@@ -60,12 +60,12 @@ pub fn product<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(a.rows(), b.cols(), |i, j| (0..a.cols()).map(|k| a.get(i, k) * b.get(k, j)).sum())
 }
 
-/// `Aᵀ`
+/// Computes `Aᵀ`.
 pub fn transposed<S: Scalar>(a: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(a.cols(), a.rows(), |i, j| a.get(j, i))
 }
 
-/// `A + B`
+/// Computes `A + B`.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -74,25 +74,25 @@ pub fn sum<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(a.rows(), a.cols(), |i, j| a.get(i, j) + b.get(i, j))
 }
 
-/// A tensor of the model by its name; `None` if the model does not have it.
+/// Returns a tensor of the model, or `None` if the model does not have it.
 pub fn tensor<S: Scalar>(parameters: &Parameters<S>, id: impl Into<TensorId>) -> Option<Matrix<S>> {
     let spec = parameters.spec(id)?;
     Some(Matrix::from_row_major(spec.rows, spec.cols, parameters.values_of(spec.id).to_vec()))
 }
 
-/// Adds to the gradient of a tensor; nothing if the model does not have it.
+/// Adds to the gradient of a tensor; does nothing if the model does not have it.
 fn add_to<S: Scalar>(gradient: &mut Parameters<S>, id: TensorId, d: &Matrix<S>) {
     for (to, &d) in gradient.values_of_mut(id).iter_mut().zip(d.flat()) {
         *to += d;
     }
 }
 
-/// `Σ_n d_n`: the gradient of a row that is added to every row.
+/// Computes `Σ_n d_n`, the gradient of a row that is added to every row.
 fn sum_of_rows<S: Scalar>(d: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(1, d.cols(), |_, j| (0..d.rows()).map(|i| d.get(i, j)).sum())
 }
 
-/// `Y = X W + b`, with the model's tensors `W` and `b`; without `W` it is `X` itself, without `b` it is `X W`.
+/// Computes `Y = X W + b` with the model's tensors `W` and `b`; without `W` it is `X` itself, without `b` it is `X W`.
 ///
 /// # Shapes
 /// `x` (N, D), `W` (D, M), `b` (1, M) to (N, M)
@@ -108,7 +108,7 @@ pub fn affine<S: Scalar>(parameters: &Parameters<S>, [weights, bias]: [TensorId;
     }
 }
 
-/// `d_X = d_Y Wᵀ`, `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y_n`
+/// Computes `d_X = d_Y Wᵀ`, `d_W += Xᵀ d_Y`, `d_b += Σ_n d_Y_n`.
 ///
 /// # Shapes
 /// `x` (N, D), `d_y` (N, M) to (N, D)
@@ -128,7 +128,7 @@ pub fn affine_backward<S: Scalar>(
     product(d_y, &transposed(&w))
 }
 
-/// `x̂ = (x − μ) / σ` by rows, and each row's `σ`, with `σ² = 1/D Σ_j (x_j − μ)² + ε`; in an RMSNorm `μ` is 0.
+/// Computes `x̂ = (x − μ) / σ` by rows, and each row's `σ`, with `σ² = 1/D Σ_j (x_j − μ)² + ε`; in an RMSNorm `μ` is 0.
 fn standardised<S: Scalar>(form: NormForm, x: &Matrix<S>) -> (Matrix<S>, Vec<S>) {
     let width = S::from_f64(x.cols() as f64);
     let mean_of = |row: &[S]| match form.kind {
@@ -142,14 +142,14 @@ fn standardised<S: Scalar>(form: NormForm, x: &Matrix<S>) -> (Matrix<S>, Vec<S>)
     (Matrix::from_fn(x.rows(), x.cols(), |i, j| centred.get(i, j) / deviation[i]), deviation)
 }
 
-/// Layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4): `Y = γ ⊙ (X − μ) / σ + β` by rows. An RMSNorm (Zhang
-/// & Sennrich 2019, arXiv 1910.07467, Eq. 4) has no `μ`, and `β` may be left out.
+/// Computes the layer normalisation (Ba, Kiros & Hinton 2016, arXiv 1607.06450, Eq. 4), `Y = γ ⊙ (X − μ) / σ + β` by
+/// rows. An RMSNorm (Zhang & Sennrich 2019, arXiv 1910.07467, Eq. 4) has no `μ`, and `β` may be left out.
 ///
 /// # Shapes
 /// `x` (N, D), `γ` and `β` (1, D) to (N, D)
 ///
 /// # Panics
-/// If the model does not have `γ`, or in another width.
+/// If the model does not have `γ`, or its width differs.
 ///
 /// ```
 /// use attune_engine::numerics::Matrix;
@@ -176,15 +176,16 @@ pub fn norm<S: Scalar>(
     Matrix::from_fn(x.rows(), x.cols(), |i, j| gain[j] * standard.get(i, j) + shift(j))
 }
 
-/// `γ` of a norm, some of whose files have `γ − 1`.
+/// Returns `γ` of a norm; some files store `γ − 1`.
 fn gain_of<S: Scalar>(form: NormForm, parameters: &Parameters<S>, gain: TensorId) -> Vec<S> {
     let offset = if form.gain_from_one { S::one() } else { S::zero() };
     parameters.values_of(gain).iter().map(|&learned| offset + learned).collect()
 }
 
-/// With `g = γ ⊙ d_Y`: `d_X = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ` by rows, `d_γ += Σ_n d_Y ⊙ x̂`, `d_β += Σ_n d_Y`.
+/// Computes the gradients of [`norm`]. With `g = γ ⊙ d_Y`: `d_X = (g − mean(g) − x̂ mean(g ⊙ x̂)) / σ` by rows, `d_γ +=
+/// Σ_n d_Y ⊙ x̂`, `d_β += Σ_n d_Y`.
 ///
-/// The first mean is there because `μ` moves with `x`, and falls away in an RMSNorm; the second because `σ` does.
+/// The first mean is there because `μ` depends on `x`, so an RMSNorm does not have it; the second because `σ` does.
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)
@@ -215,13 +216,13 @@ pub fn norm_backward<S: Scalar>(
     })
 }
 
-/// `W_1` with `b_1`, and `W_2` with `b_2`, of a block.
+/// Returns the ids of `W_1` with `b_1`, and `W_2` with `b_2`, of a block.
 fn feed_forward_ids(block: usize) -> [[TensorId; 2]; 2] {
     use TensorName::*;
     [[HiddenWeights, HiddenBias], [ForwardWeights, ForwardBias]].map(|pair| TensorId::pair(pair, block))
 }
 
-/// `φ(x)` of a unit, and its slope `φ'(x)`, as [`Activation`] has the formulas.
+/// Returns `φ(x)` of a unit and its slope `φ'(x)`, by the formulas of [`Activation`].
 fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
     let of = S::from_f64;
     match activation {
@@ -245,28 +246,28 @@ fn activated<S: Scalar>(activation: Activation, x: S) -> (S, S) {
     }
 }
 
-/// `φ(x)` of every entry.
+/// Computes `φ(x)` of every entry.
 fn activations<S: Scalar>(activation: Activation, x: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).0)
 }
 
-/// `φ'(x) d` of every entry.
+/// Computes `φ'(x) d` of every entry.
 fn activations_backward<S: Scalar>(activation: Activation, x: &Matrix<S>, d: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(x.rows(), x.cols(), |i, j| activated(activation, x.get(i, j)).1 * d.get(i, j))
 }
 
-/// `W_g` with `b_g` of a block.
+/// Returns the ids of `W_g` with `b_g` of a block.
 fn gate_ids(block: usize) -> [TensorId; 2] {
     TensorId::pair([TensorName::GateWeights, TensorName::GateBias], block)
 }
 
-/// `A ⊙ B`, entry by entry.
+/// Computes `A ⊙ B`, entry by entry.
 fn entrywise<S: Scalar>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     Matrix::from_fn(a.rows(), a.cols(), |i, j| a.get(i, j) * b.get(i, j))
 }
 
-/// The feed-forward layer (Vaswani et al. 2017, Eq. 2): `F(X) = φ(X W_1 + b_1) W_2 + b_2`; with a gate (Shazeer 2020, arXiv
-/// 2002.05202, section 2) `F(X) = (φ(X W_g + b_g) ⊙ (X W_1 + b_1)) W_2 + b_2`.
+/// Computes the feed-forward layer (Vaswani et al. 2017, Eq. 2), `F(X) = φ(X W_1 + b_1) W_2 + b_2`; with a gate
+/// (Shazeer 2020, arXiv 2002.05202, section 2) `F(X) = (φ(X W_g + b_g) ⊙ (X W_1 + b_1)) W_2 + b_2`.
 ///
 /// # Shapes
 /// `x` (N, D) to (N, D)
@@ -285,8 +286,8 @@ pub fn feed_forward<S: Scalar>(
     affine(parameters, second, &hidden)
 }
 
-/// The gradients of the maps, and of the units between them. With a gate `G = X W_g + b_g` and `Z = X W_1 + b_1`:
-/// `d_Z = φ(G) ⊙ d_H` and `d_G = φ'(G) ⊙ Z ⊙ d_H`.
+/// Computes the gradients of the affine maps and of the units between them. With a gate, `G = X W_g + b_g` and `Z = X
+/// W_1 + b_1`: `d_Z = φ(G) ⊙ d_H` and `d_G = φ'(G) ⊙ Z ⊙ d_H`.
 ///
 /// # Shapes
 /// `x`, `d_y` (N, D) to (N, D)

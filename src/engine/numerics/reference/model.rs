@@ -1,18 +1,18 @@
-//! From words to a loss, and back to the gradient of every parameter.
+//! The model: from words to a loss, and back to the gradient of every parameter.
 //!
 //! ```text
 //! X = E[words] + P[positions]        a hidden word has 0 in place of its row of E; with segments, + E_S[segments]
-//! Y = block_n(… block_1(X))          the source, where there is one, has gone through its own blocks first
-//! y = Y[row], Y[last] or mean(Y)     what a target reads
-//! z = y W + b                        one logit for each class; in place of y, norm(φ(y W_T + b_T)) where it has a layer
+//! Y = block_n(… block_1(X))          the source, if there is one, goes through its own blocks first
+//! y = Y[row], Y[last] or mean(Y)     the output that a target reads
+//! z = y W + b                        one logit for each class; or of norm(φ(y W_T + b_T)) instead of y
 //! L = 1/N [ Σ_targets (−ln softmax(z)_class + λ_A ‖y − e_class‖²) + λ_K Σ_kept ‖y − e_word‖² ]
 //! ```
 //!
-//! A model may norm `X` and `Y`. In a *tied* readout the columns of `W` are the classes' own rows of `E` (Press & Wolf 2017, arXiv 1608.05859); else
-//! `W` is learned. `N` counts the targets. The squared distances ask outputs to arrive at a static vector, or to stay
-//! there: Wen et al. 2016 (*A Discriminative Feature Learning Approach for Deep Face Recognition*, Eq. 5), with centres
-//! that stand still. With a linear readout, whose classes have no places, what answers is asked to stay near its own
-//! word, too.
+//! A model may norm `X` and `Y`. In a *tied* readout the columns of `W` are the classes' rows of `E` (Press & Wolf
+//! 2017, arXiv 1608.05859); otherwise `W` is learned. `N` is the number of targets. The squared distances pull outputs
+//! to a static vector: Wen et al. 2016 (*A Discriminative Feature Learning Approach for Deep Face Recognition*, Eq. 5),
+//! with fixed centres. With a linear readout, whose classes have no static vectors, the outputs of targets too are
+//! pulled to the static vectors of their own words.
 
 use std::ops::Range;
 
@@ -24,13 +24,13 @@ use crate::numerics::model::{AttentionModel, Batch, Classes, Pooling, Readout, S
 use crate::numerics::params::{Parameters, TensorId, TensorName};
 use crate::numerics::positions::Positions;
 
-/// `E` (V, D): trained with the model, or as word2vec left it.
+/// Returns `E` (V, D), trained with the model or as word2vec trained it.
 fn embedding<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> Matrix<S> {
     tensor(parameters, TensorName::Embedding).unwrap_or_else(|| model.embedding.widened().into_owned())
 }
 
-/// `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of the
-/// same; or a learned row.
+/// Returns `P[t]` (Vaswani et al. 2017, section 3.5): `P[t, 2i] = sin(t / 10000^(2i/D))`, `P[t, 2i + 1]` the cosine of
+/// the same; or a learned row.
 fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t: usize) -> Vec<S> {
     const BASE: f64 = 10_000.0;
     let width = model.architecture.width;
@@ -45,7 +45,7 @@ fn position<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, t:
     }
 }
 
-/// The row of `P` of a token: those that only fill up the sentence are not counted.
+/// Returns the row of `P` of a token; padding words are not counted.
 fn position_row<S: Scalar>(
     model: &AttentionModel<S>,
     sequences: &Sequences,
@@ -58,12 +58,12 @@ fn position_row<S: Scalar>(
     if is_filler(&row) { form.first - 1 } else { form.first + sequences.positions[row] - fillers }
 }
 
-/// The factor of the rows of `E`: `√D` in Gemma, else 1.
+/// Returns the factor of the rows of `E`: `√D` in Gemma, otherwise 1.
 fn embedding_scale<S: Scalar>(model: &AttentionModel<S>) -> S {
     model.architecture.embedding_scale.map_or(S::one(), S::from_f64)
 }
 
-/// The sum of the embeddings of one sentence (T, D).
+/// Computes the sum of the embeddings of one sentence (T, D).
 fn embedded<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -82,7 +82,7 @@ fn embedded<S: Scalar>(
     })
 }
 
-/// `norm(x)` with tensors that not every model has; without them `x` itself.
+/// Computes `norm(x)` with tensors that not every model has; without them returns `x`.
 fn normed<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -93,7 +93,7 @@ fn normed<S: Scalar>(
     if parameters.spec(ids[0]).is_some() { norm(parameters, ids, form, x) } else { x.clone() }
 }
 
-/// The gradient of [`normed`].
+/// Computes the gradient of [`normed`].
 fn normed_backward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -111,7 +111,7 @@ const FINAL_NORM: [TensorId; 2] = TensorId::pair([TensorName::FinalNormGain, Ten
 const TRANSFORM: [TensorId; 2] = TensorId::pair([TensorName::TransformWeights, TensorName::TransformBias], 0);
 const TRANSFORM_NORM: [TensorId; 2] = TensorId::pair([TensorName::TransformNormGain, TensorName::TransformNormBias], 0);
 
-/// `d_E`, `d_P` and `d_E_S`, where they are learned.
+/// Adds `d_E`, `d_P` and `d_E_S`, if they are learned.
 fn embedded_backward<S: Scalar>(
     model: &AttentionModel<S>,
     sequences: &Sequences,
@@ -135,7 +135,8 @@ fn embedded_backward<S: Scalar>(
     }
 }
 
-/// A sentence before each block of a stack and after the last; `first` is the number of the first block.
+/// Returns a sentence's vectors before each block of a stack and after the last; `first` is the number of the first
+/// block.
 fn through<S: Scalar>(
     (blocks, first): (&[BlockConfig], usize),
     parameters: &Parameters<S>,
@@ -170,7 +171,7 @@ fn through_backward<S: Scalar>(
     d
 }
 
-/// A sentence's vectors before and after each block, and its source's; each with the sum of its embeddings.
+/// Vectors before and after each block, of a sentence and its source, each with the sum of its embeddings.
 struct LayerVectors<S> {
     source: Vec<Matrix<S>>,
     source_sum: Matrix<S>,
@@ -178,7 +179,8 @@ struct LayerVectors<S> {
     input_sum: Matrix<S>,
 }
 
-/// One sentence's way: the source through its blocks, then the sentence itself, which may look at the source's end.
+/// Computes the vectors of one sentence: the source goes through its blocks, then the sentence, which may attend to the
+/// source's last vectors.
 fn way<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -200,7 +202,7 @@ fn way<S: Scalar>(
     LayerVectors { source, source_sum, input, input_sum }
 }
 
-/// `W` (D, C), whose columns a tied readout has from `E`.
+/// Returns `W` (D, C); a tied readout takes its columns from `E`.
 fn readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> Matrix<S> {
     match (model.architecture.readout.is_by_static_vectors(), &model.classes) {
         (true, Classes::Words(candidates)) => {
@@ -211,8 +213,8 @@ fn readout<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>) -> 
     }
 }
 
-/// The vector that logits are read from: in a readout with a layer of its own `norm(φ(y W_T + b_T))`, with the steps
-/// before the norm.
+/// Returns the vector that logits are computed from. If the readout has its own layer, this is `norm(φ(y W_T + b_T))`,
+/// and the steps before the norm are returned too.
 fn transformed<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -224,7 +226,7 @@ fn transformed<S: Scalar>(
     (normed(model, parameters, TRANSFORM_NORM, &hidden).flat().to_vec(), Some([summed, hidden]))
 }
 
-/// The gradient of [`transformed`].
+/// Computes the gradient of [`transformed`].
 fn transformed_backward<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -242,23 +244,23 @@ fn transformed_backward<S: Scalar>(
     affine_backward(parameters, TRANSFORM, &row(y.to_vec()), &d, gradient).flat().to_vec()
 }
 
-/// `c tanh(z / c)` of every entry, where there is a bound `c` (Gemma 2: arXiv 2408.00118, section 2).
+/// Computes `c tanh(z / c)` of every entry if there is a bound `c` (Gemma 2: arXiv 2408.00118, section 2).
 pub(super) fn held_below<S: Scalar>(cap: Option<f64>, z: &[S]) -> Vec<S> {
     let held = |z: S, cap: S| cap * (z / cap).tanh();
     z.iter().map(|&z| cap.map_or(z, |cap| held(z, S::from_f64(cap)))).collect()
 }
 
-/// Its slope where it is `y`: `1 − (y / c)²`.
+/// Returns the slope of [`held_below`] where its value is `y`: `1 − (y / c)²`.
 pub(super) fn held_below_slope<S: Scalar>(cap: Option<f64>, y: S) -> S {
     cap.map_or(S::one(), |cap| S::one() - (y / S::from_f64(cap)) * (y / S::from_f64(cap)))
 }
 
-/// `‖a − b‖²`
+/// Computes `‖a − b‖²`.
 fn squared_distance<S: Scalar>(a: &[S], b: &[S]) -> S {
     a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum()
 }
 
-/// Rows of a batch that one term of the loss reads, each with its share.
+/// Returns the rows of a batch that a target reads, each with its share.
 fn read_by(pooling: Pooling, batch: &Batch, target: usize) -> Vec<(usize, f64)> {
     match pooling {
         Pooling::Every => vec![(target, 1.0)],
@@ -271,7 +273,7 @@ fn read_by(pooling: Pooling, batch: &Batch, target: usize) -> Vec<(usize, f64)> 
     }
 }
 
-/// The loss and, for each row of the batch, `d_Y`; the gradients of the readout are added.
+/// Returns the loss and, for each row of the batch, `d_Y`; the gradients of the readout are added.
 fn loss_of_outputs<S: Scalar>(
     model: &AttentionModel<S>,
     parameters: &Parameters<S>,
@@ -311,7 +313,7 @@ fn loss_of_outputs<S: Scalar>(
                 *bias += d;
             }
             for (j, &t) in t.iter().enumerate() {
-                // Tied, a column of W is a row of E.
+                // In a tied readout a column of W is a row of E.
                 let at = match &model.classes {
                     Classes::Words(words) if is_by_static_vectors => {
                         gradient.index(TensorName::Embedding, words.words()[c], j)
@@ -353,7 +355,7 @@ fn loss_of_outputs<S: Scalar>(
     (total / count, d_outputs)
 }
 
-/// The mean loss over a batch's targets, in nats; 0 if there are none and no row is kept.
+/// Returns the mean loss over a batch's targets, in nats; 0 if there are no targets and no kept rows.
 ///
 /// # Panics
 /// If the batch does not fit the model.
@@ -361,7 +363,7 @@ pub fn loss<S: Scalar>(model: &AttentionModel<S>, parameters: &Parameters<S>, ba
     loss_and_gradient(model, parameters, batch).0
 }
 
-/// The loss and its gradient in every parameter.
+/// Returns the loss and its gradient with respect to every parameter.
 ///
 /// # Panics
 /// If the batch does not fit the model.

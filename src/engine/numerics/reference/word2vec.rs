@@ -1,7 +1,7 @@
 //! word2vec with negative sampling (Mikolov et al. 2013, arXiv 1310.4546, Eq. 4; CBOW: arXiv 1301.3781, section 3.1).
 //!
-//! An example has input words, whose vectors are `v`, and target words, whose vectors are `u`: the first target stood
-//! near the inputs in the text, the others are noise.
+//! An example has input words, with vectors `v`, and target words, with vectors `u`. The first target occurs near the
+//! inputs in the text; the others are noise.
 //!
 //! ```text
 //! h    = v_w of each input (skip-gram), or 1/m Σ_w v_w of all (CBOW)
@@ -11,8 +11,7 @@
 //! ```
 //!
 //! [`Training`] is the whole algorithm: which examples a text gives, in which order, and how far each step goes. It
-//! draws from the same named random streams as the engine, each in the order in which the text needs them, and so comes
-//! to the same vectors.
+//! draws from the same named random streams as the engine, in the same order, and so gives the same vectors.
 
 use std::cmp::Reverse;
 
@@ -23,12 +22,12 @@ use super::{Matrix, Scalar, dot};
 use crate::numerics::rng::{Generator, Stream, stream};
 use crate::numerics::word2vec::{Word2VecConfig, WordPrediction, WordStep};
 
-/// `σ(s) = 1 / (1 + e^−s)`
+/// Computes `σ(s) = 1 / (1 + e^−s)`.
 pub fn sigmoid<S: Scalar>(s: S) -> S {
     S::one() / (S::one() + (-s).exp())
 }
 
-/// The input vectors `h`: one for each input, or their mean.
+/// Returns the input vectors `h`: one for each input, or their mean.
 fn inputs<S: Scalar>(v: &Matrix<S>, example: WordStep) -> Vec<Vec<S>> {
     if !example.mean {
         return example.inputs.iter().map(|&word| v.row(word).to_vec()).collect();
@@ -37,12 +36,12 @@ fn inputs<S: Scalar>(v: &Matrix<S>, example: WordStep) -> Vec<Vec<S>> {
     vec![(0..v.cols()).map(mean).collect()]
 }
 
-/// `∂h/∂v` of an input word: `1/m` of a mean, else 1.
+/// Returns `∂h/∂v` of an input word: `1/m` for a mean, otherwise 1.
 fn share<S: Scalar>(example: WordStep) -> S {
     if example.mean { S::one() / S::from_f64(example.inputs.len() as f64) } else { S::one() }
 }
 
-/// `L` of an example.
+/// Computes `L` of an example.
 ///
 /// # Shapes
 /// `v`, `u` (V, D)
@@ -68,16 +67,16 @@ pub fn loss<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: WordStep) -> S {
     inputs(v, example).iter().flat_map(|h| example.targets.iter().enumerate().map(|target| term(h, target))).sum()
 }
 
-/// `d_s` of each target for one input vector.
+/// Computes `d_s` of each target for one input vector.
 fn d_scores<S: Scalar>(h: &[S], u: &Matrix<S>, targets: &[usize]) -> Vec<S> {
     let label = |t: usize| if t == 0 { S::one() } else { S::zero() };
     targets.iter().enumerate().map(|(t, &target)| sigmoid(dot(u.row(target), h)) - label(t)).collect()
 }
 
-/// `∂L/∂v` and `∂L/∂u` of an example. A word that stands in it twice has the sum of both gradients.
+/// Computes `∂L/∂v` and `∂L/∂u` of an example. A word that occurs in it twice gets the sum of both gradients.
 ///
 /// # Shapes
-/// `v`, `u` (V, D), as both that are returned
+/// `v`, `u` and both results (V, D)
 ///
 /// # Panics
 /// If the example has a word that the tables do not have.
@@ -98,10 +97,10 @@ pub fn gradient<S: Scalar>(v: &Matrix<S>, u: &Matrix<S>, example: WordStep) -> (
     (d_v, d_u)
 }
 
-/// One step of gradient descent: `v −= η ∂L/∂v`, `u −= η ∂L/∂u`.
+/// Takes one step of gradient descent: `v −= η ∂L/∂v`, `u −= η ∂L/∂u`.
 ///
-/// A single input takes its step target by target, as in the original program: noise that comes up twice has moved in
-/// between.
+/// With a single input the step is taken target by target, as in the original program, so a noise word that is drawn
+/// twice has moved in between.
 pub fn descend<S: Scalar>(v: &mut Matrix<S>, u: &mut Matrix<S>, example: WordStep, rate: S) {
     if let [word] = *example.inputs {
         let h = v.row(word).to_vec();
@@ -125,10 +124,10 @@ pub struct Training<'a, S> {
     corpus: &'a [Vec<usize>],
     v: Matrix<S>,
     u: Matrix<S>,
-    /// Each word's share of the corpus.
+    /// Share of each word in the corpus.
     shares: Vec<f64>,
     noise: Noise,
-    /// The sentences in the order of this epoch, shuffled anew for each.
+    /// Order of the sentences in this epoch, shuffled again for each.
     order: Vec<usize>,
     epochs_done: usize,
     orders: Generator,
@@ -137,25 +136,25 @@ pub struct Training<'a, S> {
     subsampling: Generator,
 }
 
-/// A window as it came up in training.
+/// A window as it was drawn in training.
 #[derive(Debug)]
 pub struct DrawnWindow {
-    /// Words of its sentence that were kept.
+    /// Number of words of its sentence that subsampling kept.
     pub sentence_length: usize,
-    /// The place of its middle among them.
+    /// Index of its middle among them.
     pub middle: usize,
-    /// The word there.
+    /// Word in the middle.
     pub word: usize,
-    /// How far it reaches to both sides.
+    /// Number of words on each side.
     pub reach: usize,
-    /// The noise that was drawn for each of its examples, with the draws of the word itself, which are then dropped.
+    /// Noise words of each of its examples, including draws of the word itself, which are dropped afterwards.
     pub noise: Vec<Vec<usize>>,
     /// `η`
     pub rate: f64,
 }
 
 impl<'a, S: Scalar> Training<'a, S> {
-    /// Random vectors `v` in `±1/2D`, and contexts `u` of zeros.
+    /// Makes random vectors `v` in `±1/2D` and contexts `u` of zeros.
     ///
     /// # Panics
     /// If the corpus has words that are not below `vocabulary`.
@@ -181,15 +180,15 @@ impl<'a, S: Scalar> Training<'a, S> {
         }
     }
 
-    /// `v` (V, D)
+    /// Returns `v` (V, D).
     pub fn vectors(&self) -> &Matrix<S> {
         &self.v
     }
 
-    /// One pass over the corpus, sentence by sentence; returns every window of it.
+    /// Makes one pass over the corpus, sentence by sentence, and returns every window of it.
     ///
-    /// The learning rate falls linearly from the first sentence of the first epoch to the last of the last, and never
-    /// below a ten-thousandth of the first rate.
+    /// The learning rate falls linearly from the first sentence of the first epoch to the last sentence of the last,
+    /// but not below a ten-thousandth of the first rate.
     pub fn epoch(&mut self) -> Vec<DrawnWindow> {
         const FLOOR: f64 = 1e-4;
         self.order.shuffle(&mut self.orders);
@@ -204,8 +203,9 @@ impl<'a, S: Scalar> Training<'a, S> {
         windows
     }
 
-    /// Frequent words are left out at times: one that is the share `f` of the corpus is kept with probability `√(t/f)`
-    /// (Mikolov et al. 2013, arXiv 1310.4546, Eq. 5). Around each word that is left there is a window of random reach.
+    /// Trains on a sentence. Frequent words are left out at random: one with the share `f` of the corpus is kept with
+    /// probability `√(t/f)` (Mikolov et al. 2013, arXiv 1310.4546, Eq. 5). Each remaining word is the middle of a
+    /// window of random reach.
     fn sentence(&mut self, words: &[usize], rate: f64, windows: &mut Vec<DrawnWindow>) {
         let (threshold, shares, subsampling) = (self.config.subsample, &self.shares, &mut self.subsampling);
         let mut is_kept = |word: usize| match threshold {
@@ -218,19 +218,19 @@ impl<'a, S: Scalar> Training<'a, S> {
             let is_near = |at: &usize| *at != middle && at.abs_diff(middle) <= reach;
             let near: Vec<usize> = (0..kept.len()).filter(is_near).map(|at| kept[at]).collect();
             let noise = match self.config.architecture {
-                // Each word of the window is an example by itself ...
+                // Each word of the window is an example of its own.
                 WordPrediction::SkipGram { share_negatives: false } => {
                     near.iter().map(|&input| self.example(&[input], word, rate)).collect()
                 }
                 _ if near.is_empty() => Vec::new(),
-                // ... or all of them are one.
+                // All words of the window are one example.
                 _ => vec![self.example(&near, word, rate)],
             };
             windows.push(DrawnWindow { sentence_length: kept.len(), middle, word, reach, noise, rate });
         }
     }
 
-    /// One step on the words of a window and the word in its middle; returns the noise that was drawn.
+    /// Takes one step on the words of a window and the word in its middle; returns the noise that was drawn.
     fn example(&mut self, inputs: &[usize], near: usize, rate: f64) -> Vec<usize> {
         let drawn: Vec<usize> = (0..self.config.negatives).map(|_| self.noise.draw(&mut self.negatives)).collect();
         let noise = drawn.iter().copied().filter(|&word| word != near);
@@ -241,14 +241,14 @@ impl<'a, S: Scalar> Training<'a, S> {
     }
 }
 
-/// Words in proportion to `count^0.75` (Mikolov et al. 2013, arXiv 1310.4546, section 2.2), drawn from an alias table
-/// (Walker 1977; Vose 1991): a column for each word, all equally likely, divided between the word and one other.
+/// An alias table (Walker 1977; Vose 1991) for drawing words in proportion to `count^0.75` (Mikolov et al. 2013, arXiv
+/// 1310.4546, section 2.2). It has a column for each word, all equally likely, divided between the word and one other.
 struct Noise {
-    /// The word of each column, from frequent to rare.
+    /// Word of each column, from frequent to rare.
     words: Vec<usize>,
-    /// The column's own word holds this share of it ...
+    /// Share of the column that belongs to its own word.
     own: Vec<f64>,
-    /// ... and the word of this column the rest.
+    /// Column whose word has the rest.
     other: Vec<usize>,
 }
 
@@ -261,7 +261,7 @@ impl Noise {
         let mean = powers.iter().sum::<f64>() / words.len() as f64;
         let mut own: Vec<f64> = powers.iter().map(|power| power / mean).collect();
         let mut other: Vec<usize> = (0..words.len()).collect();
-        // Who has more than a column fills up the columns of those who have less.
+        // Words with more than a column fill up the columns of those with less.
         let (mut above, mut below): (Vec<usize>, Vec<usize>) = (0..words.len()).partition(|&i| own[i] >= 1.0);
         while let (Some(&giver), Some(column)) = (above.last(), below.pop()) {
             other[column] = giver;
@@ -274,7 +274,7 @@ impl Noise {
         Self { words, own, other }
     }
 
-    /// The upper half of a random number says the column, the lower half where in it.
+    /// Draws a word. The upper half of a random number selects the column, the lower half the point within it.
     fn draw(&self, rng: &mut Generator) -> usize {
         const HALF: f64 = 4_294_967_296.0; // 2³²
         let number = rng.next_u64();

@@ -1,30 +1,30 @@
-//! Loops for the vectors of the processor that the program finds itself on.
+//! Loops that use the vector instructions of the processor on which the program runs.
 //!
-//! The program is built for any processor of its family. Work is compiled once more for each newer
-//! generation, and chosen when it runs, in one of two ways:
+//! The program is built for any processor of its family. Loops are compiled again for each newer generation, and the
+//! version is chosen at run time, in one of two ways:
 //!
-//! - [`vectorized!`] for plain loops over long rows, which the compiler turns into vectors by itself;
-//! - [`dispatch`] for short rows, where it does not: they are written in lanes, with [`Simd`].
+//! - [`vectorized!`] for plain loops over long rows, which the compiler vectorises;
+//! - [`dispatch`] for short rows, which it does not: they are written in lanes, with [`Simd`].
 //!
-//! Sums run in [`LANES`] partial sums, which is an order that vectors can keep.
+//! Sums are computed as [`LANES`] partial sums, an order that vectors can keep.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86;
 
 use crate::numerics::Scalar;
 
-/// Entries of a lane.
+/// Number of entries of a lane.
 pub const LANES: usize = 8;
 
-/// Neighbouring entries of a row, worked on at once.
+/// Neighbouring entries of a row that are processed together.
 pub type Lane<S> = [S; LANES];
 
-/// `n` rounded up to whole lanes.
+/// Rounds `n` up to whole lanes.
 pub const fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
-/// Operations on a lane, as one generation of processors does them.
+/// Operations on a lane, for one generation of processors.
 pub trait Simd<S: Scalar>: Copy {
     /// A lane in a register.
     type Vector: Copy;
@@ -36,16 +36,16 @@ pub trait Simd<S: Scalar>: Copy {
     fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// `a · b + c`, rounded once where the processor can.
+    /// Computes `a · b + c`, rounded once if the processor can.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
-    /// The larger of each two; the second if one is NaN.
+    /// Returns the larger of each two entries; that of `b` if one is NaN.
     fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// `e^x` of what is not above 0.
+    /// Computes `e^x` for `x ≤ 0`.
     fn exp(self, x: Self::Vector) -> Self::Vector;
-    /// Entry `i` of row `j` becomes entry `j` of row `i`.
+    /// Transposes: entry `i` of row `j` becomes entry `j` of row `i`.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
 
-    /// Entry `i` is the sum of row `i`.
+    /// Returns the sum of each row; entry `i` is that of row `i`.
     #[inline(always)]
     fn sums(self, rows: [Self::Vector; LANES]) -> Self::Vector {
         let [a, b, c, d, e, f, g, h] = self.transpose(rows);
@@ -53,13 +53,13 @@ pub trait Simd<S: Scalar>: Copy {
         self.add(self.add(ab, cd), self.add(ef, gh))
     }
 
-    /// Runs work that would crowd the code of a hot loop: compiled for this generation, but not into its caller.
+    /// Runs work compiled for this generation but not inlined, so that it does not crowd the code of a hot loop.
     #[inline(never)]
     fn apart<R>(self, work: impl FnOnce() -> R) -> R {
         work()
     }
 
-    /// Asks memory for what is soon read, where the processor can.
+    /// Prefetches entries that are read soon, if the processor can.
     #[inline(always)]
     fn fetch(self, _: &[S]) {}
 
@@ -86,7 +86,7 @@ pub trait Simd<S: Scalar>: Copy {
     }
 }
 
-/// The entries of a lane in one, in the order of the vectors.
+/// Reduces a lane to one number, in the order that vectors use.
 #[inline(always)]
 fn join<S: Scalar>(x: Lane<S>, op: impl Fn(S, S) -> S) -> S {
     let pairs: [S; LANES / 2] = std::array::from_fn(
@@ -96,21 +96,21 @@ fn join<S: Scalar>(x: Lane<S>, op: impl Fn(S, S) -> S) -> S {
     op(op(pairs[0], pairs[2]), op(pairs[1], pairs[3]))
 }
 
-/// Work that is compiled for every generation.
+/// Work that is compiled for every generation of processors.
 pub trait Work<S: Scalar> {
     type Output;
 
-    /// Must be `#[inline(always)]`, and so must what it calls in its inner loops.
+    /// Does the work. It must be `#[inline(always)]`, and so must what it calls in its inner loops.
     fn run<V: Simd<S>>(self, simd: V) -> Self::Output;
 }
 
-/// Runs work as compiled for the processor at hand.
+/// Runs work compiled for the processor.
 pub fn dispatch<S: Scalar, W: Work<S>>(work: W) -> W::Output {
     S::dispatch(work)
 }
 
-/// Runs an expression, compiled for the processor at hand. What it calls in its inner loops must be
-/// `#[inline(always)]`: the rest stays as it was compiled for all.
+/// Runs an expression compiled for the processor. What it calls in its inner loops must be `#[inline(always)]`; other
+/// functions keep the version compiled for all processors.
 macro_rules! vectorized {
     ($work:expr $(,)?) => {{
         let once = $crate::numerics::simd::Once;
@@ -125,11 +125,11 @@ macro_rules! vectorized {
 }
 pub(crate) use vectorized;
 
-/// A closure that uses it up can be called only once, and is then inlined as it says. Others are
-/// called through a shim of the compiler's, which is not.
+/// A value that a closure consumes, so that it can be called only once and is inlined as marked. Other closures are
+/// called through a shim of the compiler, which is not inlined.
 pub struct Once;
 
-/// The largest entry, −∞ if there is none. NaN is passed over.
+/// Returns the largest entry, or −∞ if there is none. NaN is ignored.
 #[inline(always)]
 pub fn max<S: Scalar, V: Simd<S>>(simd: V, x: &[S]) -> S {
     let (lanes, rest) = x.as_chunks::<LANES>();
@@ -159,7 +159,7 @@ pub fn sum<S: Scalar, V: Simd<S>>(simd: V, x: &[S]) -> S {
     )
 }
 
-/// `Σ a_i b_i`
+/// Computes `Σ a_i b_i`.
 #[inline(always)]
 pub fn dot<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: &[S]) -> S {
     debug_assert_eq!(a.len(), b.len(), "dot: {} and {} entries", a.len(), b.len());
@@ -175,7 +175,7 @@ pub fn dot<S: Scalar, V: Simd<S>>(simd: V, a: &[S], b: &[S]) -> S {
     )
 }
 
-/// `to_i = f(to_i)`
+/// Computes `to_i = f(to_i)`.
 #[inline(always)]
 pub fn map<S: Scalar, V: Simd<S>>(simd: V, to: &mut [S], f: impl Fn(V::Vector) -> V::Vector) {
     let (lanes, rest) = to.as_chunks_mut::<LANES>();
@@ -190,7 +190,7 @@ pub fn map<S: Scalar, V: Simd<S>>(simd: V, to: &mut [S], f: impl Fn(V::Vector) -
     }
 }
 
-/// `to_i = f(to_i, x_i)`
+/// Computes `to_i = f(to_i, x_i)`.
 #[inline(always)]
 pub fn zip<S: Scalar, V: Simd<S>>(simd: V, to: &mut [S], x: &[S], f: impl Fn(V::Vector, V::Vector) -> V::Vector) {
     debug_assert_eq!(to.len(), x.len(), "zip: {} and {} entries", to.len(), x.len());
@@ -209,7 +209,7 @@ pub fn zip<S: Scalar, V: Simd<S>>(simd: V, to: &mut [S], x: &[S], f: impl Fn(V::
     }
 }
 
-/// `to += scale · x`
+/// Computes `to += scale · x`.
 #[inline(always)]
 pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
     debug_assert_eq!(to.len(), x.len(), "add_scaled: {} and {} entries", to.len(), x.len());
@@ -218,7 +218,7 @@ pub fn add_scaled<S: Scalar>(to: &mut [S], scale: S, x: &[S]) {
     }
 }
 
-/// `to += x`
+/// Computes `to += x`.
 #[inline(always)]
 pub fn add<S: Scalar>(to: &mut [S], x: &[S]) {
     debug_assert_eq!(to.len(), x.len(), "add: {} and {} entries", to.len(), x.len());
@@ -227,7 +227,7 @@ pub fn add<S: Scalar>(to: &mut [S], x: &[S]) {
     }
 }
 
-/// No vectors that this program knows of.
+/// Operations without vector instructions.
 #[derive(Clone, Copy)]
 pub struct Plain;
 
@@ -292,7 +292,7 @@ impl<S: Scalar> Simd<S> for Plain {
     }
     #[inline(always)]
     fn mul_add(self, a: Lane<S>, b: Lane<S>, c: Lane<S>) -> Lane<S> {
-        // Not `mul_add`: without the instruction that is a call.
+        // Not `mul_add`, which is a function call on processors without the instruction.
         self.add(self.mul(a, b), c)
     }
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! Lanes of `f32` on processors with AVX2 and FMA (since 2013), by pulp's safe tokens.
+//! Lanes of `f32` on processors with AVX2 and FMA (since 2013), through the safe tokens of pulp.
 
 use pulp::bytemuck::cast_ref;
 use pulp::x86::V3;
@@ -7,7 +7,7 @@ use pulp::{NullaryFnOnce, cast, f32x8};
 use super::{LANES, Lane, Simd, Work};
 use crate::numerics::softmax::parts::*;
 
-/// Entries of a cache line, which is fetched as a whole.
+/// Number of entries of a cache line, which is fetched as a whole.
 const CACHE_LINE: usize = 64 / size_of::<f32>();
 
 /// Runs work compiled for these processors.
@@ -33,7 +33,7 @@ impl Simd<f32> for V3 {
     }
     #[inline(always)]
     fn load(self, x: &Lane<f32>) -> f32x8 {
-        // Not a copy of the array, which would go over the stack: twice the time of a product.
+        // Not a copy of the array, which would go through the stack and double the time of a product.
         *cast_ref(x)
     }
     #[inline(always)]
@@ -65,10 +65,10 @@ impl Simd<f32> for V3 {
         self.max_f32x8(a, b)
     }
 
-    /// [`crate::numerics::softmax::exp_f32`], eight at once.
+    /// Computes [`crate::numerics::softmax::exp_f32`] of eight numbers at once.
     #[inline(always)]
     fn exp(self, x: f32x8) -> f32x8 {
-        // A NaN stands second, and so gets through.
+        // The argument is the second operand, so that a NaN passes through.
         let lowest = self.splat_f32x8(LOWEST);
         let clamped = self.max_f32x8(lowest, x);
         let round = self.splat_f32x8(ROUND);
@@ -97,13 +97,14 @@ impl Simd<f32> for V3 {
     #[inline(always)]
     fn fetch(self, x: &[f32]) {
         use std::arch::x86_64::_MM_HINT_T1;
-        // Into the second cache: asked for in the first, the rows at work would have to wait, for it keeps few requests.
+        // Into the second-level cache. The first-level one has few open requests, so the rows in use would have to
+        // wait.
         for line in x.chunks(CACHE_LINE) {
             self.sse._mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
         }
     }
 
-    /// Pairs of rows interleave, then pairs of pairs, then halves change places.
+    /// Interleaves pairs of rows, then pairs of pairs, then swaps halves.
     #[inline(always)]
     fn transpose(self, r: [f32x8; LANES]) -> [f32x8; LANES] {
         let p = [
@@ -139,7 +140,7 @@ impl Simd<f32> for V3 {
     }
 }
 
-// The steps of a transposition.
+// Steps of the transposition.
 
 #[inline(always)]
 fn low_pairs(simd: V3, a: f32x8, b: f32x8) -> f32x8 {

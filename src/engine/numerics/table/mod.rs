@@ -1,7 +1,7 @@
-//! A table of words' vectors, row by row, in the type in which a file has its numbers.
+//! A table of words' vectors, row by row, in the number type of its file.
 //!
-//! Numbers of two bytes lie so in memory too, and are widened where a row is read, which is exact: what is computed with them
-//! has the bits of a table that was widened first.
+//! Two-byte numbers stay that way in memory and are widened, exactly, when a row is read. Results have the same bits as
+//! with a table that was widened first.
 
 mod products;
 
@@ -23,11 +23,11 @@ use super::{Matrix, Scalar};
 pub struct Table<S> {
     rows: usize,
     cols: usize,
-    /// Row by row.
+    /// Numbers, row by row.
     numbers: Numbers<Matrix<S>, Vec<u16>>,
 }
 
-/// A table that somebody else has, or rows of a model's own.
+/// A borrowed table, or rows of a model's own parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRef<'a, S> {
     rows: usize,
@@ -35,7 +35,7 @@ pub struct TableRef<'a, S> {
     numbers: Numbers<&'a [S], &'a [u16]>,
 }
 
-/// Rows of [`Table::parts`]: widened, they stay in a cache.
+/// Number of rows of a part in [`Table::parts`], few enough to stay in a cache after they are widened.
 const AT_A_TIME: usize = 1024;
 
 impl<S: Scalar> Table<S> {
@@ -51,6 +51,8 @@ impl<S: Scalar> Table<S> {
         self.cols
     }
 
+    /// Returns an entry.
+    ///
     /// # Panics
     /// If there is no such entry.
     pub fn get(&self, row: usize, col: usize) -> S {
@@ -63,13 +65,15 @@ impl<S: Scalar> Table<S> {
         }
     }
 
+    /// Returns a row, widened.
+    ///
     /// # Panics
     /// If there is no such row.
     pub fn row(&self, row: usize) -> Cow<'_, [S]> {
         self.view().row(row)
     }
 
-    /// Some rows.
+    /// Returns some rows, widened.
     ///
     /// # Panics
     /// If there is no such row.
@@ -77,12 +81,13 @@ impl<S: Scalar> Table<S> {
         self.view().gathered(rows)
     }
 
-    /// All rows, some at a time.
+    /// Returns all rows, widened, a part at a time.
     pub fn parts(&self) -> impl Iterator<Item = Matrix<S>> {
         (0..self.rows).step_by(AT_A_TIME).map(|first| self.part(first))
     }
 
-    /// The outcome of work on all rows, some at a time and on all of the machine's threads, in the order of the rows.
+    /// Returns the results of `work` on all rows, a part at a time and on all threads of the machine, in the order of
+    /// the rows.
     pub fn map_parts<T: Send>(&self, work: impl Fn(Matrix<S>) -> T + Sync) -> Vec<T> {
         let parts: Vec<usize> = (0..self.rows).step_by(AT_A_TIME).collect();
         map(&parts, available(), |&first| work(self.part(first)))
@@ -92,7 +97,7 @@ impl<S: Scalar> Table<S> {
         self.gathered(first..self.rows.min(first + AT_A_TIME))
     }
 
-    /// The mean of some rows.
+    /// Computes the mean of some rows.
     ///
     /// # Panics
     /// If there are none.
@@ -100,7 +105,7 @@ impl<S: Scalar> Table<S> {
         centroid(&self.gathered(rows.iter().copied()), &(0..rows.len()).collect::<Vec<_>>())
     }
 
-    /// The whole table in the type of the arithmetic; one of two bytes is copied.
+    /// Returns the whole table in the type of the arithmetic; two-byte numbers are copied.
     pub fn widened(&self) -> Cow<'_, Matrix<S>> {
         match &self.numbers {
             Numbers::Whole(numbers) => Cow::Borrowed(numbers),
@@ -108,7 +113,7 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// The same table in the type of the arithmetic, for training, which reads all of it at each step.
+    /// Returns the table in the type of the arithmetic, for training, which reads all of it at each step.
     #[must_use]
     pub fn to_whole(self: &Arc<Self>) -> Arc<Self> {
         match self.widened() {
@@ -117,7 +122,7 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// Bytes of its numbers in memory.
+    /// Returns the size in bytes of the numbers in memory.
     pub fn bytes(&self) -> usize {
         match &self.numbers {
             Numbers::Whole(numbers) => size_of_val(numbers.flat()),
@@ -125,10 +130,10 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// Writes a part, from an entry on; a number that does not fit in the table's type widens all.
+    /// Writes a part, starting at an entry. If a number does not fit in the table's type, the whole table is widened.
     ///
     /// # Panics
-    /// If it reaches beyond the table.
+    /// If the part reaches beyond the table.
     pub fn set_part(&mut self, (row, col): (usize, usize), from: MatRef<'_, S>) {
         let (rows, cols) = (self.rows, self.cols);
         let (end_row, end_col) = (row + from.nrows(), col + from.ncols());
@@ -147,14 +152,14 @@ impl<S: Scalar> Table<S> {
         }
     }
 
-    /// The table, to read.
+    /// Borrows the table.
     #[inline(always)]
     pub fn view(&self) -> TableRef<'_, S> {
         TableRef { rows: self.rows, cols: self.cols, numbers: self.numbers.as_ref().map(Matrix::flat, Vec::as_slice) }
     }
 }
 
-/// Writes a part of numbers of two bytes; false if one does not fit.
+/// Writes a part of two-byte numbers. Returns false if one does not fit.
 fn write_part<S: Scalar>(
     to: &mut [u16],
     cols: usize,
@@ -173,7 +178,7 @@ fn write_part<S: Scalar>(
     })
 }
 
-/// Whether all numbers are the same, in whatever type they lie.
+/// Equality of all numbers, whatever their types.
 impl<S: Scalar> PartialEq for Table<S> {
     fn eq(&self, other: &Self) -> bool {
         let shape = |table: &Self| (table.rows, table.cols);
@@ -188,7 +193,7 @@ impl<S: Scalar> From<Matrix<S>> for Table<S> {
 }
 
 impl<'a, S: Scalar> TableRef<'a, S> {
-    /// Rows of so many numbers.
+    /// Borrows rows of the given width.
     #[inline(always)]
     pub fn of_rows(numbers: &'a [S], cols: usize) -> Self {
         Self { rows: numbers.len() / cols.max(1), cols, numbers: Numbers::Whole(numbers) }
@@ -204,6 +209,8 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         self.cols
     }
 
+    /// Returns a row, widened.
+    ///
     /// # Panics
     /// If there is no such row.
     pub fn row(self, row: usize) -> Cow<'a, [S]> {
@@ -218,6 +225,8 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         }
     }
 
+    /// Copies a row, widened, to `to`.
+    ///
     /// # Panics
     /// If there is no such row, or `to` is not as long.
     #[inline(always)]
@@ -240,7 +249,7 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         }
     }
 
-    /// Some rows.
+    /// Returns some rows, widened.
     ///
     /// # Panics
     /// If there is no such row.
@@ -250,7 +259,7 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         gathered
     }
 
-    /// All rows in the type of the arithmetic; those of two bytes are copied.
+    /// Returns all rows in the type of the arithmetic; two-byte numbers are copied.
     pub fn widened(self) -> Cow<'a, [S]> {
         match self.numbers {
             Numbers::Whole(numbers) => Cow::Borrowed(numbers),
@@ -268,7 +277,7 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         row * self.cols..(row + 1) * self.cols
     }
 
-    /// The numbers of some rows as they lie in memory; none of those that must be widened.
+    /// Returns the numbers of some rows as they are stored; empty if they have to be widened.
     #[inline(always)]
     fn flat_rows(self, rows: Range<usize>) -> &'a [S] {
         match self.numbers {
@@ -277,7 +286,7 @@ impl<'a, S: Scalar> TableRef<'a, S> {
         }
     }
 
-    /// Whether rows must be widened before they are multiplied.
+    /// Returns whether rows have to be widened before they are multiplied.
     #[inline(always)]
     fn is_narrow(self) -> bool {
         !matches!(self.numbers, Numbers::Whole(_))
@@ -303,7 +312,7 @@ mod tests {
     use super::*;
     use crate::numerics::rng::{Stream, stream};
 
-    /// Random numbers that fit in the type, in the type and widened.
+    /// Returns random numbers that fit in the type, in that type and widened.
     fn tables(kind: NumberType, rows: usize, cols: usize) -> [Table<f32>; 2] {
         let mut rng = stream(9, Stream::ModelInit);
         let whole = Matrix::from_fn(rows, cols, |_, _| {

@@ -1,31 +1,31 @@
-//! Products with the rows of a table as it lies in memory: the logits of a tied readout, the words near a vector.
+//! Products with the rows of a table as they are stored: the logits of a tied readout, the words nearest to a vector.
 //!
 //! ```text
 //! Z = X Eᵀ + b
 //! ```
 //!
-//! A general product first copies the table into another order, which for a few rows of `X` takes longer than the product.
-//! Here the table is read once: some of its rows stay in the nearest cache while every row of `X` is multiplied by them,
-//! and the rows after them are already on their way. Every sum runs in the same order, whatever rows and threads it shares
-//! its work with: a row has the same bits in any product.
+//! A general product first copies the table into another order, which for a few rows of `X` takes longer than the
+//! product. Here the table is read once: a few of its rows stay in the first-level cache while every row of `X` is
+//! multiplied by them, and the next rows are prefetched. Every sum runs in the same order, whatever rows and threads it
+//! is computed with, so a row has the same bits in any product.
 
 use super::TableRef;
 use crate::numerics::parallel::{available, each};
 use crate::numerics::simd::{LANES, Lane, Simd, Work, dispatch};
 use crate::numerics::{Matrix, Scalar};
 
-/// The most rows of `X` that are multiplied at a time: by three of the table their sums fit in 16 registers.
+/// Largest number of rows of `X` that are multiplied together; with three of the table their sums fit in 16 registers.
 const ROWS_MAX: usize = 4;
 
-/// Rows of the table from the first at work to the first that memory is asked for.
+/// Number of rows from the first one in use to the first one that is prefetched.
 const AHEAD: usize = 6;
 
-/// Multiplications that another thread is worth starting for: some milliseconds of them.
+/// Number of multiplications for which another thread is worth starting, which take some milliseconds.
 const WORK_OF_THREAD: usize = 100_000_000;
-/// With more of them they wait for memory.
+/// Largest number of threads; more would only wait for memory.
 const THREADS_MAX: usize = 4;
 
-/// `Z = X Eᵀ + b`; an empty `b` stands for none.
+/// Computes `Z = X Eᵀ + b`; an empty `b` means no bias.
 ///
 /// # Shapes
 /// `x` (N, D), `table` (C, D), `b` (C); (N, C)
@@ -55,14 +55,14 @@ fn multiply_on<S: Scalar>(threads: usize, x: &Matrix<S>, table: TableRef<'_, S>,
     z
 }
 
-/// Products with a stretch of the table.
+/// Products with a range of the table's rows.
 struct Products<'a, S> {
     x: &'a Matrix<S>,
     table: TableRef<'a, S>,
     b: &'a [S],
     first: usize,
     end: usize,
-    /// The stretch in each row of `Z`.
+    /// The range's columns of each row of `Z`.
     z: Vec<&'a mut [S]>,
 }
 
@@ -71,7 +71,7 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
 
     #[inline(always)]
     fn run<V: Simd<S>>(self, simd: V) {
-        // Rows shared out evenly: 5 are 3 and 2, not 4 and 1.
+        // Rows divided evenly: 5 are 3 and 2, not 4 and 1.
         let tiles = self.z.len().div_ceil(ROWS_MAX).max(1);
         match self.z.len().div_ceil(tiles) {
             0 => {}
@@ -84,7 +84,7 @@ impl<S: Scalar> Work<S> for Products<'_, S> {
 }
 
 impl<S: Scalar> Products<'_, S> {
-    /// In tiles of `R` rows of `X` by `C` of the table.
+    /// Multiplies in tiles of `R` rows of `X` by `C` of the table.
     #[inline(always)]
     fn tiles<V: Simd<S>, const R: usize, const C: usize>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
@@ -92,7 +92,7 @@ impl<S: Scalar> Products<'_, S> {
         let mut widened = table.room_for(C);
         for begin in (first..end).step_by(C) {
             let rows = table.stretch::<C>(begin, end, &mut widened);
-            // A part with each tile: memory that is asked for much at a time keeps the rows at work waiting.
+            // A part with each tile, because many requests at a time would delay the rows in use.
             let soon = table.flat_rows((begin + AHEAD).min(end)..(begin + AHEAD + C).min(end));
             let mut soon = soon.chunks(soon.len().div_ceil(tiles).max(1));
             for (row, z) in (0..).step_by(R).zip(z.chunks_mut(R)) {
@@ -106,7 +106,7 @@ impl<S: Scalar> Products<'_, S> {
         }
     }
 
-    /// Multiplies a single row, which waits for memory alone, by eight rows of the table at once.
+    /// Multiplies a single row by eight rows of the table at once, as only memory limits its speed.
     #[inline(always)]
     fn one_row<V: Simd<S>>(self, simd: V) {
         let Self { x, table, b, first, end, mut z } = self;
@@ -116,7 +116,7 @@ impl<S: Scalar> Products<'_, S> {
             let (of_table, rests) = lanes(table.stretch::<LANES>(begin, end, &mut widened));
             let [first_row, second_row, c, d, e, f, g, h] = of_table;
             let mut sums = [simd.splat(S::zero()); LANES];
-            // One iterator of them all: indices would push the sums out of the registers.
+            // One iterator over all of them; indices would make the compiler spill the sums from registers.
             for ((((((((x, a), b), c), d), e), f), g), h) in
                 x_lanes.iter().zip(first_row).zip(second_row).zip(c).zip(d).zip(e).zip(f).zip(g).zip(h)
             {
@@ -135,7 +135,7 @@ impl<S: Scalar> Products<'_, S> {
     }
 }
 
-/// Writes products with the rows of the table from one on, and adds the bias.
+/// Writes products with the rows of the table from `begin` on, and adds the bias.
 #[inline(always)]
 fn put<S: Scalar>(products: &[S], to: &mut [S], b: &[S], begin: usize) {
     to.iter_mut().zip(products).for_each(|(to, product)| *to = *product);
@@ -143,14 +143,14 @@ fn put<S: Scalar>(products: &[S], to: &mut [S], b: &[S], begin: usize) {
 }
 
 impl<'t, S: Scalar> TableRef<'t, S> {
-    /// Room to widen the given number of rows in; none where they need not be.
+    /// Allocates room to widen the given number of rows; empty if they need not be widened.
     #[inline(always)]
     fn room_for(self, rows: usize) -> Vec<S> {
         vec![S::zero(); if self.is_narrow() { rows * self.cols() } else { 0 }]
     }
 
-    /// Some rows, the last before the end again and again beyond it, which nobody reads. No `array::from_fn`: it is not
-    /// compiled for each generation.
+    /// Returns `N` rows from `begin` on. Beyond `end` the last row is repeated, and its products are not used.
+    /// `array::from_fn` is not used because it would not be compiled for each generation of processors.
     #[inline(always)]
     fn stretch<'a, const N: usize>(self, begin: usize, end: usize, widened: &'a mut [S]) -> [&'a [S]; N]
     where
@@ -174,7 +174,7 @@ impl<'t, S: Scalar> TableRef<'t, S> {
     }
 }
 
-/// `x_r · e_c` of some rows.
+/// Computes `x_r · e_c` of some rows.
 #[inline(always)]
 fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
     simd: V,
@@ -204,7 +204,7 @@ fn multiply<S: Scalar, V: Simd<S>, const R: usize, const C: usize>(
     }
 }
 
-/// The sum of a lane, in the order of [`Simd::sums`].
+/// Sums a lane, in the order of [`Simd::sums`].
 #[inline(always)]
 fn joined<S: Scalar, V: Simd<S>>(simd: V, sum: V::Vector) -> S {
     let mut lane = [S::zero(); LANES];
@@ -213,7 +213,7 @@ fn joined<S: Scalar, V: Simd<S>>(simd: V, sum: V::Vector) -> S {
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
-/// The product of what is left after the whole lanes.
+/// Computes the dot product of the entries after the whole lanes.
 #[inline(always)]
 fn ends<S: Scalar>(x: &[S], row: &[S]) -> S {
     x.iter().zip(row).fold(
@@ -223,8 +223,8 @@ fn ends<S: Scalar>(x: &[S], row: &[S]) -> S {
     )
 }
 
-/// The whole lanes of rows, of lengths that the compiler knows to be the same, or each lane would be checked; and what is
-/// left.
+/// Splits rows into whole lanes and the rest. The lanes are cut to one length that the compiler can see, as each would
+/// be bounds-checked otherwise.
 #[inline(always)]
 fn lanes<S, const N: usize>(rows: [&[S]; N]) -> ([&[Lane<S>]; N], [&[S]; N]) {
     let (mut lanes, mut rests): ([&[Lane<S>]; N], [&[S]; N]) = ([&[]; N], [&[]; N]);
@@ -247,11 +247,11 @@ mod tests {
         Matrix::from_fn(rows, cols, |_, _| S::from_f64(rng.random_range(-1.0..1.0)))
     }
 
-    /// Rows, entries and rows of the table that no lane divides.
+    /// Rows, entries and rows of the table that are not multiples of a lane.
     const SHAPES: [(usize, usize, usize); 7] =
         [(1, 1, 1), (2, 7, 3), (3, 8, 8), (5, 19, 17), (1, 64, 30), (4, 3, 0), (0, 5, 4)];
 
-    /// The largest difference from sums in double precision.
+    /// Returns the largest difference from sums in double precision.
     fn error<S: Scalar>((n, width, rows): (usize, usize, usize), has_bias: bool) -> f64 {
         let (x, table, b) = (random::<S>(n, width, 1), random::<S>(rows, width, 2), random::<S>(1, rows, 3));
         let z = multiply_by_rows(&x, &table, if has_bias { b.row(0) } else { &[] });

@@ -1,4 +1,4 @@
-//! How often each word occurs, and what follows from it: row order, noise, subsampling.
+//! Word frequencies, and what training derives from them: the order of rows, noise and subsampling.
 
 use std::cmp::Reverse;
 
@@ -6,20 +6,22 @@ use rand::{Rng, RngExt};
 
 use crate::numerics::rng::Generator;
 
-/// Frequencies of a corpus, and the tables that training makes of them.
+/// Frequencies of a corpus, and the tables that training derives from them.
 #[derive(Clone, Debug)]
 pub struct Frequencies {
-    /// The word of each row: frequent words first, so that the rows in use lie together.
+    /// Word of each row. Frequent words come first, so that rows in use are close together.
     pub order: Vec<usize>,
-    /// The row of each word.
+    /// Row of each word.
     pub row_of: Vec<usize>,
-    /// Draws rows.
+    /// Distribution of the rows drawn as noise.
     pub noise: Noise,
-    /// The probability that an occurrence is kept, for each row; `None`: all are.
+    /// Probability that an occurrence is kept, for each row; `None` if all are kept.
     keep: Option<Vec<f64>>,
 }
 
 impl Frequencies {
+    /// Counts the words of a corpus.
+    ///
     /// # Panics
     /// If the corpus has a word that is not below `vocabulary`.
     pub fn new(vocabulary: usize, corpus: &[Vec<usize>], subsample: Option<f64>) -> Self {
@@ -36,7 +38,7 @@ impl Frequencies {
         Self { noise: Noise::new(&counts), order, row_of, keep }
     }
 
-    /// The rows of a sentence's words, without those that subsampling leaves out.
+    /// Returns the rows of a sentence's words in `rows`, without those that subsampling leaves out.
     pub fn rows_of(&self, sentence: &[usize], rng: &mut Generator, rows: &mut Vec<usize>) {
         rows.clear();
         let all = sentence.iter().map(|&word| self.row_of[word]);
@@ -47,20 +49,20 @@ impl Frequencies {
     }
 }
 
-/// `min(1, √(t / f))` for a word that is the share `f` of a corpus (Mikolov et al. 2013, arXiv
-/// 1310.4546, Eq. 5, which states the probability to leave it out).
+/// Returns `min(1, √(t / f))` for a word with the share `f` of a corpus (Mikolov et al. 2013, arXiv 1310.4546, Eq. 5,
+/// which states the probability that it is left out).
 fn keep_probability(share: f64, threshold: f64) -> f64 {
     (threshold / share).sqrt().min(1.0)
 }
 
 // Noise words, drawn in proportion to `count^0.75` (Mikolov et al. 2013, arXiv 1310.4546, section 2.2).
 
-/// Noise is drawn from counts to this power.
+/// Power of the counts in proportion to which noise is drawn.
 const NOISE_POWER: f64 = 0.75;
 
-/// An alias table (Walker 1977; Vose 1991): a column for each word, all equally likely, divided
-/// between the word and one other. A draw is one random number and one look-up, exact to the bits of
-/// the number; with eight bytes a word it stays in the cache, which a list of words by share does not.
+/// An alias table (Walker 1977; Vose 1991): a column for each word, all equally likely, divided between the word and
+/// one other. A draw is one random number and one look-up, exact to the bits of the number. With eight bytes per word
+/// the table stays in the cache, unlike a list in which words are repeated by their share.
 #[derive(Clone, Debug)]
 pub struct Noise {
     columns: Vec<Column>,
@@ -68,17 +70,17 @@ pub struct Noise {
 
 #[derive(Clone, Copy, Debug)]
 struct Column {
-    /// The column's own word holds this many of its 2³² parts ...
+    /// Number of the column's 2³² parts that belong to its own word.
     own: u32,
-    /// ... and this word the others.
+    /// Word that has the other parts.
     other: u32,
 }
 
-/// Parts of a column.
+/// Number of parts of a column.
 const PARTS: f64 = 4_294_967_296.0; // 2³²
 
 impl Noise {
-    /// Makes the table for words with these counts. All words are equally likely where none occurs.
+    /// Makes the table for words with these counts. If all counts are 0, all words are equally likely.
     ///
     /// # Panics
     /// If there are 2³² words or more.
@@ -87,9 +89,9 @@ impl Noise {
         let powers: Vec<f64> = counts.iter().map(|&count| (count as f64).powf(NOISE_POWER)).collect();
         let total: f64 = powers.iter().sum();
         let mean = if total > 0.0 { total / counts.len() as f64 } else { 1.0 };
-        // What each word still has to be given, in columns.
+        // The share that is not yet assigned of each word, in columns.
         let mut left: Vec<f64> = powers.iter().map(|power| if total > 0.0 { power / mean } else { 1.0 }).collect();
-        // A column is its own word's, unless it is divided below.
+        // A column belongs to its own word unless it is divided below.
         let mut columns: Vec<Column> =
             (0..counts.len() as u32).map(|word| Column { own: u32::MAX, other: word }).collect();
         let (mut rich, mut poor): (Vec<usize>, Vec<usize>) = (0..left.len()).partition(|&word| left[word] >= 1.0);
@@ -104,7 +106,7 @@ impl Noise {
         Self { columns }
     }
 
-    /// A word.
+    /// Draws a word.
     ///
     /// # Panics
     /// If there are none.
@@ -131,7 +133,7 @@ mod tests {
         assert_eq!(rows, [2, 0, 4, 1]);
     }
 
-    /// 40,000 occurrences of a word; five standard deviations of the binomial are allowed.
+    /// Counts 40,000 occurrences of a word; five standard deviations of the binomial are allowed.
     #[test]
     fn subsampling_keeps_the_stated_share() {
         const THRESHOLD: f64 = 0.05;
@@ -143,7 +145,7 @@ mod tests {
         let mut rows = Vec::new();
         for (sentence, &count) in corpus.iter().zip(&counts) {
             frequencies.rows_of(sentence, &mut rng, &mut rows);
-            // Equation 5, written once more.
+            // Equation 5, written independently.
             let p = 1.0 - (1.0 - (THRESHOLD / (count as f64 / total)).sqrt()).max(0.0);
             let deviation = (count as f64 * p * (1.0 - p)).sqrt();
             let off = rows.len() as f64 - count as f64 * p;
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(rows.len(), counts[3], "rare words are all kept");
     }
 
-    /// The probability of each word, read off the table.
+    /// Returns the probability of each word according to the table.
     fn shares(noise: &Noise) -> Vec<f64> {
         let mut shares = vec![0.0; noise.columns.len()];
         for (word, column) in noise.columns.iter().enumerate() {
@@ -180,8 +182,8 @@ mod tests {
         assert_eq!(shares(&Noise::new(&[0, 0])), [0.5, 0.5], "of words that never occur");
     }
 
-    /// Pearson's χ² of a million draws: its mean is the number of words less one, its deviation the
-    /// square root of twice that; five deviations are allowed.
+    /// Computes Pearson's χ² of a million draws. Its mean is the number of words less one, its standard deviation the
+    /// square root of twice that; five standard deviations are allowed.
     #[test]
     fn draws_follow_the_shares() {
         let counts: Vec<u64> = (1..=200u64).map(|rank| 1 + 10_000 / rank).collect();

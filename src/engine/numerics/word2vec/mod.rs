@@ -1,15 +1,15 @@
 //! Static vectors: word2vec with negative sampling (Mikolov et al. 2013, arXiv 1310.4546).
 //!
-//! **Skip-gram** learns from each pair of a word `w` and a word `c` near it. With `k` words `n` drawn as
-//! noise (Eq. 4 there):
+//! **Skip-gram** learns from each pair of a word `w` and a word `c` near it, with `k` words `n` drawn as noise (Eq. 4
+//! there):
 //!
 //! ```text
 //! L = −ln σ(u_c · v_w) − Σ_n ln σ(−u_n · v_w)
 //! ∂L/∂v_w = (σ(u_c · v_w) − 1) u_c + Σ_n σ(u_n · v_w) u_n
 //! ```
 //!
-//! **CBOW**, the continuous bag of words (Mikolov et al. 2013, arXiv 1301.3781, section 3.1), lets the mean
-//! of the `m` words of a window predict the word `c` in the middle:
+//! **CBOW**, the continuous bag of words (Mikolov et al. 2013, arXiv 1301.3781, section 3.1), predicts the word `c` in
+//! the middle of a window from the mean of the `m` other words:
 //!
 //! ```text
 //! h = 1/m Σ_w v_w
@@ -17,9 +17,9 @@
 //! ∂L/∂v_w = 1/m ((σ(u_c · h) − 1) u_c + Σ_n σ(u_n · h) u_n)
 //! ```
 //!
-//! `v` are the vectors that a lesson shows, `u` belong to the words as contexts of others; both are
-//! `(V, D)`. In both, the words of a window are the inputs and the word in its middle is the one that is
-//! near, as in the original program: over a corpus each pair comes up from both sides.
+//! `v` are the vectors that a lesson shows; `u` represent words as contexts of others. Both are `(V, D)`. In both
+//! methods the words of a window are the inputs and the word in its middle is the near target, as in the original
+//! program: over a corpus each pair is trained from both sides.
 
 mod frequencies;
 mod objective;
@@ -37,21 +37,21 @@ use crate::numerics::rng::{Generator, Stream, stream};
 pub use crate::numerics::word2vec::tables::Lanes;
 use crate::numerics::word2vec::worker::Threads;
 
-/// Training in progress: a few sentences at a time.
+/// Training in progress, a few sentences at a time.
 pub struct Word2Vec<S> {
     config: Word2VecConfig,
     frequencies: Frequencies,
-    /// The sentences in the order of this epoch.
+    /// Order of the sentences in this epoch.
     order: Vec<usize>,
     order_rng: Generator,
-    /// Place in `order` of the sentence that comes next.
+    /// Index in `order` of the next sentence.
     next: usize,
     epochs_done: usize,
     threads: Threads<S>,
 }
 
 impl<S: Lanes> Word2Vec<S> {
-    /// Random vectors of the seed for a corpus of word indices below `vocabulary`.
+    /// Makes random vectors, by the seed, for a corpus of word indices below `vocabulary`.
     ///
     /// # Panics
     /// If the corpus has other indices, or the window is 0.
@@ -59,12 +59,11 @@ impl<S: Lanes> Word2Vec<S> {
         Self::on_threads(1, config, vocabulary, corpus, seed)
     }
 
-    /// The same on several threads, for a corpus of a million words or more: the sentences are
-    /// divided among them. The result depends on the number of threads, and on nothing else that one
-    /// thread's does not. What that changes: see [`threads`].
+    /// Makes vectors like [`Self::new`] for training on several threads, for a corpus of a million words or more. The
+    /// sentences are divided among the threads, so the result depends on their number; see [`threads`].
     ///
     /// # Panics
-    /// As [`Self::new`] does, and if there are no threads.
+    /// As [`Self::new`], or if `threads` is 0.
     pub fn on_threads(
         threads: usize,
         config: Word2VecConfig,
@@ -90,8 +89,8 @@ impl<S: Lanes> Word2Vec<S> {
         }
     }
 
-    /// The next `count` sentences, or some more where several threads work on them together; an epoch
-    /// is one pass over the corpus, in an order of its own.
+    /// Trains on the next `count` sentences, or on somewhat more if several threads work on them together. An epoch is
+    /// one pass over the corpus, in an order of its own.
     pub fn advance(&mut self, corpus: &[Vec<usize>], count: usize) {
         let mut left = count;
         while left > 0 && !self.is_done() {
@@ -101,7 +100,7 @@ impl<S: Lanes> Word2Vec<S> {
             let end = self.order.len().min(self.next.saturating_add(self.threads.round(left)));
             let rates: Vec<f64> = (self.next..end).map(|at| self.rate(at)).collect();
             self.threads.train(&self.config, &self.frequencies, corpus, &self.order[self.next..end], &rates);
-            // An epoch over nothing counts as one sentence, so that this ends.
+            // An empty epoch counts as one sentence, so that the loop ends.
             left = left.saturating_sub((end - self.next).max(1));
             self.next = end;
             if self.next == self.order.len() {
@@ -111,7 +110,7 @@ impl<S: Lanes> Word2Vec<S> {
         }
     }
 
-    /// The learning rate for the sentence at a place of this epoch.
+    /// Returns the learning rate for the sentence at an index of this epoch.
     fn rate(&self, at: usize) -> f64 {
         let in_epoch = at as f64 / self.order.len() as f64;
         self.config.rate((self.epochs_done as f64 + in_epoch) / self.config.epochs as f64)
@@ -125,7 +124,7 @@ impl<S: Lanes> Word2Vec<S> {
         self.epochs_done >= self.config.epochs
     }
 
-    /// `v` (V, D)
+    /// Returns `v` (V, D).
     pub fn vectors(&self) -> Matrix<S> {
         let sorted = self.threads.tables().vectors();
         let row_of = &self.frequencies.row_of;
@@ -141,52 +140,52 @@ pub struct Word2VecConfig {
     pub architecture: WordPrediction,
     /// `D`
     pub dim: usize,
-    /// The farthest context; each position draws its own reach from 1 to this, so that near words
-    /// count more.
+    /// Largest distance of a context. Each position draws its own reach from 1 to this, so that nearer words count
+    /// more.
     pub window: usize,
-    /// `k`: noise words of an example.
+    /// `k`, the number of noise words of an example.
     pub negatives: usize,
-    /// Passes over the corpus.
+    /// Number of passes over the corpus.
     pub epochs: usize,
-    /// At the start; it falls linearly to [`LEARNING_RATE_FLOOR`] of it.
+    /// Learning rate at the start; it falls linearly to [`LEARNING_RATE_FLOOR`] of it.
     pub learning_rate: f64,
-    /// `t`: words of a larger share of the corpus are left out at times; none are without it.
+    /// `t`: words with a larger share of the corpus are left out at random. `None` keeps all.
     pub subsample: Option<f64>,
 }
 
-/// Which words predict which.
+/// The words that are predicted, and from which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordPrediction {
     /// A word predicts each word of its window.
     SkipGram {
-        /// The noise words are drawn once for a window and not for each of its pairs, and the window is
-        /// one step: `L = Σ_c L_(w, c)` with the same `n` in every term. Several times faster, for a
-        /// window then has `m + k` scores in place of `m (1 + k)`. The gradient has the same expectation
-        /// but more variance, and the pairs of a window do not see each other's steps.
+        /// Whether noise words are drawn once for a window instead of for each of its pairs. The window is then one
+        /// step, `L = Σ_c L_(w, c)` with the same `n` in every term. This is several times faster, because a window has
+        /// `m + k` scores instead of `m (1 + k)`. The gradient has the same expectation but more variance, and the
+        /// pairs of a window do not see each other's steps.
         share_negatives: bool,
     },
     /// The mean of the words of a window predicts the word in its middle.
     Cbow,
 }
 
-/// The last learning rate as a share of the first.
+/// Ratio of the last learning rate to the first.
 pub const LEARNING_RATE_FLOOR: f64 = 1e-4;
 
 impl Word2VecConfig {
-    /// The learning rate when `progress` of the training, from 0 to 1, is done.
+    /// Returns the learning rate after the share `progress` of the training, from 0 to 1.
     pub fn rate(&self, progress: f64) -> f64 {
         self.learning_rate * (1.0 - progress).max(LEARNING_RATE_FLOOR)
     }
 
-    /// Multiplications that a sentence of `tokens` words costs at most, roughly.
+    /// Estimates the largest number of multiplications that a sentence of `tokens` words takes.
     pub fn multiplications(&self, tokens: usize) -> f64 {
-        /// A draw and a sigmoid cost as much as this many multiplications.
+        /// Number of multiplications that take as long as a draw and a sigmoid.
         const SCORE_OVERHEAD: usize = 32;
         let contexts = 2 * self.window;
         let scores = match self.architecture {
             WordPrediction::SkipGram { share_negatives: false } => contexts * (1 + self.negatives),
             WordPrediction::SkipGram { share_negatives: true } => contexts + self.negatives,
-            // The mean and its gradient cost about a score for each context.
+            // The mean and its gradient take about as long as a score for each context.
             WordPrediction::Cbow => contexts + 1 + self.negatives,
         };
         tokens as f64 * scores as f64 * (self.dim + SCORE_OVERHEAD) as f64

@@ -1,4 +1,4 @@
-//! One training example: input vectors `h_i`, each scored against the same target words `u_t`, of
+//! The objective of one training example: input vectors `h_i`, each scored against the same target words `u_t`, of
 //! which the first is near and the others are noise.
 //!
 //! ```text
@@ -16,32 +16,32 @@ use crate::numerics::vectors::dot;
 use crate::numerics::word2vec::tables::PaddedRows;
 use crate::numerics::word2vec::tables::{LANES_MAX, Lanes};
 
-/// `L` of the first `inputs` rows of `h`.
+/// Computes `L` of the first `inputs` rows of `h`.
 pub fn objective_forward<S: Lanes>(inputs: usize, h: &PaddedRows<S>, contexts: &PaddedRows<S>, targets: &[usize]) -> S {
     let term = |i, t| target_forward(dot(h.row(i), contexts.row(targets[t])), t == 0);
     (0..inputs).flat_map(|i| (0..targets.len()).map(move |t| term(i, t))).sum()
 }
 
-/// Buffers of a step, beside the tables.
+/// Buffers of a step, apart from the tables.
 #[derive(Debug)]
 pub struct Buffers<S> {
-    /// `H`, to be filled in.
+    /// `H`, which the caller fills in.
     pub h: PaddedRows<S>,
-    /// `S`, then `G = −η d_S`
+    /// `S`, then `G = −η d_S`.
     pub scores: Vec<S>,
-    /// `−η ∂L/∂H`, the answer.
+    /// `−η ∂L/∂H`, the result.
     pub step_h: PaddedRows<S>,
 }
 
 impl<S: Lanes> Buffers<S> {
-    /// For examples of at most the given number of inputs.
+    /// Allocates buffers for examples of at most the given number of inputs.
     pub fn new(inputs: usize, width: usize) -> Self {
         Self { h: PaddedRows::zeros(inputs, width), scores: Vec::new(), step_h: PaddedRows::zeros(inputs, width) }
     }
 }
 
-/// One step of gradient descent on `L`: `u_t −= η ∂L/∂u_t` in place, and `step_h = −η ∂L/∂H`, for the
-/// first `inputs` rows of `h`. A word that is drawn as noise twice counts twice.
+/// Takes one step of gradient descent on `L` for the first `inputs` rows of `h`: `u_t −= η ∂L/∂u_t` in place, and
+/// `step_h = −η ∂L/∂H`. A word that is drawn as noise twice counts twice.
 #[inline(always)]
 pub fn objective_step<A: Simd, S: Lanes>(
     simd: A,
@@ -60,9 +60,8 @@ pub fn objective_step<A: Simd, S: Lanes>(
     each_panel(vectors, &mut Descent { simd, vectors, inputs, h, contexts, targets, steps: scores, step_h });
 }
 
-/// The same for one input, which takes its step in place: each context is read once and moved at once.
-/// If a word is drawn as noise twice, its second share of the step is of the moved vector, as in the
-/// original program.
+/// Takes one step for a single input, in place: each context is read and moved at once. If a word is drawn as noise
+/// twice, its second step is computed from the moved vector, as in the original program.
 #[inline(always)]
 pub fn pair_step<A: Simd, S: Lanes>(
     simd: A,
@@ -79,19 +78,19 @@ pub fn pair_step<A: Simd, S: Lanes>(
     each_panel(vectors, &mut PairDescent { simd, h, contexts, targets, steps: scores });
 }
 
-/// One term of `L`: `−ln σ(s)` for a word that is near, `−ln σ(−s)` for noise; as
-/// `max(−s, 0) + ln(1 + e^−|s|)`, in which nothing overflows.
+/// Computes one term of `L`: `−ln σ(s)` for a near word, `−ln σ(−s)` for noise. It is computed as `max(−s, 0) + ln(1 +
+/// e^−|s|)`, in which nothing overflows.
 pub fn target_forward<S: Scalar>(score: S, near: bool) -> S {
     let signed = if near { score } else { -score };
     (-signed).max(S::zero()) + (S::one() + (-signed.abs()).exp()).ln()
 }
 
-/// `d_s = σ(s) − y`
+/// Computes `d_s = σ(s) − y`.
 pub fn target_backward<S: Lanes>(score: S, near: bool) -> S {
     S::sigmoid(score) - if near { S::one() } else { S::zero() }
 }
 
-/// `S = H Uᵀ` over a panel, added to that of the panels before.
+/// Computation of `S = H Uᵀ` over a panel, added to that of the panels before.
 struct Scores<'a, A, V, S> {
     simd: A,
     vectors: usize,
@@ -103,11 +102,11 @@ struct Scores<'a, A, V, S> {
 }
 
 impl<A: Simd, S: Lanes> Scores<'_, A, S::Vector<A>, S> {
-    /// Leaves `G = −η d_S` where the scores were.
+    /// Replaces the scores by `G = −η d_S`.
     #[inline(always)]
     fn into_steps(mut self, rate: S) {
         let count = self.inputs * self.targets.len();
-        // The numbers past the last score are of no use, but whole vectors are faster.
+        // The numbers after the last score are not used, but whole vectors are faster.
         let padded = count.next_multiple_of(LANES_MAX);
         if self.scores.len() < padded {
             self.scores.resize(padded, S::zero());
@@ -128,7 +127,7 @@ impl<A: Simd, S: Lanes> PanelWork for Scores<'_, A, S::Vector<A>, S> {
             let h = *panel::<_, N>(self.h, i * self.vectors + start);
             for (score, &target) in scores.iter_mut().zip(self.targets) {
                 let u = panel::<_, N>(self.contexts, target * self.vectors + start);
-                // Two sums: each addition waits for the one before it.
+                // Two sums, because each addition waits for the one before it.
                 let mut sums = [S::splat(simd, S::zero()); 2];
                 for n in 0..N {
                     sums[n % 2] = S::mul_add(simd, h[n], u[n], sums[n % 2]);
@@ -140,7 +139,7 @@ impl<A: Simd, S: Lanes> PanelWork for Scores<'_, A, S::Vector<A>, S> {
     }
 }
 
-/// `step_H = G U` and `U += Gᵀ H` over a panel, with `G = −η d_S`.
+/// Computation of `step_H = G U` and `U += Gᵀ H` over a panel, with `G = −η d_S`.
 struct Descent<'a, A, V, S> {
     simd: A,
     vectors: usize,
@@ -183,7 +182,7 @@ impl<A: Simd, S: Lanes> PanelWork for Descent<'_, A, S::Vector<A>, S> {
     }
 }
 
-/// `h += G U` and `U += Gᵀ h` over a panel, of one input.
+/// Computation of `h += G U` and `U += Gᵀ h` over a panel, for one input.
 struct PairDescent<'a, A, V, S> {
     simd: A,
     h: &'a mut [V],
@@ -211,13 +210,13 @@ impl<A: Simd, S: Lanes> PanelWork for PairDescent<'_, A, S::Vector<A>, S> {
     }
 }
 
-/// Work on a part of each row: `N` vectors, few enough for the processor's registers to hold them
-/// while the rows of the other table pass by.
+/// Work on a part of each row: `N` vectors, few enough to stay in the processor's registers while the loop runs over
+/// the rows of the other table.
 trait PanelWork {
     fn panel<const N: usize>(&mut self, start: usize);
 }
 
-/// Vectors of a panel.
+/// Number of vectors of a panel.
 const PANEL: usize = 8;
 
 #[inline(always)]

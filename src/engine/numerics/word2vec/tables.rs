@@ -1,4 +1,4 @@
-//! The two tables of vectors as they lie for the processor, and one step of gradient descent on an example.
+//! The two tables of vectors, laid out for the processor, and one step of gradient descent on an example.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -10,19 +10,18 @@ use crate::numerics::{Matrix, Scalar};
 pub struct Tables<S> {
     /// `v` (V, D): the vectors that a lesson shows.
     pub(super) vectors: PaddedRows<S>,
-    /// `u` (V, D): the words as contexts of others.
+    /// `u` (V, D): the vectors of words as contexts of others.
     pub(super) contexts: PaddedRows<S>,
 }
 
 /// The words of one step, as rows of the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct WordStep<'a> {
-    /// The input words.
+    /// Input words.
     pub inputs: &'a [usize],
-    /// Whether the mean of the inputs is one input vector, `h = 1/m Σ_i v_i`, as in CBOW; else
-    /// `h_i = v_i`.
+    /// Whether the mean of the inputs is the only input vector, `h = 1/m Σ_i v_i`, as in CBOW; otherwise `h_i = v_i`.
     pub mean: bool,
-    /// The word that is near, then noise.
+    /// The near word, then the noise words.
     pub targets: &'a [usize],
 }
 
@@ -43,7 +42,7 @@ impl<S: Lanes> Tables<S> {
         self.contexts.matrix()
     }
 
-    /// `L` of an example.
+    /// Computes `L` of an example.
     pub fn loss(&self, example: WordStep) -> S {
         struct Loss<'a, S>(&'a Tables<S>, WordStep<'a>);
         impl<S: Lanes> WithSimd for Loss<'_, S> {
@@ -60,7 +59,7 @@ impl<S: Lanes> Tables<S> {
         Arch::new().dispatch(Loss(self, example))
     }
 
-    /// One step of gradient descent on an example.
+    /// Takes one step of gradient descent on an example.
     pub fn descend(&mut self, example: WordStep, rate: S) {
         struct Descend<'a, S>(&'a mut Tables<S>, WordStep<'a>, S);
         impl<S: Lanes> WithSimd for Descend<'_, S> {
@@ -76,9 +75,8 @@ impl<S: Lanes> Tables<S> {
         Arch::new().dispatch(Descend(self, example, rate));
     }
 
-    /// `u −= η ∂L/∂u`, and `v_i −= η ∂L/∂h_i`, or `v_i −= η/m ∂L/∂h` from a mean: each word gets its
-    /// share of the gradient, where the original program gives each the whole (Irsoy et al. 2021,
-    /// arXiv 2012.15332).
+    /// Computes `u −= η ∂L/∂u`, and `v_i −= η ∂L/∂h_i`, or `v_i −= η/m ∂L/∂h` for a mean. Each word gets its share of
+    /// the gradient; the original program gives each the whole (Irsoy et al. 2021, arXiv 2012.15332).
     #[inline(always)]
     pub(super) fn step<A: Simd>(&mut self, simd: A, example: WordStep, rate: S, buffers: &mut Buffers<S>) {
         if let [word] = *example.inputs {
@@ -94,7 +92,7 @@ impl<S: Lanes> Tables<S> {
         }
     }
 
-    /// Writes the input vectors and answers how many there are.
+    /// Writes the input vectors to `h` and returns their number.
     #[inline(always)]
     fn gather<A: Simd>(&self, simd: A, example: WordStep, h: &mut PaddedRows<S>) -> usize {
         let count = if example.mean { 1 } else { example.inputs.len() };
@@ -107,13 +105,13 @@ impl<S: Lanes> Tables<S> {
     }
 }
 
-/// `∂h/∂v` of an input word.
+/// Returns `∂h/∂v` of an input word.
 #[inline(always)]
 fn share<S: Lanes>(example: WordStep) -> S {
     if example.mean { S::one() / S::from_f64(example.inputs.len() as f64) } else { S::one() }
 }
 
-/// `to += scale · x`, of padded rows.
+/// Computes `to += scale · x` for padded rows.
 #[inline(always)]
 fn add_scaled<A: Simd, S: Lanes>(simd: A, to: &mut [S], scale: S, x: &[S]) {
     let scale = S::splat(simd, scale);
@@ -122,21 +120,21 @@ fn add_scaled<A: Simd, S: Lanes>(simd: A, to: &mut [S], scale: S, x: &[S]) {
     }
 }
 
-// A table of vectors laid out for the processor: each row begins on a cache line and ends in zeros
-// up to the next, so that no row is handled in parts and none shares a line with another.
+// A table of vectors laid out for the processor: each row starts on a cache line and is padded with zeros to the next,
+// so that no row is processed in parts and no two rows share a line.
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// `(V, D)`, each row padded with zeros. Zeros they stay: a gradient is a sum of rows.
+/// A matrix (V, D) whose rows are padded with zeros. They stay zeros, because gradients are sums of rows.
 #[derive(Debug)]
 pub struct PaddedRows<S> {
     rows: usize,
     /// `D`
     width: usize,
-    /// Entries of a row with its zeros.
+    /// Number of entries of a row with its padding.
     pub(super) stride: usize,
     values: Vec<S>,
-    /// Index in `values` at which the first row begins.
+    /// Index in `values` of the first row.
     start: usize,
 }
 
@@ -156,7 +154,7 @@ impl<S: Lanes> PaddedRows<S> {
         rows
     }
 
-    /// On cache lines of its own: a clone of `values` would begin wherever its memory does.
+    /// Copies the rows to cache lines of their own; a clone of `values` might not be aligned.
     pub fn copy(&self) -> Self {
         let mut copy = Self::zeros(self.rows, self.width);
         copy.flat_mut().copy_from_slice(self.flat());
@@ -167,7 +165,7 @@ impl<S: Lanes> PaddedRows<S> {
         Matrix::from_fn(self.rows, self.width, |i, j| self.row(i)[j])
     }
 
-    /// Row `i` with its zeros.
+    /// Returns row `i` with its padding.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &[S] {
         &self.flat()[i * self.stride..][..self.stride]
@@ -179,13 +177,13 @@ impl<S: Lanes> PaddedRows<S> {
         &mut self.flat_mut()[i * stride..][..stride]
     }
 
-    /// Asks for a row that is needed soon, so that it comes from memory meanwhile.
+    /// Prefetches a row that is needed soon.
     #[inline(always)]
     pub fn prefetch(&self, i: usize) {
         prefetch(self.row(i));
     }
 
-    /// Every entry, with the zeros.
+    /// Returns all entries with the padding.
     #[inline(always)]
     pub fn flat(&self) -> &[S] {
         &self.values[self.start..][..self.rows * self.stride]
@@ -201,7 +199,7 @@ impl<S: Lanes> PaddedRows<S> {
 #[inline(always)]
 fn prefetch<S>(row: &[S]) {
     use std::arch::x86_64::_MM_HINT_T0;
-    // Part of every such processor: nothing is looked up.
+    // Every x86-64 processor has SSE, so this costs nothing at run time.
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
         for line in row.chunks(CACHE_LINE_BYTES / size_of::<S>()) {
             sse._mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
@@ -212,29 +210,29 @@ fn prefetch<S>(row: &[S]) {
 #[cfg(not(target_arch = "x86_64"))]
 fn prefetch<S>(_row: &[S]) {}
 
-// Vectors of the processor: AVX-512, AVX2, NEON or single numbers, whichever there is when the
-// program runs. `A` is the instruction set, known inside [`pulp::WithSimd::with_simd`].
+// Vectors of the processor: AVX-512, AVX2, NEON or single numbers, whichever is available when the program runs. `A` is
+// the instruction set, known inside [`pulp::WithSimd::with_simd`].
 
-/// Numbers of the widest vector: AVX-512 in single precision.
+/// Number of entries of the widest vector, AVX-512 in single precision.
 pub const LANES_MAX: usize = 16;
 
-/// Numbers that the processor handles several at a time.
+/// Numbers that the processor handles as vectors.
 pub trait Lanes: Scalar + Send + Sync {
     type Vector<A: Simd>: Copy;
 
-    /// Numbers of a vector.
+    /// Returns the number of entries of a vector.
     fn lanes<A: Simd>() -> usize {
         size_of::<Self::Vector<A>>() / size_of::<Self>()
     }
-    /// The whole vectors of a row; its last entries are left out where they fill none.
+    /// Returns the whole vectors of a row, without the last entries if they do not fill one.
     fn vectors<A: Simd>(row: &[Self]) -> &[Self::Vector<A>];
     fn vectors_mut<A: Simd>(row: &mut [Self]) -> &mut [Self::Vector<A>];
     fn splat<A: Simd>(simd: A, x: Self) -> Self::Vector<A>;
-    /// `a · b + c`, rounded once where the processor can.
+    /// Computes `a · b + c`, rounded once if the processor can.
     fn mul_add<A: Simd>(simd: A, a: Self::Vector<A>, b: Self::Vector<A>, c: Self::Vector<A>) -> Self::Vector<A>;
     fn add_lanes<A: Simd>(simd: A, a: Self::Vector<A>, b: Self::Vector<A>) -> Self::Vector<A>;
     fn sum_lanes<A: Simd>(simd: A, a: Self::Vector<A>) -> Self;
-    /// `σ(x) = 1 / (1 + e^−x)`
+    /// Computes `σ(x) = 1 / (1 + e^−x)`.
     fn sigmoid(x: Self) -> Self;
 }
 
@@ -282,25 +280,26 @@ fn sigmoid_f64(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Without a call or a branch: `e^−x = 2^n 2^f` with `n` whole and `|f| ≤ 1/2`; `2^n` is written into
-/// the exponent's bits and `2^f` is a polynomial.
+/// Computes `σ(x)` without a call or a branch: `e^−x = 2^n 2^f` with `n` whole and `|f| ≤ 1/2`. `2^n` is written into
+/// the exponent's bits, and `2^f` is a polynomial.
 #[inline(always)]
 fn sigmoid_f32(x: f32) -> f32 {
     use std::f32::consts::{LN_2, LOG2_E};
-    /// `e^±80` is finite, and `σ` is 0 or 1 to single precision long before.
+    /// Magnitude to which arguments are clamped: `e^±80` is finite, and `σ` is 0 or 1 in single precision well before.
     const SATURATED: f32 = 80.0;
-    /// Added and taken away again, this rounds to a whole number; meanwhile its lowest bits hold it.
+    /// Number that rounds another to a whole number when it is added and subtracted; after the addition the lowest bits
+    /// hold the result.
     const ROUNDING: f32 = 12_582_912.0; // 1.5 · 2^23
     const EXPONENT_BIAS: u32 = 127;
     const MANTISSA_BITS: u32 = 23;
-    /// `2^f = Σ c_i f^i`, `c_i = (ln 2)^i / i!`: the terms left out are below 2e-7.
+    /// Coefficients of `2^f = Σ c_i f^i`, `c_i = (ln 2)^i / i!`; the terms left out are below 2e-7.
     const C: [f32; 7] = [1.0, LN_2, 0.240_226_5, 0.055_504_11, 0.009_618_129, 0.001_333_355_8, 0.000_154_035_3];
 
     let t = -x.clamp(-SATURATED, SATURATED) * LOG2_E;
     let rounded = t + ROUNDING;
     let f = t - (rounded - ROUNDING);
     let scale = f32::from_bits(rounded.to_bits().wrapping_add(EXPONENT_BIAS) << MANTISSA_BITS);
-    // In pairs, so that fewer operations wait for one another (Estrin's scheme).
+    // In pairs, so that fewer operations wait for each other (Estrin's scheme).
     let f2 = f * f;
     let (low, middle, high) = (C[0] + C[1] * f, C[2] + C[3] * f, C[4] + C[5] * f + C[6] * f2);
     let power = low + f2 * middle + f2 * f2 * high;

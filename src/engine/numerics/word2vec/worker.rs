@@ -1,4 +1,4 @@
-//! One thread's training state, its way through a sentence, and several threads in rounds.
+//! The training state of one thread, its loop over a sentence, and several threads in rounds.
 
 use pulp::{Arch, Simd, WithSimd};
 use rand::RngExt;
@@ -20,19 +20,19 @@ pub struct WordWorker<S> {
     sentence: Vec<usize>,
     /// Rows of a window's words, without the middle.
     window: Vec<usize>,
-    /// A word that is near, then noise.
+    /// Near word, then noise.
     targets: Vec<usize>,
-    /// Noise of the next [`AHEAD`] examples: drawn so early that its rows are there when they are needed.
+    /// Noise of the next [`AHEAD`] examples, drawn early enough for its rows to be prefetched.
     noise: Vec<usize>,
-    /// Index in `noise` at which that of the next example begins.
+    /// Index in `noise` of the next example's noise.
     next_noise: usize,
 }
 
-/// Examples between the draw of noise and its use.
+/// Number of examples between the draw of noise and its use.
 const AHEAD: usize = 2;
 
 impl<S: Lanes> WordWorker<S> {
-    /// `index` of several workers: each draws its own random numbers.
+    /// Makes the worker number `index`; each draws its own random numbers.
     pub fn new(config: &Word2VecConfig, tables: Tables<S>, seed: u64, index: usize) -> Self {
         Self {
             tables,
@@ -48,7 +48,7 @@ impl<S: Lanes> WordWorker<S> {
         }
     }
 
-    /// One step for every window of a sentence.
+    /// Takes one step for every window of a sentence.
     #[inline(always)]
     pub fn train<A: Simd>(
         &mut self,
@@ -85,7 +85,7 @@ impl<S: Lanes> WordWorker<S> {
         }
     }
 
-    /// A word that is near, and noise drawn a while ago; a draw of the word itself is dropped.
+    /// Collects a near word and noise that was drawn earlier; draws of the near word itself are dropped.
     #[inline(always)]
     fn next_targets(&mut self, near: usize, noise: &Noise, negatives: usize) {
         self.targets.clear();
@@ -101,23 +101,22 @@ impl<S: Lanes> WordWorker<S> {
     }
 }
 
-// One thread, or several that train on parts of a corpus and put together what they learned.
+// One thread, or several that train on parts of a corpus and add up their changes.
 //
-// Several threads work in rounds. In a round each trains its own copy of the tables on its own
-// sentences; at the end the changes of all are added up, and all go on from the sum. So a thread sees
-// what the others learn a round later, which is the same with each run: nothing depends on which
-// thread is faster. Threads that write to one table without locks (Recht et al. 2011, arXiv 1106.5730)
-// see each other sooner, but no two runs of them are alike.
+// Several threads work in rounds. In a round each trains its own copy of the tables on its own sentences. At the end
+// the changes of all are added up, and all continue from the sum. So a thread sees what the others learned one round
+// later, and every run gives the same result whichever thread is faster. Threads that write to one table without locks
+// (Recht et al. 2011, arXiv 1106.5730) see each other's changes sooner, but no two of their runs are the same.
 
-/// Tokens of a thread in a round: enough that adding up costs little beside it, few enough that the
+/// Number of tokens of a thread in a round: enough that adding up is cheap in comparison, and few enough that the
 /// threads do not drift apart.
 const ROUND_TOKENS: usize = 70_000;
 
 pub struct Threads<S> {
     workers: Vec<WordWorker<S>>,
-    /// The tables that all workers began the round with; empty where there is only one.
+    /// Tables from which all workers started the round; empty if there is only one worker.
     start: Option<Tables<S>>,
-    /// Sentences of a round.
+    /// Number of sentences of a round.
     round: usize,
 }
 
@@ -130,8 +129,8 @@ impl<S: Lanes> Threads<S> {
         Self { workers, start, round }
     }
 
-    /// How many sentences are trained on at once, of `wanted`. Rounds have one size, so that the result
-    /// does not depend on how many sentences are asked for at a time.
+    /// Returns the number of sentences to train on at once, if `wanted` are asked for. Rounds have a fixed size, so
+    /// that the result does not depend on that number.
     pub fn round(&self, wanted: usize) -> usize {
         if self.start.is_some() { self.round } else { wanted }
     }
@@ -170,7 +169,7 @@ impl<S: Lanes> Threads<S> {
     }
 }
 
-/// One thread's share of a round.
+/// One thread's part of a round.
 struct RoundShare<'a, S> {
     config: &'a Word2VecConfig,
     frequencies: &'a Frequencies,
@@ -191,7 +190,7 @@ impl<S: Lanes> WithSimd for RoundShare<'_, S> {
     }
 }
 
-/// `x + Σ (x_i − x)`, written to `x` and every `x_i`; a thread for each `x_i` does a part of the rows.
+/// Computes `x + Σ (x_i − x)` and writes it to `x` and every `x_i`, with a part of the rows on each thread.
 fn add_up<S: Lanes>(start: &mut [S], copies: Vec<&mut [S]>) {
     let share = start.len().div_ceil(copies.len()).max(1);
     let mut copies: Vec<_> = copies.into_iter().map(|copy| copy.chunks_mut(share)).collect();

@@ -1,4 +1,4 @@
-//! Llama and its kind: RMSNorm, rotary positions, shared keys and values, gated feed-forward layers.
+//! Llama and similar decoders: RMSNorm, rotary positions, shared keys and values, gated feed-forward layers.
 
 use super::super::config::{HEADS_MAX, HIDDEN_MAX};
 use super::super::fields::{CHECK, Fields};
@@ -14,38 +14,38 @@ use crate::numerics::block::{BlockConfig, Norm};
 use crate::numerics::model::Architecture;
 use crate::numerics::norm::NormForm;
 
-/// The values in which the decoders of Llama's kind differ.
+/// The settings in which Llama-like decoders differ.
 struct Decoder {
-    /// `ε` where it is missing.
+    /// Default of `ε`.
     epsilon: f64,
-    /// The width of a head where it is missing; `D / H` without one.
+    /// Default width of a head; `None` means `D / H`.
     head_width: Option<usize>,
-    /// The heads of keys and values where they are missing; `H` without them.
+    /// Default number of heads of keys and values; `None` means `H`.
     key_value_heads: Option<usize>,
     biases: Biases,
     norm: Norm,
     output_norms: bool,
     query_key_norm: Option<PerHead>,
-    /// Gemma's: gains from 1, a scaled table, and GELU by this key.
+    /// Key of the activation in Gemma's configs; its models also store `γ − 1` and scale the table. `None` for others.
     gemma: Option<&'static str>,
-    /// The table of words is the readout where the config does not say it.
+    /// Default of whether the word table is the readout.
     is_tied: bool,
     turn: RotaryKeys,
 }
 
-/// Whether a norm of queries and keys is of each head for itself, or over all.
+/// Whether a norm of queries and keys is of each head separately, or over all.
 type PerHead = bool;
 
-/// Where the projections of attention have biases.
+/// The projections of attention that have biases.
 enum Biases {
     None,
-    /// Queries, keys, values and outputs have them where a key says so.
+    /// Queries, keys, values and outputs, if the flag with this key is set.
     AsSaid(&'static str),
-    /// Queries, keys and values have them.
+    /// Queries, keys and values.
     QueriesKeysValues,
 }
 
-/// The words of a window where the config does not say it.
+/// Default number of words of a window.
 const WINDOW: usize = 4096;
 
 const LLAMA: Decoder = Decoder {
@@ -90,7 +90,8 @@ impl Decoder {
         })
     }
 
-    /// Gemma's first configs name the exact GELU and mean the other, which its models were trained with.
+    /// Returns the activation function. Gemma's first configs name the exact GELU but mean the tanh form, with which
+    /// its models were trained.
     fn activation(&self, fields: Fields<'_>) -> Result<Activation, Refusal> {
         const ACTIVATION: &str = "hidden_act";
         match self.gemma {
@@ -103,7 +104,7 @@ impl Decoder {
         }
     }
 
-    /// Heads of a width of their own, which share heads of keys and values.
+    /// Returns the attention, with the width of heads and the number of heads of keys and values from the config.
     fn attention(&self, fields: Fields<'_>, sizes: &Sizes) -> Result<AttentionConfig, Refusal> {
         let heads = sizes.heads;
         let has_width = fields.get::<usize>(&["head_dim"])?.is_some() || self.head_width.is_some();
@@ -133,7 +134,7 @@ impl Decoder {
     }
 }
 
-/// Heads of keys and values, which the others share evenly.
+/// Returns the number of heads of keys and values, which must divide that of all heads.
 pub(super) fn key_value_heads(fields: Fields<'_>, heads: usize, default: usize) -> Result<usize, Refusal> {
     const KEY: &str = "num_key_value_heads";
     let shared = fields.size(KEY, default, "the number of heads of keys and values", HEADS_MAX)?;
@@ -167,7 +168,7 @@ pub(super) fn qwen3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
     qwen(fields, sizes, form.model(fields, sizes)?)
 }
 
-/// A window counts only where a flag says so, and from a layer on.
+/// Adds the windows, which apply only if a flag is set, and from a certain layer on.
 fn qwen(fields: Fields<'_>, sizes: &Sizes, model: Architecture) -> Result<Architecture, Refusal> {
     const FIRST: usize = 28;
     const FLAG: &str = "use_sliding_window";
@@ -190,7 +191,8 @@ pub(super) fn gemma2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     windowed(fields, sizes, model, window(fields, Some(WINDOW))?.ok_or(NONE), |layer| layer % 2 == 0)
 }
 
-/// Gemma 2 without a bound of scores, even where the config has the key; local layers turn by another `θ`, and are not scaled.
+/// Returns Gemma 3: like Gemma 2, but without a bound of scores, even if the config has the key. Its local layers have
+/// another `θ` and unscaled frequencies.
 pub(super) fn gemma3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const PATTERN: usize = 6;
     let global = RotaryKeys { kind: FULL, theta: 1e6, ..TURN };
@@ -218,13 +220,13 @@ pub(super) fn phi3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     windowed(fields, sizes, form.model(fields, sizes)?, window.ok_or(NONE), |_| window.is_some())
 }
 
-/// Norms of what each branch adds, and of all queries and all keys together.
+/// Returns OLMo 2: norms of the branches' outputs, and of all queries and all keys together.
 pub(super) fn olmo2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let form = Decoder { epsilon: 1e-5, norm: Norm::None, output_norms: true, query_key_norm: Some(false), ..LLAMA };
     form.model(fields, sizes)
 }
 
-/// Llama's form with layers that do not turn queries and keys: each fourth, or as a list says.
+/// Returns SmolLM3: Llama with some layers without rotary positions, every fourth or those of a list.
 pub(super) fn smollm3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const KEY: &str = "no_rope_layers";
     const EVERY: usize = 4;
@@ -232,7 +234,7 @@ pub(super) fn smollm3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     let form = Decoder { key_value_heads: Some(4), is_tied: true, turn, ..LLAMA };
     let mut model = form.model(fields, sizes)?;
     let every = layers_between(fields, "no_rope_layer_interval", EVERY)?;
-    // 1 stands for a layer that turns them, in spite of the name.
+    // In spite of the name, 1 stands for a layer with rotary positions.
     let turns = match fields.get::<Vec<u8>>(&[KEY])? {
         Some(list) if list.len() == sizes.layers => list.iter().map(|&turns| turns != 0).collect(),
         Some(list) => {
@@ -251,7 +253,7 @@ pub(super) fn smollm3(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     windowed(fields, sizes, model, window.ok_or(NONE), |layer| slides && window.is_some() && !turns[layer])
 }
 
-/// Llama's form with queries and keys turned by pairs of neighbouring columns, and biases everywhere or nowhere.
+/// Returns ERNIE 4.5: Llama with rotary positions that pair neighbouring columns, and biases everywhere or nowhere.
 pub(super) fn ernie4_5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const BIAS: &str = "use_bias";
     let form = Decoder {
@@ -269,7 +271,7 @@ pub(super) fn ernie4_5(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(model)
 }
 
-/// Llama's form, whose words see all others.
+/// Returns EuroBERT: Llama without a causal mask.
 pub(super) fn eurobert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("mlp_bias", false, "biases of feed-forward layers and readout")?;
     let mut model = Decoder { epsilon: 1e-5, ..LLAMA }.model(fields, sizes)?;
@@ -277,7 +279,7 @@ pub(super) fn eurobert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(model)
 }
 
-/// Scores are divided by the root of a number that is not the width of a head.
+/// Sets the divisor of scores to the root of a number that replaces the width of a head.
 fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refusal> {
     const KEY: &str = "query_pre_attn_scalar";
     let scalar = fields.number(&[KEY], 256.0, [1e-3, 1e6])?;
@@ -287,7 +289,7 @@ fn scores_over(fields: Fields<'_>, model: &mut Architecture) -> Result<(), Refus
     Ok(())
 }
 
-/// A bound on either side; null is none.
+/// Returns a bound of scores or logits; null means none.
 fn cap(fields: Fields<'_>, key: &str, default: Option<f64>) -> Result<Option<f64>, Refusal> {
     match fields.find::<f64>(&[key])? {
         None => Ok(default),

@@ -1,8 +1,8 @@
-//! The families of models whose shape is known, an entry each: the keys of its config with the values that transformers
-//! gives those that are missing, the engine's forms, and the names of its tensors.
+//! The supported families of models, one entry each: the keys of its config with transformers' default values, the
+//! engine's settings, and the names of its tensors.
 //!
-//! A config has one of two spellings: that of transformers 5, with `rope_parameters` and `layer_types`, or the older keys,
-//! which the hub's files have. Both are read.
+//! Configs come in two forms: that of transformers 5, with `rope_parameters` and `layer_types`, and the older keys of
+//! the hub's files. Both are read.
 
 mod decoders;
 mod plain;
@@ -68,23 +68,23 @@ pub enum Family {
     StableLm,
 }
 
-/// The facts of a family.
+/// The entry of a family.
 pub(super) struct FamilyEntry {
     family: Family,
-    /// The name in the field `model_type`.
+    /// Name in the field `model_type`.
     model_type: &'static str,
-    /// The name that people know.
+    /// Name that people know.
     name: &'static str,
-    /// The field with the config of the texts' model, where there is another of pictures.
+    /// Field with the text model's config, if the family's models also read pictures.
     within: Option<&'static str>,
     keys: Keys,
     defaults: Sizes,
-    /// The engine's shape of a model with all of its tensors.
+    /// Function that returns the engine's shape of a model with all of its tensors.
     form: fn(Fields<'_>, &Sizes) -> Result<Architecture, Refusal>,
     names: TensorNames,
 }
 
-/// Sizes that every family has.
+/// The sizes that every family has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     /// `D`
@@ -92,14 +92,14 @@ pub(super) struct Sizes {
     layers: usize,
     /// `H`
     heads: usize,
-    /// Units of a feed-forward layer; 0 stands for `4 D`.
+    /// Number of hidden units of a feed-forward layer; 0 means `4 D`.
     hidden: usize,
     positions: usize,
     /// `V`
     pub vocabulary: usize,
 }
 
-/// The keys of these sizes, but for the vocabulary's, which is the same in all.
+/// The keys of these sizes, except the vocabulary, whose key is the same in all families.
 #[derive(Clone, Copy)]
 pub(super) struct Keys {
     pub width: &'static str,
@@ -107,9 +107,10 @@ pub(super) struct Keys {
     pub heads: &'static str,
     pub hidden: &'static str,
     pub positions: &'static str,
-    /// Other names of these keys, which count where both are there.
+    /// Other names of these keys, which take precedence.
     others: &'static [(&'static str, &'static str)],
-    /// Each position has a vector of its own; else any sentence can be read, and its longest is as long as attune reads.
+    /// Whether each position has a learned vector. Otherwise a sentence may be of any length, up to the longest that
+    /// attune reads.
     has_table: bool,
 }
 
@@ -152,7 +153,7 @@ const NEO_KEYS: Keys = Keys {
     others: &[("num_layers", "num_hidden_layers"), ("num_heads", "num_attention_heads")],
     ..BERT_KEYS
 };
-/// The keys of the hub's configs; those of transformers count before them.
+/// Keys of the hub's configs; those of transformers take precedence.
 const NOMIC_KEYS: Keys = Keys {
     others: &[
         ("n_embd", "hidden_size"),
@@ -165,7 +166,7 @@ const NOMIC_KEYS: Keys = Keys {
 };
 const OPT_KEYS: Keys = Keys { hidden: "ffn_dim", ..BERT_KEYS };
 
-/// Width, layers, heads, hidden units, positions and vocabulary.
+/// Makes the sizes from width, layers, heads, hidden units, positions and vocabulary.
 const fn sizes([width, layers, heads, hidden, positions, vocabulary]: [usize; 6]) -> Sizes {
     Sizes { width, layers, heads, hidden, positions, vocabulary }
 }
@@ -245,17 +246,17 @@ impl Family {
         &FAMILIES[self as usize]
     }
 
-    /// The name in the field `model_type`.
+    /// Returns the name in the field `model_type`.
     pub fn model_type(self) -> &'static str {
         self.entry().model_type
     }
 
-    /// The name that people know.
+    /// Returns the name that people know.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// The field with the config of the texts' model, where there is another of pictures.
+    /// Returns the field with the text model's config, if the family's models also read pictures.
     pub(super) fn within(self) -> Option<&'static str> {
         self.entry().within
     }
@@ -268,7 +269,7 @@ impl Family {
         &self.entry().names
     }
 
-    /// The sizes and the shape that a config of this family says.
+    /// Returns the sizes and the shape of a config of this family.
     pub(super) fn read(self, fields: Fields<'_>) -> Result<(Sizes, Architecture), Refusal> {
         let entry = self.entry();
         let fields = entry.within.map_or(fields, |key| fields.within(key));
@@ -284,18 +285,19 @@ impl Family {
 
 const FORM: &str = "attune does not compute this form";
 
-/// Flags of configs that change the mathematics.
+/// Flags of configs that change the model in an unsupported way.
 const REFUSED_FLAGS: [(&str, &str); 2] = [
     ("add_cross_attention", "attention to a second model"),
     ("use_bidirectional_attention", "words that see later words, unlike the words in this family"),
 ];
 
-/// Counts that change it where they are not 0.
+/// Counts that change the model in an unsupported way if they are not 0.
 const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
-/// The map to the layers' width cannot be multiplied into the table: the norm before it divides by a deviation that depends
-/// on word, position and segment together.
+/// Reason for refusing a norm between the table and the projection to the layers' width. The projection cannot be
+/// multiplied into the table, because the norm divides by a deviation that depends on word, position and segment
+/// together.
 pub(super) const NORM_BETWEEN: &str =
     "in its family, the table of words can be narrower than the layers, with a norm before the projection";
 const EXPERTS: &str = "its feed-forward layers are chosen among experts";
@@ -306,7 +308,7 @@ const MULTIPLIED: &str = "it multiplies what each branch adds by a number";
 const BY_SLOPES: &str = "its scores fall with the distance by fixed slopes (ALiBi)";
 const NOT_TEXTS: &str = "it does not read texts alone";
 
-/// Types of models that people have and attune does not compute, and why.
+/// Types of models that attune does not support, with the reason.
 pub(super) const OTHERS: &[(&str, &str)] = &[
     ("mixtral", EXPERTS),
     ("qwen2_moe", EXPERTS),
@@ -389,7 +391,7 @@ pub(super) const OTHERS: &[(&str, &str)] = &[
     ("wav2vec2", NOT_TEXTS),
 ];
 
-/// Deberta's scores.
+/// Reason for refusing DeBERTa.
 const DISENTANGLED: &str = "its scores compare words and positions separately (disentangled attention)";
 
 impl Keys {
@@ -410,7 +412,7 @@ impl Keys {
         })
     }
 
-    /// The key under which a config has a size.
+    /// Returns the key that a config uses for a size.
     fn key(self, fields: Fields<'_>, own: &'static str) -> Result<&'static str, Refusal> {
         match self.others.iter().find(|(key, _)| *key == own) {
             Some((_, other)) if fields.has(&[other])? => Ok(other),
@@ -420,7 +422,7 @@ impl Keys {
 }
 
 impl Sizes {
-    /// Attention of heads that share the width evenly.
+    /// Returns attention whose heads share the width evenly.
     fn attention(&self) -> Result<AttentionConfig, Refusal> {
         let Self { width, heads, .. } = *self;
         if width.is_multiple_of(heads) {
@@ -430,7 +432,7 @@ impl Sizes {
         Err(Refusal::new(found, "a width that the heads divide evenly", CHECK))
     }
 
-    /// A model of such blocks, with nothing before or after them, and read by the table of words.
+    /// Returns a model of such blocks, with no norms outside them and the word table as readout.
     fn model(&self, block: BlockConfig) -> Architecture {
         Architecture {
             max_tokens: self.positions,

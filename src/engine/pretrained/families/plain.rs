@@ -1,5 +1,5 @@
-//! Families with layer norms: the older ones, with learned positions and biases almost everywhere, and those with rotary
-//! positions.
+//! Families with layer norms: older ones with learned positions and biases almost everywhere, and newer ones with
+//! rotary positions.
 
 use super::super::config::WIDTH_MAX;
 use super::super::fields::{CHECK, Fields};
@@ -18,23 +18,23 @@ use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::norm::NormForm;
 use crate::numerics::positions::{PositionRows, Positions, Rotary, RotaryScaling};
 
-/// A model of BERT's or GPT-2's form: learned positions, layer norms, and biases everywhere.
+/// A model like BERT or GPT-2: learned positions, layer norms, and biases everywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plain {
     /// `D`
     pub width: usize,
     pub layers: usize,
-    /// `H`, a divisor of the width.
+    /// `H`, which divides the width.
     pub heads: usize,
-    /// Units of a feed-forward layer.
+    /// Number of hidden units of a feed-forward layer.
     pub hidden: usize,
     pub positions: usize,
-    /// Behind each sum and after the embeddings, or before each branch and after all layers.
+    /// Position of the norms: after each sum and after the embeddings, or before each branch and after all layers.
     pub norm: Norm,
     pub norm_epsilon: f64,
     pub activation: Activation,
     pub mask: Mask,
-    /// Kinds of sentences; 0 where there are none.
+    /// Number of segment types; 0 if there are none.
     pub types: usize,
     pub readout: Readout,
 }
@@ -53,6 +53,8 @@ impl Plain {
         Ok(Self { width, layers, heads, hidden, positions, norm, norm_epsilon, activation, mask, types: 0, readout })
     }
 
+    /// Returns the engine's shape.
+    ///
     /// # Panics
     /// If the heads do not divide the width.
     pub fn architecture(&self) -> Architecture {
@@ -83,7 +85,7 @@ impl Plain {
     }
 }
 
-/// Words that see those before them only, or all.
+/// Returns the causal mask, or none.
 fn mask(is_causal: bool) -> Mask {
     if is_causal { Mask::Causal } else { Mask::None }
 }
@@ -97,9 +99,10 @@ pub(super) fn bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     Ok(Plain { mask, types, ..plain }.architecture())
 }
 
-/// BERT with positions that count from after a filler's, and a head that has its own activation.
+/// Returns RoBERTa: BERT with positions counted from after that of padding, and a readout layer with its own
+/// activation.
 pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// The filler where the config names none.
+    /// Default id of the padding token.
     const PAD: usize = 1;
     fields.must_be("is_decoder", false, "words that see only earlier words, unlike the words in this family")?;
     let pad = fields.or("pad_token_id", PAD)?;
@@ -113,22 +116,22 @@ pub(super) fn roberta(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     Ok(Architecture { position_rows, readout, ..bert(fields, &sizes)? })
 }
 
-/// The same with norms before each branch and after all layers.
+/// Returns RoBERTa with norms before each branch and after all layers.
 pub(super) fn roberta_pre_norm(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let mut model = roberta(fields, sizes)?;
     model.blocks.iter_mut().for_each(|block| block.norm = Norm::Pre);
     Ok(Architecture { final_norm: true, ..model })
 }
 
-/// BERT, some of whose models add a vector for the task.
+/// Returns ERNIE: BERT, of which the models that add a task vector are refused.
 pub(super) fn ernie(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("use_task_id", false, "a vector for the task, added to each word's")?;
     bert(fields, sizes)
 }
 
-/// BERT with another head, where the table of words is as wide as the layers.
+/// Returns ELECTRA: BERT with another head, if the word table is as wide as the layers.
 pub(super) fn electra(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// The width of the table where the config has none.
+    /// Default width of the table.
     const TABLE: usize = 128;
     let width = fields.or("embedding_size", TABLE)?;
     if width != sizes.width {
@@ -139,7 +142,7 @@ pub(super) fn electra(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     Ok(Architecture { readout: transformed(fields, Activation::Gelu)?, ..bert(fields, sizes)? })
 }
 
-/// RoBERTa without kinds of sentences, whose scores have a number for each distance; the filler is always the same.
+/// Returns MPNet: RoBERTa without segments, with distances in the scores and a fixed padding token.
 pub(super) fn mpnet(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const PAD: usize = 1;
     const BUCKETS: usize = DistanceBuckets::COUNT;
@@ -162,7 +165,7 @@ pub(super) fn mpnet(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, R
     Ok(Architecture { position_rows, ..model })
 }
 
-/// BERT with rotary positions, gates, and no biases within its layers.
+/// Returns Nomic BERT: BERT with rotary positions, gates, and no biases within its layers.
 pub(super) fn nomic_bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const FLAGS: [(&str, &str); 8] = [
         ("qkv_proj_bias", "biases of queries, keys and values"),
@@ -174,7 +177,7 @@ pub(super) fn nomic_bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architectu
         ("rotary_emb_interleaved", "pairs of neighbouring columns"),
         ("use_rms_norm", "norms without a mean"),
     ];
-    // The hub's configs say what those of transformers do not; transformers reads none of it.
+    // These keys are in the hub's configs only; transformers ignores them.
     FLAGS.iter().try_for_each(|(key, found)| fields.must_be(key, false, found))?;
     let turn =
         RotaryKeys { theta_key: "rotary_emb_base", theta: 1e3, fraction_key: Some("rotary_emb_fraction"), ..TURN };
@@ -199,15 +202,15 @@ pub(super) fn nomic_bert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architectu
 }
 
 pub(super) fn distilbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// The epsilon of every norm; DistilBERT has no field for it.
+    /// `ε` of every norm; DistilBERT has no field for it.
     const EPSILON: f64 = 1e-12;
     let activation = activation(fields, "activation", Activation::Gelu)?;
     Ok(Plain::of(sizes, Norm::Post, EPSILON, activation, transformed(fields, activation)?)?.architecture())
 }
 
-/// GPT-2's form; its readout's bias stays 0, as no file has one.
+/// Returns GPT-2. The readout's bias stays 0, as no file has one.
 pub(super) fn gpt2(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    // `reorder_and_upcast_attn` is the same mathematics in another order, which f32 does not need.
+    // `reorder_and_upcast_attn` only changes the order of operations, which does not matter in f32.
     let scale = fields.or("scale_attn_weights", true)?;
     let by_layer = fields.or("scale_attn_by_inverse_layer_idx", false)?;
     let mut model = decoder_with_positions(fields, sizes)?;
@@ -224,9 +227,9 @@ fn decoder_with_positions(fields: Fields<'_>, sizes: &Sizes) -> Result<Architect
     Ok(Plain::of(sizes, Norm::Pre, epsilon, activation, linear(fields, true)?)?.architecture())
 }
 
-/// The first GPT: norms behind each sum, and none before or after the layers.
+/// Returns the first GPT: norms after each sum, and none outside the layers.
 pub(super) fn openai_gpt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// In this family `gelu` is the approximation.
+    /// Activations whose name has another meaning in this family: `gelu` is the tanh form.
     const MEANT: [(&str, Activation); 1] = [("gelu", Activation::GeluTanh)];
     let epsilon = epsilon(fields, "layer_norm_epsilon", 1e-5)?;
     let activation = activation_named(fields, "afn", Activation::GeluTanh, &MEANT)?;
@@ -235,7 +238,7 @@ pub(super) fn openai_gpt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architectu
     Ok(Architecture { embedding_norm: false, readout_bias: false, ..model })
 }
 
-/// GPT-2, all of whose heads share one head of keys and values.
+/// Returns GPTBigCode: GPT-2, all of whose heads share one head of keys and values.
 pub(super) fn gpt_bigcode(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("multi_query", true, "a head of keys and values for each head")?;
     let mut model = gpt2(fields, sizes)?;
@@ -243,7 +246,8 @@ pub(super) fn gpt_bigcode(fields: Fields<'_>, sizes: &Sizes) -> Result<Architect
     Ok(model)
 }
 
-/// GPT-2 without biases of queries, keys and values, whose scores are not scaled; some layers see a window.
+/// Returns GPT-Neo: GPT-2 without biases of queries, keys and values, with unscaled scores, and with a window in some
+/// layers.
 pub(super) fn gpt_neo(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const WINDOW: usize = 256;
     let local = Window { before: Some(window_of(fields.or("window_size", WINDOW)?, "window_size")? - 1), after: None };
@@ -255,7 +259,7 @@ pub(super) fn gpt_neo(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture,
     Ok(Architecture { readout_bias: false, ..model })
 }
 
-/// Whether each layer is local: a list, or patterns that are repeated.
+/// Returns whether each layer is local, according to a list or to repeated patterns.
 fn neo_layers(fields: Fields<'_>, sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
     let kinds = match fields.get::<Vec<String>>(&["attention_layers"])? {
         Some(kinds) => kinds,
@@ -271,12 +275,12 @@ fn neo_layers(fields: Fields<'_>, sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
     kinds_of(&kinds, "attention_layers", ["global", "local"], sizes)
 }
 
-/// The row of the first position in OPT's tables.
+/// Row of the first position in OPT's tables.
 const OPT_FIRST: usize = 2;
 
-/// Pre-norm blocks after positions of which the first two rows are not used.
+/// Returns OPT: pre-norm blocks and positions whose first two rows are not used.
 pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// The epsilon of every norm; OPT has no field for it.
+    /// `ε` of every norm; OPT has no field for it.
     const EPSILON: f64 = 1e-5;
     let is_first = fields.or("do_layer_norm_before", true)?;
     fields.must_be("layer_norm_elementwise_affine", true, "norms with nothing to learn")?;
@@ -296,9 +300,9 @@ pub(super) fn opt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Ref
     Ok(Architecture { embedding_norm: false, final_norm, position_rows, readout_bias: false, ..model })
 }
 
-/// OPT's form with a scaled table and GELU.
+/// Returns BioGPT: OPT with a scaled table and GELU.
 pub(super) fn biogpt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// The epsilon of every norm: `layer_norm_eps` is not read.
+    /// `ε` of every norm; `layer_norm_eps` is not read.
     const EPSILON: f64 = 1e-5;
     let activation = activation(fields, "hidden_act", Activation::Gelu)?;
     let model = Plain::of(sizes, Norm::Pre, EPSILON, activation, linear(fields, true)?)?.architecture();
@@ -308,14 +312,14 @@ pub(super) fn biogpt(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, 
     Ok(Architecture { embedding_scale, position_rows, readout_bias: false, ..model })
 }
 
-/// Attention to earlier words, in heads that are turned.
+/// Returns causal attention with rotary positions.
 fn turned(fields: Fields<'_>, sizes: &Sizes, turn: RotaryKeys) -> Result<AttentionConfig, Refusal> {
     let attention = sizes.attention()?;
     let rotary = Some(turn.read(fields, attention.key_width)?);
     Ok(AttentionConfig { mask: Mask::Causal, rotary, ..attention })
 }
 
-/// A block of two branches that begin with norms.
+/// Returns a pre-norm block.
 fn pre_norm(
     fields: Fields<'_>,
     sizes: &Sizes,
@@ -333,7 +337,7 @@ fn pre_norm(
     })
 }
 
-/// Both branches read the block's input, each after a norm of its own; a part of each head is turned.
+/// Returns GPT-NeoX: parallel branches, each with its own norm, and rotary positions in a part of each head.
 pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let turn = RotaryKeys { theta_key: "rotary_emb_base", fraction_key: Some("rotary_pct"), fraction: 0.25, ..TURN };
     let attention = turned(fields, sizes, turn)?;
@@ -345,7 +349,7 @@ pub(super) fn gpt_neox(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(Architecture { final_norm: true, readout: linear(fields, false)?, ..sizes.model(block) })
 }
 
-/// The same with one norm for both branches, and a readout with a bias.
+/// Returns Phi: like GPT-NeoX with one norm for both branches, and a readout with a bias.
 pub(super) fn phi(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
     let turned = turned(fields, sizes, RotaryKeys { fraction_key: Some(FRACTION), fraction: 0.5, ..TURN })?;
@@ -356,9 +360,9 @@ pub(super) fn phi(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Ref
     Ok(Architecture { final_norm: true, readout, readout_bias: true, ..sizes.model(block) })
 }
 
-/// Layer norms with gated feed-forward layers; a part of each head is turned.
+/// Returns StableLM: layer norms, gated feed-forward layers, and rotary positions in a part of each head.
 pub(super) fn stablelm(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// The heads of keys and values where the config does not say it.
+    /// Default number of heads of keys and values.
     const SHARED: usize = 32;
     fields.must_be("qk_layernorm", false, "layer norms of queries and keys")?;
     let turned = turned(fields, sizes, RotaryKeys { fraction_key: Some(FRACTION), fraction: 0.25, ..TURN })?;
@@ -371,9 +375,9 @@ pub(super) fn stablelm(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture
     Ok(Architecture { final_norm: true, readout: linear(fields, false)?, ..sizes.model(block) })
 }
 
-/// Phi's block, whose queries and keys are turned by pairs of neighbouring columns, without biases of attention.
+/// Returns GPT-J: Phi's block with rotary positions that pair neighbouring columns, and no biases in attention.
 pub(super) fn gptj(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
-    /// Turned columns of a head where the config does not say it.
+    /// Default number of turned columns of a head.
     const TURNED: usize = 64;
     let attention = sizes.attention()?;
     let most = attention.key_width;
@@ -396,7 +400,7 @@ pub(super) fn gptj(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Re
     Ok(Architecture { final_norm: true, readout, readout_bias: true, ..sizes.model(block) })
 }
 
-/// The same as a decoder: a word sees those before it, in layers with a window half as many as the config says.
+/// Returns the ModernBERT decoder: causal, with windows half as wide as in the config.
 pub(super) fn modernbert_decoder(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     let mut model = modernbert(fields, sizes)?;
     for attention in model.blocks.iter_mut().map(|block| &mut block.attention) {
@@ -407,7 +411,8 @@ pub(super) fn modernbert_decoder(fields: Fields<'_>, sizes: &Sizes) -> Result<Ar
     Ok(model)
 }
 
-/// An encoder in today's forms: gates, rotary positions, windows to both sides; layer 0 has no norm before its attention.
+/// Returns ModernBERT: an encoder with gates, rotary positions and windows in both directions. Layer 0 has no norm
+/// before its attention.
 pub(super) fn modernbert(fields: Fields<'_>, sizes: &Sizes) -> Result<Architecture, Refusal> {
     const EVERY: usize = 3;
     const REACH: usize = 128;

@@ -1,4 +1,4 @@
-//! Values of one field, or some, that several families have, those of rotary positions among them.
+//! Values of fields that several families have, including those of rotary positions.
 
 use super::super::fields::{CHECK, Fields, no_such};
 use super::super::refusal::{Refusal, quoted};
@@ -10,7 +10,7 @@ use crate::numerics::block::BlockConfig;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::positions::{Rotary, RotaryScaling};
 
-/// The names of activations; of several for one, the first is written.
+/// Names of activation functions. Of several names for one function the first is written.
 pub(in crate::pretrained) const ACTIVATIONS: [(&str, Activation); 8] = [
     ("gelu", Activation::Gelu),
     ("gelu_new", Activation::GeluTanh),
@@ -26,20 +26,20 @@ pub(super) fn activation(fields: Fields<'_>, key: &str, default: Activation) -> 
     activation_named(fields, key, default, &[])
 }
 
-/// The same in a family in which some of the names have another meaning.
+/// Returns the activation function of a name, in a family in which some of the names have another meaning.
 pub(super) fn activation_named(
     fields: Fields<'_>,
     key: &str,
     default: Activation,
-    meant: &[(&str, Activation)],
+    renamed: &[(&str, Activation)],
 ) -> Result<Activation, Refusal> {
     let Some(name) = fields.get::<String>(&[key])? else { return Ok(default) };
-    let found = meant.iter().chain(&ACTIVATIONS).find(|(known, _)| *known == name);
+    let found = renamed.iter().chain(&ACTIVATIONS).find(|(other, _)| *other == name);
     found.map(|(_, activation)| *activation).ok_or_else(|| {
         let names = ACTIVATIONS.map(|(name, _)| name);
         let refusal = no_such(&name, key, format!("one of {}", names.join(", ")));
         match nearest(&name, names) {
-            Some(near) => Refusal { advice: format!("was {near} meant?"), ..refusal },
+            Some(near) => Refusal { advice: format!("was {near} renamed?"), ..refusal },
             None => refusal,
         }
     })
@@ -66,12 +66,12 @@ pub(super) fn is_tied(fields: Fields<'_>, default: bool) -> Result<bool, Refusal
     fields.or("tie_word_embeddings", default)
 }
 
-/// Read by the table of words or by weights of its own.
+/// Returns a readout that is tied to the word table or has its own weights.
 pub(super) fn linear(fields: Fields<'_>, is_tied_else: bool) -> Result<Readout, Refusal> {
     Ok(if is_tied(fields, is_tied_else)? { Readout::Tied } else { Readout::Linear })
 }
 
-/// The same after a layer of its own.
+/// Returns such a readout after a layer of its own.
 pub(super) fn transformed(fields: Fields<'_>, activation: Activation) -> Result<Readout, Refusal> {
     let of = if is_tied(fields, true)? { Readout::Transformed } else { Readout::TransformedLinear };
     Ok(of(activation))
@@ -80,7 +80,7 @@ pub(super) fn transformed(fields: Fields<'_>, activation: Activation) -> Result<
 pub(super) const FULL: &str = "full_attention";
 pub(super) const SLIDING: &str = "sliding_attention";
 
-/// Whether each layer sees a window only: as a list says, or a rule.
+/// Returns whether each layer has a window, according to a list or to a rule.
 pub(super) fn kinds(fields: Fields<'_>, sizes: &Sizes, slides: impl Fn(usize) -> bool) -> Result<Vec<bool>, Refusal> {
     const KEY: &str = "layer_types";
     match fields.get::<Vec<String>>(&[KEY])? {
@@ -89,7 +89,7 @@ pub(super) fn kinds(fields: Fields<'_>, sizes: &Sizes, slides: impl Fn(usize) ->
     }
 }
 
-/// Whether each layer is of the second of two kinds.
+/// Returns whether each layer is of the second of two kinds.
 pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Sizes) -> Result<Vec<bool>, Refusal> {
     if list.len() != sizes.layers {
         let found = format!("{key} of {}", counted(list.len(), "layer"));
@@ -102,17 +102,17 @@ pub(super) fn kinds_of(list: &[String], key: &str, names: [&str; 2], sizes: &Siz
     list.iter().map(kind).collect()
 }
 
-/// The number of layers from one that sees all words to the next.
+/// Returns the interval of layers without a window.
 pub(super) fn layers_between(fields: Fields<'_>, key: &str, default: usize) -> Result<usize, Refusal> {
     fields.size(key, default, "the number of layers from one that sees all words to the next", usize::MAX)
 }
 
-/// A window of the given number of words, with the word itself.
+/// Returns a window of the given number of words, including the word itself.
 pub(super) fn window_of(words: usize, key: &str) -> Result<usize, Refusal> {
     if words > 0 { Ok(words) } else { Err(Refusal::new(format!("0 as {key}"), "1 or more", CHECK)) }
 }
 
-/// The same, as `sliding_window` says; null is none.
+/// Returns the window of the field `sliding_window`; null means none.
 pub(super) fn window(fields: Fields<'_>, default: Option<usize>) -> Result<Option<usize>, Refusal> {
     const KEY: &str = "sliding_window";
     match fields.find::<usize>(&[KEY])? {
@@ -122,12 +122,12 @@ pub(super) fn window(fields: Fields<'_>, default: Option<usize>) -> Result<Optio
     }
 }
 
-/// Why there is no window: the config has none, or a flag says that its window does not count.
+/// The reason why there is no window: the config has none, or a flag disables it.
 pub(super) type NoWindow = &'static str;
 pub(super) const NONE: NoWindow = "no sliding_window";
 pub(super) const OFF: NoWindow = "a sliding_window that does not count, because use_sliding_window is not true";
 
-/// The model with windows on some of its layers.
+/// Adds windows to some layers of a model.
 pub(super) fn windowed(
     fields: Fields<'_>,
     sizes: &Sizes,
@@ -147,33 +147,33 @@ pub(super) fn windowed(
     Ok(model)
 }
 
-/// Biases of queries, keys and values; of outputs; and of the feed-forward layer.
+/// Sets which biases there are: those of queries, keys and values; of outputs; and of the feed-forward layer.
 pub(super) fn set_biases(block: &mut BlockConfig, [of_inputs, of_output, of_forward]: [bool; 3]) {
     (block.attention.bias, block.attention.output_bias, block.forward_bias) = (of_inputs, of_output, of_forward);
 }
 
-/// The keys of a turn, and the values of those that are missing.
+/// The keys of rotary positions, and the default values.
 #[derive(Clone, Copy)]
 pub(super) struct RotaryKeys {
-    /// The name in `rope_parameters` of the layers that have it.
+    /// Name, in `rope_parameters`, of the layers that use them.
     pub kind: &'static str,
     pub theta_key: &'static str,
     pub theta: f64,
-    /// The share of a head that is turned, in families of which part of a head can be; others have no use for the key.
+    /// Key of the share of a head that is turned, in families that turn a part of each head; others ignore it.
     pub fraction_key: Option<&'static str>,
     pub fraction: f64,
-    /// Whether `rope_scaling` is of these layers.
+    /// Whether `rope_scaling` applies to these layers.
     pub is_scaled: bool,
 }
 
 pub(super) const TURN: RotaryKeys =
     RotaryKeys { kind: FULL, theta_key: "rope_theta", theta: 1e4, fraction_key: None, fraction: 1.0, is_scaled: true };
 
-/// The keys of today's configs.
+/// Keys of current configs.
 const PARAMETERS: &str = "rope_parameters";
 const THETA: &str = "rope_theta";
 const SCALING: &str = "rope_scaling";
-/// The older name of the type.
+/// Older name of the type.
 const OLD_TYPE: &str = "type";
 pub(super) const FRACTION: &str = "partial_rotary_factor";
 const TYPE: &str = "rope_type";
@@ -203,10 +203,10 @@ impl RotaryKeys {
         Ok(Rotary { theta, width, scaling: scaling(fields, new)? })
     }
 
-    /// The path of these layers' parameters; empty where the config has the older keys.
+    /// Returns the path of these layers' parameters, or an empty one if the config has the older keys.
     fn parameters(&self, fields: Fields<'_>) -> Result<&'static [&'static str], Refusal> {
         const OLDER: &[&str] = &[SCALING];
-        // Of a kind's own, or of all layers.
+        // Those of this kind of layers, or of all layers.
         let paths: [&'static [&'static str]; 2] = if self.kind == FULL {
             [&[PARAMETERS, FULL], &[PARAMETERS]]
         } else {
@@ -215,7 +215,7 @@ impl RotaryKeys {
         if fields.has(paths[0])? {
             return Ok(paths[0]);
         }
-        // The older key takes the place of the newer one, with all that stands in that.
+        // The older key replaces the newer one with all of its values.
         for path in [OLDER, paths[1]].into_iter().skip(usize::from(!self.is_scaled)) {
             for key in [THETA, TYPE, OLD_TYPE] {
                 if fields.has(&[path[0], key])? {
@@ -227,7 +227,7 @@ impl RotaryKeys {
     }
 }
 
-/// The scaling that stands under these keys; none where there are none.
+/// Returns the scaling at a path of keys; none if the path is empty.
 fn scaling(fields: Fields<'_>, path: &[&str]) -> Result<RotaryScaling, Refusal> {
     const FACTOR: [f64; 2] = [1.0, 1e6];
     const TURNS: [f64; 2] = [1e-3, 1e6];

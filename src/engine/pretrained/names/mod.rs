@@ -1,8 +1,8 @@
-//! Which tensor of a file is which of the engine: the names that each family has, and their variants.
+//! The mapping from the tensors of a file to those of the engine: the names of each family, and their variants.
 //!
-//! The hub's oldest files call a norm's gain and bias `gamma` and `beta`; files of a bare model have no prefix; those
-//! of a model with a head have one. GPT-2 keeps its matrices as the engine does, (in, out), and queries, keys and
-//! values side by side in one; the others keep each as (out, in), and some of them several in one stack of rows.
+//! The hub's oldest files call a norm's gain and bias `gamma` and `beta`. Files of a bare model have no prefix; those
+//! of a model with a head have one. GPT-2 stores its matrices like the engine, (in, out), with queries, keys and values
+//! side by side in one matrix. The others store each as (out, in), and some stack the rows of several in one matrix.
 
 pub(super) mod tables;
 mod wrapper;
@@ -14,30 +14,31 @@ use super::refusal::{Refusal, quoted, shape};
 use super::safetensors::{FileTensor, bytes_read, not_read};
 use crate::numerics::params::{Layer, Start, TensorId, TensorName};
 
-/// How a tensor of the engine lies in one of a file.
+/// The layout of a tensor of the engine within a tensor of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorLayout {
-    /// Entry by entry the same.
+    /// The same entries in the same order.
     Same,
     /// (out, in), where the engine has (in, out).
     Transposed,
-    /// So many tensors of the same width stand side by side; of these, one, from 0.
+    /// One of `of` tensors of the same width that are side by side; `at` counts from 0.
     Slice { at: usize, of: usize },
-    /// Some rows of a stack (out, in) of so many, from one on.
+    /// Rows from `begin` on, of a stack (out, in) of `of` rows.
     Rows { begin: usize, of: usize },
-    /// (out, in) with the rows of so many tensors, head by head: of each head the rows of one, from 0.
+    /// (out, in) with the rows of `of` tensors, interleaved head by head, each `width` rows wide; `at` is the number of
+    /// this tensor, from 0.
     Heads { at: usize, of: usize, width: usize },
-    /// (out, in) with heads of so many rows. Of each, the turned ones that belong together are neighbours in the file; in
-    /// the engine the first ones of all pairs come before the second ones.
+    /// (out, in) with heads of `width` rows, of which the first `turned` are turned. The two rows of each pair are
+    /// neighbours in the file; in the engine the first rows of all pairs come before the second ones.
     Pairs { width: usize, turned: usize },
-    /// A row for each bucket of distances and a column for each head, of which the engine has a number for each head and
+    /// A row for each bucket of distances and a column for each head; the engine has a number for each head and
     /// distance.
     Buckets(DistanceBuckets),
 }
 
-/// The distances of sentences of at most so many tokens in 32 buckets: half of them for later words. In each half, the
-/// first half is of a distance each, and the others grow with the logarithm (Raffel et al. 2020, arXiv 1910.10683,
-/// section 2.1).
+/// The distances in sentences of at most `tokens` tokens, divided into 32 buckets, half of them for later words. In
+/// each half, the first buckets are of one distance each and the others grow logarithmically (Raffel et al. 2020, arXiv
+/// 1910.10683, section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DistanceBuckets {
     tokens: usize,
@@ -45,17 +46,17 @@ pub struct DistanceBuckets {
 
 impl DistanceBuckets {
     pub const COUNT: usize = 32;
-    /// The distance from which all are in the last bucket.
+    /// Distance from which all are in the last bucket.
     const FAR: f32 = 128.0;
 
-    /// The bucket of one of the engine's distances, which begin with the key furthest before its query.
+    /// Returns the bucket of a distance's index in the engine, which begins with the key furthest before its query.
     pub(super) fn bucket(self, distance: usize) -> usize {
         let (middle, half) = (self.tokens - 1, Self::COUNT / 2);
         let (exact, far) = (half / 2, distance.abs_diff(middle));
         let within = if far < exact {
             far
         } else {
-            // In single precision, as the models were trained.
+            // In single precision, as in training.
             let share = (far as f32 / exact as f32).ln() / (Self::FAR / exact as f32).ln();
             (exact + (share * (half - exact) as f32) as usize).min(half - 1)
         };
@@ -63,7 +64,7 @@ impl DistanceBuckets {
     }
 }
 
-/// Outputs that stand one after the other in the file and in the engine.
+/// Outputs that are consecutive both in the file and in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutputRun {
     pub in_file: usize,
@@ -72,12 +73,12 @@ pub(super) struct OutputRun {
 }
 
 impl TensorLayout {
-    /// Whether a matrix of the file has a row for each output.
+    /// Returns whether a matrix of the file has a row for each output.
     pub(super) fn is_turned(self) -> bool {
         matches!(self, Self::Transposed | Self::Rows { .. } | Self::Heads { .. } | Self::Pairs { .. })
     }
 
-    /// The outputs in the file of a tensor that has so many in the engine.
+    /// Returns the number of outputs in the file of a tensor that has `cols` in the engine.
     fn outputs(self, cols: usize) -> usize {
         match self {
             Self::Same | Self::Transposed | Self::Pairs { .. } | Self::Buckets(_) => cols,
@@ -86,7 +87,7 @@ impl TensorLayout {
         }
     }
 
-    /// The outputs of the engine's tensor, which has so many, that follow one another in the file too.
+    /// Returns the number of consecutive outputs of the engine's tensor that are consecutive in the file too.
     fn run(self, cols: usize) -> usize {
         match self {
             Self::Heads { width, .. } => width,
@@ -95,13 +96,13 @@ impl TensorLayout {
         }
     }
 
-    /// The outputs of the engine's tensor, which has so many, as they stand in the file's.
+    /// Splits the outputs of the engine's tensor into runs that are consecutive in the file.
     pub(super) fn runs(self, cols: usize) -> impl Iterator<Item = OutputRun> {
         let count = self.run(cols).max(1);
         (0..cols).step_by(count).map(move |at| OutputRun { in_file: self.output(at, cols), in_engine: at, count })
     }
 
-    /// The output in the file of one in the engine.
+    /// Returns the index in the file of an output of the engine.
     fn output(self, col: usize, cols: usize) -> usize {
         match self {
             Self::Same | Self::Transposed => col,
@@ -121,7 +122,7 @@ impl TensorLayout {
         }
     }
 
-    /// The shape in a file of a tensor of the engine.
+    /// Returns the shape in a file of a tensor of the engine.
     fn shape(self, (rows, cols): (usize, usize), is_vector: bool) -> Vec<usize> {
         let outputs = self.outputs(cols);
         match self {
@@ -132,7 +133,7 @@ impl TensorLayout {
         }
     }
 
-    /// The index in a file of an entry of the engine's tensor, which has so many columns.
+    /// Returns the index in a file of an entry of the engine's tensor, which has `cols` columns.
     fn index(self, (row, col): (usize, usize), cols: usize, is_vector: bool) -> Vec<usize> {
         let output = self.output(col, cols);
         match self {
@@ -146,42 +147,42 @@ impl TensorLayout {
 
 /// The names of a family's tensors.
 pub(super) struct TensorNames {
-    /// Prefixes that a model's own tensors may have, the head's not; the first is written.
+    /// Prefixes that a model's own tensors may have, but not those of its head; the first is written.
     prefixes: &'static [&'static str],
     rows: &'static [&'static [NamedTensors]],
-    /// Other names of some, and those of the rows: as transformers wrote them at some time.
+    /// Other names of some tensors with the usual ones, from other versions of transformers.
     aliases: &'static [(&'static str, &'static str)],
 }
 
-/// Tensors that stand under one name: `NAME.weight`, `NAME.bias`. `{}` is the number of the layer.
+/// Tensors with a common name: `NAME.weight`, `NAME.bias`. `{}` is replaced by the number of the layer.
 struct NamedTensors {
     weight: Option<TensorName>,
     bias: Option<TensorName>,
     name: &'static str,
-    lies: Lies,
+    layout: RowLayout,
 }
 
-/// How the weights of a row lie, before the sizes of a model are known.
+/// The layout of the weights of a row, before the sizes of a model are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lies {
+enum RowLayout {
     Same,
     Transposed,
-    /// One of three side by side.
+    /// One of three tensors side by side.
     Third(usize),
-    /// Rows of a stack, after those of the rows of the same name that come before.
+    /// Rows of a stack, after those of earlier rows of the same name.
     Stacked,
-    /// One of three, head by head.
+    /// One of three tensors, head by head.
     OfHeads(usize),
-    /// Turned rows in pairs of neighbours.
+    /// Rows with the two of each turned pair as neighbours.
     Pairs,
     /// Numbers of distances in buckets.
     Buckets,
 }
 
-/// The rows of queries, keys and values, each head with all three: GPT-NeoX.
+/// Number of tensors that each head has rows of: queries, keys and values, in GPT-NeoX.
 const OF_HEAD: usize = 3;
 
-/// Which of a row's two tensors.
+/// The choice between the two tensors of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Weight,
@@ -214,7 +215,7 @@ impl TensorNames {
         self.rows().flat_map(ends).find(|(row, end)| end.of(row) == Some(name))
     }
 
-    /// A name as it stands in the table.
+    /// Returns a name in the form of the table.
     fn canonical(&self, name: &str) -> String {
         let longest = self.prefixes.iter().filter(|prefix| name.starts_with(**prefix)).max_by_key(|it| it.len());
         let own = longest.map_or(name, |prefix| &name[prefix.len()..]);
@@ -229,21 +230,21 @@ impl TensorNames {
     }
 }
 
-/// The tensors of all files of a model, under the names of the tables.
+/// The tensors of all files of a model, by the names of the tables.
 pub struct FoundTensors<'a> {
     family: Family,
     tensors: BTreeMap<String, (usize, &'a FileTensor)>,
-    /// Other names for the same.
+    /// Names of tensors that are copies of others under an alias.
     again: Vec<&'a str>,
-    /// The prefix that a program put before all names.
+    /// Prefix that a program put before all names.
     wrapper: Option<String>,
 }
 
 impl<'a> FoundTensors<'a> {
-    /// The tensors with the number of the file that each is in.
+    /// Collects tensors, each with the number of its file.
     ///
     /// # Errors
-    /// If two claim to be the same, or the files have several models or an adapter.
+    /// If two have the same name in the table, or the files have several models or an adapter.
     pub fn new(
         family: Family,
         tensors: impl Iterator<Item = (usize, &'a FileTensor)> + Clone,
@@ -257,7 +258,7 @@ impl<'a> FoundTensors<'a> {
                 found.tensors.insert(name, (file, tensor));
                 continue;
             };
-            // Such as BERT's bias of the guesses, which may stand under both of its names.
+            // For example BERT's bias of the predictions, which may occur under both of its names.
             let is_alias = other.name != tensor.name && family.names().aliases.iter().any(|(_, of)| *of == name);
             if !is_alias {
                 let both = format!("{} and {}", quoted(&other.name), quoted(&tensor.name));
@@ -268,17 +269,17 @@ impl<'a> FoundTensors<'a> {
         Ok(found)
     }
 
-    /// Whether there is a tensor that the engine calls so.
+    /// Returns whether the files have a tensor of this name in the engine.
     pub fn has(&self, name: TensorName) -> bool {
         self.of(name.into()).is_some()
     }
 
-    /// A tensor of the engine, with the number of its file.
+    /// Returns the file's tensor for one of the engine, with the number of its file.
     pub fn of(&self, id: TensorId) -> Option<(usize, &'a FileTensor)> {
         self.tensors.get(&self.family.written(id)?).copied()
     }
 
-    /// A tensor of a layer that the config does not mention: to leave it out would be another model.
+    /// Returns a tensor of a layer that the config does not mention. Leaving it out would change the model.
     fn beyond(&self, wanted: &[(TensorId, usize, usize)], config: &Config) -> Option<&'a str> {
         let wanted: BTreeSet<TensorId> = wanted.iter().map(|(id, ..)| *id).collect();
         let names = TensorName::ALL.iter().filter(|name| name.is_of_a_block());
@@ -288,7 +289,7 @@ impl<'a> FoundTensors<'a> {
 }
 
 impl Family {
-    /// The name that the family has for a tensor of the engine.
+    /// Returns the family's name for a tensor of the engine.
     fn written(self, id: TensorId) -> Option<String> {
         let (row, end) = self.names().row(id.name)?;
         Some(format!("{}.{}", row.name.replace("{}", &id.block.to_string()), end.suffix()))
@@ -296,28 +297,28 @@ impl Family {
 }
 
 impl Config {
-    /// How a tensor of the engine lies in the family's.
+    /// Returns the layout of a tensor of the engine in the family's files.
     fn layout(&self, id: TensorId) -> TensorLayout {
         let Some((row, end)) = self.family.names().row(id.name) else { return TensorLayout::Same };
         let block = self.architecture.blocks.get(id.block);
-        match row.lies {
-            Lies::Transposed if end == End::Weight => TensorLayout::Transposed,
-            Lies::Same | Lies::Transposed => TensorLayout::Same,
-            Lies::Third(at) => TensorLayout::Slice { at, of: 3 },
-            Lies::OfHeads(at) => {
+        match row.layout {
+            RowLayout::Transposed if end == End::Weight => TensorLayout::Transposed,
+            RowLayout::Same | RowLayout::Transposed => TensorLayout::Same,
+            RowLayout::Third(at) => TensorLayout::Slice { at, of: 3 },
+            RowLayout::OfHeads(at) => {
                 let width = block.map_or(1, |block| block.attention.key_width);
                 TensorLayout::Heads { at, of: OF_HEAD, width }
             }
-            Lies::Pairs => {
+            RowLayout::Pairs => {
                 let attention = block.map(|block| &block.attention);
                 let turned = attention.and_then(|it| it.rotary).map_or(0, |rotary| rotary.width);
                 TensorLayout::Pairs { width: attention.map_or(1, |it| it.key_width), turned }
             }
-            Lies::Buckets => {
+            RowLayout::Buckets => {
                 let tokens = block.and_then(|block| block.attention.distances).unwrap_or(1);
                 TensorLayout::Buckets(DistanceBuckets { tokens })
             }
-            Lies::Stacked => {
+            RowLayout::Stacked => {
                 let height = |row: &NamedTensors| Some(block?.shape(end.of(row)?)?.1);
                 let stack = || self.family.names().rows().filter(|other| other.name == row.name);
                 let sum = |rows: &mut dyn Iterator<Item = &'static NamedTensors>| rows.filter_map(height).sum();
@@ -327,8 +328,8 @@ impl Config {
         }
     }
 
-    /// The tensors of a file for these of the engine, under the names that transformers gives them; without what the
-    /// family has no name for. `entry` is an entry of the engine's.
+    /// Returns the tensors to be written for these of the engine, under the names that transformers uses. Those for
+    /// which the family has no name are left out. `entry` returns an entry of a tensor of the engine.
     pub(super) fn tensors(
         &self,
         wanted: &[(TensorId, usize, usize)],
@@ -338,7 +339,7 @@ impl Config {
         let mut tensors = BTreeMap::new();
         for &(id, rows, cols) in wanted {
             let Some(name) = self.family.written(id) else { continue };
-            // The names of heads have no prefix.
+            // Tensors of a head have no prefix.
             let is_of_model = id.name.layer() != Layer::Readout
                 || matches!(id.name, TensorName::FinalNormGain | TensorName::FinalNormBias);
             let name = if is_of_model { format!("{prefix}{name}") } else { name };
@@ -355,7 +356,7 @@ impl Config {
     }
 }
 
-/// A tensor to be written, row-major.
+/// A row-major tensor to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewTensor {
     pub shape: Vec<usize>,
@@ -368,46 +369,46 @@ impl NewTensor {
     }
 }
 
-/// The source of a tensor of the engine.
+/// The place in the files that a tensor of the engine comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The number of the file.
+    /// Number of the file.
     pub file: usize,
-    /// The name in that file.
+    /// Name of the tensor in the file.
     pub tensor: String,
-    /// Its shape there.
+    /// Shape of the tensor in the file.
     pub shape: Vec<usize>,
     pub layout: TensorLayout,
-    /// Columns of the engine's tensor.
+    /// Number of columns of the engine's tensor.
     cols: usize,
 }
 
 impl Origin {
-    /// The index in the file's tensor of one entry of the engine's.
+    /// Returns the index in the file's tensor of an entry of the engine's.
     pub fn index(&self, row: usize, col: usize) -> Vec<usize> {
-        // A vector in the file is a row of the engine.
+        // A vector of the file is a row in the engine.
         self.layout.index((row, col), self.cols, self.shape.len() == 1)
     }
 }
 
-/// The source of each tensor of a model; the table of words is [`TensorName::Embedding`].
+/// The origin of each tensor of a model; the word table is [`TensorName::Embedding`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
-    /// In the order of the engine.
+    /// Origins, in the order of the engine.
     pub of: BTreeMap<TensorId, Origin>,
-    /// Tensors of the files that are not used, in the order of their names.
+    /// Names of the files' tensors that are not used, sorted.
     pub skipped: Vec<String>,
-    /// The prefix that a program put before the names of the files, such as `_orig_mod.`.
+    /// Prefix that a program put before the names, such as `_orig_mod.`.
     pub wrapper: Option<String>,
 }
 
 impl Origins {
-    /// Finds every tensor of the given shapes. One that the family has no name for stays zero: the readout's bias of
-    /// GPT-2.
+    /// Finds every tensor of the given shapes. One for which the family has no name stays zero, such as the bias of
+    /// GPT-2's readout.
     ///
     /// # Errors
-    /// If one is missing, has another shape, or numbers of a kind that is not read; or if a layer has more than the config
-    /// says.
+    /// If one is missing, has another shape or an unsupported number type, or if a layer has more tensors than the
+    /// config says.
     pub fn find(
         found: &FoundTensors<'_>,
         wanted: &[(TensorId, usize, usize)],
@@ -423,9 +424,9 @@ impl Origins {
                 None => missing.extend(found.family.written(id)),
             }
         }
-        // Several tensors of the engine may be in one of the files.
-        let mut known = BTreeSet::new();
-        missing.retain(|name: &String| known.insert(name.clone()));
+        // Several tensors of the engine may come from one of the files.
+        let mut distinct = BTreeSet::new();
+        missing.retain(|name: &String| distinct.insert(name.clone()));
         if !missing.is_empty() {
             return Err(not_there(&missing, found, config));
         }
@@ -462,14 +463,14 @@ fn origin(
     Ok(Origin { file, tensor: tensor.name.clone(), shape: expected, layout, cols })
 }
 
-/// Vectors have one dimension in a file. A table or matrix of one row has two.
+/// Returns whether a tensor is a vector, which has one dimension in a file; a table or matrix of one row has two.
 fn is_vector(tensor: &FileTensor, layout: TensorLayout, rows: usize) -> bool {
     layout != TensorLayout::Transposed && rows == 1 && tensor.shape.len() == 1
 }
 
 const MISMATCH: &str = "config.json and the weights belong to two models: download both again";
 
-/// Names that are missing; where these are many, with some of those that are there.
+/// Returns the refusal of missing names. If there are many, it also lists some of the names that exist.
 fn not_there(missing: &[String], found: &FoundTensors<'_>, config: &Config) -> Refusal {
     const MISSING_SHOWN: usize = 8;
     const FOUND_SHOWN: usize = 3;
@@ -484,12 +485,12 @@ fn not_there(missing: &[String], found: &FoundTensors<'_>, config: &Config) -> R
     Refusal::new(found, expected, "download the model again; if it is of another kind, attune does not open it")
 }
 
-/// The first of some names, and how many more there are.
+/// Lists the first of some names, and how many more there are.
 fn some<'a>(mut names: impl Iterator<Item = &'a str>, count: usize) -> String {
-    let mut shown: Vec<String> = names.by_ref().take(count).map(quoted).collect();
+    let mut listed: Vec<String> = names.by_ref().take(count).map(quoted).collect();
     let more = names.count();
     if more > 0 {
-        shown.push(format!("{more} more"));
+        listed.push(format!("{more} more"));
     }
-    shown.join(", ")
+    listed.join(", ")
 }

@@ -1,36 +1,36 @@
-//! The names of each family's tensors, and how they lie.
+//! The names of each family's tensors, and their layouts.
 
-use super::{Lies, NamedTensors, TensorNames};
+use super::{NamedTensors, RowLayout, TensorNames};
 use crate::numerics::params::TensorName::{self, *};
 
-const fn row(weight: TensorName, bias: TensorName, name: &'static str, lies: Lies) -> NamedTensors {
-    NamedTensors { weight: Some(weight), bias: Some(bias), name, lies }
+const fn row(weight: TensorName, bias: TensorName, name: &'static str, layout: RowLayout) -> NamedTensors {
+    NamedTensors { weight: Some(weight), bias: Some(bias), name, layout }
 }
 
 const fn linear(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
-    row(weight, bias, name, Lies::Transposed)
+    row(weight, bias, name, RowLayout::Transposed)
 }
 
-/// A norm with `β`, or as it lies.
+/// Makes the row of a norm with `β`, or of other tensors with the engine's layout.
 const fn same(weight: TensorName, bias: TensorName, name: &'static str) -> NamedTensors {
-    row(weight, bias, name, Lies::Same)
+    row(weight, bias, name, RowLayout::Same)
 }
 
-/// A table, or the gain of a norm that has no `β`.
+/// Makes the row of a table, or of the gain of a norm without `β`.
 const fn alone(weight: TensorName, name: &'static str) -> NamedTensors {
-    NamedTensors { weight: Some(weight), bias: None, name, lies: Lies::Same }
+    NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Same }
 }
 
-/// Weights whose bias has another name.
+/// Makes the row of transposed weights whose bias has another name.
 const fn weights(weight: TensorName, name: &'static str) -> NamedTensors {
-    NamedTensors { weight: Some(weight), bias: None, name, lies: Lies::Transposed }
+    NamedTensors { weight: Some(weight), bias: None, name, layout: RowLayout::Transposed }
 }
 
 const fn bias(bias: TensorName, name: &'static str) -> NamedTensors {
-    NamedTensors { weight: None, bias: Some(bias), name, lies: Lies::Same }
+    NamedTensors { weight: None, bias: Some(bias), name, layout: RowLayout::Same }
 }
 
-/// The layers of BERT and those that keep its names.
+/// Layers of BERT and of families that use its names.
 const BERT_LAYERS: &[NamedTensors] = &[
     alone(Embedding, "embeddings.word_embeddings"),
     alone(Positions, "embeddings.position_embeddings"),
@@ -53,12 +53,12 @@ pub(in crate::pretrained) const BERT: TensorNames = {
         weights(LogitWeights, "cls.predictions.decoder"),
         bias(LogitBias, "cls.predictions"),
     ];
-    // The bias under the name of the layer that adds it.
+    // The bias by the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
     TensorNames { prefixes: &["bert.", "ernie."], rows: &[BERT_LAYERS, HEAD], aliases }
 };
 
-/// The head of RoBERTa and those that keep its names.
+/// Head of RoBERTa and of families that use its names.
 const ROBERTA_HEAD: &[NamedTensors] = &[
     linear(TransformWeights, TransformBias, "lm_head.dense"),
     same(TransformNormGain, TransformNormBias, "lm_head.layer_norm"),
@@ -109,12 +109,12 @@ pub(in crate::pretrained) const MPNET: TensorNames = {
         linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.attn.q"),
         linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.attn.k"),
         linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.attn.v"),
-        // One table for all layers.
+        // All layers share one table.
         NamedTensors {
             weight: Some(DistanceBias),
             bias: None,
             name: "encoder.relative_attention_bias",
-            lies: Lies::Buckets,
+            layout: RowLayout::Buckets,
         },
         linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.attn.o"),
         same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.LayerNorm"),
@@ -130,9 +130,9 @@ pub(in crate::pretrained) const NOMIC_BERT: TensorNames = {
         alone(Embedding, "embeddings.word_embeddings"),
         alone(Segments, "embeddings.token_type_embeddings"),
         same(EmbeddingNormGain, EmbeddingNormBias, "emb_ln"),
-        row(QueryWeights, QueryBias, "encoder.layers.{}.attn.Wqkv", Lies::Stacked),
-        row(KeyWeights, KeyBias, "encoder.layers.{}.attn.Wqkv", Lies::Stacked),
-        row(ValueWeights, ValueBias, "encoder.layers.{}.attn.Wqkv", Lies::Stacked),
+        row(QueryWeights, QueryBias, "encoder.layers.{}.attn.Wqkv", RowLayout::Stacked),
+        row(KeyWeights, KeyBias, "encoder.layers.{}.attn.Wqkv", RowLayout::Stacked),
+        row(ValueWeights, ValueBias, "encoder.layers.{}.attn.Wqkv", RowLayout::Stacked),
         linear(OutputWeights, OutputBias, "encoder.layers.{}.attn.out_proj"),
         same(AttentionNormGain, AttentionNormBias, "encoder.layers.{}.norm1"),
         linear(HiddenWeights, HiddenBias, "encoder.layers.{}.mlp.fc11"),
@@ -144,7 +144,7 @@ pub(in crate::pretrained) const NOMIC_BERT: TensorNames = {
         weights(LogitWeights, "cls.predictions.decoder"),
         bias(LogitBias, "cls.predictions"),
     ];
-    // The bias under the name of the layer that adds it.
+    // The bias by the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
     TensorNames { prefixes: &["nomic_bert.", "bert."], rows: &[LAYERS], aliases }
 };
@@ -174,9 +174,9 @@ pub(in crate::pretrained) const GPT2: TensorNames = {
         alone(Embedding, "wte"),
         alone(Positions, "wpe"),
         same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
-        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Third(0)),
-        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Third(1)),
-        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Third(2)),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", RowLayout::Third(0)),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", RowLayout::Third(1)),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", RowLayout::Third(2)),
         same(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
         same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
         same(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
@@ -191,9 +191,9 @@ pub(in crate::pretrained) const OPENAI_GPT: TensorNames = {
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "tokens_embed"),
         alone(Positions, "positions_embed"),
-        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Third(0)),
-        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Third(1)),
-        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Third(2)),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", RowLayout::Third(0)),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", RowLayout::Third(1)),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", RowLayout::Third(2)),
         same(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
         same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
         same(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
@@ -209,9 +209,9 @@ pub(in crate::pretrained) const GPT_BIGCODE: TensorNames = {
         alone(Embedding, "wte"),
         alone(Positions, "wpe"),
         same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
-        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", Lies::Stacked),
-        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", Lies::Stacked),
-        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", Lies::Stacked),
+        row(QueryWeights, QueryBias, "h.{}.attn.c_attn", RowLayout::Stacked),
+        row(KeyWeights, KeyBias, "h.{}.attn.c_attn", RowLayout::Stacked),
+        row(ValueWeights, ValueBias, "h.{}.attn.c_attn", RowLayout::Stacked),
         linear(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
         same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
         linear(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
@@ -226,8 +226,8 @@ pub(in crate::pretrained) const GPT_J: TensorNames = {
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "wte"),
         same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
-        row(QueryWeights, QueryBias, "h.{}.attn.q_proj", Lies::Pairs),
-        row(KeyWeights, KeyBias, "h.{}.attn.k_proj", Lies::Pairs),
+        row(QueryWeights, QueryBias, "h.{}.attn.q_proj", RowLayout::Pairs),
+        row(KeyWeights, KeyBias, "h.{}.attn.k_proj", RowLayout::Pairs),
         linear(ValueWeights, ValueBias, "h.{}.attn.v_proj"),
         linear(OutputWeights, OutputBias, "h.{}.attn.out_proj"),
         linear(HiddenWeights, HiddenBias, "h.{}.mlp.fc_in"),
@@ -256,7 +256,7 @@ pub(in crate::pretrained) const GPT_NEO: TensorNames = {
     TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
 };
 
-/// The names that the decoders of Llama's kind have alike.
+/// Names that all Llama-like decoders have.
 const DECODER: &[NamedTensors] = &[
     alone(Embedding, "embed_tokens"),
     linear(OutputWeights, OutputBias, "layers.{}.self_attn.o_proj"),
@@ -265,7 +265,7 @@ const DECODER: &[NamedTensors] = &[
     weights(LogitWeights, "lm_head"),
 ];
 
-/// Each projection by itself.
+/// Projections as separate tensors.
 const SINGLE: &[NamedTensors] = &[
     linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
     linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
@@ -298,11 +298,11 @@ pub(in crate::pretrained) const STABLELM: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[ROWS, SINGLE], aliases: &[] }
 };
 
-/// Llama's names, where queries and keys are turned by pairs of neighbouring columns.
+/// Llama's names, with rotary positions that pair neighbouring columns.
 pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
     const IN_PAIRS: &[NamedTensors] = &[
-        row(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj", Lies::Pairs),
-        row(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj", Lies::Pairs),
+        row(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj", RowLayout::Pairs),
+        row(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj", RowLayout::Pairs),
         linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
         linear(GateWeights, GateBias, "layers.{}.mlp.gate_proj"),
         linear(HiddenWeights, HiddenBias, "layers.{}.mlp.up_proj"),
@@ -310,7 +310,7 @@ pub(in crate::pretrained) const LLAMA_IN_PAIRS: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[DECODER, IN_PAIRS, BEFORE], aliases: &[] }
 };
 
-/// Norms before both branches, and of what they add.
+/// Norms before both branches, and of their outputs.
 pub(in crate::pretrained) const GEMMA2: TensorNames = {
     const NORMS: &[NamedTensors] = &[
         alone(AttentionNormGain, "layers.{}.input_layernorm"),
@@ -318,7 +318,7 @@ pub(in crate::pretrained) const GEMMA2: TensorNames = {
         alone(ForwardNormGain, "layers.{}.pre_feedforward_layernorm"),
         alone(ForwardOutputNormGain, "layers.{}.post_feedforward_layernorm"),
     ];
-    // Of the text's model beside one of pictures: as transformers 5 has it, and as the hub's files do.
+    // Of the text model next to one of pictures, in transformers 5 and in the hub's files.
     let prefixes = &["model.", "model.language_model.", "language_model.model."];
     TensorNames {
         prefixes,
@@ -337,11 +337,11 @@ pub(in crate::pretrained) const OLMO2: TensorNames = {
 
 pub(in crate::pretrained) const PHI3: TensorNames = {
     const STACKED: &[NamedTensors] = &[
-        row(QueryWeights, QueryBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
-        row(KeyWeights, KeyBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
-        row(ValueWeights, ValueBias, "layers.{}.self_attn.qkv_proj", Lies::Stacked),
-        row(GateWeights, GateBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
-        row(HiddenWeights, HiddenBias, "layers.{}.mlp.gate_up_proj", Lies::Stacked),
+        row(QueryWeights, QueryBias, "layers.{}.self_attn.qkv_proj", RowLayout::Stacked),
+        row(KeyWeights, KeyBias, "layers.{}.self_attn.qkv_proj", RowLayout::Stacked),
+        row(ValueWeights, ValueBias, "layers.{}.self_attn.qkv_proj", RowLayout::Stacked),
+        row(GateWeights, GateBias, "layers.{}.mlp.gate_up_proj", RowLayout::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.gate_up_proj", RowLayout::Stacked),
     ];
     TensorNames { prefixes: &["model."], rows: &[DECODER, STACKED, BEFORE], aliases: &[] }
 };
@@ -350,9 +350,9 @@ pub(in crate::pretrained) const GPT_NEOX: TensorNames = {
     const ROWS: &[NamedTensors] = &[
         alone(Embedding, "embed_in"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.input_layernorm"),
-        row(QueryWeights, QueryBias, "layers.{}.attention.query_key_value", Lies::OfHeads(0)),
-        row(KeyWeights, KeyBias, "layers.{}.attention.query_key_value", Lies::OfHeads(1)),
-        row(ValueWeights, ValueBias, "layers.{}.attention.query_key_value", Lies::OfHeads(2)),
+        row(QueryWeights, QueryBias, "layers.{}.attention.query_key_value", RowLayout::OfHeads(0)),
+        row(KeyWeights, KeyBias, "layers.{}.attention.query_key_value", RowLayout::OfHeads(1)),
+        row(ValueWeights, ValueBias, "layers.{}.attention.query_key_value", RowLayout::OfHeads(2)),
         linear(OutputWeights, OutputBias, "layers.{}.attention.dense"),
         same(ForwardNormGain, ForwardNormBias, "layers.{}.post_attention_layernorm"),
         linear(HiddenWeights, HiddenBias, "layers.{}.mlp.dense_h_to_4h"),
@@ -384,13 +384,13 @@ pub(in crate::pretrained) const MODERNBERT: TensorNames = {
         alone(Embedding, "embeddings.tok_embeddings"),
         same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
         same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
-        row(QueryWeights, QueryBias, "layers.{}.attn.Wqkv", Lies::Stacked),
-        row(KeyWeights, KeyBias, "layers.{}.attn.Wqkv", Lies::Stacked),
-        row(ValueWeights, ValueBias, "layers.{}.attn.Wqkv", Lies::Stacked),
+        row(QueryWeights, QueryBias, "layers.{}.attn.Wqkv", RowLayout::Stacked),
+        row(KeyWeights, KeyBias, "layers.{}.attn.Wqkv", RowLayout::Stacked),
+        row(ValueWeights, ValueBias, "layers.{}.attn.Wqkv", RowLayout::Stacked),
         linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
         same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
-        row(GateWeights, GateBias, "layers.{}.mlp.Wi", Lies::Stacked),
-        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        row(GateWeights, GateBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
         linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
         same(FinalNormGain, FinalNormBias, "final_norm"),
         linear(TransformWeights, TransformBias, "head.dense"),
@@ -410,8 +410,8 @@ pub(in crate::pretrained) const MODERNBERT_DECODER: TensorNames = {
         linear(ValueWeights, ValueBias, "layers.{}.attn.v_proj"),
         linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
         same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
-        row(GateWeights, GateBias, "layers.{}.mlp.Wi", Lies::Stacked),
-        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", Lies::Stacked),
+        row(GateWeights, GateBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
+        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
         linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
         same(FinalNormGain, FinalNormBias, "final_norm"),
         linear(TransformWeights, TransformBias, "lm_head.dense"),

@@ -1,5 +1,6 @@
-//! Prefixes that programs put before the names of all tensors when they save a model that is within another: `_orig_mod.` of
-//! torch.compile, `module.` of data-parallel training, `base_model.model.` of PEFT, `0.auto_model.` of sentence-transformers.
+//! Prefixes that programs put before the names of all tensors when they save a wrapped model: `_orig_mod.` of
+//! torch.compile, `module.` of data-parallel training, `base_model.model.` of PEFT, `0.auto_model.` of
+//! sentence-transformers.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +8,16 @@ use super::super::config::Family;
 use super::super::refusal::{Refusal, quoted};
 use crate::numerics::params::TensorName;
 
-/// Prefixes of families that stand before models of other families too.
+/// Prefixes of families that other families' models may have too.
 const OF_MANY: [&str; 3] = ["model.", "transformer.", "decoder."];
-/// Parts of the names of adapters' tensors, which change the weights beside them.
+/// Parts of the names of adapters' tensors, which change other weights.
 const OF_ADAPTERS: [&str; 4] = [".lora_A.", ".lora_embedding_A.", ".adapters.", ".base_layer."];
 
-/// Finds the prefix before all names of a model, besides its family's own prefixes: known by the table of words, which every
-/// model has.
+/// Finds the prefix before all names of a model, in addition to its family's own prefixes. It is recognised by the word
+/// table, which every model has.
 ///
 /// # Errors
-/// If the files have several models, or an adapter beside the weights.
+/// If the files have several models, or an adapter in addition to the weights.
 pub(super) fn find<'a>(
     family: Family,
     names: impl Iterator<Item = &'a str> + Clone,
@@ -54,7 +55,7 @@ pub(super) fn find<'a>(
     }
 }
 
-/// Whether a prefix is that of another family: then the config and the weights belong to two models.
+/// Returns whether a prefix is that of another family, in which case the config and the weights belong to two models.
 fn is_of_another(wrapper: &str) -> bool {
     let prefixes = Family::ALL.iter().flat_map(|family| family.names().prefixes);
     prefixes.filter(|prefix| !OF_MANY.contains(prefix)).any(|prefix| wrapper.ends_with(prefix))

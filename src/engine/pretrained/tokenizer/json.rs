@@ -1,8 +1,8 @@
-//! The files of tokenizers as JSON has them.
+//! The JSON forms of tokenizer files.
 //!
-//! Their own reader, `Tokenizer::from_str` of the crate, is not used: it takes a million steps and more memory than there
-//! is, refuses older files that lack a field, and cannot say where a fault is. Here lists end the reading once they are
-//! longer than any tokenizer's, so that no file takes much more memory than it has bytes, and an error has its line.
+//! The crate's own reader, `Tokenizer::from_str`, is not used: it accepts a million steps and more memory than there
+//! is, refuses older files that lack a field, and cannot say where an error is. Here, reading ends when a list is
+//! longer than any tokenizer's, so that no file takes much more memory than its size, and an error has a line number.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,20 +14,20 @@ use serde_json::{Map, Value};
 use crate::pretrained::Refusal;
 use crate::pretrained::refusal::FETCH_AGAIN;
 
-/// Ids lie below this: a table of word vectors with more rows is no model that is opened here.
+/// Upper bound of ids. A table of word vectors with more rows is not one of a model that is opened here.
 pub const ID_END: u32 = 1 << 20;
 
-/// A list of at most `MOST`.
+/// A list of at most `MOST` items.
 pub struct List<T, const MOST: usize>(pub Vec<T>);
 
-/// The entries of an object in their order, at most `MOST`.
+/// The entries of an object in order, at most `MOST`.
 pub struct JsonEntries<T, const MOST: usize>(pub Vec<(String, T)>);
 
 /// The pieces of a vocabulary.
 pub enum PiecesJson {
-    /// Each with its id.
+    /// Pieces with their ids.
     Ids(JsonEntries<u32, { ID_END as usize }>),
-    /// In the order of their ids, each with its log-probability.
+    /// Pieces in the order of their ids, with their log-probabilities.
     Scores(List<(String, f64), { ID_END as usize }>),
 }
 
@@ -40,16 +40,16 @@ impl Default for PiecesJson {
 /// A pair of pieces, written as `"a b"` or `["a", "b"]`.
 pub struct Pair(pub String, pub String);
 
-/// Merges of known models are fewer than 300,000.
+/// Largest number of merges; known models have fewer than 300,000.
 pub const MERGES_MAX: usize = 1 << 20;
-/// Steps of a list, and of all lists within one another.
+/// Largest number of steps of a list, and of all nested lists together.
 pub const STEPS_MAX: usize = 16;
-/// Values of all steps of a pipeline; those of known models have up to 200.
+/// Largest number of values in all steps of a pipeline; known models have up to 200.
 const VALUES_MAX: usize = 1 << 12;
 const TEMPLATE_PARTS_MAX: usize = 64;
 const ADDED_TOKENS_MAX: usize = 1 << 16;
 
-/// `tokenizer.json`.
+/// The content of `tokenizer.json`.
 #[derive(Deserialize)]
 pub struct TokenizerJson {
     #[serde(default)]
@@ -63,10 +63,10 @@ pub struct TokenizerJson {
     pub model: ModelJson,
 }
 
-/// A token that is never cut.
+/// A token that is never split.
 #[derive(Clone, Default, Deserialize)]
 pub struct AddedTokenJson {
-    /// In `tokenizer_config.json` the id is the entry's name instead.
+    /// Id; in `tokenizer_config.json` it is the name of the entry instead.
     #[serde(default)]
     pub id: Option<u32>,
     pub content: String,
@@ -80,7 +80,7 @@ pub struct AddedTokenJson {
     pub normalized: bool,
 }
 
-/// A step that adds pieces to a text: the fields of all kinds.
+/// A step that adds pieces to a text, with the fields of all kinds.
 #[derive(Default, Deserialize)]
 pub struct PostProcessorJson {
     #[serde(rename = "type")]
@@ -106,7 +106,7 @@ pub struct SpecialJson {
     pub ids: List<u32, TEMPLATE_PARTS_MAX>,
 }
 
-/// The model: the fields of all kinds.
+/// The model, with the fields of all kinds.
 #[derive(Default, Deserialize)]
 pub struct ModelJson {
     #[serde(rename = "type")]
@@ -123,7 +123,7 @@ pub struct ModelJson {
     pub ignore_merges: Option<bool>,
 }
 
-/// `tokenizer_config.json` and `special_tokens_map.json`, as far as older files need them.
+/// The fields of `tokenizer_config.json` and `special_tokens_map.json` that older files need.
 #[derive(Default, Deserialize)]
 pub struct ConfigJson {
     pub tokenizer_class: Option<String>,
@@ -142,14 +142,14 @@ pub struct ConfigJson {
     pub eos_token: Option<NameJson>,
     pub additional_special_tokens: Option<List<NameJson, ADDED_TOKENS_MAX>>,
     pub added_tokens_decoder: Option<JsonEntries<AddedTokenJson, ADDED_TOKENS_MAX>>,
-    /// The field of a class that finds words by another program.
+    /// Field of a class that finds words by another program.
     pub word_tokenizer_type: Option<IgnoredAny>,
 }
 
-/// `added_tokens.json`.
+/// The content of `added_tokens.json`.
 pub type AddedIdsJson = JsonEntries<u32, ADDED_TOKENS_MAX>;
 
-/// A special token, by its content or with all that is said of an added token.
+/// A special token, given by its content or by all fields of an added token.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub enum NameJson {
@@ -165,7 +165,7 @@ impl NameJson {
         }
     }
 
-    /// The token that it is; one that is only named is found in the text as it is.
+    /// Returns the token. One that is given by its content is searched for in the text unchanged.
     pub fn into_token(self) -> AddedTokenJson {
         match self {
             Self::Content(content) => AddedTokenJson { content, ..AddedTokenJson::default() },
@@ -174,7 +174,7 @@ impl NameJson {
     }
 }
 
-/// Reads what `T` says that it reads.
+/// A visitor that reads the type `T`.
 struct Reads<T>(PhantomData<T>);
 
 /// Collects all items, at most the given number.
@@ -248,7 +248,7 @@ impl<'de> Visitor<'de> for Reads<Pair> {
 }
 
 impl Pair {
-    /// Reads two pieces with a space between them.
+    /// Reads two pieces separated by a space.
     pub fn read(text: &str) -> Option<Self> {
         let (left, right) = text.split_once(' ')?;
         (!right.contains(' ')).then(|| Self(left.to_owned(), right.to_owned()))
@@ -273,13 +273,13 @@ impl<'de> Deserialize<'de> for PiecesJson {
     }
 }
 
-/// Reads the steps of a pipeline, whatever fields they have.
+/// Reads the steps of a pipeline with any fields.
 fn pipeline<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     let mut left = VALUES_MAX;
     FewValues(&mut left).deserialize(from).map(|value| Some(value).filter(|value| !value.is_null()))
 }
 
-/// Reads any value that has no more within it than are left.
+/// Reading of any value that contains at most the given number of others.
 struct FewValues<'a>(&'a mut usize);
 
 impl<'de> DeserializeSeed<'de> for FewValues<'_> {
@@ -342,7 +342,7 @@ impl<'de> Visitor<'de> for FewValues<'_> {
     }
 }
 
-/// A refusal of text that is not the JSON that it should be.
+/// Returns the refusal of text that is not the expected JSON.
 pub fn bad_json(error: &serde_json::Error) -> Refusal {
     Refusal::bad_json(error, "the JSON of a tokenizer", FETCH_AGAIN)
 }

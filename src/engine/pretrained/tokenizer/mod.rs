@@ -1,11 +1,13 @@
-//! Texts into the pieces that a pretrained model reads, with the bytes and the word of each piece.
+//! Tokenizers, which split texts into the pieces that a pretrained model reads, with the bytes and the word of each
+//! piece.
 //!
-//! Words are found and cut by Hugging Face's own crate, `tokenizers`, whose files these are, with all of its models,
-//! normalizers, pre-tokenizers and post-processors. Reading is here: a file is checked and bounded (`json`, `read`, `steps`,
-//! `pattern`) before the crate is given its parts, and older files become such a file (`older`). So are places. The
-//! crate's ranges go back where marks change their order, and have the first only of characters that became one; the
-//! pieces that a tokenizer adds (`template`) have none. What the crate does besides is not done: texts are neither truncated
-//! nor padded, and nothing is left to chance, whatever the file says of it.
+//! Words are found and split by Hugging Face's crate `tokenizers`, which defines these files, with all of its models,
+//! normalizers, pre-tokenizers and post-processors. Reading is implemented here: a file is checked and bounded (`json`,
+//! `read`, `steps`, `pattern`) before its parts are passed to the crate, and older files are converted to such a file
+//! (`older`). So are places in the text: the crate's ranges go back where combining marks change their order, and cover
+//! only the first of several characters that become one; the pieces that a tokenizer adds (`template`) have no ranges
+//! there. Other features of the crate are not used: texts are neither truncated nor padded, and nothing is random,
+//! whatever the file says.
 
 mod json;
 mod older;
@@ -30,25 +32,25 @@ use super::Refusal;
 use super::refusal::quoted;
 use crate::panics::quietly;
 
-/// The texts of the files that make a tokenizer.
+/// The texts of a tokenizer's files.
 #[derive(Clone, Copy, Debug)]
 pub enum TokenizerFiles<'a> {
-    /// `tokenizer.json`, which has everything.
+    /// `tokenizer.json`, which is complete.
     Json(&'a str),
     /// `vocab.txt` of BERT's family.
     WordPiece { vocab: &'a str, beside: OlderFiles<'a> },
-    /// `vocab.json` and `merges.txt` of GPT-2's and RoBERTa's.
+    /// `vocab.json` and `merges.txt` of the families of GPT-2 and RoBERTa.
     BytePair { vocab: &'a str, merges: &'a str, beside: OlderFiles<'a> },
 }
 
-/// The files beside the vocabulary of an older tokenizer.
+/// The files that older tokenizers have in addition to the vocabulary.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OlderFiles<'a> {
-    /// `tokenizer_config.json`
+    /// Text of `tokenizer_config.json`.
     pub config: Option<&'a str>,
-    /// `special_tokens_map.json`
+    /// Text of `special_tokens_map.json`.
     pub special: Option<&'a str>,
-    /// `added_tokens.json`
+    /// Text of `added_tokens.json`.
     pub added: Option<&'a str>,
     /// `tokenizer_class` and `model_type` of the model's `config.json`.
     pub class: Option<&'a str>,
@@ -58,9 +60,9 @@ pub struct OlderFiles<'a> {
 /// A tokenizer of a pretrained model.
 #[derive(Debug)]
 pub struct Tokenizer {
-    /// By their ids, which may have gaps.
+    /// Pieces by id; ids may have gaps.
     pieces: Vec<Option<Box<str>>>,
-    /// Finds pieces that are never cut.
+    /// Search for the pieces that are never split.
     added: AddedVocabulary,
     normaliser: Normaliser,
     splitters: Splitters,
@@ -69,14 +71,14 @@ pub struct Tokenizer {
     spelling: Spelling,
 }
 
-/// Pieces that stand for a hidden word: BERT's and RoBERTa's.
+/// Pieces that stand for a hidden word, BERT's and RoBERTa's.
 pub const HIDDEN: [&str; 2] = ["[MASK]", "<mask>"];
 
 impl Tokenizer {
     /// Reads a tokenizer from the texts of its files.
     ///
     /// # Errors
-    /// If a file is no such file, or asks for what is not supported; its name is said.
+    /// If a file is not of this kind or uses something unsupported; the refusal names the file.
     pub fn read(files: TokenizerFiles<'_>) -> Result<Self, Refusal> {
         match files {
             TokenizerFiles::Json(text) => read::tokenizer(text),
@@ -85,18 +87,19 @@ impl Tokenizer {
         }
     }
 
-    /// The pieces of a text, with those that the tokenizer adds.
+    /// Splits a text into pieces, including those that the tokenizer adds.
     ///
     /// # Errors
-    /// In words for the learner, if the tokenizer has no piece for a part of the text, or takes too much for it.
+    /// A message for the learner, if the tokenizer has no piece for a part of the text, or takes too much time or
+    /// memory.
     pub fn encode(&self, text: &str) -> Result<Encoding, String> {
         self.assembled(&self.template.single, [text, ""])
     }
 
-    /// The pieces of two texts, one after the other.
+    /// Splits two texts into pieces, those of one text after those of the other.
     ///
     /// # Errors
-    /// As [`Self::encode`], and if the tokenizer has no pairs ([`Self::has_pairs`]).
+    /// As [`Self::encode`], and if the tokenizer does not support pairs ([`Self::has_pairs`]).
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<Encoding, String> {
         match &self.template.pair {
             Some(parts) => self.assembled(parts, [first, second]),
@@ -104,34 +107,34 @@ impl Tokenizer {
         }
     }
 
-    /// Says if two texts may be given at once.
+    /// Returns whether two texts can be given at once.
     pub fn has_pairs(&self) -> bool {
         self.template.pair.is_some()
     }
 
-    /// The number of rows that a table needs for all ids: the highest of them and one.
+    /// Returns the number of rows that a table needs for all ids: the highest id plus one.
     #[expect(clippy::len_without_is_empty, reason = "no tokenizer is empty")]
     pub fn len(&self) -> usize {
         self.pieces.len()
     }
 
-    /// The id of a piece as the file writes it: `##ing`, `Ġbank`, `[MASK]`.
+    /// Returns the id of a piece in the spelling of the file: `##ing`, `Ġbank`, `[MASK]`.
     pub fn id_of(&self, piece: &str) -> Option<u32> {
         self.added.token_to_id(piece, &self.model)
     }
 
-    /// The piece that stands for a hidden word, and its id; `None` where the model hides none.
+    /// Returns the piece that stands for a hidden word, and its id; `None` if the model does not predict hidden words.
     pub fn hidden(&self) -> Option<(&'static str, u32)> {
         HIDDEN.into_iter().find_map(|piece| Some((piece, self.id_of(piece)?)))
     }
 
-    /// A piece as the file writes it; none for an id that has no piece.
+    /// Returns a piece in the spelling of the file; `None` if the id has no piece.
     pub fn piece(&self, id: u32) -> Option<&str> {
         self.pieces.get(id as usize)?.as_deref()
     }
 
-    /// A piece as a person reads it: `ing`, ` bank`. Control characters are escaped, and bytes that are no text are
-    /// written as `\xE2`; an id that has no piece is empty.
+    /// Returns a piece in readable form: `ing`, ` bank`. Control characters are escaped, and bytes that are not text
+    /// are written as `\xE2`. An id without a piece gives an empty text.
     pub fn shown(&self, id: u32) -> String {
         let bytes = self.spelling.spelled_out(self.piece(id).unwrap_or_default());
         let mut shown = String::with_capacity(bytes.len());
@@ -147,14 +150,14 @@ impl Tokenizer {
         shown
     }
 
-    /// The same after other pieces: a word of BERT's has a blank before it.
+    /// Returns a piece in the form in which it follows others: a word of BERT's has a space before it.
     pub fn shown_behind_others(&self, id: u32) -> String {
         let has_blank = self.piece(id).is_some_and(|piece| self.spelling.has_blank_before(piece, None));
         format!("{}{}", if has_blank { " " } else { "" }, self.shown(id))
     }
 
-    /// The text of these pieces: words of BERT's with a blank between them, GPT-2's bytes as they are. Bytes that are
-    /// no text become `U+FFFD`.
+    /// Returns the text of pieces: BERT's words with spaces between them, GPT-2's bytes unchanged. Bytes that are not
+    /// text become `U+FFFD`.
     pub fn decode(&self, ids: &[u32]) -> String {
         let mut bytes = Vec::new();
         let mut before = None;
@@ -191,7 +194,7 @@ impl Tokenizer {
         Ok(encoding)
     }
 
-    /// The pieces of one text.
+    /// Adds the pieces of one text.
     fn cut_text(&self, number: usize, text: &str, segment: usize, encoding: &mut Encoding) -> Result<(), String> {
         let cut = quietly(|| self.cut(text));
         let (cut, spelled) = cut.unwrap_or_else(|panic| Err(format!("the tokenizer fails on this text ({panic})")))?;
@@ -227,7 +230,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The text as the crate cuts it, and for each of its words if the text spells out a piece that is never cut.
+    /// Splits a text with the crate. Also returns, for each of its words, whether it is a piece that is never split.
     fn cut(&self, text: &str) -> Result<(tokenizers::Encoding, Vec<bool>), String> {
         let bounds = Bounds::of(text.len());
         let normaliser = self.normaliser.within(&bounds);
@@ -241,7 +244,7 @@ impl Tokenizer {
         encoding.map(|encoding| (encoding, spelled)).map_err(|error| error.to_string())
     }
 
-    /// The pieces of one word.
+    /// Splits one word into pieces.
     fn cut_word(&self, word: &str) -> Result<Vec<Token>, String> {
         if let ModelWrapper::WordPiece(model) = &self.model
             && model.max_input_chars_per_word > WORD_CHARS_MAX
@@ -264,8 +267,8 @@ impl Tokenizer {
         })
     }
 
-    /// Gives a piece the characters after it that went into it, for the crate gives it the first only of those that became
-    /// one: all up to a blank that no piece has.
+    /// Extends each piece's range by the characters that became part of it. The crate's range covers only the first of
+    /// several characters that became one; it is extended up to the next space or piece.
     fn widen(&self, text: &str, pieces: &mut [(usize, u32, Range<usize>)]) {
         let mut next = text.len();
         for (.., bytes) in pieces.iter_mut().rev() {
@@ -277,7 +280,7 @@ impl Tokenizer {
     }
 }
 
-/// A range of the crate's on bounds of characters, and not before the last one.
+/// Moves a range of the crate's to character boundaries, and its start to `before` or later.
 fn place_within(text: &str, (start, end): (usize, usize), before: usize) -> Range<usize> {
     let start = text.floor_char_boundary(start.max(before).min(text.len()));
     start..text.ceil_char_boundary(end.clamp(start, text.len()))
@@ -287,7 +290,7 @@ fn place_within(text: &str, (start, end): (usize, usize), before: usize) -> Rang
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding {
     pub pieces: Vec<ModelPiece>,
-    /// The words, by the numbers that pieces have.
+    /// Words, in the order in which pieces number them.
     pub words: Vec<Word>,
 }
 
@@ -295,41 +298,41 @@ pub struct Encoding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPiece {
     pub id: u32,
-    /// Which text it is of: 0, or 1 for the second of a pair.
+    /// Number of its text: 0, or 1 for the second of a pair.
     pub text: usize,
-    /// The bytes of that text that it stands for, a leading space of GPT-2's pieces included. They lie on the bounds of
-    /// characters and never go back; a piece of a part of a character has the whole character.
-    /// Empty for a piece that the tokenizer added, at the place where it stands.
+    /// Range of bytes of the text that it stands for, including a leading space of GPT-2's pieces. They are at
+    /// character boundaries and never go back; a piece that is a part of a character has the whole character. For a
+    /// piece that the tokenizer added they are an empty range at its place.
     pub bytes: Range<usize>,
-    /// The number of the word that it belongs to; none for a piece that the tokenizer added.
+    /// Number of its word; `None` for a piece that the tokenizer added.
     pub word: Option<usize>,
-    /// The token type that the model is given.
+    /// Token type that the model is given.
     pub segment: usize,
     pub origin: Origin,
 }
 
-/// How a piece came to be there.
+/// The origin of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Cut from the text.
+    /// A part of the text.
     Text,
-    /// The text spells it out: `[MASK]`, `<|endoftext|>` and others that are never cut.
+    /// A piece that is never split, such as `[MASK]` or `<|endoftext|>`, written out in the text.
     Spelled,
-    /// The tokenizer added it: `[CLS]`, `[SEP]`.
+    /// A piece that the tokenizer added: `[CLS]`, `[SEP]`.
     Added,
 }
 
-/// A word, as the tokenizer finds words before it cuts them.
+/// A word as the tokenizer finds it before it is split into pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Which text it is of.
+    /// Number of its text.
     pub text: usize,
-    /// The bytes to show: without space around it, and with all marks on its last letter.
+    /// Bytes to show: without surrounding spaces, and with all combining marks of its last letter.
     pub bytes: Range<usize>,
 }
 
 impl Word {
-    /// The word within these bytes of a text.
+    /// Makes the word within a range of a text.
     fn within(text: usize, whole: &str, bytes: Range<usize>) -> Self {
         let found = &whole[bytes.clone()];
         let trimmed = found.trim();
@@ -338,7 +341,7 @@ impl Word {
         }
         let start = bytes.start + (found.len() - found.trim_start().len());
         let end = start + trimmed.len();
-        // Marks that a normaliser strips are no part of a piece, and yet of the word.
+        // Combining marks that a normalizer strips belong to no piece, but to the word.
         let marks = whole[end..].chars().take_while(|sign| is_combining_mark(*sign));
         Self { text, bytes: start..end + marks.map(char::len_utf8).sum::<usize>() }
     }
@@ -347,24 +350,24 @@ impl Word {
 /// The prefix of pieces that continue a word.
 const PREFIX: &str = "##";
 
-/// BERT's cut of a text without capitals and accents: into words and marks, and each word into the longest pieces that the
-/// vocabulary has.
+/// The tokenizer of uncased BERT as data: a text without capitals and accents is split into words and punctuation, and
+/// each word into the longest pieces in the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WordPieces {
     prefix: &'static str,
-    /// The piece of a word that cannot be cut.
+    /// Piece of a word that cannot be split.
     unknown: u32,
-    /// Characters of a word; a longer word is unknown.
+    /// Largest number of characters of a word; longer words are unknown.
     longest: usize,
-    /// Pieces that a text spells out, which are never cut.
+    /// Pieces that are never split if a text writes them out.
     spelled: Vec<String>,
-    /// Texts, and the pieces that the tokenizer adds: to one text, and to a pair, where the model reads one.
+    /// Templates of a single text, and of a pair if the model reads pairs.
     single: Vec<TemplatePart>,
     pair: Option<Vec<TemplatePart>>,
 }
 
 impl Tokenizer {
-    /// The parts of a tokenizer that cuts as BERT does without capitals, and `None` of any other.
+    /// Returns the data of a tokenizer that works like that of uncased BERT, and `None` for any other.
     pub fn word_pieces(&self, reads_pairs: bool) -> Option<WordPieces> {
         let ModelWrapper::WordPiece(model) = &self.model else { return None };
         let added = self.added.get_added_tokens_decoder().values();

@@ -1,8 +1,8 @@
-//! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's and its like. They
-//! become the `tokenizer.json` of such a model, as `transformers` makes one of them.
+//! The files of older models: `vocab.txt` of BERT's family, `vocab.json` and `merges.txt` of GPT-2's and similar ones.
+//! They are converted to the `tokenizer.json` of such a model, as in `transformers`.
 //!
-//! The files beside the vocabulary say the rest: `tokenizer_config.json`, and in folders that are older still
-//! `special_tokens_map.json` and `added_tokens.json`, which count only where the former lists no added tokens.
+//! The settings are in other files: `tokenizer_config.json`, and in even older folders `special_tokens_map.json` and
+//! `added_tokens.json`, which are used only if the former lists no added tokens.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,13 +19,13 @@ use crate::pretrained::Refusal;
 use crate::pretrained::folder::{ADDED, IDS, MERGES, PIECES, SPECIAL, TOKENIZER_CONFIG};
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
-/// A piece with its id.
+/// A piece and its id.
 type Entry = (String, u32);
 
-/// The special pieces that a class of tokenizers puts around a text.
+/// The special pieces that a class of tokenizers adds around a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
-    /// The start, where the configuration asks for it.
+    /// A start, if the config asks for it.
     Start,
     Bert,
     Roberta,
@@ -35,17 +35,17 @@ enum Around {
 struct Class {
     /// Ends of its names, without `Fast`.
     names: &'static [&'static str],
-    /// Models whose folders do not name the class.
+    /// Types of models whose folders do not name the class.
     model_types: &'static [&'static str],
     around: Around,
-    /// Special tokens where no file names them.
+    /// Default special tokens.
     usual: &'static [(SpecialToken, &'static str)],
-    /// Its steps before the model, and the model's own fields.
+    /// Function that returns the steps before the model, and the model's own fields.
     steps: fn(&ConfigJson) -> (Value, Value),
     model: fn() -> ModelJson,
 }
 
-/// A special token by its role, in the order in which they are added.
+/// The role of a special token, in the order in which the tokens are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpecialToken {
     Begin,
@@ -161,7 +161,7 @@ const HERBERT: Class = Class {
     model: || ModelJson { end_of_word_suffix: Some(WORD_END.to_owned()), ..model("BPE") },
 };
 
-/// The end of pieces that end a word, in vocabularies of XLM, HerBERT and CLIP.
+/// End of pieces that end a word, in vocabularies of XLM, HerBERT and CLIP.
 const WORD_END: &str = "</w>";
 
 fn byte_level(config: &ConfigJson, use_regex: bool) -> Value {
@@ -185,11 +185,11 @@ pub fn word_piece(vocab: &str, beside: OlderFiles<'_>) -> Read<Tokenizer> {
     config.tokenizer(ids, None).map_err(|refusal| refusal.in_file(PIECES))
 }
 
-/// The pieces of `vocab.txt`, a line each.
+/// Reads the pieces of `vocab.txt`, one in each line.
 fn read_lines(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
     let lines = vocab.strip_suffix('\n').unwrap_or(vocab).split('\n');
-    // A line over the bound has an id that is refused.
+    // One line more than allowed is read; its id is then refused.
     let lines = lines.take(ID_END as usize + 1).map(|line| line.trim_end_matches('\r').to_owned());
     Ok(lines.zip(0..).collect())
 }
@@ -207,7 +207,7 @@ pub fn byte_pair(vocab: &str, merges: &str, beside: OlderFiles<'_>) -> Read<Toke
     config.tokenizer(ids, Some(merges)).map_err(|refusal| refusal.in_file(IDS))
 }
 
-/// The pieces of `vocab.json`.
+/// Reads the pieces of `vocab.json`.
 fn read_pieces(vocab: &str) -> Read<Vec<Entry>> {
     check_size(vocab)?;
     match serde_json::from_str(vocab).map_err(|error| bad_json(&error))? {
@@ -216,7 +216,7 @@ fn read_pieces(vocab: &str) -> Read<Vec<Entry>> {
     }
 }
 
-/// The merges of `merges.txt`, a line each.
+/// Reads the merges of `merges.txt`, one in each line.
 fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
     check_size(merges)?;
     let line_of = |number: usize| format!("line {}", number + 1);
@@ -242,7 +242,7 @@ fn read_merge_lines(merges: &str, ids: &[Entry]) -> Read<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// The settings in the files beside a vocabulary.
+/// The settings in the files next to a vocabulary.
 struct Config {
     class: &'static Class,
     json: ConfigJson,
@@ -251,7 +251,7 @@ struct Config {
 }
 
 impl Config {
-    /// Reads the files, and refuses those of another class than these: some of their files have the same names.
+    /// Reads the files, and refuses those of other classes, some of which have files of the same names.
     fn read(beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<Self> {
         let mut json: ConfigJson =
             beside.config.map_or(Ok(ConfigJson::default()), |text| read(text, TOKENIZER_CONFIG))?;
@@ -268,16 +268,16 @@ impl Config {
         Ok(Self { class, json, added })
     }
 
-    /// The content of a special token; none where no file names it and the class has none.
+    /// Returns the content of a special token: from the files, or the default of the class, if there is one.
     fn name(&self, token: SpecialToken) -> Option<String> {
         let usual = || self.class.usual.iter().find(|(role, _)| *role == token).map(|(_, name)| (*name).to_owned());
         token.of(&self.json).map(|name| name.content().to_owned()).or_else(usual)
     }
 
-    /// The tokenizer of these pieces.
+    /// Makes the tokenizer of these pieces.
     fn tokenizer(self, ids: Vec<Entry>, merges: Option<Vec<Pair>>) -> Read<Tokenizer> {
         let listed = self.listed_tokens()?;
-        // Of a piece that comes again, the last.
+        // Of a repeated piece the last one counts.
         let mut id_of: HashMap<&str, u32> =
             listed.iter().filter_map(|token| Some((token.content.as_str(), token.id?))).collect();
         id_of.extend(ids.iter().map(|(piece, id)| (piece.as_str(), *id)));
@@ -301,7 +301,7 @@ impl Config {
         })
     }
 
-    /// The special pieces around a text.
+    /// Returns the step that adds special pieces around a text.
     fn post_processor(&self, id_of: &HashMap<&str, u32>) -> Read<Option<PostProcessorJson>> {
         let ends = |kind: &str| {
             let id = |token| {
@@ -312,7 +312,7 @@ impl Config {
                     Refusal::new("no such piece", expected, "check that the files belong to one model")
                 })
             };
-            // A vocabulary without it is of another class.
+            // A vocabulary without the piece for unknown words is of another class.
             if self.class.around == Around::Bert {
                 id(SpecialToken::Unknown)?;
             }
@@ -335,7 +335,7 @@ impl Config {
         }
     }
 
-    /// The tokens that the files list with their ids.
+    /// Returns the tokens that the files list with their ids.
     fn listed_tokens(&self) -> Read<Vec<AddedTokenJson>> {
         let mut listed = Vec::new();
         for (id, token) in self.json.added_tokens_decoder.iter().flat_map(|JsonEntries(entries)| entries) {
@@ -347,14 +347,15 @@ impl Config {
         let named = self.special_tokens();
         for (content, id) in &self.added {
             check_piece(content, *id).map_err(|refusal| refusal.in_file(ADDED))?;
-            // What is not special is found in the text as the normalizer leaves it.
+            // A token that is not special is searched for in the normalized text.
             let normalized = named.iter().all(|token| token.content != *content);
             listed.push(AddedTokenJson { id: Some(*id), content: content.clone(), normalized, ..Default::default() });
         }
         Ok(listed)
     }
 
-    /// The same with the tokens that the files only name: those that are no pieces have the next ids after all others.
+    /// Adds the tokens that the files only name. Those that are not in the vocabulary get the next ids after all
+    /// others.
     fn with_named(&self, mut added: Vec<AddedTokenJson>, ids: &[Entry]) -> Vec<AddedTokenJson> {
         let last = ids.iter().map(|(_, id)| *id).chain(added.iter().filter_map(|token| token.id)).max();
         let mut next = last.map_or(0, |last| last.saturating_add(1));
@@ -371,7 +372,7 @@ impl Config {
         added
     }
 
-    /// The tokens that the files name by their roles, and those without one.
+    /// Returns the tokens that the files name, by their roles or without one.
     fn special_tokens(&self) -> Vec<AddedTokenJson> {
         let of_role = |token: SpecialToken| match token.of(&self.json) {
             Some(name) => Some(name.clone().into_token()),
@@ -384,7 +385,7 @@ impl Config {
 }
 
 impl ConfigJson {
-    /// Takes the names of another file in the place of its own.
+    /// Replaces names by those of another file.
     fn name_anew(&mut self, other: Self) {
         let names = [
             (&mut self.bos_token, other.bos_token),
@@ -403,7 +404,7 @@ impl ConfigJson {
     }
 }
 
-/// A piece before the text, such as a start that some models of GPT-2's family have.
+/// Returns the step that adds a piece before the text, such as the start of some models of GPT-2's family.
 fn begun_by(start: &str, id: u32) -> PostProcessorJson {
     let [kind, name, sequence] = ["TemplateProcessing", start, "A"].map(str::to_owned);
     let single = vec![
@@ -414,9 +415,9 @@ fn begun_by(start: &str, id: u32) -> PostProcessorJson {
     PostProcessorJson { kind, single: Some(List(single)), special_tokens, ..PostProcessorJson::default() }
 }
 
-/// Reads a file beside the vocabulary.
+/// Reads a file of settings.
 fn read<T: DeserializeOwned>(text: &str, file: &str) -> Read<T> {
-    /// A part of it is read twice over, and its size is that of a list of names.
+    /// Largest size of such a file in bytes. It is a list of names, of which parts are parsed twice.
     const BYTES_MAX: usize = 4 << 20;
     if text.len() > BYTES_MAX {
         let expected = format!("at most {} MiB", BYTES_MAX >> 20);
@@ -425,8 +426,8 @@ fn read<T: DeserializeOwned>(text: &str, file: &str) -> Read<T> {
     serde_json::from_str(text).map_err(|error| bad_json(&error).in_file(file))
 }
 
-/// The class that the files name, or the model's type has; the first where nothing does. `DistilBertTokenizerFast` is
-/// `BertTokenizer`.
+/// Returns the class that the files name, or that of the model's type, or otherwise the first of `classes`.
+/// `DistilBertTokenizerFast` counts as `BertTokenizer`.
 fn class(config: &ConfigJson, beside: OlderFiles<'_>, classes: &[&'static Class]) -> Read<&'static Class> {
     let other = |found: String, file| {
         let expected: Vec<&str> = classes.iter().flat_map(|class| class.names).copied().collect();

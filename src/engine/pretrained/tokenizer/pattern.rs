@@ -1,7 +1,8 @@
 //! Regular expressions from a tokenizer's file, searched in bounded time.
 //!
-//! They are fancy-regex's, as those of the crate are. But the crate takes a search that gives up for one that finds no
-//! more, and a file can ask for searches that take hours. Here such a pattern is refused, and such a text is an error.
+//! They are those of fancy-regex, as in the crate. But the crate treats a search that gives up as one without further
+//! matches, and a file can contain searches that take hours. Here such a pattern is refused, or such a text is an
+//! error.
 
 use std::time::{Duration, Instant};
 
@@ -12,20 +13,20 @@ use tokenizers::tokenizer::pattern::Pattern;
 use super::read::{Read, SAVE_AGAIN, refuse};
 use crate::pretrained::refusal::quoted;
 
-/// Bytes of a pattern; those of known models have up to 600.
+/// Longest pattern in bytes; those of known models have up to 600.
 const PATTERN_BYTES_MAX: usize = 2048;
-/// Bytes of each part of a pattern once it is compiled; the largest of known models has some 300,000.
+/// Largest size of each compiled part of a pattern in bytes; the largest of known models has about 300,000.
 const PART_BYTES_MAX: usize = 1 << 19;
-/// Times that one search may go back to another way.
+/// Largest number of times that one search may backtrack.
 const BACKTRACKS_MAX: usize = 1 << 18;
-/// Repetitions from which a part counts as one that may read the whole text.
+/// Number of repetitions from which a part counts as one that may read the whole text.
 const SHORT_REPEAT: usize = 64;
-/// Bytes of a text for a pattern that looks around: at each place it may read the text to its end.
+/// Longest text in bytes for a pattern that looks around, as it may read the text to its end at each position.
 const LOOKED_AROUND_BYTES_MAX: usize = 1 << 13;
-/// Time of all patterns on one text. No count of steps is told from outside of the library.
+/// Longest time of all patterns on one text. It is measured because the library does not report its steps.
 pub const TIME_MAX: Duration = Duration::from_secs(2);
 
-/// A regular expression whose searches end soon.
+/// A regular expression whose searches are bounded in time.
 #[derive(Clone, Debug)]
 pub struct BoundedPattern {
     regex: Regex,
@@ -33,7 +34,7 @@ pub struct BoundedPattern {
 }
 
 impl BoundedPattern {
-    /// Reads the pattern of a step.
+    /// Reads the pattern of a step, and refuses one that may take too long.
     pub fn read(pattern: &str, place: &str) -> Read<Self> {
         let found = |why: &str| format!("the pattern {}, which {why},", quoted(pattern));
         if pattern.len() > PATTERN_BYTES_MAX {
@@ -61,13 +62,13 @@ impl BoundedPattern {
         Ok(Self { regex, looks_around: parts.looks })
     }
 
-    /// The pattern, searched until the given time.
+    /// Returns the pattern with the time at which searches end.
     pub fn until(&self, end: Instant) -> TimedPattern<'_> {
         TimedPattern { pattern: self, end }
     }
 }
 
-/// A pattern with the time at which its searches end.
+/// A pattern and the time at which its searches end.
 #[derive(Clone, Copy)]
 pub struct TimedPattern<'a> {
     pattern: &'a BoundedPattern,
@@ -110,12 +111,13 @@ impl Pattern for TimedPattern<'_> {
     }
 }
 
-/// Constructs of a pattern that take time.
+/// The constructs of a pattern that may take time.
 #[derive(Clone, Copy, Default)]
 struct Parts {
-    /// Whether the pattern may read more of the text than it matches, or go back.
+    /// Whether the pattern may read more of the text than it matches, or backtrack.
     looks: bool,
-    /// A part that may read a long text without taking any of it is repeated: time grows with the cube of the text.
+    /// Whether it repeats a part that may read a long text without consuming any of it, so that time grows with the
+    /// cube of the text.
     repeats_looks: bool,
     /// Whether the pattern may read a long text.
     is_long: bool,
@@ -131,14 +133,14 @@ impl Parts {
                 let repeats_looks = inner.repeats_looks || *hi > 1 && inner.looks && inner.is_long;
                 Self { repeats_looks, is_long: inner.is_long || *hi > SHORT_REPEAT, ..inner }
             }
-            // One character again and again is taken at once, and no part of it is read twice.
+            // A run of one kind of character is consumed at once, and no part of it is read twice.
             Expr::AtomicGroup(inner) if is_run(inner) => Self { looks: true, ..Self::default() },
             Expr::LookAround(inner, _) | Expr::AtomicGroup(inner) => Self { looks: true, ..Self::of(inner) },
             Expr::Conditional { condition, true_branch, false_branch } => {
                 let parts = [condition, true_branch, false_branch].map(|part| Self::of(part));
                 Self { looks: true, ..parts.into_iter().fold(Self::default(), Self::and) }
             }
-            // What these read again may be as long as the text.
+            // The text that these match again may be as long as the whole text.
             Expr::Backref { .. }
             | Expr::BackrefWithRelativeRecursionLevel { .. }
             | Expr::BackrefExistsCondition(_)
@@ -160,7 +162,7 @@ impl Parts {
     }
 }
 
-/// Says if it is one character of a kind, again and again.
+/// Returns whether an expression is a repetition of a single character class.
 fn is_run(expression: &Expr) -> bool {
     let Expr::Repeat { child, .. } = expression else { return false };
     matches!(**child, Expr::Any { .. } | Expr::Literal { .. } | Expr::Delegate { .. })

@@ -1,4 +1,5 @@
-//! `tokenizer.json`, read part by part: what the crate `tokenizers` runs is read, and the rest refused by its name and place.
+//! Reading of `tokenizer.json`, part by part: what the crate `tokenizers` supports is read, and the rest refused with
+//! its name and place.
 
 use std::collections::BTreeMap;
 
@@ -17,44 +18,43 @@ use crate::pretrained::Refusal;
 use crate::pretrained::folder::TOKENIZER;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
 
-/// The largest file of a tokenizer that is read; those of known models have up to 35 MB.
+/// Largest size of a tokenizer file in bytes; those of known models have up to 35 MB.
 const FILE_BYTES_MAX: usize = 64 << 20;
 
-/// Pieces are no longer than this, in bytes; those of known models have up to 256. It bounds the time that a text
-/// takes.
+/// Longest piece in bytes; those of known models have up to 256. It bounds the time that a text takes.
 const PIECE_BYTES_MAX: usize = 1 << 10;
-/// The longest piece of SentencePiece's, in bytes: at each character the crate copies all pieces that begin there.
+/// Longest piece of SentencePiece in bytes. At each character the crate copies all pieces that begin there.
 const UNIGRAM_PIECE_BYTES_MAX: usize = 1 << 8;
-/// Bytes of all of those: the crate keeps a table for each.
+/// Total size of SentencePiece's pieces in bytes. The crate keeps a table for each byte.
 const UNIGRAM_BYTES_MAX: usize = 4 << 20;
-/// Bytes of all pieces that are never cut; each byte is a state of what looks for them.
+/// Total size of the pieces that are never split. Each byte is a state of the automaton that searches for them.
 const ADDED_BYTES_MAX: usize = 1 << 20;
 
-/// Words of BERT's that are longer are unknown, where the file says nothing of it.
+/// Default length of a word in characters above which BERT treats it as unknown.
 const WORD_CHARS: usize = 100;
-/// Characters of the longest word that is cut into such pieces, whatever the file says: the crate tries every end of a
-/// piece, which takes the cube of that.
+/// Longest word in characters that is split into such pieces, whatever the file says. The crate tries every end of a
+/// piece, which takes time in proportion to the cube of the length.
 pub const WORD_CHARS_MAX: usize = 512;
 
-/// The prefix of BERT's pieces that continue words.
+/// Prefix of BERT's pieces that continue words.
 const PREFIX: &str = "##";
 
-/// The words for a vocabulary.
+/// Description of a vocabulary in messages.
 pub const IDS_EXPECTED: &str = "an object of pieces and their ids";
 const SCORES_EXPECTED: &str = "a list of pieces and their scores";
 
 pub type Read<T> = Result<T, Refusal>;
 
-/// Advice where a tokenizer is whole, and of a kind that is not read.
+/// Advice if a tokenizer is intact but not supported.
 pub const SAVE_AGAIN: &str =
     "load the tokenizer in transformers and save it with tokenizer.backend_tokenizer.save(\"tokenizer.json\")";
 
-/// Refuses what is at a place of the file.
+/// Refuses something at a place of the file.
 pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
     Err(Refusal::new(format!("{} at {}", found.as_ref(), quoted(place)), expected, advice))
 }
 
-/// Refuses what a sound file does not have.
+/// Refuses something that an intact file does not have.
 pub fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
     refuse(place, found, expected, FETCH_AGAIN)
 }
@@ -83,7 +83,7 @@ pub fn tokenizer(text: &str) -> Read<Tokenizer> {
     read().map_err(|refusal: Refusal| refusal.in_file(TOKENIZER))
 }
 
-/// The tokenizer that a file describes.
+/// Makes the tokenizer that a file describes.
 pub fn of_json(json: TokenizerJson) -> Read<Tokenizer> {
     let normaliser = Normaliser::read(json.normalizer)?;
     let splitters = Splitters::read(json.pre_tokenizer)?;
@@ -96,12 +96,12 @@ pub fn of_json(json: TokenizerJson) -> Read<Tokenizer> {
     Ok(Tokenizer { pieces: pieces.0, added, normaliser, splitters, model, template, spelling })
 }
 
-/// The pieces by their ids, which may have gaps.
+/// Pieces by id; ids may have gaps.
 #[derive(Default)]
 struct Pieces(Vec<Option<Box<str>>>);
 
 impl Pieces {
-    /// Adds a piece; an id that is taken keeps its own, for some pieces of old files have several ids.
+    /// Adds a piece, unless its id is already taken. In old files some pieces have several ids.
     fn insert(&mut self, piece: &str, id: u32) -> Read<()> {
         check_piece(piece, id)?;
         let at = id as usize;
@@ -113,7 +113,7 @@ impl Pieces {
     }
 }
 
-/// Refuses a piece or id beyond the bounds.
+/// Refuses a piece or id that exceeds its bound.
 pub fn check_piece(piece: &str, id: u32) -> Read<()> {
     if id >= ID_END {
         let found = format!("the id {id} of {}", quoted(piece));
@@ -126,7 +126,7 @@ pub fn check_piece(piece: &str, id: u32) -> Read<()> {
     Ok(())
 }
 
-/// Finds the pieces that are never cut. One that is in the vocabulary keeps the id that it has there.
+/// Makes the search for the pieces that are never split. One that is in the vocabulary keeps its id.
 fn read_added(
     tokens: Vec<AddedTokenJson>,
     pieces: &mut Pieces,
@@ -139,7 +139,8 @@ fn read_added(
     }
     let bounds = Bounds::of(bytes);
     let mut ids = Vocab::default();
-    // The crate refuses two that are found by the same text. Here the later one is found, and by an empty text none.
+    // The crate refuses two tokens with the same text. Here the later one is used, and those with an empty text never
+    // match.
     let mut added: BTreeMap<(bool, String), AddedToken> = BTreeMap::new();
     for AddedTokenJson { id, content, single_word, lstrip, rstrip, normalized } in tokens {
         let known = model.token_to_id(&content).or_else(|| ids.get(&content).copied());
@@ -154,7 +155,7 @@ fn read_added(
         }
     }
     let mut vocabulary = AddedVocabulary::new();
-    // The ids of the file, where the crate would count on from the model's.
+    // The ids of the file are used; the crate would continue from those of the model.
     let built = WordLevel::builder().vocab(ids).unk_token(String::new()).build();
     let normaliser = normaliser.within(&bounds);
     let built = built.and_then(|numbers| vocabulary.add_tokens(added.into_values(), &numbers, Some(&normaliser)));
@@ -163,7 +164,7 @@ fn read_added(
 }
 
 fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
-    // Old files do not say what model they have.
+    // Old files do not name their model.
     let kind = json.kind.take().unwrap_or_else(|| {
         let kind = match (&json.merges, &json.vocab) {
             (Some(_), _) => "BPE",
@@ -184,7 +185,7 @@ fn read_model(mut json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     }
 }
 
-/// The crate's model, which was held against its bounds before.
+/// Returns the crate's model, whose sizes were checked before.
 fn built<M: Into<ModelWrapper>>(model: tokenizers::Result<M>) -> Read<ModelWrapper> {
     model.map(Into::into).or_else(|error| damaged("model", error.to_string(), "a consistent vocabulary"))
 }
@@ -204,7 +205,7 @@ fn read_word_level(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     Ok((pieces, built(WordLevel::builder().vocab(ids).unk_token(unknown).build())?))
 }
 
-/// Reads byte pairs. Dropout, which is for training, is left out: a text has the same pieces every time.
+/// Reads byte pairs. Dropout, which is for training, is ignored, so that a text always has the same pieces.
 fn read_byte_pair(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     let (pieces, ids) = read_ids(json.vocab)?;
     let [unknown, prefix, suffix] = [json.unk_token, json.continuing_subword_prefix, json.end_of_word_suffix]
@@ -217,7 +218,7 @@ fn read_byte_pair(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     let [fuses, falls_back, ignores] =
         [json.fuse_unk, json.byte_fallback, json.ignore_merges].map(|flag| flag.unwrap_or(false));
     let model = BPE::builder().vocab_and_merges(ids, merges);
-    // Its cache outlives the model, on every thread.
+    // No cache, because the crate's outlives the model, on every thread.
     let model = model.cache_capacity(0).fuse_unk(fuses).byte_fallback(falls_back).ignore_merges(ignores);
     let model = if let Some(unknown) = unknown { model.unk_token(unknown) } else { model };
     let model = if let Some(prefix) = prefix { model.continuing_subword_prefix(prefix) } else { model };
@@ -243,7 +244,7 @@ fn read_unigram(json: ModelJson) -> Read<(Pieces, ModelWrapper)> {
     Ok((pieces, built(Unigram::from(scores, json.unk_id, json.byte_fallback == Some(true)))?))
 }
 
-/// Pieces of a file with their ids. A piece that comes again has the id of the last.
+/// Returns the pieces of a file with their ids. A repeated piece has the id of the last.
 fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
     let PiecesJson::Ids(JsonEntries(entries)) = pieces else { return damaged("model.vocab", "a list", IDS_EXPECTED) };
     let mut pieces = Pieces::default();
@@ -254,8 +255,8 @@ fn read_ids(pieces: PiecesJson) -> Read<(Pieces, Vocab)> {
     }
 }
 
-/// Refuses merges whose parts or result are no pieces; their places in the file are said by number. The result is without
-/// the bytes of the prefix that the second part begins with.
+/// Refuses merges whose parts or result are not pieces, and names their index in the file. The result is the
+/// first part followed by the second without its prefix, which is `prefix_bytes` long.
 pub fn check_merges(
     merges: &[Pair],
     prefix_bytes: usize,

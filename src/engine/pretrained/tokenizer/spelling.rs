@@ -1,4 +1,4 @@
-//! How the pieces of a vocabulary are written, and how a person reads them.
+//! The spelling of a vocabulary's pieces, and their readable form.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,15 +7,15 @@ use tokenizers::ModelWrapper;
 
 use super::steps::{Normaliser, Splitters};
 
-/// How pieces are written in a vocabulary.
+/// The way in which pieces are written in a vocabulary.
 #[derive(Clone, Debug, Default)]
 pub struct Spelling {
     letters: Letters,
-    /// Pieces that continue a word begin with this: `##`.
+    /// Prefix of pieces that continue a word: `##`.
     prefix: Option<String>,
-    /// Pieces that end a word end with this: `</w>`.
+    /// Suffix of pieces that end a word: `</w>`.
     suffix: Option<String>,
-    /// Blanks are in no piece: where pieces become a text, words have one between them.
+    /// Whether no piece contains spaces, so that words are joined with a space between them.
     drops_blanks: bool,
 }
 
@@ -24,17 +24,18 @@ pub struct Spelling {
 enum Letters {
     #[default]
     Themselves,
-    /// Each for a byte. Where the whole text is spelled before it is split, words begin with the blank's.
+    /// Each character stands for a byte. If the whole text is converted before it is split, words begin with the
+    /// character of a space.
     Bytes { begin_words: bool },
-    /// SentencePiece's: this stands for a blank, with which words begin, and `<0x41>` for a byte.
+    /// SentencePiece's spelling: this character stands for a space, with which words begin, and `<0x41>` for a byte.
     Blank(char),
 }
 
-/// The character of GPT-2's pieces that stands for a blank.
+/// Character that stands for a space in GPT-2's pieces.
 const BYTES_BLANK: char = 'Ġ';
 
-/// The byte that a character of GPT-2's pieces stands for: `bytes_to_unicode` of its `encoder.py`. Most bytes have their
-/// own character, those that cannot be seen one after all of them; a blank is `Ġ`.
+/// Byte of each character of GPT-2's pieces, as in `bytes_to_unicode` of its `encoder.py`. Most bytes are their own
+/// character; invisible ones have characters after all others, such as `Ġ` for a space.
 static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
     let (own, others): (Vec<u8>, Vec<u8>) =
         (0..=u8::MAX).partition(|byte| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF));
@@ -42,7 +43,7 @@ static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
 });
 
 impl Spelling {
-    /// The spelling that the parts of a tokenizer lead to.
+    /// Returns the spelling that follows from the parts of a tokenizer.
     pub fn of(model: &ModelWrapper, normaliser: &Normaliser, splitters: &Splitters) -> Self {
         let letters = if splitters.spell_bytes() || normaliser.spells_bytes() {
             Letters::Bytes { begin_words: normaliser.spells_bytes() }
@@ -59,13 +60,13 @@ impl Spelling {
         Self { letters, prefix, suffix, drops_blanks }
     }
 
-    /// The bytes of a piece's text.
+    /// Returns the bytes of a piece's text.
     pub fn spelled_out(&self, piece: &str) -> Vec<u8> {
         let whole = piece;
         let piece = self.prefix.as_deref().and_then(|prefix| piece.strip_prefix(prefix)).unwrap_or(piece);
         let piece = self.suffix.as_deref().and_then(|suffix| piece.strip_suffix(suffix)).unwrap_or(piece);
         let spelled = match self.letters {
-            // A piece that has other characters stands for itself.
+            // A piece with any other character stands for itself.
             Letters::Bytes { .. } => piece.chars().map(|sign| BYTES.get(&sign).copied()).collect(),
             Letters::Blank(blank) => match fallback(piece) {
                 Some(byte) => Some(vec![byte]),
@@ -73,11 +74,11 @@ impl Spelling {
             },
             Letters::Themselves => fallback(piece).map(|byte| vec![byte]),
         };
-        // The suffix alone is a piece too.
+        // A piece may be the suffix only.
         spelled.unwrap_or_else(|| if piece.is_empty() { whole.into() } else { piece.into() })
     }
 
-    /// Says if a word is cut before a piece of the whole text: there no other step found words.
+    /// Returns whether a word begins with this piece, if the text was not split into words before.
     pub fn begins_word(&self, piece: &str) -> bool {
         match self.letters {
             Letters::Blank(blank) => piece.starts_with(blank),
@@ -86,12 +87,12 @@ impl Spelling {
         }
     }
 
-    /// Says if a piece is the last of its word.
+    /// Returns whether a piece is the last of its word.
     pub fn ends_word(&self, piece: &str) -> bool {
         self.suffix.as_deref().is_some_and(|suffix| piece.ends_with(suffix))
     }
 
-    /// Says if a blank stands before a piece that comes after another, where pieces become a text.
+    /// Returns whether pieces are joined with a space before this piece, which follows the piece `before`.
     pub fn has_blank_before(&self, piece: &str, before: Option<&str>) -> bool {
         match (&self.prefix, &self.suffix) {
             (Some(prefix), _) => !piece.starts_with(prefix.as_str()),
@@ -100,13 +101,13 @@ impl Spelling {
         }
     }
 
-    /// Says if a character is a blank of the text, or stands for one.
+    /// Returns whether a character is white space or stands for it.
     pub fn is_blank(&self, sign: char) -> bool {
         sign.is_whitespace() || matches!(self.letters, Letters::Blank(blank) if blank == sign)
     }
 }
 
-/// The byte of a piece such as `<0x41>`.
+/// Returns the byte of a piece such as `<0x41>`.
 fn fallback(piece: &str) -> Option<u8> {
     let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
     u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)

@@ -1,7 +1,7 @@
-//! The steps that make a text alike and split it into words, read from a file and run within bounds.
+//! The steps that normalize a text and split it into words, read from a file and run within bounds.
 //!
-//! Each is the crate's own, as it reads itself. What a file may ask of them is bounded here: steps are few, a text that
-//! would grow beyond all reason is an error, and regular expressions are [`BoundedPattern`]s.
+//! Each step is the crate's, which also reads it. Files are bounded here: steps are few, a text that grows out of
+//! proportion is an error, and regular expressions are [`BoundedPattern`]s.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -22,28 +22,28 @@ use super::read::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use crate::panics::quietly;
 use crate::pretrained::refusal::quoted;
 
-/// Times that all steps together may make a text longer, which may be longer by so many bytes anyway.
+/// Largest factor by which all steps together may lengthen a text, in addition to a fixed number of bytes.
 const GROWTH_MAX: usize = 64;
 const GROWTH_BYTES: usize = 1 << 16;
-/// Bytes of SentencePiece's table of characters; XLM-R's has 240,000.
+/// Largest size of SentencePiece's table of characters in bytes; that of XLM-R has 240,000.
 const CHARSMAP_BYTES_MAX: usize = 4 << 20;
 
-/// The words of models that attune trained and wrote, as other programs find them: what does not match is dropped.
+/// Pattern of the words of models that attune trained and wrote, for other programs; what does not match is dropped.
 pub const WORDS: &str = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'+[\p{L}\p{M}\p{N}]+)*";
 
-/// How much the steps may make of a text, and until when.
+/// The bounds of steps: the bytes of their result, and the time at which they end.
 pub struct Bounds {
     bytes: usize,
     end: Instant,
 }
 
 impl Bounds {
-    /// The bounds for texts of so many bytes in all, from now on.
+    /// Returns the bounds, starting now, for texts of the given number of bytes in all.
     pub fn of(bytes: usize) -> Self {
         Self { bytes: bytes.saturating_mul(GROWTH_MAX).saturating_add(GROWTH_BYTES), end: Instant::now() + TIME_MAX }
     }
 
-    /// Refuses a step that could make too much of so many bytes.
+    /// Refuses a step that could lengthen `bytes` bytes too much.
     fn check(&self, bytes: usize, growth: usize) -> Result<(), String> {
         if bytes.saturating_mul(growth) <= self.bytes {
             return Ok(());
@@ -52,14 +52,14 @@ impl Bounds {
     }
 }
 
-/// A step of a pipeline as the file has it.
+/// A step of a pipeline in the form of the file.
 struct StepJson {
     kind: String,
     fields: Map<String, Value>,
     place: String,
 }
 
-/// Reads the steps of a pipeline, those of lists within one another in their order.
+/// Reads the steps of a pipeline, including those of nested lists, in order.
 fn steps(pipeline: Option<Value>, list: &str, place: &str) -> Read<Vec<StepJson>> {
     let mut steps = Vec::new();
     pipeline.map_or(Ok(()), |pipeline| push_steps(pipeline, list, place, &mut steps))?;
@@ -76,7 +76,7 @@ fn push_steps(step: Value, list: &str, place: &str, into: &mut Vec<StepJson>) ->
             .try_for_each(|(number, step)| push_steps(step, list, &format!("{place}.{list}[{number}]"), into));
     }
     if into.len() == STEPS_MAX {
-        // Each makes the text anew.
+        // Each step copies the text.
         let found = format!("step {}", STEPS_MAX + 1);
         return refuse(place, found, format!("at most {STEPS_MAX} steps"), SAVE_AGAIN);
     }
@@ -85,11 +85,11 @@ fn push_steps(step: Value, list: &str, place: &str, into: &mut Vec<StepJson>) ->
 }
 
 impl StepJson {
-    /// The step as the crate reads it.
+    /// Reads the step as a type of the crate.
     fn read<T: DeserializeOwned>(mut self) -> Read<T> {
         self.fill();
         let step = Value::Object(self.fields);
-        // It panics where it could return an error.
+        // The crate panics where it could return an error.
         let read = quietly(|| serde_json::from_value(step)).map(|read| read.map_err(|error| error.to_string()));
         read.flatten().or_else(|error| {
             let found = format!("the step {}, which cannot be read ({}),", quoted(&self.kind), quoted(&error));
@@ -97,13 +97,13 @@ impl StepJson {
         })
     }
 
-    /// Fills fields in that older files lack and the crate asks for.
+    /// Fills in fields that older files lack and the crate requires.
     fn fill(&mut self) {
         let usual = match self.kind.as_str() {
             "BertNormalizer" => json!({ "clean_text": true, "handle_chinese_chars": true, "lowercase": true }),
             "Strip" => json!({ "strip_left": true, "strip_right": true }),
             "ByteLevel" => json!({ "add_prefix_space": true, "trim_offsets": true }),
-            // The newer field, by the older one.
+            // The newer field follows from the older one.
             "Metaspace" if self.fields.get("add_prefix_space") == Some(&Value::Bool(false)) => {
                 self.fields.insert("prepend_scheme".to_owned(), "never".into());
                 json!({ "replacement": "▁" })
@@ -122,13 +122,13 @@ impl StepJson {
         }
     }
 
-    /// The regular expression that it looks for, if it looks for one.
+    /// Returns the regular expression that the step searches for, if there is one.
     fn regex(&self) -> Read<Option<BoundedPattern>> {
         let regex = self.fields.get("pattern").and_then(|pattern| pattern.get("Regex")?.as_str());
         regex.map(|regex| BoundedPattern::read(regex, &self.place)).transpose()
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     fn text(&self, field: &str) -> Read<&str> {
         match self.fields.get(field).and_then(Value::as_str) {
             Some(text) => Ok(text),
@@ -137,14 +137,14 @@ impl StepJson {
     }
 }
 
-/// A step of a normaliser.
+/// A step of a normalizer.
 #[derive(Clone, Debug)]
 enum NormaliserStep {
     OfCrate(NormalizerWrapper),
     Replace(BoundedPattern, String),
 }
 
-/// The steps of a normaliser, each with the most bytes that it makes of one.
+/// The steps of a normalizer, each with the most bytes that it makes of one.
 #[derive(Clone, Debug, Default)]
 pub struct Normaliser(Vec<(NormaliserStep, usize)>);
 
@@ -154,10 +154,10 @@ impl Normaliser {
         steps.into_iter().map(normaliser_step).collect::<Read<_>>().map(Self)
     }
 
-    /// A text as it is after all steps.
+    /// Returns a text after all steps.
     ///
     /// # Errors
-    /// In words, if a step makes too much of it, or fails.
+    /// A message, if a step lengthens it too much, or fails.
     pub fn normalized(&self, text: &str, bounds: &Bounds) -> Result<String, String> {
         let mut text = NormalizedString::from(text);
         self.run(&mut text, bounds).map(|()| text.get().to_owned())
@@ -170,31 +170,32 @@ impl Normaliser {
         })
     }
 
-    /// The same as a step of the crate, which keeps the first fault.
+    /// Returns the normalizer in the form of a step of the crate; it stores the first fault.
     pub fn within<'a>(&'a self, bounds: &'a Bounds) -> BoundedNormaliser<'a> {
         BoundedNormaliser { steps: self, bounds, fault: OnceLock::new() }
     }
 
-    /// Says if it is BERT's without capitals, accents and control characters, in which Chinese characters are letters.
+    /// Returns whether this is the normalizer of uncased BERT: without capitals, accents and control characters, and
+    /// with Chinese characters treated like other letters.
     pub fn is_uncased_bert(&self) -> bool {
         let [(NormaliserStep::OfCrate(NormalizerWrapper::BertNormalizer(step)), _)] = &self.0[..] else { return false };
         step.clean_text && !step.handle_chinese_chars && step.strip_accents.unwrap_or(step.lowercase) && step.lowercase
     }
 
-    /// Says if it makes one character of several.
+    /// Returns whether a step makes one character of several.
     pub fn composes(&self) -> bool {
         use NormalizerWrapper as Step;
         self.of_crate().any(|step| matches!(step, Step::NFC(_) | Step::NFKC(_) | Step::Precompiled(_)))
     }
 
-    /// Says if each character becomes the bytes that it has.
+    /// Returns whether each character is replaced by those of its bytes.
     pub fn spells_bytes(&self) -> bool {
         self.of_crate().any(|step| matches!(step, NormalizerWrapper::ByteLevel(_)))
     }
 
-    /// The character that stands for a blank, where that is not the blank.
+    /// Returns the character that replaces a space, if there is one.
     pub fn blank(&self) -> Option<char> {
-        // What becomes of a blank alone, by the steps that put texts in the place of others.
+        // The result for a single space of the steps that replace texts.
         self.0.iter().find_map(|(step, _)| {
             let (NormaliserStep::OfCrate(NormalizerWrapper::Replace(_)) | NormaliserStep::Replace(..)) = step else {
                 return None;
@@ -215,7 +216,7 @@ impl Normaliser {
 impl NormaliserStep {
     fn run(&self, text: &mut NormalizedString, bounds: &Bounds) -> Result<(), String> {
         let run = match self {
-            // SentencePiece's table panics if it is damaged.
+            // The crate panics if SentencePiece's table is damaged.
             Self::OfCrate(step) => quietly(|| step.normalize(text))
                 .unwrap_or_else(|panic| Err(format!("the tokenizer's normalizer fails on this text ({panic})").into())),
             Self::Replace(pattern, content) => text.replace(pattern.until(bounds.end), content),
@@ -224,7 +225,7 @@ impl NormaliserStep {
     }
 }
 
-/// A normaliser for the crate, which takes no notice of faults.
+/// A normalizer in the form that the crate needs, which ignores faults.
 pub struct BoundedNormaliser<'a> {
     steps: &'a Normaliser,
     bounds: &'a Bounds,
@@ -232,8 +233,10 @@ pub struct BoundedNormaliser<'a> {
 }
 
 impl BoundedNormaliser<'_> {
+    /// Returns the first fault of a step, if there was one.
+    ///
     /// # Errors
-    /// In words: the first fault of a step.
+    /// The message of that fault.
     pub fn finish(self) -> Result<(), String> {
         self.fault.into_inner().map_or(Ok(()), Err)
     }
@@ -248,7 +251,7 @@ impl Normalizer for BoundedNormaliser<'_> {
     }
 }
 
-/// Reads a step of a normaliser, and how many bytes it makes of one at most.
+/// Reads a step of a normalizer, and returns the most bytes that it makes of one.
 fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
     use NormalizerWrapper as Step;
     if step.kind == "Precompiled" {
@@ -268,7 +271,7 @@ fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
         Step::NFC(_) | Step::NFD(_) => 3,
         Step::NFKC(_) | Step::NFKD(_) => 11,
         Step::Prepend(prepend) => prepend.prepend.len() + 1,
-        // An empty text is found between all others.
+        // An empty text is found between all characters.
         Step::Replace(replace) if searched == 0 => replace.content.len() + 1,
         Step::Replace(replace) => replace.content.len().div_ceil(searched).max(1),
         _ => 1,
@@ -276,11 +279,11 @@ fn normaliser_step(step: StepJson) -> Read<(NormaliserStep, usize)> {
     Ok((NormaliserStep::OfCrate(read), growth))
 }
 
-/// SentencePiece's table of characters, and the most bytes that one of them becomes.
+/// Reads SentencePiece's table of characters, and returns the most bytes that it makes of one.
 fn precompiled(step: &StepJson) -> Read<(Precompiled, usize)> {
     let written = step.text("precompiled_charsmap")?;
     let table = BASE64.decode(written.as_bytes()).ok().filter(|table| table.len() <= CHARSMAP_BYTES_MAX);
-    // The length of a tree in bytes, the tree, and texts with a zero behind each.
+    // The length of a tree in bytes, the tree, and texts, each followed by a zero byte.
     let texts = table.as_deref().and_then(|table| {
         let (length, rest) = table.split_first_chunk()?;
         rest.get(u32::from_le_bytes(*length) as usize / size_of::<u32>() * size_of::<u32>()..)
@@ -312,7 +315,7 @@ impl Splitters {
     /// Splits a text.
     ///
     /// # Errors
-    /// In words, if a step makes too much of it, takes too long, or fails.
+    /// A message, if a step lengthens it too much, takes too long, or fails.
     pub fn run(&self, words: &mut PreTokenizedString, bounds: &Bounds) -> Result<(), String> {
         self.0.iter().try_for_each(|(splitter, growth)| {
             if *growth > 1 {
@@ -323,17 +326,17 @@ impl Splitters {
         })
     }
 
-    /// Says if the words are spelled by their bytes.
+    /// Returns whether the words are converted to characters of their bytes.
     pub fn spell_bytes(&self) -> bool {
         self.of_crate().any(|splitter| matches!(splitter, PreTokenizerWrapper::ByteLevel(_)))
     }
 
-    /// Says if it is BERT's alone.
+    /// Returns whether the only step is BERT's.
     pub fn are_bert(&self) -> bool {
         matches!(self.0[..], [(Splitter::OfCrate(PreTokenizerWrapper::BertPreTokenizer(_)), _)])
     }
 
-    /// The character of SentencePiece's that stands for a blank.
+    /// Returns the character that stands for a space in SentencePiece.
     pub fn blank(&self) -> Option<char> {
         self.of_crate().find_map(|splitter| match splitter {
             PreTokenizerWrapper::Metaspace(blank) => Some(blank.get_replacement()),
@@ -341,7 +344,7 @@ impl Splitters {
         })
     }
 
-    /// Says if blanks are no part of any word.
+    /// Returns whether spaces belong to no word.
     pub fn drop_blanks(&self) -> bool {
         const WORDS: &str = "a b";
         let mut words = PreTokenizedString::from(WORDS);
@@ -372,7 +375,7 @@ impl Splitter {
     }
 }
 
-/// Reads a step that splits a text, and how many bytes it makes of one at most.
+/// Reads a step that splits a text, and returns the most bytes that it makes of one.
 fn splitter(step: StepJson) -> Read<(Splitter, usize)> {
     if let Some(pattern) = step.regex()?.filter(|_| step.kind == "Split") {
         let Some(behavior) = step.fields.get("behavior").cloned() else { return missing(&step.place, "behavior") };
@@ -385,9 +388,9 @@ fn splitter(step: StepJson) -> Read<(Splitter, usize)> {
     }
     let read = step.read()?;
     let growth = match &read {
-        // Two bytes for one, and a blank before each word.
+        // Two bytes for one, and a space before each word.
         PreTokenizerWrapper::ByteLevel(_) => 4,
-        // Three bytes for a blank, and before each word.
+        // Three bytes for a space, and also before each word.
         PreTokenizerWrapper::Metaspace(_) => 6,
         _ => 1,
     };

@@ -1,6 +1,7 @@
-//! The places at which a tokenizer puts pieces of its own: `[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]` for a pair of texts.
+//! The template by which a tokenizer adds pieces: `[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]` for a pair of texts.
 //!
-//! The crate has this too, and loses with it where an added piece stands and which text it is of.
+//! The crate's own implementation is not used, because it does not keep the place of an added piece and the text that
+//! it belongs to.
 
 use serde::Serialize;
 
@@ -21,7 +22,7 @@ pub enum TemplatePart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pub single: Vec<TemplatePart>,
-    /// None where the model has no pairs of texts.
+    /// Template of a pair of texts; `None` if the model has no pairs.
     pub pair: Option<Vec<TemplatePart>>,
 }
 
@@ -30,28 +31,28 @@ fn added(id: u32, segment: usize) -> TemplatePart {
 }
 
 impl Template {
-    /// A text as it is, as in GPT-2.
+    /// Returns the template of a text without added pieces, as in GPT-2.
     pub fn plain() -> Self {
         Self { single: vec![TemplatePart::Text { text: 0, segment: 0 }], pair: None }
     }
 
-    /// BERT's. The second text and the end of it are the second segment.
+    /// Returns BERT's template, in which the second text and its end are the second segment.
     fn bert([start, end]: [u32; 2]) -> Self {
         Self::between(start, end, vec![TemplatePart::Text { text: 1, segment: 1 }, added(end, 1)])
     }
 
-    /// RoBERTa's, which has two ends between the texts, and one segment.
+    /// Returns RoBERTa's template, which has two ends between the texts, and one segment.
     fn roberta([start, end]: [u32; 2]) -> Self {
         Self::between(start, end, vec![added(end, 0), TemplatePart::Text { text: 1, segment: 0 }, added(end, 0)])
     }
 
-    /// A text between a start and an end, and what follows them in a pair.
+    /// Returns the template of a text between a start and an end, followed by `second` in a pair.
     fn between(start: u32, end: u32, second: Vec<TemplatePart>) -> Self {
         let single = vec![added(start, 0), TemplatePart::Text { text: 0, segment: 0 }, added(end, 0)];
         Self { pair: Some([single.clone(), second].concat()), single }
     }
 
-    /// Reads the one post-processor that adds pieces, if there is one. `has` says which ids are pieces.
+    /// Reads the post-processor that adds pieces, if there is one. `has` returns whether an id has a piece.
     pub fn read(step: Option<&PostProcessorJson>, has: &dyn Fn(u32) -> bool) -> Read<Self> {
         let mut template = None;
         if let Some(step) = step {
@@ -77,7 +78,7 @@ fn read_step(
     };
     let template =
         match step.kind.as_str() {
-            // It only says where offsets end, which are defined here once for all.
+            // It only sets the form of offsets, which is fixed here.
             "ByteLevel" => return Ok(()),
             "BertProcessing" => Template::bert(ends()?),
             "RobertaProcessing" => Template::roberta(ends()?),
@@ -113,7 +114,7 @@ fn read_parts(step: &PostProcessorJson, place: &str, has: &dyn Fn(u32) -> bool) 
     }
     let pair = step.pair.as_ref().filter(|pair| !pair.0.is_empty());
     let pair = pair.map(|pair| parts_of(&pair.0, specials, &place("pair"), has)).transpose()?;
-    // A pair that begins with the second text has no order in which places go on.
+    // In a pair that begins with the second text, places would go back.
     let pair = pair.filter(|pair| texts_of(pair) != [1, 0]);
     if pair.as_ref().is_some_and(|pair| texts_of(pair) != [0, 1]) {
         return damaged(&place("pair"), "other sequences", "the sequences A and B once, in this order");

@@ -1,53 +1,53 @@
-//! A tokenizer, written: of whole words, as lessons have them, or of pieces of words.
+//! Writing of tokenizers: of whole words, as lessons have them, or of pieces of words.
 
 use serde_json::{Map, Value, json};
 
 use super::steps::WORDS;
 
-/// The name of a piece that stands for every word that is none of the vocabulary.
+/// Piece that stands for every word outside the vocabulary.
 pub const UNKNOWN: &str = "[UNK]";
-/// The name of the piece that hides a word.
+/// Piece that hides a word.
 pub const MASK: &str = "[MASK]";
-/// The names of the pieces before and after a text.
+/// Pieces before and after a text.
 const START: &str = "[CLS]";
 const END: &str = "[SEP]";
-/// The name of the piece before a text that a model writes on.
+/// Piece before a text that a model continues.
 pub const BEGIN: &str = "<s>";
-/// The name of the piece that fills short texts of a batch up.
+/// Piece that pads the short texts of a batch.
 const FILLER: &str = "[PAD]";
 
-/// How a tokenizer cuts a text.
+/// The way in which a tokenizer splits a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Into the words of a lesson, without marks.
+    /// The words of a lesson, without punctuation.
     Words,
-    /// Into words and marks, and words into pieces, those within a word with `##` before them; with a piece before the
-    /// text, and for BERT one after it.
+    /// Words and punctuation, and words into pieces, of which those within a word begin with `##`. A piece is added
+    /// before the text, and for BERT one after it.
     Pieces,
 }
 
 /// A tokenizer to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct NewTokenizer<'a> {
-    /// The vocabulary, with the ids from 0 on.
+    /// Vocabulary, with the ids from 0 on.
     pub own: &'a [String],
-    /// The special pieces, with the ids after those; [`UNKNOWN`] is one of them.
+    /// Special pieces, with the ids after those; [`UNKNOWN`] is one of them.
     pub special: &'a [&'a str],
     pub cut: Cut,
 }
 
 impl<'a> NewTokenizer<'a> {
-    /// BERT's, of pieces.
+    /// Makes a tokenizer of pieces for BERT.
     pub fn of_pieces(own: &'a [String]) -> Self {
         Self { own, special: &[FILLER, UNKNOWN, START, END, MASK], cut: Cut::Pieces }
     }
 
-    /// A writer's, of pieces.
+    /// Makes a tokenizer of pieces for a model that generates text.
     pub fn of_writer(own: &'a [String]) -> Self {
         Self { own, special: &[UNKNOWN, BEGIN], cut: Cut::Pieces }
     }
 
-    /// Ids of all pieces.
+    /// Returns the number of all pieces.
     pub fn count(&self) -> usize {
         self.own.len() + self.special.len()
     }
@@ -56,7 +56,7 @@ impl<'a> NewTokenizer<'a> {
         Some(self.own.len() + self.special.iter().position(|name| *name == special)?)
     }
 
-    /// The text of its `tokenizer.json`.
+    /// Returns the text of its `tokenizer.json`.
     pub fn to_json(&self) -> String {
         let Self { own, special, cut } = *self;
         let ids = own.iter().map(String::as_str).chain(special.iter().copied()).zip(0u32..);
@@ -90,7 +90,7 @@ impl<'a> NewTokenizer<'a> {
         format!("{tokenizer:#}\n")
     }
 
-    /// The pieces around a text.
+    /// Returns the template of the pieces around a text.
     fn template(&self) -> Option<Value> {
         let around = |name| Some((name, self.id_of(name)?));
         let (start, end) = (around(START).or_else(|| around(BEGIN))?, around(END));
@@ -107,7 +107,7 @@ impl<'a> NewTokenizer<'a> {
         }))
     }
 
-    /// The text of the `tokenizer_config.json` beside it, by which transformers takes it as it is.
+    /// Returns the text of its `tokenizer_config.json`, with which transformers uses the tokenizer unchanged.
     pub fn config(&self, tokens_max: usize) -> String {
         let if_there = |name| self.special.contains(&name).then_some(name);
         let mut config = json!({

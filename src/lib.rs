@@ -6,8 +6,8 @@
 //!
 //! # The map
 //!
-//! Seven crates under `src/`, each of which knows only those above it in this list, and panels and stage not each other; the
-//! compiler holds them to that.
+//! Seven crates under `src/`. Each depends only on those above it in this list, and panels and stage do not depend on
+//! each other; the compiler enforces this.
 //!
 //! ```text
 //! engine/  attune-engine

@@ -1,4 +1,4 @@
-//! `attune export` and `attune trace`: a lesson, or every tensor of a forward pass, for another program.
+//! `attune export` and `attune trace`: a lesson, or every tensor of a forward pass, in a form for other programs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
-    // Said before training takes its time.
+    // Checked before training, which takes time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
         return Err(CliFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
@@ -51,7 +51,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         trained = kernel.snapshot();
     }
     let written = match rows {
-        // The vectors are those that training made, whatever the cells then do to the weights.
+        // The exported vectors are those of the training, even if cells change the weights later.
         Some((format, rows)) => target.write_vectors(format, &trained, rows),
         None => {
             let PageContent { snapshot, answered, pictures } =
@@ -65,7 +65,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
 /// The content of a page that `attune_view` writes.
 pub struct PageContent {
     pub snapshot: Snapshot,
-    /// Answers to predictions: see [`live_page::write`].
+    /// The snapshot with the answers to predictions, as for [`live_page::write`].
     pub answered: Option<Snapshot>,
     pub pictures: Pictures,
 }
@@ -80,12 +80,12 @@ pub fn page_content(
     common: &Common,
 ) -> PageContent {
     let warnings = Warnings { is_quiet: common.quiet };
-    // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
+    // Answers are those of the trained lesson, even if its cells then change the model.
     let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
     let mut snapshot = run_from_top(kernel, Duration::from_secs(within), &warnings);
     warnings.about_cells(&snapshot);
     if format == Format::Web {
-        // Cells may write to the model; whoever turns the page begins where the lesson does.
+        // Cells may change the model, but a reader of the page starts with the trained one.
         snapshot.model = trained.model;
     }
     let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
@@ -93,7 +93,7 @@ pub fn page_content(
     PageContent { snapshot, answered, pictures }
 }
 
-/// The format and the rows of vectors that are asked for; none for another format.
+/// Returns the format and the rows of vectors to export; `None` if the format is not one of vectors.
 fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
@@ -104,7 +104,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFa
     }
 }
 
-/// Trains the lesson and writes its model.
+/// Trains the lesson and writes its model as a checkpoint.
 fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if let Some(option) = request.sentence.option() {
         return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model and no sentences")));
@@ -130,8 +130,9 @@ fn fault(fault: ExportFault) -> CliFault {
     }
 }
 
-/// A snapshot in which each cell shows its outputs as of its own position. A cell below may have changed the
-/// model since, but whoever reads from the top is not there yet. The cells for which `time` leaves none have no outputs.
+/// Runs all cells, and returns a snapshot in which each cell shows its outputs as of its own position: a later cell may
+/// have changed the model, but a reader from the top has not reached it. Cells that have not run within `time` have no
+/// outputs.
 fn run_from_top(kernel: &mut Kernel, time: Duration, warnings: &Warnings) -> Snapshot {
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
     let allowance = Allowance::within(time);
@@ -169,7 +170,7 @@ impl Warnings {
         }
     }
 
-    /// A cell that ends in a fault shows it; whoever exports wants to know.
+    /// Warns about each cell that ends in an error, unless the lesson expects the error.
     fn about_cells(&self, snapshot: &Snapshot) {
         for shown in &snapshot.notebook.cells {
             let is_own = matches!(*shown.cell.kind, CellKind::Code { fails: false, .. } | CellKind::Plot { .. });
@@ -191,7 +192,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &
     Pictures::of_lesson(path, why)
 }
 
-/// The stage cells as they look once every cell has run.
+/// Draws the stage cells as they look after every cell has run.
 #[cfg(feature = "app")]
 fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, warnings: &Warnings) -> Pictures {
     use crate::app::work::job::{self, Drawn};
@@ -205,7 +206,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, w
     pictures
 }
 
-/// Trains the lesson and prints the trace of a sentence, as it is with the changes that are asked for.
+/// Trains the lesson and prints the trace of a sentence, with the requested interventions.
 pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common: &Common) -> Result<(), CliFault> {
     if is_file_of_vectors(path) {
         return Err(CliFault::usage("trace: for a file of vectors, name the words to trace: --words king,queen"));
@@ -228,7 +229,8 @@ pub fn trace(path: &Path, sentence: &SentenceArgs, what_if: &WhatIfArgs, common:
     })
 }
 
-/// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
+/// Trains every lesson, runs its cells and writes the course as a folder. A lesson whose model is not on this computer
+/// is exported as text only.
 fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if request.to != ExportTo::File(Format::Web) {
         return Err(CliFault::usage("--course: a course is always exported as a site of live pages; use --to web"));

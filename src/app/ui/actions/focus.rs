@@ -1,5 +1,5 @@
-//! The owner of the keyboard, and what is open over the page: together they decide which actions the keys are for. Each table says so
-//! in `is_live_at`, so that no key can mean two things at once.
+//! Which part of the window has the keyboard, and which pages and windows are open. Together they decide which keys of
+//! each action table are live, in `is_live_at`, so that no key can mean two things at once.
 
 use egui::{Context, Id, Popup};
 
@@ -9,17 +9,17 @@ use super::table::{NotebookAction, SentenceAction, StageAction, WindowAction};
 /// The part of the window that has the keyboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
-    /// No part has it: the keys are for the notebook's selected cell, or for a talk's slides.
+    /// No particular part: keys are for the notebook's selected cell or, in a presentation, for its slides.
     #[default]
     Page,
-    /// A text is being written: a cell, the sentence, a search, a name.
+    /// A text field: a cell, the sentence, a search, a name.
     Text,
-    /// A control that letters are for, as if it were a text: see [`keep_letters`].
+    /// A control that takes letters although it is not a text field; see [`keep_letters`].
     Letters,
-    /// A menu or another control, which Space and the arrows are for.
+    /// A menu or another control, which takes Space and the arrows.
     Control,
     Stage,
-    /// The sentence over the stage.
+    /// The sentence above the stage.
     Sentence,
 }
 
@@ -28,29 +28,29 @@ pub enum Focus {
 pub enum Page {
     #[default]
     Lesson,
-    /// A lesson that is presented.
+    /// The presentation of a lesson.
     Talk,
     Course,
 }
 
-/// The page, and the windows over it that Esc closes.
+/// The open page, and the windows over it that Esc closes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
     pub page: Page,
     pub is_key_sheet_open: bool,
-    /// How many numbers lie on the trail of the card that says where a number comes from.
+    /// The number of entries on the trail of the provenance card.
     pub trail_depth: usize,
     pub is_glossary_open: bool,
 }
 
-/// All that decides which keys are live.
+/// Everything that decides which keys are live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keyboard {
     pub focus: Focus,
     pub opened: Opened,
 }
 
-/// The one thing that Esc closes, leaves or clears: the topmost.
+/// What Esc closes, leaves or clears: the topmost open part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     KeySheet,
@@ -60,12 +60,12 @@ enum Escape {
     Stage,
     Sentence,
     Glossary,
-    /// Nothing of the tables.
+    /// Nothing that has an action in the tables.
     Nothing,
 }
 
 impl Focus {
-    /// The part that has the keyboard now.
+    /// Returns the part that has the keyboard now.
     pub fn of(ctx: &Context) -> Focus {
         if ctx.text_edit_focused() {
             return Focus::Text;
@@ -83,13 +83,13 @@ impl Focus {
         }
     }
 
-    /// Whether letters are written, or are for a control of their own.
+    /// Returns whether letters go to a text field or to a control that takes them.
     pub fn takes_letters(self) -> bool {
         matches!(self, Focus::Text | Focus::Letters)
     }
 }
 
-/// Keeps letters for a control while it has the keyboard: they are no keys of the window then.
+/// Keeps letters for a control while it has the keyboard, so that they trigger no action.
 pub fn keep_letters(ctx: &Context, control: Id) {
     ctx.data_mut(|data| data.insert_temp(letters_id(), control));
 }
@@ -99,7 +99,7 @@ fn letters_id() -> Id {
 }
 
 impl Opened {
-    /// Hands it to everybody who looks for keys in this frame.
+    /// Stores this state in the context, for every key look-up of this frame.
     pub fn announce(self, ctx: &Context) {
         ctx.data_mut(|data| data.insert_temp(opened_id(), self));
     }
@@ -133,20 +133,22 @@ impl Keyboard {
         self.opened.page == page
     }
 
-    /// Whether Space and the arrows press or move no control. The stage and the sentence are none.
+    /// Returns whether Space and the arrows are not taken by a control. The stage and the sentence do not count as
+    /// controls.
     fn is_free(&self) -> bool {
         matches!(self.focus, Focus::Page | Focus::Stage | Focus::Sentence)
     }
 }
 
 impl WindowAction {
-    /// Whether its keys are looked for. A lesson that has no layers, say, leaves out more.
+    /// Returns whether the action's keys are live. The action may not apply for other reasons, such as a lesson without
+    /// layers.
     pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
         use WindowAction as Do;
         match self {
             Do::KeySheet | Do::Theme => true,
             Do::CloseKeySheet => at.escape() == Escape::KeySheet,
-            // A talk leads to no other page, and has a size of its own.
+            // A presentation leads to no other page, and sets its own text size.
             Do::Larger | Do::Smaller | Do::UsualSize | Do::Course | Do::Browse | Do::Panel => !at.is_on(Page::Talk),
             _ if at.is_on(Page::Course) => false,
             Do::Present => true,
@@ -157,7 +159,7 @@ impl WindowAction {
             _ if at.is_on(Page::Talk) => false,
             Do::CloseGlossary => at.escape() == Escape::Glossary,
             Do::StepOn | Do::StepBack => at.is_free(),
-            // A field undoes what is typed in it.
+            // A text field undoes its own typing.
             Do::Undo | Do::Redo => at.focus != Focus::Text,
             _ => true,
         }
@@ -168,13 +170,13 @@ impl StageAction {
     pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
         match self {
             _ if at.is_on(Page::Course) => false,
-            // Wherever the keyboard is.
+            // This key works in every part of the window.
             StageAction::Home => true,
             StageAction::Clear => at.escape() == Escape::Stage,
-            // The arrows of a talk turn its slides.
+            // In a presentation the arrows change slides.
             StageAction::Orbit => at.focus == Focus::Stage && !at.is_on(Page::Talk),
             StageAction::Pan => at.focus == Focus::Stage,
-            // The sentence has arrows and Esc of its own.
+            // The sentence has its own meaning for the arrows and Esc.
             _ => matches!(at.focus, Focus::Stage | Focus::Sentence),
         }
     }

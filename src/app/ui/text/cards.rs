@@ -1,5 +1,5 @@
-//! Cards beside a text: a term's entry in the glossary, which the glossary's list shows too; and a live number that is no
-//! single entry of a tensor: its expression, its value in full and what it reads.
+//! Cards beside a text: a term's glossary entry, which the list of the glossary shows too; and the card of a live
+//! number that is not a single entry of a tensor, with its expression, its full value and what it reads.
 
 use attune_core::lesson::glossary::Term;
 use attune_view::view_model::glossary::{First, GlossaryModel};
@@ -11,7 +11,7 @@ use crate::actions::Action;
 use crate::theme::{self, Palette, prose, size};
 use crate::widgets::controls::copy_button;
 
-/// A card about a term, for the pointer to look at, not to touch.
+/// Shows the tooltip card of a term, which has no controls.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
     let Some((term, first)) = model.entry(term) else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -20,12 +20,12 @@ pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
     ui.label(RichText::new(first_words(first)).size(size::SMALL).color(palette.ink_soft));
 }
 
-/// Name and symbols, shape and meaning, one below the other.
+/// Shows the name, symbols, shape and meaning of a term, one below another.
 fn term_words_ui(ui: &mut Ui, term: &Term) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     let symbols: Vec<String> = term.symbols.iter().map(|symbol| format!("${symbol}$")).collect();
-    // A name is words, so nothing in it is markup.
+    // A name is plain words, so it contains no Markdown.
     words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")));
     if !term.shape.is_empty() {
         let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
@@ -42,7 +42,7 @@ fn first_words(first: &First) -> String {
     }
 }
 
-/// The entry of a term, with a way to its lesson, where that is another one.
+/// Shows the entry of a term. Returns the action that opens the term's lesson, if that is another one and was clicked.
 pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
     term_words_ui(ui, term);
@@ -58,20 +58,20 @@ pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> 
     button.clicked().then(|| Action::open(path))
 }
 
-/// Width of the card within its margins.
+/// The width of the card, without its margins.
 const WIDTH: f32 = 340.0;
 
-/// An open card.
+/// The open card of a live number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveCard {
     pub word: LiveWord,
-    /// Beside what was clicked.
+    /// The position of the click that opened it.
     pub at: Pos2,
-    /// Time of opening, by egui's clock: the click that opened it does not close it.
+    /// The time of opening, by egui's clock, so that the click that opened the card does not close it.
     pub time: f64,
 }
 
-/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere.
 pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
     let Some(LiveCard { word, at, time }) = card else { return };
     let window = Window::new("A live number").id(Id::new("live number")).title_bar(false).collapsible(false);
@@ -91,7 +91,7 @@ pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
     }
 }
 
-/// True if it is to be closed.
+/// Shows the content of the card; returns true if its cross was clicked.
 fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
@@ -111,7 +111,7 @@ fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
     is_closed
 }
 
-/// Expression, standing and tensors, one below the other: the card's, and the tooltip's.
+/// Shows the expression, the notes and the tensors read, one below another, on the card and in the tooltip.
 pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());

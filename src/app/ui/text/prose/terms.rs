@@ -1,4 +1,4 @@
-//! The terms of the glossary in a document: words and formulas that say what they mean.
+//! The glossary terms in a document: words and formulas that have a definition.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,19 +7,20 @@ use attune_view::view_model::glossary::GlossaryModel;
 
 use super::document::{ProseDocument, Style, TextBlock, TextRun};
 
-/// A term where a text names it.
+/// A term named in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermInText {
-    /// Its place in the glossary.
+    /// The term's index in the glossary.
     pub term: usize,
-    /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
-    /// something to look up. A text without a heading of a section goes on with one: there only bold terms show it.
+    /// Whether this is the first mention in a section, of a term that this lesson or an earlier one introduces. A first
+    /// mention is underlined to show that it can be looked up. In a text without a section heading, only bold terms
+    /// count as first mentions.
     pub is_first: bool,
 }
 
-/// Marks every term of a document, but not in headings, code and links.
+/// Marks every term in a document, except in headings, code and links.
 pub fn mark(document: &mut ProseDocument, glossary: &GlossaryModel) {
-    /// A heading below this level is within a section.
+    /// Headings below this level do not begin a section.
     const SECTION: usize = 2;
     let begins = |block: &TextBlock| matches!(block, TextBlock::Heading(level, _) if *level <= SECTION);
     let is_section = document.blocks.iter().any(begins);
@@ -67,7 +68,7 @@ impl Marker<'_> {
         *runs = marked;
     }
 
-    /// Each term becomes a run of its own.
+    /// Splits a text so that each term becomes a run of its own.
     fn text(&mut self, text: &str, style: &Style, out: &mut Vec<TextRun>) {
         let mut end = 0;
         let mut push = |text: &str, named| {
@@ -86,7 +87,8 @@ impl Marker<'_> {
     }
 }
 
-/// The name of a control or a panel, such as *Weights*: in italics, with a capital. It means no term.
+/// Returns whether a text names a control or a panel, such as *Weights*: in italics, with a capital. Such a name is not
+/// a term.
 fn is_control(text: &str, style: &Style) -> bool {
     style.emphasis && text.starts_with(char::is_uppercase)
 }
@@ -107,7 +109,7 @@ mod tests {
         GlossaryModel::of(parse("g", text, None).expect("no issues"), &[], Path::new("a.ron"))
     }
 
-    /// The terms in order: `+` where first.
+    /// Returns the marked terms in order, with `+` for a first mention.
     fn marks(markdown: &str) -> Vec<String> {
         fn of(blocks: &[TextBlock], out: &mut Vec<String>) {
             for block in blocks {

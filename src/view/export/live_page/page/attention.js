@@ -1,4 +1,4 @@
-// The heat maps: a table for each head, rows are queries and columns are keys.
+// The heat maps: one table for each head, with queries as rows and keys as columns.
 "use strict";
 
 const Attention = (() => {
@@ -144,7 +144,8 @@ const Attention = (() => {
         cells.forEach((row, i) =>
           row.forEach((cell, j) => {
             cell.classList.toggle("chosen", isChosen(i, j));
-            // One cell of each map is in the order of Tab: the chosen one, or else the first of the chosen word.
+            // The Tab key reaches one cell of each map: the chosen one, or else the first in the row of the chosen
+            // word.
             const isEntry = head === state.head && state.key !== null ? isChosen(i, j) : i === Math.min(state.query, cells.length - 1) && j === 0;
             cell.tabIndex = isEntry ? 0 : -1;
           }),

@@ -1,5 +1,5 @@
-// The camera of the stage: the program's geometry (src/app/stage/camera.rs and projection.rs), in CSS pixels and units
-// of the scene, so that a point lies where the program puts it. The scene is a ball of radius 1.
+// The camera of the stage, with the same geometry as the program's (src/app/stage/camera.rs and projection.rs), in CSS
+// pixels and scene units, so that points have the same positions. The scene is a ball of radius 1.
 "use strict";
 
 const Camera = (() => {
@@ -64,7 +64,7 @@ const Camera = (() => {
     const pose = { yaw: isFlat ? 0 : HOME.yaw, pitch: isFlat ? 0 : HOME.pitch, perspective: isFlat ? 0 : 1 };
     const { right, up, backwards } = directions(pose);
     const height = halfHeight(aspect);
-    // The middle along a side, and the depth of the eye from which all is within the slope.
+    // Returns the middle along a side, and the distance at which everything is within the field of view.
     const seen = (side, slope) => {
       const leaning = [0, 1, 2].map((axis) => backwards[axis] * slope * pose.perspective);
       const [most, least] = [1, -1].map((sign) => reach(points, plus(leaning, side, sign))[1]);

@@ -1,4 +1,4 @@
-// The notebook's cells that live in the page: stage cells, sliders, predictions.
+// The interactive cells of the page: stage cells, sliders and predictions.
 "use strict";
 
 const Cells = (() => {
@@ -45,7 +45,7 @@ const Cells = (() => {
       (entries) => {
         for (const { isIntersecting, target } of entries) {
           const found = cells.find(({ section }) => section === target);
-          // A sentence of the reader's own stays until the reader asks for another.
+          // The reader's own sentence stays until the reader asks for another.
           if (!isIntersecting || found === shown || state.isOwn) continue;
           shown = found;
           showStage(found.cell, state, stage);

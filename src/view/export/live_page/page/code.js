@@ -1,7 +1,7 @@
-// Checks of exercises that are done without code: a small part of the language of code cells, over the live tensors.
-// It reads what lessons' checks are made of: numbers, words, tensors and their entries, `let`, `if`, `for`, comparisons,
-// arithmetic with `@`, and the functions below. Whatever it reads comes to what the program makes of it; the rest it
-// refuses in words.
+// Checks of exercises that are solved without code: an interpreter for the part of the code cells' language that
+// lessons use in checks, over the live tensors: numbers, words, tensors and their entries, `let`, `if`, `for`,
+// comparisons, arithmetic with `@`, and the functions below. It gives the same results as the program, and refuses
+// everything else with a message.
 "use strict";
 
 const Code = (() => {
@@ -81,13 +81,13 @@ const Code = (() => {
         if (take(";")) continue;
         const next = statement();
         statements.push(next);
-        // Only what stands last, without a semicolon, is the block's value.
+        // Only a last statement without a semicolon gives the block its value.
         if (peek(";")) statements.push(["nothing"]);
         else if (!ENDS_ITSELF.includes(next[0]) && at < all.length && !peek("}")) throw new Error(`expected ; before ${all[at].value}`);
       }
       if (!isWhole) need("}");
       else if (at < all.length) throw new Error(`unexpected ${all[at].value}`);
-      // A text that ends with a semicolon comes to its last value all the same.
+      // A whole text has the value of its last statement even if a semicolon follows.
       while (statements.length > 1 && isWhole && statements[statements.length - 1][0] === "nothing") statements.pop();
       return [isWhole ? "whole" : "block", statements];
     }
@@ -125,7 +125,7 @@ const Code = (() => {
         const sign = all[at++].value;
         const isOpen = sign === ".." && (peek("]") || peek(","));
         left = [sign, left, isOpen ? null : expression(BINDS[sign])];
-        // Both sides, as a side that is never reached is read all the same.
+        // Both sides are checked, because the program also checks a side that is never evaluated.
         if (sign === "&&" || sign === "||") left.slice(1).forEach(checkTruth);
       }
       return left;
@@ -193,8 +193,8 @@ const Code = (() => {
     return block(true);
   }
 
-  // A value is a whole number, as a bigint; a number, a text, true or false, a list, a range, or a tensor: its shape, its
-  // numbers row by row, and the names of each axis's entries, or null.
+  // A value is a whole number (a bigint), a number, a text, true or false, a list, a range, or a tensor: its shape, its
+  // numbers row by row, and for each axis the names of its entries or null.
   const tensor = (shape, data, names = shape.map(() => null)) => ({ shape, data, names });
   const isTensor = (x) => x !== null && typeof x === "object" && Array.isArray(x.shape);
   const size = (shape) => shape.reduce((a, b) => a * b, 1);
@@ -512,7 +512,7 @@ const Code = (() => {
     ">": (a, b) => excess(a, b) > Number.EPSILON,
     "<=": (a, b) => excess(b, a) > -Number.EPSILON,
     ">=": (a, b) => excess(a, b) > -Number.EPSILON,
-    // Nothing can be said of NaN, neither this.
+    // Comparisons with NaN are false, including this one.
     "!=": (a, b) => Math.abs(excess(a, b)) > Number.EPSILON,
   };
 
@@ -626,7 +626,7 @@ const Code = (() => {
         case "index":
           return index(value(a), b.map(value));
         case "call":
-          // What is only shown need not be computed.
+          // A value that is only displayed need not be computed.
           return a === "show" || a === "print" ? undefined : call(a, b.map(value));
         case "@":
           return call("dot", [value(a), value(b)]);

@@ -1,4 +1,4 @@
-// Colours by what they mean, as in the program: those of the style sheet, which knows both themes.
+// Colours by meaning, as in the program. They are taken from the style sheet, which has both themes.
 "use strict";
 
 const Colors = (() => {

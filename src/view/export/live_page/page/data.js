@@ -7,7 +7,7 @@ const Data = (() => {
     const letters = atob(text);
     const bytes = new Uint8Array(letters.length);
     for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-    // Every browser's machine is little-endian.
+    // Browsers run only on little-endian machines.
     return new Float64Array(new Float32Array(bytes.buffer));
   }
 
@@ -76,7 +76,7 @@ const Data = (() => {
       classWords: data.classes.map((name) => rowOf.get(name)),
       rewriter: data.rewriter,
     };
-    // What a reset goes back to; an edit copies the one tensor.
+    // The values for a reset. Editing a tensor copies only that tensor.
     const trained = { ...model, parameters: { ...model.parameters } };
     Object.assign(model.parameters, tensors(data.changed));
     const projection = {

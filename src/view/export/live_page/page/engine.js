@@ -1,6 +1,6 @@
-// The forward pass of one sentence in plain loops and double precision.
+// The forward pass of one sentence, in plain loops and double precision.
 //
-// The definitions and their names are those of src/engine/numerics/reference in attune's source; rows are tokens:
+// Definitions and names are those of src/engine/numerics/reference in attune's source; rows are tokens:
 //
 //   X = E[words] + P[positions]
 //   S = Q Kᵀ / (√d_k · τ) + B[j − i] / τ     scores: −∞ where query i does not see key j; a bound c holds the first term:
@@ -10,9 +10,9 @@
 //   Y = X + Σ_h M_h W_O^h + b_O              a block's sum; norms and a feed-forward layer around it as the model has them
 //   Z = Y W + b                              logits
 //
-// A *model* is what `Data.read` makes of the page's data; *changes* are the reader's, and leave the model alone:
-// `{ temperature, scale, mask, heads, edges, patch }`, each null or missing where nothing is changed. A head is "Live", "Off",
-// "Uniform", "Mean", `{ Gain: 0.5 }` or `{ Frozen: rows }`.
+// A *model* is what `Data.read` returns for the page's data. *Changes* are the reader's interventions, which do not
+// modify the model: `{ temperature, scale, mask, heads, edges, patch }`, each null or missing where nothing is changed.
+// A head is "Live", "Off", "Uniform", "Mean", `{ Gain: 0.5 }` or `{ Frozen: rows }`.
 "use strict";
 
 const Engine = (() => {
@@ -54,7 +54,7 @@ const Engine = (() => {
   /** Columns `first` to `first + count` of a matrix. */
   const columns = (a, first, count) => matrix(a.rows, count, (i, j) => get(a, i, first + j));
 
-  // Superscripts of the second block on, as symbols have them: W_Q, W_Q⁽²⁾.
+  // Superscripts for the symbols of later blocks: W_Q, W_Q⁽²⁾.
   const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   const superscript = (block) =>
     block === 0 ? "" : "⁽" + [...String(block + 1)].map((digit) => DIGITS[digit]).join("") + "⁾";
@@ -98,7 +98,8 @@ const Engine = (() => {
     return { y, deviations };
   }
 
-  // Terms of the two series of the error function, enough for the last digit of a double on each side of the border.
+  // The number of terms in the two series of the error function. It gives full double precision on both sides of the
+  // boundary.
   const ERF_TERMS = 60;
   const ERF_BORDER = 2.5;
   const ERF_END = 6;
@@ -312,7 +313,8 @@ const Engine = (() => {
       const head = attention(config, step.sees, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
       head.gain = gainOf(mode);
       head.isSoftmax = isSoftmax(mode);
-      // V_hj W_O^h, times the head's gain: what key j adds through this head, but for its weight.
+      // V_hj W_O^h times the head's gain: the contribution of key j through this head, before multiplication by its
+      // weight.
       head.moved = throughOutput(model, config, number, h, head.value);
       for (let i = 0; i < head.moved.data.length; i++) head.moved.data[i] *= head.gain;
       added = sum(added, throughOutput(model, config, number, h, head.mix));
@@ -435,7 +437,7 @@ const Engine = (() => {
     if (!model.rewriter) return { tokens: words, source: null };
     const at = (t) => (model.rewriter.reversed ? words.length - 1 - t : t);
     const target = words.map((_, t) => model.rewriter.becomes[words[at(t)]]);
-    // Each position of the target knows the words before it, and the first one none.
+    // The input at each position is the target word before it; at the first position there is none.
     return { tokens: [null, ...target.slice(0, -1)], source: words };
   }
 

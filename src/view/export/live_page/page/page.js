@@ -1,4 +1,4 @@
-// Puts the page together: reads its data, makes the state, and hands it to all who draw.
+// Starts the page: reads its data, creates the state, and passes it to the parts that draw.
 "use strict";
 
 (() => {
@@ -75,7 +75,7 @@
         : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
       line.setAttribute("aria-valuetext", said);
       $("time-said").textContent = said;
-      // The walk is through a head of the layer that it has come to.
+      // The walk shows a head of the layer that it has reached.
       if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
         actions.look({ head: state.pass.heads.findIndex((head) => head.step.number === layer) });
       }
@@ -207,7 +207,7 @@
     const [least, most] = data.temperature_range;
     const isTooLong = location.hash.length > ADDRESS_MAX;
     const given = new URLSearchParams(isTooLong ? "" : location.hash.slice(1));
-    // An address may have thousands of parts: all are read, the last of a kind counts, and the model runs once.
+    // An address may have thousands of parts. All are read, the last of each kind counts, and the model runs only once.
     const [changes, entries, off] = [{}, [], new Set()];
     let [view, theme, tab] = [null, null, null];
     for (const [name, value] of given) {
@@ -288,7 +288,7 @@
     });
     const { given, wrong } = fromAddress(state, { own, theme, open, numbers: showNumbers });
     const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
-    // A page that was written of another sentence, or of a changed model, begins with that.
+    // A page that was exported with another sentence or a changed model starts with that.
     const [first] = cells.stages;
     if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
     else state.isOwn = true;

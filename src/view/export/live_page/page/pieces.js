@@ -1,5 +1,5 @@
-// Texts into the pieces of a model, as BERT cuts them without capitals: marks are words of their own, and each word is cut
-// into the longest pieces that the vocabulary has.
+// Splits text into pieces like BERT's uncased tokenizer: punctuation marks are separate words, and each word is split
+// into the longest pieces in the vocabulary.
 "use strict";
 
 const Pieces = (() => {
@@ -31,7 +31,7 @@ const Pieces = (() => {
   /** A function that cuts a text, or a pair of texts with the mark between them, into rows of the vocabulary. */
   function reader(form, mark, rowOf) {
     const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-    // Of two that begin at one place, the longer is meant.
+    // Of two matches at the same position, the longer one is taken.
     const spelled = [...form.spelled].sort((a, b) => b.length - a.length).map(literal).join("|");
     const parts = (text) => (spelled === "" ? [text] : text.split(new RegExp(`(${spelled})`)));
     const rows = (part, i) =>

@@ -1,5 +1,5 @@
-// The words of the vocabulary in the notebook's prose: one under the pointer is lit wherever the page shows it, and one
-// that is lit elsewhere is lit here.
+// The vocabulary's words in the notebook's text: hovering one highlights it everywhere on the page, and one that is
+// highlighted elsewhere is highlighted here.
 "use strict";
 
 const Prose = (() => {

@@ -1,5 +1,6 @@
-// The numbers of the walk's step as ribbons of cells, as the program's stage has them: a cell is filled where its number is
-// positive and hollow where it is negative, the fuller the larger. What a step makes grows while the walk is on its way to it.
+// The numbers of the walk's current step as ribbons of cells, as on the program's stage: a cell is filled for a
+// positive number and hollow for a negative one, and covers a larger area the larger the number. The result of a step
+// grows while the walk approaches it.
 "use strict";
 
 const Ribbons = (() => {
@@ -156,7 +157,7 @@ const Ribbons = (() => {
 
     state.actions.on("pass", show);
     state.actions.on("view", show);
-    // After the theme has changed, all is drawn once more.
+    // A change of the theme draws everything again.
     return { redraw: () => [build, show].forEach((draw) => draw()) };
   }
 

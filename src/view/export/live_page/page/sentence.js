@@ -1,9 +1,10 @@
-// The sentence as a line of words, with the weights of the chosen word as arcs over it, and a source above it where the
-// model looks at one.
+// The sentence as a line of words, with the weights of the chosen word as arcs above it. If the model has a source, its
+// words are shown above as another line.
 "use strict";
 
 const Sentence = (() => {
-  // As the program draws arcs: width without weight, and what a weight of 1 adds; faint below a share.
+  // Arcs as in the program: the width at weight 0, the additional width at weight 1, the share below which an arc is
+  // faint, and the opacity of a faint one.
   const [THIN, WEIGHT_WIDTH, FAINT_BELOW, FAINT] = [0.6, 8, 0.05, 0.14];
   const ARC_HEIGHT = 46;
   const SVG = "http://www.w3.org/2000/svg";
@@ -45,7 +46,7 @@ const Sentence = (() => {
         button.addEventListener("blur", hover(null));
         return button;
       });
-      // Focus stays on its word where the sentence is the same.
+      // If the sentence is the same, its focused word keeps the focus.
       const focused = list.contains(document.activeElement) ? document.activeElement.dataset.position : null;
       list.replaceChildren(...buttons);
       if (focused !== null && buttons[focused]) buttons[focused].focus();

@@ -1,9 +1,9 @@
-// The stage: words as points in 3D on a canvas, on their way from static to contextual. It draws when something has
-// changed, and never else.
+// The stage: words as points in 3D on a canvas, moving from static to contextual. It is drawn only when something has
+// changed.
 "use strict";
 
 const Stage = (() => {
-  // Sizes in CSS pixels, as the program's stage has them.
+  // Sizes in CSS pixels, the same as on the program's stage.
   const [WORD_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, LEAST_RADIUS] = [4.6, 3.2, 7.6, 2.5];
   const [ARROW_HEAD, ARROW_SLOPE] = [10, 0.42];
   const [LINE, WEIGHT_WIDTH] = [1.2, 7];
@@ -77,7 +77,7 @@ const Stage = (() => {
           const start = word === null ? point(zero) : words[word].at;
           return Array.from({ length: blocks + 1 }, (_, b) => {
             if (b <= model.source_blocks) return start;
-            // A norm behind the last block is not the picture's.
+            // A norm after the last block is not part of the picture.
             return b === blocks ? point(Engine.row(of.blocks[b - 1].output, i)) : point(Engine.row(of.blocks[b].input, i));
           });
         });
@@ -96,7 +96,7 @@ const Stage = (() => {
       const inSentence = new Set(pass.tokens);
       const sources = (pass.source || []).map((word, i) => ({ label: state.sourceLabels[i], group: data.group_of[word], at: words[word].at }));
       const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
-      // Pretrained models send their first token far away between the layers.
+      // In pretrained models, the first token is often far away between the layers.
       const isFar = (token, stop) => data.pieces && token.position === 0 && stop > 0 && stop < blocks;
       const framed = (stops) => {
         const certain = [...named, ...tokens.flatMap(stops)];
@@ -197,7 +197,7 @@ const Stage = (() => {
 
     /** Minus the gradient of each goal's loss, half the squared distance, at the word's contextual point: the way to the goal. */
     function goals() {
-      // They come as the words arrive.
+      // Goals appear as the words arrive at their contextual points.
       const time = Math.max(actions.placeNow() - actions.end + 1, 0);
       const found = state.goals.map(([from, to]) => {
         const token = time > 0 && scene.tokens.find(({ word }) => data.vocabulary[word] === from);
@@ -256,7 +256,7 @@ const Stage = (() => {
       }
       context.globalAlpha = 1;
       if (share(6) > 0) {
-        // From the word, or from zero where the block has no residual.
+        // The arrows start at the word, or at zero if the block has no residual connection.
         let from = head.step.config.residual ? here : point(zero);
         head.step.heads.forEach((own, h) => {
           for (let j = 0; j < weights.length; j++) {
@@ -335,7 +335,7 @@ const Stage = (() => {
       }
     }
 
-    // Measuring a text costs more than drawing it, and the same names come in every frame.
+    // Measuring a text costs more than drawing it, and every frame draws the same names.
     const widths = new Map();
     function widthOf(text) {
       if (!widths.has(text)) widths.set(text, context.measureText(text).width);
@@ -449,7 +449,7 @@ const Stage = (() => {
       const { set } = glide;
       if (share === 1) glide = null;
       set(ease(share));
-      // What `set` tells has asked for a frame that is drawn already.
+      // `set` has requested a frame, but this frame already draws the change.
       cancelAnimationFrame(frame);
       frame = 0;
       if (glide) request();
@@ -471,7 +471,7 @@ const Stage = (() => {
       size = { width: box.width, height: box.height, ratio };
       canvas.width = Math.round(box.width * ratio);
       canvas.height = Math.round(box.height * ratio);
-      // Setting its size clears a canvas: drawn at once, it does not flicker.
+      // Resizing clears the canvas; drawing at once avoids flicker.
       if (!scene) return;
       if (!isTouched) goHome();
       draw();

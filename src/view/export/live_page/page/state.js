@@ -1,6 +1,7 @@
-// What the page shows: the reader's choices in one place, and the pass that follows from them.
+// The state of the page: the reader's choices, and the forward pass that results from them.
 //
-// Whoever draws subscribes: to "pass", when numbers have changed, or to "view", when only what is looked at has.
+// Parts that draw subscribe to "pass", sent when numbers have changed, or to "view", sent when only the view has
+// changed.
 "use strict";
 
 const State = (() => {
@@ -108,7 +109,7 @@ const State = (() => {
         const [from, to] = [Engine.row(state.pass.input, i), Engine.row(state.pass.output, i)];
         return from.reduce((total, x, d) => total + (to[d] - x) ** 2, 0);
       };
-      // A word that is listed twice is its second occurrence, and so on.
+      // If a word is listed n times, its nth occurrence is meant.
       const count = state.lit.filter((text) => text === data.vocabulary[state.pass.tokens[among[0]]]).length;
       const furthest = () => among.reduce((best, i) => (length(i) > length(best) ? i : best), among[0]);
       state.query = count > 1 ? (among[count - 1] ?? among[0]) : furthest();
@@ -153,7 +154,7 @@ const State = (() => {
           const { cols, data: numbers } = model.parameters[symbol];
           numbers[row * cols + col] = value;
         });
-        // An unchanged tensor is the trained one itself.
+        // A tensor that was not changed is the trained one itself.
         symbols.forEach((symbol) => {
           const own = trained.parameters[symbol];
           if (model.parameters[symbol].data.every((x, i) => x === own.data[i])) model.parameters[symbol] = own;

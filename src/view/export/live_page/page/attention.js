@@ -2,7 +2,7 @@
 "use strict";
 
 const Attention = (() => {
-  /** Where there are more heads than this, the maps are those of one layer. */
+  /** The largest number of heads whose maps are all shown; with more heads, only one layer's maps are. */
   const ALL_SHOWN = 8;
 
   function create(root, state) {
@@ -84,7 +84,7 @@ const Attention = (() => {
     const hasAll = data.heads.length <= ALL_SHOWN;
     const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || blockOf(head) === blockOf(state.head));
 
-    /** A choice of the layer whose maps are shown. */
+    /** Returns a control that chooses the layer whose maps are shown. */
     function layerChoice() {
       const label = element("label", "Layer ", "layer-choice");
       const choice = document.createElement("select");
@@ -128,7 +128,7 @@ const Attention = (() => {
       look();
     }
 
-    /** Marks the chosen cell, and the row and column of the word under the pointer. */
+    /** Marks the chosen cell, and the row and column of the hovered word. */
     function look() {
       const { hovered } = state;
       for (const { head, cells, rows, columns, queriesSide, keysSide } of maps) {

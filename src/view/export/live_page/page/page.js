@@ -5,7 +5,7 @@
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
 
-  /** The theme: the system's, until the reader chooses. */
+  /** Handles the theme: the system's, until the reader chooses one. */
   function themes(redraw) {
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     let chosen = null;
@@ -23,7 +23,7 @@
     return { show, choose: (theme) => { chosen = theme; show(); } };
   }
 
-  /** Tabs by click, and by arrow keys as their pattern has it. */
+  /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
   function tabs(opened) {
     const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
     const open = (tab) => {
@@ -85,7 +85,7 @@
     show();
   }
 
-  /** Likelihoods that are listed. */
+  /** The number of likelihoods that are listed. */
   const ANSWERS = 5;
 
   function answers(state) {
@@ -118,7 +118,7 @@
     return show;
   }
 
-  /** Controls of the pass: sentences, temperature, mask, scaling. */
+  /** Creates the controls of the pass: sentence, temperature, mask, scaling. */
   function change(state, say) {
     const { data, actions } = state;
     const [sentences, text, wrong] = [$("lab-sentences"), $("lab-text"), $("lab-wrong")];
@@ -179,7 +179,7 @@
     return own;
   }
 
-  /** All numbers as text, made when they are asked for. */
+  /** Shows all numbers as text, which is made on request. */
   function numbers(state, stage) {
     const details = $("lab-numbers");
     const fill = () => {
@@ -195,11 +195,11 @@
     };
   }
 
-  /** Characters of an address that are read: thousands of weights. More would take seconds. */
+  /** The largest number of characters of an address that are read, enough for thousands of weights. More would take seconds. */
   const ADDRESS_MAX = 2 ** 19;
 
   /**
-   * A state in the page's address, so that a link can lead to it:
+   * Reads a state from the page's address, so that links can lead to it:
    * `#sentence=an+apple&temperature=0.5&off=1,2&mask=causal&W_Q[0,3]=1.5&time=0&theme=dark&tab=weights&numbers`
    */
   function fromAddress(state, parts) {
@@ -276,7 +276,7 @@
       target.setAttribute("aria-expanded", String(isOpen));
       $("lab-body").hidden = !isOpen;
     });
-    /** What the chosen word does, for who does not see the stage. */
+    /** The last announcement about the chosen word, for screen readers. */
     let told = "";
     state.actions.on("view", () => {
       const head = state.pass.heads[state.head];

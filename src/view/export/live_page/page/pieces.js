@@ -6,14 +6,14 @@ const Pieces = (() => {
   const CONTROL = /[\p{C}\u{FFFD}]/u;
   const WORD = /[!-/:-@[-`{-~]|\p{P}|[^\s!-/:-@[-`{-~\p{P}]+/gu;
 
-  /** A text without capitals, accents and control characters. */
+  /** Returns a text in lower case, without accents and control characters. */
   function plain(text) {
     const clean = [...text].filter((sign) => "\t\n\r".includes(sign) || !CONTROL.test(sign));
     const bare = clean.join("").normalize("NFD").replace(/\p{Mn}/gu, "");
     return [...bare].map((sign) => sign.toLowerCase()).join("");
   }
 
-  /** The pieces of a word, the longest first from its beginning. */
+  /** Splits a word into pieces, each time the longest one that matches. */
   function cut(word, { prefix, unknown, longest }, rowOf) {
     const letters = [...word];
     if (letters.length > longest) return [unknown];
@@ -28,7 +28,7 @@ const Pieces = (() => {
     return found;
   }
 
-  /** A function that cuts a text, or a pair of texts with the mark between them, into rows of the vocabulary. */
+  /** Returns a function that splits a text, or a pair of texts with the mark between them, into rows of the vocabulary. */
   function reader(form, mark, rowOf) {
     const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
     // Of two matches at the same position, the longer one is taken.

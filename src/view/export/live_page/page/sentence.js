@@ -68,14 +68,14 @@ const Sentence = (() => {
       return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top, width: box.width };
     };
 
-    /** Brings the chosen word into sight where the line is longer than its frame. */
+    /** Scrolls the chosen word into view if the line is longer than its frame. */
     function follow() {
       const { list } = own;
       const word = list.children[state.query];
       list.scrollLeft = word.offsetLeft - (list.clientWidth - word.offsetWidth) / 2;
     }
 
-    /** The arcs of the chosen word in all heads of the chosen head's layer. */
+    /** Draws the arcs of the chosen word in all heads of the chosen head's layer. */
     function look() {
       const { pass, query, hovered } = state;
       const chosen = pass.heads[state.head];
@@ -134,7 +134,7 @@ const Sentence = (() => {
     return { look };
   }
 
-  /** Typing mistakes between two words: insertions, deletions, replacements. */
+  /** Returns the number of typing mistakes between two words: insertions, deletions and replacements. */
   function distance(a, b) {
     let before = Array.from({ length: b.length + 1 }, (_, j) => j);
     for (let i = 1; i <= a.length; i++) {
@@ -147,10 +147,10 @@ const Sentence = (() => {
     return before[b.length];
   }
 
-  /** The word of the vocabulary that is most like a misspelt one. */
+  /** Returns the word of the vocabulary that is nearest to a misspelt one. */
   const nearest = (word, vocabulary) => vocabulary.reduce((best, other) => (distance(word, other) < distance(word, best) ? other : best));
 
-  /** A sentence of the reader's own: rows of the vocabulary, or what is wrong with it, in words. */
+  /** Reads the reader's own sentence: returns rows of the vocabulary, or a message that says what is wrong. */
   function read(text, data) {
     const rows = data.rowsOf(text);
     if (data.isEmpty(text)) return { wrong: "Write at least one word." };

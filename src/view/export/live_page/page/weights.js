@@ -4,7 +4,7 @@
 const Weights = (() => {
   const CELL_MAX = 18;
   const CELL_MIN = 5;
-  /** A slider reaches as far as this many times the tensor's largest entry. */
+  /** The range of a slider, as a multiple of the tensor's largest entry. */
   const REACH = 2;
   const SLIDER_STEPS = 1000;
 

@@ -1,5 +1,5 @@
-//! A saved state of 10 MB opens in well under 0.5 s, also in a development build:
-//! `cargo bench --bench open_state --profile dev --no-default-features`.
+//! Checks that a saved state of 10 MB opens in well under 0.5 s, even in a development build: `cargo bench --bench
+//! open_state --profile dev --no-default-features`.
 
 use std::hint::black_box;
 use std::{env, fs, process};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 const BYTES: usize = 10_000_000;
 
-/// Sources and outputs as texts, numbers as lists, and weights as one long array.
+/// Work with sources and outputs as texts, numbers as lists, and weights as one long array.
 #[derive(Serialize, Deserialize)]
 struct Work {
     cells: Vec<Cell>,

@@ -89,7 +89,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// The folder for the learner's work; `None` where the environment names no home.
+    /// Returns the folder for the learner's work; `None` where the environment names no home.
     pub fn home(&self) -> Option<Home> {
         self.state.clone().map(Home::at).or_else(Home::of_platform)
     }

@@ -134,7 +134,7 @@ fn run_all<'s>(
     (0..lessons.len()).map_while(move |index| told[index % threads].recv().ok())
 }
 
-/// What a round knows about the lessons so far and about their folders.
+/// The state of a round: the lessons checked so far, and the content of their folders.
 struct Round<'a> {
     ids: &'a mut Ids,
     courses: Courses,

@@ -117,7 +117,7 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> OpenedStore<T>
 
 /// The right to save the work of a key, or the reason why there is none.
 ///
-/// It writes only when called, on the calling thread. [`Saver`](super::Saver) saves in the background, on a thread of
+/// Writes happen only on a call, on the calling thread. [`Saver`](super::Saver) saves in the background, on a thread of
 /// its own.
 pub struct Store<T> {
     folder: Folder,

@@ -68,7 +68,7 @@ struct Cells<'a> {
     cells: Vec<Value>,
     ids: BTreeSet<String>,
     pictures: &'a Pictures,
-    /// Writes the Markdown cells.
+    /// The writer of the Markdown cells.
     words: MarkdownWriter<'a>,
 }
 

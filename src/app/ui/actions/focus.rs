@@ -50,7 +50,7 @@ pub struct Keyboard {
     pub opened: Opened,
 }
 
-/// What Esc closes, leaves or clears: the topmost open part.
+/// The topmost open part, which Esc closes, leaves or clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     KeySheet,

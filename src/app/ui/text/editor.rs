@@ -21,7 +21,7 @@ use crate::actions::NotebookAction;
 use crate::actions::keys::action_of;
 use crate::theme::{self, Palette, size};
 
-/// What an editor shows in addition to its text.
+/// The properties of an editor other than its text.
 pub struct EditorModel<'a> {
     /// The name for screen readers, such as `Code of cell scores`.
     pub name: &'a str,

@@ -1,6 +1,6 @@
 //! A live page: the static page of [`web_page`], with scripts that run the model in the reader's browser.
 //!
-//! It is one file, which needs no server and no network. Without scripts, and in print, it looks like the static page.
+//! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static page.
 //! Each script of `page/` has one job; the lesson's numbers and words are one JSON text beside them (`Data`). The
 //! page's policy allows only these scripts, by their hash, and forbids every connection.
 

@@ -2,8 +2,9 @@
 
 use regex::{Regex, RegexBuilder};
 
-/// The largest size of a compiled pattern, in bytes, and the deepest nesting.
+/// The largest size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
+/// The deepest nesting of a pattern.
 const PATTERN_DEPTH: u32 = 50;
 
 /// Compiles a pattern that ignores upper and lower case.

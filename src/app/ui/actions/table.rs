@@ -323,7 +323,7 @@ pub struct ReachedCell {
     pub cell: CellId,
     /// Whether the cell was run or shown, and not only scrolled to.
     pub is_used: bool,
-    /// The predictions without an answer, whose panels would give it away.
+    /// The predictions that are not answered yet. Their panels stay closed, because these would give the answer away.
     pub unanswered: Vec<CellId>,
 }
 

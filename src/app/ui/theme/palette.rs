@@ -51,7 +51,7 @@ pub struct Palette {
     pub shadow: Color32,
     pub negative: Color32,
     pub positive: Color32,
-    /// The colours of the three roles of a vector in attention.
+    /// The colour of queries, one of the three roles of a vector in attention.
     pub query: Color32,
     pub key: Color32,
     pub value: Color32,

@@ -1,8 +1,8 @@
-//! Work beside the window, and the files that it writes: exports, pictures, the learner's work, lists of senses, new
-//! lessons; and the still map.
+//! Background jobs and the files that they write: exports, pictures, the learner's work, lists of senses, new lessons;
+//! also the still map.
 //!
-//! The still map shows the vocabulary by t-SNE (van der Maaten & Hinton 2008), drawn by button only and shown in a window over
-//! the others. The map never moves and nothing is measured in it: motion is on the stage, in one linear basis.
+//! The still map shows the vocabulary by t-SNE (van der Maaten & Hinton 2008). It is drawn only on request, in a window
+//! of its own. It never moves and nothing is measured in it: motion belongs on the stage, in one linear basis.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -46,23 +46,24 @@ use crate::app::work::session::Session;
 use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 
-/// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
+/// The range of pixels per point in a picture. Outside this range the text would be unreadable or would fill the
+/// picture.
 const ZOOM: (f32, f32) = (0.25, 12.0);
 
-/// The work beside the window.
+/// The background jobs.
 #[derive(Resource, Default)]
 pub struct Jobs {
     export: Option<Export>,
     editor: Option<Export>,
     map: Option<Drawing>,
     pub(super) opening: Option<Job<SharedWork>>,
-    /// Another file of vectors, which is read and turned onto the one that is open.
+    /// The job that reads another file of vectors and rotates it onto the open one.
     pub(super) spaces: Option<Job<TwoSpaces>>,
-    /// Another file of vectors that waits until the first one is read.
+    /// Another file of vectors, which waits until the first one is read.
     pub(super) awaited: Option<PathBuf>,
 }
 
-/// Shows another file of vectors once it is turned onto the one that is open.
+/// Shows another file of vectors once it is rotated onto the open one.
 pub fn follow_spaces(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>, mut models: ResMut<LatestModels>) {
     let Some(end) = jobs.spaces.as_mut().and_then(Job::poll) else { return };
     jobs.spaces = None;
@@ -76,7 +77,7 @@ pub fn follow_spaces(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>, mut
     };
 }
 
-/// Shows how the export goes, and whether the editor has opened.
+/// Shows the progress of an export, and whether the editor has opened.
 pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     if let Some(told) = jobs.editor.as_mut().and_then(Job::poll) {
         state.export = ExportModel::Said(told);
@@ -94,7 +95,7 @@ pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     }
 }
 
-/// Shows how the still map goes.
+/// Shows the progress of the still map.
 pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     let Some(drawing) = &mut jobs.map else { return };
     let (end, progress) = (drawing.poll(), drawing.progress());
@@ -108,7 +109,7 @@ pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     }
 }
 
-/// Opens the dialog for a file: beside the one that is open, or in the folder where the learner is.
+/// Opens the dialog for a file, beside the open one or in the learner's current folder.
 pub fn choose_file(world: &mut World, purpose: FilePurpose) {
     let near = match purpose {
         FilePurpose::Open | FilePurpose::Dropped | FilePurpose::OpenBeside => Some(browsed(world)),
@@ -123,7 +124,7 @@ pub fn choose_file(world: &mut World, purpose: FilePurpose) {
 
 /// Uses the file that was chosen.
 pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
-    // One at a time.
+    // Only one export runs at a time.
     if purpose.is_export() && world.resource::<WindowState>().is_exporting() {
         return;
     }
@@ -143,25 +144,26 @@ pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
     }
 }
 
-/// Tells the learner what became of a file.
+/// Tells the learner the result for a file.
 pub fn say(world: &mut World, told: Result<String, String>) {
     world.resource_mut::<WindowState>().export = ExportModel::Said(told);
 }
 
-/// The file that was opened, beside which exports are proposed.
+/// Returns the file that was opened, beside which exports are proposed.
 fn opened_path(world: &World) -> Option<PathBuf> {
     world.get_resource::<Session>().map(|session| session.opened().to_owned())
 }
 
-/// The folder that a dialog begins in: that of the lesson, or of the course, or where attune was started.
+/// Returns the folder in which a dialog begins: that of the lesson or of the course, or the one in which attune was
+/// started.
 fn browsed(world: &World) -> PathBuf {
     let of_lesson = opened_path(world).and_then(|path| path.parent().map(Path::to_owned));
     let of_course = world.resource::<CoursePage>().model.as_ref().and_then(|model| model.folder.clone());
     of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course).unwrap_or_else(|| ".".into())
 }
 
-/// The file that is proposed for a new lesson: beside this one or, where this one is the program's own, where attune was
-/// started.
+/// Returns the proposed file for a new lesson: beside the open lesson or, if that is built in, in the folder in which
+/// attune was started.
 fn new_lesson(world: &World, is_copy: bool) -> PathBuf {
     let lesson = world.get_resource::<Session>().map(Session::path);
     let built_in = world.resource::<Setup>().home.as_ref().map(Home::built_in);
@@ -172,7 +174,7 @@ fn new_lesson(world: &World, is_copy: bool) -> PathBuf {
     starter::free_name(&folder, &of.map_or_else(|| "lesson".into(), |of| of.to_string_lossy()))
 }
 
-/// Writes the lesson, opens it, and hands it to the learner's editor.
+/// Writes a new lesson, opens it, and opens it in the learner's editor.
 fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
     let from = world.get_resource::<Session>().map(Session::path).filter(|_| is_copy);
     if let Err(why) = starter::write_new(to, from) {
@@ -186,7 +188,7 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
     }
 }
 
-/// The snapshot and the lesson's file that an export is made of.
+/// Returns the snapshot to export, and the lesson's file.
 fn shown(world: &World) -> Option<(Arc<Snapshot>, PathBuf)> {
     let snapshot = world.resource::<LatestModels>().snapshot()?.clone();
     Some((snapshot, world.get_resource::<Session>()?.path().to_owned()))
@@ -199,14 +201,14 @@ fn begin(world: &mut World, job: Export) {
     world.resource_mut::<Jobs>().export = Some(job);
 }
 
-/// Writes what the window shows, beside it.
+/// Starts an export of what the window shows.
 fn export(world: &mut World, format: Format, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let job = Export::start(snapshot, lesson, format, file, world.resource::<Setup>().waker.hook());
     begin(world, job);
 }
 
-/// Writes the vectors of the words that are found on the stage.
+/// Starts writing the vectors of the words found on the stage.
 fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let stage = world.resource::<StageState>();
@@ -227,7 +229,7 @@ fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
     begin(world, job);
 }
 
-/// Writes the work as it is now, beside the window.
+/// Starts writing the current work.
 fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
@@ -242,7 +244,7 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     match choice {
         WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
         WorkChoice::Share => {
-            // What is seen is this step, and not where training goes.
+            // The file shows the current step, so training must not continue in it.
             work.work.commands.pop_if(|last| *last == Command::Training(TrainingCommand::Play));
             work.view = Some(seen(world));
         }
@@ -251,7 +253,7 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     begin(world, job);
 }
 
-/// The screen as it is: the view that is kept with the work, the camera, and the size of the stage.
+/// Returns the current view: the part that is saved with the work, the camera, and the size of the stage.
 fn seen(world: &World) -> SavedView {
     let tab = world.resource::<StageTab>();
     let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
@@ -260,7 +262,7 @@ fn seen(world: &World) -> SavedView {
     SavedView { camera: tab.controls.rig.saved(), stage, ..view }
 }
 
-/// Opens the dialog of a picture, as large as the stage is on the screen.
+/// Opens the dialog for a picture, with the size that the stage has on the screen.
 pub fn choose_picture(world: &mut World) {
     let tab = world.resource::<StageTab>();
     let side = |points: f32| (points * tab.pixels_per_point).round() as u32;
@@ -271,7 +273,7 @@ pub fn choose_picture(world: &mut World) {
     }
 }
 
-/// Draws the stage as the window shows it, beside the window.
+/// Starts drawing the stage as the window shows it.
 fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
     let mut options = on_screen(world, snapshot, choice.size, !choice.has_caption);
@@ -280,7 +282,8 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     begin(world, job);
 }
 
-/// The stage as the window shows it, in another size; what is written is as large, beside the points, as on the screen.
+/// Returns options for drawing the stage as the window shows it, in another size. Text keeps its size relative to the
+/// picture.
 fn on_screen(world: &World, snapshot: Arc<Snapshot>, size: (u32, u32), bare: bool) -> PictureOptions {
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
@@ -297,10 +300,10 @@ fn on_screen(world: &World, snapshot: Arc<Snapshot>, size: (u32, u32), bare: boo
     }
 }
 
-/// Records the stage beside the window: the steps of the walk while it is walked, or else the words' way; where no word
-/// moves, a turn of the camera.
+/// Starts recording the stage: the steps of the walk if a walk is on, or else the movement of the words. If no word
+/// moves, the camera turns once.
 fn record(world: &mut World, file: PathBuf) {
-    /// Width in pixels: a wider picture is larger than a message may be.
+    /// The width in pixels. Files of wider animations are too large to attach to messages.
     const WIDTH: f32 = 800.0;
     let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
     let stage = world.resource::<StageTab>().controls.size;
@@ -319,7 +322,7 @@ fn record(world: &mut World, file: PathBuf) {
     begin(world, job);
 }
 
-/// The list of senses that is shown.
+/// Returns the list of senses that is shown.
 fn senses(world: &World) -> Option<Arc<SenseList>> {
     Some(world.resource::<LatestModels>().snapshot()?.model.as_ref()?.senses.list.clone())
 }
@@ -345,7 +348,7 @@ fn export_senses(world: &mut World, file: &Path) {
     say(world, export::work_file::write_senses(&list, file).map(|()| format!("Written: {}", file.display())));
 }
 
-/// Begins to draw the still map.
+/// Starts drawing the still map.
 pub fn draw_map(world: &mut World) {
     let space = world.resource::<LatestModels>().snapshot().and_then(|snapshot| snapshot.space.clone());
     let Some(space) = space else { return };
@@ -354,7 +357,7 @@ pub fn draw_map(world: &mut World) {
     world.resource_mut::<Jobs>().map = Some(drawing);
 }
 
-/// Closes the still map; what is being drawn of it is given up.
+/// Closes the still map; a drawing in progress is dropped.
 pub fn close_map(world: &mut World) {
     world.resource_mut::<WindowState>().map = StillState::None;
     world.resource_mut::<Jobs>().map = None;
@@ -366,17 +369,17 @@ pub enum StillState {
     None,
     Drawing(Progress),
     Drawn(StillModel),
-    /// Why there is none.
+    /// The reason why there is no map.
     Failed(String),
 }
 
-/// A square below three lines.
+/// The size of the window: a square below three lines of text.
 const SIZE: [f32; 2] = [460.0, 520.0];
 const POINT: f32 = 3.5;
-/// Between two looks at how far the drawing is, in seconds.
+/// The interval between two checks of the progress, in seconds.
 const LOOK: f32 = 0.1;
 
-/// Returns the action to close it.
+/// Shows the still map; returns the action that closes it.
 pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
     if *state == StillState::None {
         return None;
@@ -427,9 +430,9 @@ fn map_ui(ui: &mut Ui, model: &StillModel) {
     }
 }
 
-/// Words of groups first; each where no other is written.
+/// Writes the names of words where there is room, those with a group first.
 fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) -> Pos2, palette: &Palette) {
-    // No dot covers a letter.
+    // Names must not cover dots.
     let dot = |point: &StillPoint| Rect::from_center_size(seen(point), Vec2::splat(2.0 * POINT));
     let mut taken = TakenPlaces::default();
     model.points.iter().for_each(|point| taken.add(dot(point)));
@@ -449,13 +452,13 @@ fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) 
     }
 }
 
-/// Rectangles by the squares of a grid that they touch: a name is compared with those near it, and not with all of 2000
-/// words, in every frame.
+/// The rectangles that are taken, by the grid squares that they touch, so that a name is compared only with those near
+/// it and not with all 2000 in every frame.
 #[derive(Default)]
 struct TakenPlaces(HashMap<(i32, i32), Vec<Rect>>);
 
 impl TakenPlaces {
-    /// Side of a square in points: about the width of a name.
+    /// The side of a square in points: about the width of a name.
     const SIDE: f32 = 48.0;
 
     fn squares(rect: Rect) -> impl Iterator<Item = (i32, i32)> {
@@ -474,28 +477,29 @@ impl TakenPlaces {
     }
 }
 
-/// Fewer words have no neighbours to be kept together; more would take minutes.
+/// The least and the largest number of words. Fewer words have no neighbourhoods, and more would take minutes.
 const WORDS: (usize, usize) = (8, 2000);
-/// Up to so many words every pair counts; beyond, far ones are taken together.
+/// The largest number of words with exact forces. For more words, distant ones are grouped (Barnes-Hut).
 const EXACT_MAX: usize = 500;
 const THETA: f32 = 0.5;
 const EPOCHS: usize = 1000;
-/// How many neighbours count, about; a third of the words at most.
+/// The perplexity, which is roughly the number of neighbours that count; at most a third of the number of words.
 const PERPLEXITY: f32 = 15.0;
-/// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
+/// The scale of the initial positions, which are the first two axes of the stage, as in the authors' code.
 const START: f32 = 1e-4;
 
-/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer wanted.
+/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer needed.
 pub type Drawing = Job<StillModel>;
 
 impl Drawing {
-    /// Begins to draw it. `waker` as in [`Job::run`].
+    /// Starts drawing the map. `waker` is as in [`Job::run`].
     pub fn start(space: Arc<StaticSpace>, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(EPOCHS, waker, move |count| draw(&space, count.done))
     }
 }
 
-/// The same space gives the same map: one thread adds up in one order, and the beginning is no draw.
+/// Draws the map. The same space always gives the same map, because one thread adds in a fixed order and the start is
+/// not random.
 fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     let words = space.vocabulary.len();
     let (least, most) = WORDS;
@@ -507,7 +511,7 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     Ok(StillModel::of(space, &pool.install(|| fit(space, done))))
 }
 
-/// Two numbers for each word.
+/// Returns two coordinates for each word.
 fn fit(space: &StaticSpace, done: &AtomicUsize) -> Vec<f32> {
     let vectors = space.vectors.widened();
     let rows: Vec<&[f32]> = (0..vectors.rows()).map(|row| vectors.row(row)).collect();

@@ -1,6 +1,5 @@
-//! Opening a lesson: at the start, in place of the one that is open, as a copy of what somebody shared, or by a link in a
-//! text; the model that is put beside it; and the picture that a lesson opens with, its first cell where that is a stage
-//! cell.
+//! Opening a lesson: at the start, in place of the open lesson, as a copy of a shared file, or by a link in a text.
+//! Also the model that is compared with the open one, and the opening picture: the first cell, if that is a stage cell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,19 +40,19 @@ use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 use crate::built_in;
 
-/// Settings that every lesson of this window opens with. Absent in a picture.
+/// Settings for every lesson of this window; absent when a picture is rendered.
 #[derive(Resource, Clone)]
 pub struct Setup {
-    /// Replaces a lesson's seed.
+    /// The seed that replaces a lesson's own.
     pub seed: Option<u64>,
-    /// None: nothing is kept.
+    /// The store of the learner's work; `None` to save nothing.
     pub home: Option<Home>,
     pub waker: Waker,
-    /// Whether new lessons are handed to the learner's editor; those of a test are not.
+    /// Whether new lessons are opened in the learner's editor, which tests do not want.
     pub has_editor: bool,
 }
 
-/// A lesson that has been opened, and is not yet shown.
+/// A lesson that has been read but is not shown yet.
 pub struct Opening {
     source: LessonSource,
     session: Session,
@@ -63,12 +62,12 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Reads the file, finds the work on it and starts its kernel.
+    /// Reads the file, finds the learner's work on it and starts its kernel.
     pub fn of(path: &Path, setup: &Setup) -> Self {
         Self::on(Session::new(setup.home.clone(), path, setup.waker.clone()), setup.seed, setup)
     }
 
-    /// Opens a copy of what somebody shared or handed in, with the seed that it has.
+    /// Opens a copy of a file that was shared or handed in, with its own seed.
     pub fn of_copy(shared: SharedWork, setup: &Setup) -> Self {
         let seed = setup.seed.or(shared.content.work.seed);
         Self::on(Session::on_copy(setup.home.clone(), shared, setup.waker.clone()), seed, setup)
@@ -90,7 +89,7 @@ impl Opening {
         }
     }
 
-    /// Shows it in a window where no lesson is open, or no longer: see [`close`].
+    /// Shows the lesson in a window without an open lesson; see [`close`].
     pub fn show(self, world: &mut World) {
         let (path, opened) = (self.session.path().to_owned(), self.session.opened().to_owned());
         world.resource_scope(|world, mut view: Mut<ViewState>| {
@@ -121,15 +120,15 @@ pub fn name_window(world: &mut World, lesson: Option<&Path>) {
     }
 }
 
-/// The title of the window.
+/// Returns the title of the window.
 pub fn title(lesson: Option<&Path>) -> String {
     let stem = lesson.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.map_or_else(|| "attune".to_owned(), |stem| format!("{stem} · attune"))
 }
 
-/// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
+/// Writes pending changes, and returns the reason why the work on the open lesson would be lost, if it would.
 pub fn unsaved(world: &mut World) -> Option<String> {
-    // The work is that before the talk.
+    // The work is as it was before the presentation.
     presentation::end(world);
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
@@ -144,7 +143,7 @@ pub fn unsaved(world: &mut World) -> Option<String> {
     })
 }
 
-/// No lesson is open any more.
+/// Closes the lesson, after which none is open.
 pub fn close(world: &mut World) {
     let mut jobs = world.resource_mut::<Jobs>();
     (jobs.spaces, jobs.awaited) = (None, None);
@@ -157,7 +156,7 @@ pub fn close(world: &mut World) {
     world.insert_resource(LessonIssues::default());
 }
 
-/// Opens another lesson, once the work on this one is safe.
+/// Opens another lesson, once the work on the open one is saved.
 pub fn open(world: &mut World, path: PathBuf) {
     give_up_opening(world);
     let setup = world.resource::<Setup>().clone();
@@ -166,7 +165,7 @@ pub fn open(world: &mut World, path: PathBuf) {
         let job = Job::run(0, setup.waker.hook(), move |_| SharedWork::open(&path, None, of_program));
         world.resource_mut::<Jobs>().opening = Some(job);
         let mut state = world.resource_mut::<WindowState>();
-        // What is being written is shown on.
+        // The note on an export in progress stays.
         if !state.is_exporting() {
             state.export = ExportModel::Opening;
         }
@@ -181,7 +180,7 @@ pub fn open(world: &mut World, path: PathBuf) {
     }
 }
 
-/// Nobody waits any more for a file that is read.
+/// Drops a file that is still being read.
 fn give_up_opening(world: &mut World) {
     world.resource_mut::<Jobs>().opening = None;
     let mut state = world.resource_mut::<WindowState>();
@@ -190,7 +189,7 @@ fn give_up_opening(world: &mut World) {
     }
 }
 
-/// Opens what somebody shared or handed in, once it is read.
+/// Opens a shared file once it is read.
 pub fn open_shared(world: &mut World) {
     let Some(read) = world.resource_mut::<Jobs>().opening.as_mut().and_then(Job::poll) else { return };
     give_up_opening(world);
@@ -202,7 +201,7 @@ pub fn open_shared(world: &mut World) {
     }
 }
 
-/// Shows another lesson, once the work on this one is safe.
+/// Shows another lesson, once the work on the open one is saved.
 fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     if let Some(why) = unsaved(world) {
         let why = format!("No other lesson was opened, because the work on this one cannot be saved yet: {why}");
@@ -214,37 +213,37 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// Puts another model beside the one that is open, with the comparison in front.
+/// Opens another model for comparison, and brings the comparison to the front.
 pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
     let other = OtherModel::open(lesson, &world.resource::<Setup>().waker);
     world.insert_resource(other);
     show_meaning(world, MeaningView::Models);
 }
 
-/// Whether a file of vectors would be the second: one is open.
+/// Returns whether a file of vectors would be compared with an open one.
 pub fn is_second_space(world: &World, path: &Path) -> bool {
     is_on_vectors(world) && is_file_of_vectors(path)
 }
 
-/// Whether a file of vectors is open.
+/// Returns whether a file of vectors is open.
 fn is_on_vectors(world: &World) -> bool {
     let snapshot = world.resource::<LatestModels>().snapshot();
     snapshot.is_some_and(|snapshot| snapshot.lesson.static_embedding.is_whole_file())
 }
 
-/// Puts another file of vectors beside the one that is being opened, once that is read.
+/// Remembers another file of vectors to compare, until the first one is read.
 pub fn await_space(world: &mut World, path: PathBuf) {
     world.resource_mut::<Jobs>().awaited = Some(path);
 }
 
-/// Opens the other file of vectors that waits for the first one, once that is read.
+/// Opens the remembered file of vectors, once the first one is read.
 pub fn open_awaited(world: &mut World) {
     let Some(path) = world.resource_mut::<Jobs>().awaited.take() else { return };
     let is_shown = world.resource::<LatestModels>().snapshot().is_some();
     if is_shown { open_space(world, path) } else { await_space(world, path) }
 }
 
-/// Reads another file of vectors and turns it onto the one that is open, once all of that is read.
+/// Starts reading another file of vectors and rotating it onto the open one, once that is completely read.
 fn open_space(world: &mut World, path: PathBuf) {
     let snapshot = world.resource::<LatestModels>().snapshot();
     let read = snapshot.filter(|snapshot| !snapshot.lesson.static_embedding.is_in_part());
@@ -262,14 +261,14 @@ fn open_space(world: &mut World, path: PathBuf) {
     show_meaning(world, MeaningView::Models);
 }
 
-/// Shows the model, or the file of vectors, that is open alone again.
+/// Ends the comparison with another model or file of vectors.
 pub fn end_beside(world: &mut World) {
     world.remove_resource::<OtherModel>();
     let mut models = world.resource_mut::<LatestModels>();
     (models.beside, models.spaces) = (None, None);
 }
 
-/// Reads the model that is put beside; the last one stays where it cannot be read.
+/// Reads another model for comparison; if it cannot be read, the last one stays.
 pub fn open_beside(world: &mut World, path: &Path) {
     if is_second_space(world, path) {
         return open_space(world, path.to_owned());
@@ -286,7 +285,7 @@ pub fn open_beside(world: &mut World, path: &Path) {
     }
 }
 
-/// Follows a link; where it leads nowhere, a notice says so.
+/// Follows a link, or shows a notice if it leads nowhere.
 pub fn follow_link(world: &mut World, link: TextLink) {
     if let Err(why) = try_follow(world, link) {
         world.resource_mut::<WorkspaceState>().0.say(&why);
@@ -367,7 +366,7 @@ fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
     Some(lessons::list(folder).into_iter().find(|file| file.id() == id)?.path)
 }
 
-/// Puts the model that comes with attune beside the one that is open.
+/// Opens the model that comes with attune for comparison with the open one.
 pub fn open_own_beside(world: &mut World) {
     let home = world
         .resource::<Setup>()
@@ -381,24 +380,25 @@ pub fn open_own_beside(world: &mut World) {
     }
 }
 
-/// A lesson of the course that is in the program, whose files have the names of their lessons.
+/// Returns the file of a built-in lesson; files are named after their lessons.
 fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
     let home = world.resource::<Setup>().home.as_ref().filter(|_| built_in::has(id))?;
     let folder = built_in::put_into(&home.built_in()).ok()?;
     Some(lessons::file(&folder, id))
 }
 
-/// How far a lesson has opened.
+/// How far a lesson's opening picture has come.
 #[derive(Default, PartialEq)]
 pub enum OpeningPhase {
     #[default]
     Closed,
-    /// Its picture is lit, and waits for the model.
+    /// The picture is highlighted, and waits for the model.
     Waits,
     Done,
 }
 
-/// Lights the opening picture, and plays it when the model is there. A learner who comes back finds what was left.
+/// Highlights the opening picture, and plays it when the model is trained. A returning learner sees the saved view
+/// instead.
 pub fn show_opening_cell(
     models: Res<LatestModels>,
     link: Res<Link>,
@@ -428,7 +428,7 @@ pub fn show_opening_cell(
     }
     if *phase == OpeningPhase::Waits && is_trained(snapshot) {
         *phase = OpeningPhase::Done;
-        // Meanwhile the learner may have gone on.
+        // The learner may have changed the view meanwhile.
         if view.highlight.shown_cell.as_deref() == Some(id) && view.walk.at() == 0.0 && !view.walk.is_gliding() {
             view.walk.play(plays, time);
             if sentence != 0 {

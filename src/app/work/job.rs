@@ -1,9 +1,9 @@
-//! Work on a thread beside the window: its progress, its end, and how a thread wakes the window; and the largest of it,
-//! exports with the stage's pictures in them.
+//! Background work on a thread: its progress and its result, and how a thread wakes the window. The largest jobs are
+//! exports with pictures of the stage.
 //!
-//! Each picture is drawn by an app of its own. Bevy without `multi_threaded` keeps its tasks with the thread that an app runs
-//! on, and each app has its own device, so that it does not matter whether the window's runs at the same time:
-//! `tests/window/exporting.rs` tests it.
+//! Each picture is drawn by an app of its own. Bevy without `multi_threaded` keeps its tasks on the app's thread, and
+//! each app has its own graphics device, so the window's app can run at the same time: `tests/window/exporting.rs`
+//! tests this.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,23 +27,23 @@ use crate::app::AppFault;
 use crate::app::moving::{self, MovingOptions, Stagehand};
 use crate::app::picture::{PictureOptions, draw, render};
 
-/// Work that is being done. Its thread ends by itself, even if its result is no longer wanted.
+/// A job in progress. Its thread ends by itself, even if its result is no longer needed.
 pub struct Job<T> {
-    /// `None` once the end has been told.
+    /// The receiver of the result; `None` once the result has been returned.
     news: Option<SyncCell<Receiver<Result<T, String>>>>,
     done: Arc<AtomicUsize>,
     of: usize,
 }
 
-/// The parts that are done, counted by the work itself.
+/// A counter of completed parts, which the job itself increases.
 pub struct Count<'a> {
-    /// The window shows with its next frame what is stored there.
+    /// The number that the window shows in its next frame.
     pub done: &'a AtomicUsize,
     wake: &'a dyn Fn(),
 }
 
 impl Count<'_> {
-    /// Counts one more; the window shows it at once.
+    /// Counts one more part; the window shows it at once.
     pub fn one(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
         (self.wake)();
@@ -51,7 +51,7 @@ impl Count<'_> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Begins work of the given number of parts. `waker` is called, from another thread, whenever [`Self::poll`] or
+    /// Starts a job with the given number of parts. `waker` is called from another thread whenever [`Self::poll`] or
     /// [`Self::progress`] has news.
     pub fn run(
         of: usize,
@@ -62,7 +62,7 @@ impl<T: Send + 'static> Job<T> {
         let done = Arc::new(AtomicUsize::new(0));
         let job = Self { news: Some(SyncCell::new(news)), done: done.clone(), of };
         thread::spawn(move || {
-            // Last of all, the window learns that there is an end, even if it is a panic.
+            // Dropped last, so that the window learns of the end even after a panic.
             let waker = AtEnd(waker);
             let sender = sender;
             let result = work(&Count { done: &done, wake: &waker.0 });
@@ -76,7 +76,7 @@ impl<T: Send + 'static> Job<T> {
         Progress { done: self.done.load(Ordering::Relaxed), of: self.of }
     }
 
-    /// Once it has ended, and once only: its result, or why there is none.
+    /// Returns the result, or the reason for its absence, once after the job has ended.
     pub fn poll(&mut self) -> Option<Result<T, String>> {
         let result = match self.news.as_mut()?.get().try_recv() {
             Ok(result) => result,
@@ -96,17 +96,17 @@ impl<F: Fn()> Drop for AtEnd<F> {
     }
 }
 
-/// Wakes the window from another thread; does nothing until the window exists.
+/// A handle that wakes the window from another thread. It does nothing until the window exists.
 #[derive(Clone, Default)]
 pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
 
 impl Waker {
     pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
-        // A second window never comes, so the first proxy stays.
+        // There is never a second window, so the first proxy stays.
         let _ = self.0.set(proxy);
     }
 
-    /// Wakes the window from another thread.
+    /// Returns a function that wakes the window from another thread.
     pub fn hook(&self) -> impl Fn() + Send + Sync + 'static {
         let waker = self.clone();
         move || waker.wake()
@@ -114,31 +114,31 @@ impl Waker {
 
     pub fn wake(&self) {
         if let Some(proxy) = self.0.get() {
-            // The window is closing and needs no waking.
+            // A closing window needs no waking.
             let _ = proxy.send_event(WinitUserEvent::WakeUp);
         }
     }
 }
 
-/// Size of a stage's picture, as a page shows it.
+/// The size of a stage's picture in a page.
 const STAGE_SIZE: (u32, u32) = (736, 414);
-/// Pixels for each of those: for sharp letters on dense screens; and on paper, for which alone a live page has pictures.
+/// The pixels per point: for sharp text on high-density screens and in print, for which a live page has its pictures.
 const SHARP: f32 = 2.0;
 const ON_PAPER: f32 = 1.5;
 
-/// Rendered pictures of a page's stage cells.
+/// The pictures of a page's stage cells.
 pub struct Drawn {
     pub pictures: Pictures,
-    /// Why one of them has no picture.
+    /// The reason why a picture is missing.
     pub fault: Option<AppFault>,
 }
 
-/// Stage cells to be drawn.
+/// Returns the number of stage cells to draw.
 pub fn count(snapshot: &Snapshot, format: Format) -> usize {
     if format.is_page() { Page::stages(snapshot).count() } else { 0 }
 }
 
-/// Draws the stage cells as the snapshot has them; `drawn` is called after each.
+/// Draws the stage cells of the snapshot, and calls `drawn` after each.
 pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn: impl FnMut()) -> Drawn {
     let mut pictures = Pictures::of_lesson(lesson, "");
     let mut fault = None;
@@ -177,7 +177,7 @@ fn draw_stage(snapshot: &Snapshot, cell: &str, sentence: usize, format: Format) 
     Ok(StagePicture { light: paint(false)?, dark: if format.is_dark_too() { Some(paint(true)?) } else { None } })
 }
 
-/// Text that stands in a page in place of a picture.
+/// Returns the text that replaces a missing picture in a page.
 fn in_a_page(why: &AppFault) -> String {
     match why {
         AppFault::NoGpu(_) => "There was no graphics adapter to draw this picture.".to_owned(),
@@ -188,11 +188,11 @@ fn in_a_page(why: &AppFault) -> String {
     }
 }
 
-/// An export that is being made, or another thing that is done with a file; its end is a line for the learner.
+/// An export or another job with a file. Its result is a line for the learner.
 pub type Export = Job<String>;
 
 impl Export {
-    /// Writes the snapshot as it is; the pictures are what takes the time. `waker` as in [`Job::run`].
+    /// Starts writing the snapshot; drawing the pictures takes most of the time. `waker` is as in [`Job::run`].
     pub fn start(
         snapshot: Arc<Snapshot>,
         lesson: PathBuf,
@@ -205,7 +205,7 @@ impl Export {
         })
     }
 
-    /// Writes the vectors of some words. `waker` as in [`Job::run`].
+    /// Starts writing the vectors of some words. `waker` is as in [`Job::run`].
     pub fn words(
         snapshot: Arc<Snapshot>,
         lesson: PathBuf,
@@ -221,7 +221,7 @@ impl Export {
         })
     }
 
-    /// Draws one picture and writes it. `waker` as in [`Job::run`].
+    /// Starts drawing one picture and writing it. `waker` is as in [`Job::run`].
     pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| {
             let name = shown(&target);
@@ -234,7 +234,7 @@ impl Export {
         })
     }
 
-    /// Draws a picture that moves, of the given number of frames, and writes it. `waker` as in [`Job::run`].
+    /// Starts drawing an animation with the given number of frames and writing it. `waker` is as in [`Job::run`].
     pub fn recording(
         options: MovingOptions,
         frames: usize,
@@ -253,12 +253,12 @@ impl Export {
         })
     }
 
-    /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Job::run`].
+    /// Starts the learner's editor on a file, which is not an export but takes as long. `waker` is as in [`Job::run`].
     pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| source::open(&file))
     }
 
-    /// Writes a work. `waker` as in [`Job::run`].
+    /// Starts writing a work file. `waker` is as in [`Job::run`].
     pub fn work(work: WorkFile, lesson: PathBuf, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| work.write(&lesson, &target))
     }
@@ -280,7 +280,7 @@ impl Stagehand for Recorded<'_> {
     }
 }
 
-/// Returns the message about the export.
+/// Writes the export, and returns the message about it.
 fn write(
     snapshot: &Snapshot,
     lesson: &Path,
@@ -292,7 +292,7 @@ fn write(
     let Drawn { pictures, fault } = draw_stages(snapshot, lesson, format, drawn);
     let written = target.write(snapshot, &pictures)?;
     let told = fault.map(|fault| {
-        // What follows is advice for a terminal.
+        // The rest of the message is advice for a terminal.
         let why = fault.to_string();
         format!("; stage cells are described in words: {}", why.lines().next().unwrap_or_default())
     });

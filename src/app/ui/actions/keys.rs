@@ -315,7 +315,6 @@ const WITHIN_WORD: Duration = Duration::from_millis(350);
 /// How the last text field was left, and what was typed last.
 #[derive(Clone, Copy, Default)]
 struct Typing {
-    /// Whether a field had the keyboard in this frame or the one before.
     last: Option<Instant>,
     /// Whether a field has the keyboard at the start of this frame.
     is_writing: bool,

@@ -74,8 +74,8 @@ pub struct Session {
     /// A saved view that is to be restored.
     restored: Option<SavedView>,
     /// The model of the strip about saving.
-    /// The learner's choice in the strip.
     pub model: SavingModel,
+    /// The learner's choice in the strip.
     pub choice: Option<SavingChoice>,
     /// Whether the learner chose to close the window even if work is lost.
     pub closes: bool,

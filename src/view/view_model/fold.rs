@@ -197,8 +197,8 @@ pub struct FoldModel {
     pub keys: Vec<String>,
     pub heads: Vec<FoldHead>,
     /// The index of the group of each query's word.
-    /// The index of the group of each key's word.
     query_groups: Vec<Option<usize>>,
+    /// The index of the group of each key's word.
     key_groups: Vec<Option<usize>>,
     pub crowds: Vec<Cluster>,
     attention: AttentionConfig,

@@ -36,7 +36,7 @@
 //! ```
 //!
 //! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the block,
-//! the model, word2vec and their gradients, as they stand in the papers. The engine computes the same numbers faster.
+//! the model, word2vec and their gradients, written as in the papers. The engine computes the same numbers faster.
 //!
 //! What a learner may change of a pass, the modes of a head among it, is
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and

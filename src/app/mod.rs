@@ -6,15 +6,15 @@
 //! | [`panels`] | a crate: one file or folder a panel; they name egui, never Bevy |
 //! | [`stage`] | a crate: the 3D view |
 //! | [`workspace`] | the panels in their dock, with the bar on top and the stage in the middle |
-//! | [`graphics`] | the graphics device, and what happens when it is lost |
+//! | [`graphics`] | the graphics device, and recovery from its loss |
 //! | [`systems`] | the systems that a window and a picture share |
 //! | [`picture`] | pictures without a window |
-//! | [`moving`] | the same, moving |
+//! | [`moving`] | animations without a window |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
-//! | [`shell`] | the window: pages, dialogs and keys, and what is done when something is asked of it |
+//! | [`shell`] | the window: pages, dialogs and keys, and the functions that perform its actions |
 //!
-//! Each names those above it alone, and panels and stage do not know each other; the compiler holds the crates to that.
-//! [`workspace::stage_side`] hands the stage to the dock.
+//! Each depends only on those above it, and panels and stage do not depend on each other; the compiler enforces this
+//! for the crates. [`workspace::stage_side`] passes the stage to the dock.
 
 pub mod graphics;
 pub mod moving;
@@ -33,17 +33,17 @@ use std::fmt;
 pub use self::picture::{PictureOptions, StageView, capture, draw, figure_app, picture_app, render};
 pub use self::shell::window::{Beside, WindowOptions, run};
 
-/// Why the window or the picture could not come about, in words that a person can act on.
+/// The reason why the window or the picture cannot be shown, with what the user can do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppFault {
     /// No display server answers.
     NoDisplay(String),
     /// No graphics adapter, not even a software one.
     NoGpu(String),
-    /// The window can draw nothing more.
+    /// The window can no longer draw.
     NoPicture {
         why: String,
-        /// State of the work, where there is any.
+        /// The state of the work, if there is any.
         work: Option<String>,
     },
     /// A file could not be written.

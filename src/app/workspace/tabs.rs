@@ -104,7 +104,7 @@ impl TabViewer for Tabs<'_> {
         });
     }
 
-    /// The stage paints all of its pixels itself.
+    /// Returns false for the stage, which paints all of its pixels itself.
     fn clear_background(&self, tab: &PanelId) -> bool {
         *tab != StagePanel::ID
     }

@@ -95,7 +95,7 @@ pub struct NamedAnswer {
 /// Whether the model can continue sentences, and what it has generated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswersWriting {
-    /// It cannot, for this reason.
+    /// The model cannot, for this reason.
     Cannot(String),
     Can {
         /// The largest number of words at once.

@@ -1,4 +1,4 @@
-//! What each panel and the stage show, derived from a snapshot: plain data, tested as text, without a window.
+//! The content of each panel and of the stage, derived from a snapshot: plain data, tested as text, without a window.
 //!
 //! No tensor is computed here: every number is an entry of a [`attune_core::kernel::Snapshot`]. Each [`Model`] of a
 //! snapshot is made when it is first requested, so models that are not shown are never made.

@@ -184,7 +184,7 @@ pub fn reload(
         link.0 = Some(source.start(lesson, None));
     }
     let Some(read) = saved else { return };
-    // The first rows stay on the stage until their places are computed, which takes longer than reading the rest.
+    // The first rows are shown before the whole file replaces them, because its positions take longer to compute.
     let is_in_part = |snapshot: &Snapshot| snapshot.lesson.static_embedding.is_in_part() && snapshot.fault.is_none();
     let is_shown = models.snapshot().is_some_and(|shown| is_in_part(shown) && shown.space.is_some());
     if !is_shown && link.0.as_ref().is_some_and(|worker| is_in_part(&worker.latest())) {

@@ -337,7 +337,7 @@ struct WaitingKeys {
     frames: usize,
 }
 
-/// Holds back keys that must wait, and returns those that have waited to the frame's events.
+/// Holds back keys that must wait, and puts those that have waited into the frame's events.
 fn hold_keys(ctx: &Context, is_writing: bool) {
     /// A widget that has not been shown after this many frames may never be shown.
     const FRAMES_MAX: usize = 3;

@@ -38,7 +38,7 @@
 //! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the block,
 //! the model, word2vec and their gradients, written as in the papers. The engine computes the same numbers faster.
 //!
-//! What a learner may change of a pass, the modes of a head among it, is
+//! The changes that a learner can make to a pass, including the modes of heads, are
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
 //! [`HeadMode`](attune_engine::numerics::attention::HeadMode) (`engine/numerics/attention/head.rs`): commands, saved work,
 //! traces and pages use these types as they are; a new mode has a sentence in `view/explain/sentences.rs` and a line in the

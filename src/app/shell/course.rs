@@ -249,7 +249,7 @@ pub fn receive(mut page: ResMut<CoursePage>) {
     page.receive();
 }
 
-/// What the page shows besides the course.
+/// The information on the page besides the course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeFrame {
     /// The title of the lesson that is open behind the page.

@@ -237,7 +237,7 @@ pub struct SavingModel {
     pub report: Vec<String>,
     /// Whether the lesson was just reset.
     pub is_reset: bool,
-    /// What would be lost if the window closed, after a request to close it.
+    /// The reason why work would be lost if the window closed, after a request to close it.
     pub closing: Option<String>,
 }
 

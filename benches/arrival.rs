@@ -1,11 +1,11 @@
-//! Measures places instead of times: where words come to lie. Trains each lesson with several seeds, and measures
-//! the words of its probes, and of sentences that are not in the repository, before and after attention.
+//! Measures positions instead of times: where words move in attention. Trains each lesson with several seeds, and
+//! measures the words of its probes, and of sentences that are not in the repository, before and after attention.
 //!
 //!     cargo bench --package attune-core --profile dev --bench arrival -- lessons/*.ron [--seeds 1-10] [--sentences FILE]
 //!
-//! A line of FILE is a goal, a word of the sentence and the sentence: `fruit apple the apple was sweet`. A goal is a
-//! group or a word; `apple@10` is the word at that position, from 0. Lines whose words a lesson does not know are
-//! passed over.
+//! A line of FILE has a goal, a word of the sentence, and the sentence: `fruit apple the apple was sweet`. A goal is a
+//! group or a word; `apple@10` is the word at that position, counted from 0. Lines with words that a lesson does not
+//! know are skipped.
 
 mod top;
 
@@ -21,7 +21,7 @@ use attune_engine::numerics::vectors::{cosine, distance, norm};
 struct Arguments {
     lessons: Vec<String>,
     seeds: std::ops::RangeInclusive<u64>,
-    /// Goal, word and sentence.
+    /// The goals, words and sentences from the file.
     asked: Vec<Asked>,
 }
 
@@ -94,12 +94,14 @@ struct Row {
     count: usize,
     right: usize,
     arrived: usize,
-    /// After attention, and before it.
+    /// The cosines with the goal, after and before attention.
     cosines: [Vec<f32>; 2],
+    /// The distances from the goal, after and before attention.
     distances: [Vec<f32>; 2],
-    /// In mean static lengths.
+    /// The lengths of the words' contextual vectors, relative to the mean static length.
     lengths: Vec<f32>,
-    /// How far the words that nothing asks to move end from their static vectors, in mean static lengths.
+    /// The distances between the contextual and the static vectors of words without a goal, relative to the mean static
+    /// length.
     others: Vec<f32>,
 }
 
@@ -122,7 +124,7 @@ fn measure(kernel: &mut Kernel, asked: &[Asked]) -> Option<Row> {
         let length = norm(after) / places.mean_length();
         let (right, arrived) = match places.arrival(&probe, after) {
             Some(arrival) => (arrival.after.margin() > 0.0, arrival.has_arrived()),
-            // At a word: as near as at a group.
+            // The goal is a word; the thresholds are those for groups.
             None => {
                 let (near, nearer) =
                     (cosine(after, goal) >= ARRIVED_COSINE, distance(after, goal) < distance(before, goal));

@@ -1,9 +1,9 @@
-//! Attention's cost against the length of a sentence: one head, D 64, T from 64 to 4096, forward, and
-//! forward with backward.
+//! The cost of attention against the length of a sentence: one head, D 64, T from 64 to 4096, the forward pass alone
+//! and with the backward pass.
 //!
 //!     cargo bench --package attune-engine --bench attention_scaling
 //!
-//! The exponent is the slope of log time against log T; the law is T².
+//! The exponent is the slope of log time against log T; theory predicts 2.
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{
@@ -19,7 +19,7 @@ mod jobs;
 
 const WIDTH: usize = 64;
 const LENGTHS: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-/// Lengths from here on count for the exponent: below, what grows with T itself shows.
+/// The least length that counts for the exponent; for shorter ones, costs proportional to T show.
 const LAW_FROM: usize = 512;
 
 fn main() {
@@ -77,7 +77,7 @@ fn main() {
     jobs::report("attention_scaling", 1, &both[both.len() - 1..], more);
 }
 
-/// Slope of the least-squares line through (log T, log seconds).
+/// Returns the slope of the least-squares line through (log T, log seconds).
 fn exponent(seconds: &[f64]) -> f64 {
     let points = LENGTHS.iter().zip(seconds).filter(|(length, _)| **length >= LAW_FROM);
     let points: Vec<(f64, f64)> = points.map(|(&length, seconds)| ((length as f64).ln(), seconds.ln())).collect();

@@ -1,4 +1,5 @@
-//! A frame of all heads of a real model as small maps, beside one of the Attention panel, and what a new sentence costs.
+//! Times a frame with small maps of all heads of a real model, and one of the Attention panel; also the cost of a new
+//! sentence.
 //!
 //!     cargo bench --profile dev --bench heads_frames -- path/to/a/model --words 16
 
@@ -22,7 +23,7 @@ use clock::{tell, timed};
 use egui::{Context, Event, Pos2, Ui, Vec2};
 use frames::{context, input};
 
-/// Words that every tokenizer reads, however it cuts them.
+/// Words that every tokenizer can read.
 const WORDS: [&str; 5] = ["the", "bank", "of", "a", "river"];
 const FRAMES: usize = 120;
 /// The right half of a window of 2560x1440.
@@ -33,12 +34,12 @@ struct Args {
     model: PathBuf,
     #[arg(long, default_value_t = 16)]
     words: usize,
-    /// As cargo gives it.
+    /// A flag that cargo passes.
     #[arg(long)]
     bench: bool,
 }
 
-/// A panel in a window without a screen.
+/// A panel in a window without a display.
 struct Bench<P> {
     ctx: Context,
     panel: P,
@@ -61,7 +62,7 @@ impl<P: Panel + Default> Bench<P> {
         Self { ctx, panel: P::default(), prose: Prose::default(), view: ViewState::default(), models, frames: 0 }
     }
 
-    /// One frame, from the input to the triangles; how many there are.
+    /// Runs one frame, from the input to the triangles, and returns the number of triangles.
     fn frame(&mut self, events: Vec<Event>) -> usize {
         self.frames += 1;
         let input = input(SIZE, self.frames, events);

@@ -1,9 +1,9 @@
-//! Job A: a tiny attention model, 2000 steps of Adam from given parameters on given data
+//! Job A: a tiny attention model, 2000 steps of Adam, starting from given parameters and data
 //! (`tests/numerics/oracle/job_a.json`, made by `make_job_a.py` beside it).
 //!
 //!     cargo bench --package attune-engine --bench job_a -- --threads 1
 //!
-//! The job runs on one thread whatever `--threads` says: the work of a step is too small to share.
+//! The job runs on one thread whatever `--threads` says, because a step has too little work to share.
 
 use attune_engine::numerics::attention::BatchRoom;
 use attune_engine::numerics::model::{AttentionModel, Batch, StepWorkspace, model_backward, model_forward};

@@ -1,9 +1,9 @@
-//! Job A-large: the model of job A with real sizes (V 5000, T 64, D 256, H 8), 20 steps, from random
-//! parameters on random data.
+//! Job A-large: the model of job A at a realistic size (V 5000, T 64, D 256, H 8), 20 steps, with random parameters and
+//! data.
 //!
 //!     cargo bench --package attune-engine --bench job_a_large -- --threads 2
 //!
-//! Threads share a step by sentences: see `attune_engine::numerics::model::parallel`.
+//! Threads share the sentences of a step: see `attune_engine::numerics::model::parallel`.
 
 use attune_engine::numerics::model::batch::Shards;
 use attune_engine::numerics::model::{AttentionModel, Batch};
@@ -48,7 +48,7 @@ fn main() {
     jobs::report("A-large", arguments.threads, &seconds, more);
 }
 
-/// As those of job A are drawn: of deviation `1/√D`, biases 0.
+/// Draws parameters as for job A: with standard deviation `1/√D`, and biases of 0.
 fn random_parameters(model: &AttentionModel<f32>, seed: u64) -> Parameters<f32> {
     let mut rng = stream(seed, Stream::ModelInit);
     let bound = (3.0 / SIZES.width as f32).sqrt();

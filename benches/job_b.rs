@@ -1,9 +1,9 @@
-//! Job B: word2vec at a real size. Width 100, window 5, 5 negatives, 5 epochs, no subsampling.
+//! Job B: word2vec at a realistic size: width 100, window 5, 5 negatives, 5 epochs, no subsampling.
 //!
 //!     cargo bench --package attune-engine --bench job_b -- --threads 1 --corpus zipf.txt --out vectors.txt
 //!
-//! Prints one JSON object. Raw words per second are epochs · tokens / seconds of training: reading the
-//! corpus, counting its words and writing the vectors are not in the time.
+//! Prints one JSON object. Raw words per second are epochs · tokens / seconds of training, without the time for reading
+//! the corpus, counting its words and writing the vectors.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ fn run(arguments: &jobs::Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The words in order of first appearance, and the sentences as their indices.
+/// Returns the words in order of first appearance, and the sentences as indices of these.
 fn indexed(text: &str) -> (Vec<&str>, Vec<Vec<usize>>) {
     let mut index = HashMap::new();
     let mut words = Vec::new();
@@ -92,8 +92,8 @@ fn text_format(words: &[&str], vectors: &Matrix<f32>) -> String {
     text
 }
 
-/// 2.0 million tokens of 20,000 words in sentences of 20. Words follow Zipf's law; each belongs to one of
-/// 50 topics, and half the words of a sentence are of the sentence's topic.
+/// Returns 2.0 million tokens of 20,000 words in sentences of 20. Word frequencies follow Zipf's law; each word belongs
+/// to one of 50 topics, and half the words of a sentence belong to the sentence's topic.
 fn zipf() -> String {
     const WORDS: usize = 20_000;
     const TOPICS: usize = 50;
@@ -116,7 +116,7 @@ fn zipf() -> String {
     text
 }
 
-/// Draws each word in proportion to 1 / (its number + 1).
+/// A distribution in which word number n has a probability proportional to 1 / (n + 1).
 struct Zipf {
     words: Vec<usize>,
     cumulative: Vec<f64>,

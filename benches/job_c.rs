@@ -1,9 +1,11 @@
-//! Job C: one sentence through an encoder or decoder of a real shape, every tensor kept; random weights, packed.
+//! Job C: one sentence through an encoder or decoder of a real model's shape, with every tensor kept; random weights,
+//! packed.
 //!
 //!     cargo bench --package attune-engine --bench job_c -- --threads 1 --tokens 16 --shape minilm
 //!
-//! `--shape minilm` (6 x 384), `bert` or `gpt2` (12 x 768), `smollm2` (30 x 576) or `qwen3` (28 x 1024); `--plain` multiplies by
-//! weights that are not packed, `--bf16` by weights of two bytes. `job_c_transformers.py` beside this runs the same by transformers.
+//! `--shape` is `minilm` (6 x 384), `bert` or `gpt2` (12 x 768), `smollm2` (30 x 576) or `qwen3` (28 x 1024). `--plain`
+//! uses weights that are not packed, `--bf16` weights of two bytes. `job_c_transformers.py` in this folder runs the
+//! same job with transformers.
 
 use std::hint::black_box;
 use std::process::exit;
@@ -37,7 +39,7 @@ struct Shape {
     today: Option<Today>,
 }
 
-/// What a decoder of Llama's family has besides.
+/// The additional features of a decoder of Llama's family.
 #[derive(Clone, Copy)]
 struct Today {
     group_size: usize,
@@ -80,10 +82,10 @@ const QWEN3: Shape = Shape {
     ..SMOLLM2
 };
 
-/// As real models are drawn before training.
+/// The standard deviation of weights before training, as in real models.
 const DEVIATION: f32 = 0.02;
 const SEED: u64 = 7;
-/// The bits of an `f32` that bfloat16 has.
+/// The bits of an `f32` that bfloat16 keeps.
 const BFLOAT16: u32 = 0xffff_0000;
 
 impl Shape {
@@ -145,7 +147,7 @@ fn main() {
     let bound = DEVIATION * 3f32.sqrt();
     for spec in flat.specs().to_vec() {
         let is_gain = spec.id.name.start() == Start::One;
-        // Drawn with the digits of bfloat16, so that both types hold the same numbers.
+        // Drawn with the precision of bfloat16, so that both number types have the same values.
         let mut drawn = || f32::from_bits(rng.random_range(-bound..bound).to_bits() & BFLOAT16);
         flat.values_of_mut(spec.id).fill_with(|| if is_gain { 1.0 } else { drawn() });
     }

@@ -1,4 +1,4 @@
-//! One live forward for the stage, with every tensor kept and all contributions: T 16, D 32, H 4.
+//! Times a forward pass for the stage, with every tensor kept and all contributions: T 16, D 32, H 4.
 
 use std::hint::black_box;
 use std::sync::Arc;

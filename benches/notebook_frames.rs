@@ -1,5 +1,5 @@
-//! A frame of the notebook of 1,000 cells beside one of 10: still, and while it scrolls. And what a
-//! snapshot costs the window.
+//! Times a frame of a notebook with 1,000 cells, and of one with 10, at rest and while scrolling; also the cost of a
+//! snapshot for the window.
 //!
 //!     cargo bench --profile dev --bench notebook_frames
 
@@ -16,10 +16,10 @@ use clock::{lesson, tell, timed};
 use frames::{Panel, wheel};
 
 const FRAMES: usize = 600;
-/// Points that the wheel scrolls in a frame: 40 screens in the time measured.
+/// The points by which the wheel scrolls in a frame, which gives 40 screens in all.
 const POINTS: f32 = 45.0;
 
-/// A slider, and in turn prose with formulas, code that defines a name, and code that shows a table.
+/// Returns cells: a slider, and in turn text with formulas, code that defines a name, and code that shows a table.
 fn cells(count: usize) -> String {
     let mut cells = "Slider(id: \"turn\", bind: \"s\", range: (0.1, 4.0), start: 1.0),\n".to_owned();
     for i in 1..count {
@@ -56,7 +56,7 @@ fn measure(count: usize) {
     }
     tell(&format!("{count:4} cells, still"), still);
 
-    // Down, until the end turns the wheel round.
+    // The wheel turns back at the end of the notebook.
     let mut scrolled = Vec::new();
     let per_turn = if count > 100 { FRAMES } else { FRAMES / 20 };
     for i in 0..FRAMES {
@@ -71,7 +71,7 @@ fn measure(count: usize) {
     }
     tell(&format!("{count:4} cells, scrolled back"), back);
 
-    // The cells that follow the slider wait their turn.
+    // The cells that depend on the slider wait for their turn.
     let (mut applied, mut seen, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..FRAMES / 4 {
         let value = 0.5 + 0.01 * i as f64;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 const BYTES: usize = 10_000_000;
 
-/// Sources and outputs as texts, numbers as lists, and weights as one long array.
+/// Work with sources and outputs as texts, numbers as lists, and weights as one long array.
 #[derive(Serialize, Deserialize)]
 struct Work {
     cells: Vec<Cell>,

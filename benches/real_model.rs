@@ -1,14 +1,15 @@
-//! A real model opened, and the time from a key to the new picture's numbers.
+//! Times the opening of a real model, and the way from an input to the numbers of the new picture.
 //!
 //!     cargo bench --package attune-view --bench real_model -- path/to/a/model [--words 16] [--opening] [--writing]
 //!
-//! Times are those of the thread on a processor, where the system tells them, so that other programs do not count; but for
-//! those of the opening, which go by.
+//! Times are CPU times of the thread, where the system reports them, so that other programs do not count; only those of
+//! the opening are elapsed times.
 //!
-//! Prints the time from the folder to the first snapshot, and the medians over texts of some lengths from a typed
-//! text, from a turned weight in the first and in the last layer, and from a head taken out of layers further and further
-//! back, to the snapshot; of the logit lens of a word; to the scores of one word in 20 sentences; and, of a model that looks
-//! back only, of one more word with keys and values kept, beside the time to read its weights once.
+//! Prints the time from the folder to the first snapshot. For texts of some lengths, it prints the median time to the
+//! snapshot after typing a text, changing a weight in the first and the last layer, and switching off a head in earlier
+//! and earlier layers. It also times the logit lens of a word and the scores of one word in 20 sentences. For a model
+//! with only causal attention, it times one more word with cached keys and values, beside the time to read the weights
+//! once.
 
 mod top;
 
@@ -30,23 +31,23 @@ use attune_engine::numerics::params::TensorName;
 use attune_view::view_model::answers::LensModel;
 use clap::Parser;
 
-/// Words that every tokenizer reads, however it cuts them.
+/// Words that every tokenizer can read.
 const WORDS: [&str; 5] = ["the", "bank", "of", "a", "river"];
 const TIMES: usize = 15;
 
 #[derive(Parser)]
 struct Args {
     model: PathBuf,
-    /// Words of the texts.
+    /// The numbers of words in the texts.
     #[arg(long, default_values_t = [8, 16, 64])]
     words: Vec<usize>,
-    /// Ends once the model is open.
+    /// Whether to end once the model is open.
     #[arg(long)]
     opening: bool,
-    /// Measures one more word alone, of a model that looks back only.
+    /// Whether to measure only one more word, which requires causal attention.
     #[arg(long)]
     writing: bool,
-    /// As cargo gives it.
+    /// A flag that cargo passes.
     #[arg(long)]
     bench: bool,
 }
@@ -90,7 +91,7 @@ fn main() {
     one_more(&kernel);
 }
 
-/// The kernel of a model, opened. Times are those that go by, as someone waits for them.
+/// Opens the model and returns its kernel. Prints elapsed times, because a user waits for them.
 fn opened(model: &Path) -> Kernel {
     let begun = Instant::now();
     let passed = || 1e3 * begun.elapsed().as_secs_f64();
@@ -99,7 +100,7 @@ fn opened(model: &Path) -> Kernel {
     let mut kernel = Kernel::new(Arc::new(lesson));
     let (mut first, mut loaded) = (None, None);
     kernel.advance();
-    // At rest there is a model, or a fault: a snapshot of it would run the model's sentence.
+    // The loop must not take snapshots of the model, because that would run its sentence.
     while kernel.is_busy() {
         let Progress { done, of } = kernel.snapshot().embedding_progress;
         first = first.or_else(|| (of > 0).then(passed));
@@ -114,8 +115,8 @@ fn opened(model: &Path) -> Kernel {
     kernel
 }
 
-/// A head of one layer after the other taken out, and a whole pass of the same sentence. The forward pass alone, and all that
-/// is shown of it.
+/// Times a pass with a head switched off, for heads in several layers: the forward pass alone, and all work up to the
+/// snapshot.
 fn heads(kernel: &mut Kernel) {
     let snapshot = kernel.snapshot();
     let (space, model) = (snapshot.space.expect("vectors"), snapshot.model.expect("a model"));
@@ -159,7 +160,7 @@ fn heads(kernel: &mut Kernel) {
     }
 }
 
-/// The logit lens of a word: the time that goes by, for it has several threads.
+/// Times the logit lens of a word. The time is elapsed time, because several threads work.
 fn lens(kernel: &Kernel) {
     let snapshot = kernel.snapshot();
     let time = median_of(
@@ -172,7 +173,7 @@ fn lens(kernel: &Kernel) {
     }
 }
 
-/// One more word with keys and values kept, and the time to read every weight that it takes once.
+/// Times one more word with cached keys and values, and reading all weights once.
 fn one_more(kernel: &Kernel) {
     let snapshot = kernel.snapshot();
     let (space, model) = (snapshot.space.expect("vectors"), snapshot.model.expect("a model"));
@@ -189,7 +190,7 @@ fn one_more(kernel: &Kernel) {
         let output = network.one_more(&model.parameters, &mut kept, Some(turn));
         network.logits_at_end(&model.parameters, &output).len()
     });
-    // As many bytes: the weights themselves lie packed for their products, and in the type of the file.
+    // An array of as many bytes stands in for the weights, which are packed for products and in the file's number type.
     let bytes = model.parameters.bytes() + network.embedding.bytes();
     let weights = vec![1.0; bytes / size_of::<f32>()];
     let read = median(|_| read(&weights).to_bits() as usize);
@@ -202,7 +203,7 @@ fn one_more(kernel: &Kernel) {
     );
 }
 
-/// A sum of all numbers, as fast as memory gives them.
+/// Returns the sum of all numbers, computed as fast as memory allows.
 fn read(numbers: &[f32]) -> f32 {
     const LANES: usize = 64;
     let mut sums = [0.0f32; LANES];
@@ -212,12 +213,12 @@ fn read(numbers: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// Tokens of a new snapshot.
+/// Takes a new snapshot and returns the number of its tokens.
 fn tokens(kernel: &Kernel) -> usize {
     kernel.snapshot().model.map_or(0, |model| model.sentence.tokens.len())
 }
 
-/// From a list of sentences to the scores of each layer.
+/// Times the way from a list of sentences to the scores of each layer.
 fn senses(kernel: &mut Kernel) {
     const LENGTH: usize = 12;
     let measured = median(|turn| {
@@ -237,12 +238,12 @@ fn senses(kernel: &mut Kernel) {
     println!("senses of {MEASURED_MAX} sentences, {} words: {:.0} ms", measured.1, measured.0);
 }
 
-/// The median of some runs, in milliseconds of this thread on a processor, and what the last came to.
+/// Returns the median CPU time of some runs in milliseconds, and the last result.
 fn median(run: impl FnMut(usize) -> usize) -> (f64, usize) {
     median_of(now, |begun| now() - begun, run)
 }
 
-/// The same by any clock: what it shows at the beginning, and the seconds since.
+/// Returns the median time by any clock: `clock` returns a start, and `since` the seconds since then.
 fn median_of<T>(clock: impl Fn() -> T, since: impl Fn(T) -> f64, mut run: impl FnMut(usize) -> usize) -> (f64, usize) {
     let mut last = 0;
     let mut times: Vec<f64> = (1..=TIMES)
@@ -256,7 +257,7 @@ fn median_of<T>(clock: impl Fn() -> T, since: impl Fn(T) -> f64, mut run: impl F
     (times[TIMES / 2], last)
 }
 
-/// Seconds that the thread was on a processor; where the system does not tell them, seconds that went by.
+/// Returns the thread's CPU time in seconds, or the elapsed time where the system does not report it.
 fn now() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

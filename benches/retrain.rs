@@ -1,5 +1,5 @@
-//! Retrain on drag: the apple lesson from scratch, static vectors and model, on one thread; and how long a
-//! stale run keeps the kernel from a newer recipe. In the profile of `cargo run`:
+//! Retraining during a drag: the apple lesson from scratch, static vectors and model, on one thread; and how long an
+//! outdated run delays the kernel's start of a newer recipe. In the profile of `cargo run`:
 //!
 //!     cargo bench --package attune-core --profile dev --bench retrain
 
@@ -24,7 +24,7 @@ fn main() {
             kernel.apply(Command::Retrain(Box::new(recipe.clone())));
             kernel.settle();
         });
-        // The same vectors, another model.
+        // The vectors stay the same, and only the model changes.
         let other = Recipe { heads: Some(4), ..recipe };
         timed(&mut model, || {
             kernel.apply(Command::Retrain(Box::new(other)));

@@ -1,5 +1,5 @@
-//! From a slider's command to a new snapshot, and one piece of training between looks at the commands, on the main
-//! lesson.
+//! Times the way from a slider's command to a new snapshot, and the piece of training between two checks for commands,
+//! on the main lesson.
 //!
 //!     cargo bench --package attune-core --bench slider
 

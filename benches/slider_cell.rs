@@ -1,4 +1,4 @@
-//! From the move of a slider to the snapshot with the new output of a code cell on 64x64 matrices.
+//! Times the way from a slider's movement to the snapshot with the new output of a code cell on 64x64 matrices.
 //!
 //!     cargo bench --package attune-core --profile dev --bench slider_cell
 
@@ -41,7 +41,7 @@ fn runs(snapshot: &attune_core::kernel::Snapshot) -> [Option<u64>; 2] {
     })
 }
 
-/// Both cells have run once more, and nothing waits.
+/// Returns whether both cells have run again and nothing is waiting.
 fn have_followed(snapshot: &attune_core::kernel::Snapshot, before: [Option<u64>; 2]) -> bool {
     runs(snapshot).iter().zip(before).all(|(now, before)| *now > before)
 }
@@ -61,7 +61,7 @@ fn main() {
     }
     tell("two cells on 64x64 matrices, slider to snapshot", times);
 
-    // With the thread between, as in the window.
+    // Measured with the kernel's thread in between, as in the window.
     let worker = Worker::spawn(Arc::new(lesson(CELLS)), || {});
     worker.send(Command::Training(TrainingCommand::Play));
     let wait = |until: &dyn Fn(&attune_core::kernel::Snapshot) -> bool| {

@@ -1,10 +1,10 @@
-//! Work of the window's own thread with each snapshot, while a slider turns an entry of `W_Q` of a model of GPT-2's
-//! shape and vocabulary: 12 layers, 768 wide, 50,257 pieces, with random weights.
+//! The work of the window's own thread for each snapshot, while a slider changes an entry of `W_Q` in a model of
+//! GPT-2's shape and vocabulary: 12 layers, width 768, 50,257 pieces, random weights.
 //!
 //!     cargo bench --profile dev --bench snapshot_cost
 //!
-//! The points of the stage and what is drawn of them, and the models of the panels that are open: at first those of a model's
-//! lesson, then *Intervene* too. Drawing a frame is not part of it.
+//! Measures the stage's points and shapes, and the models of the open panels: first those of a model's lesson, then
+//! also *Intervene*. Drawing a frame is not included.
 
 mod clock;
 mod random_gpt2;
@@ -33,11 +33,12 @@ use bevy::time::Time;
 use clock::{tell, timed};
 
 const TEXT: &str = "the bank of the river by an apple near the old bank";
-/// Snapshots that are not measured, and that are.
+/// The number of snapshots before measuring.
 const WARM: usize = 3;
+/// The number of measured snapshots.
 const TIMES: usize = 41;
 
-/// The window's resources that a snapshot changes.
+/// The window's resources that depend on a snapshot.
 struct Window(World);
 
 impl Window {
@@ -52,7 +53,7 @@ impl Window {
         Self(world)
     }
 
-    /// The points and lines of a snapshot, up to what the graphics card is given.
+    /// Builds the points and lines of a snapshot, up to the data for the graphics card.
     fn stage(&mut self, snapshot: Arc<Snapshot>) {
         let world = &mut self.0;
         world.resource_scope(|world, mut scene: bevy::ecs::world::Mut<LatestModels>| {
@@ -68,7 +69,7 @@ impl Window {
         std::hint::black_box(PointIndex::of(points, &stage.emphasis));
     }
 
-    /// The models of the panels of a model's lesson.
+    /// Builds the models of the panels of a model's lesson.
     fn panels(&self) {
         let models = self.0.resource::<LatestModels>();
         assert!(models.get::<NotebookModel>().is_some() && models.get::<SentencesModel>().is_some());

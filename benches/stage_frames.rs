@@ -1,12 +1,12 @@
-//! A frame of the stage with more and more points, at 1280x720: while the camera orbits, and still.
+//! Times frames of the stage with more and more points, at 1280x720, while the camera orbits and at rest.
 //!
 //!     cargo bench --profile dev --bench stage_frames [-- COUNT ...]
 //!
-//! A JSON object a line. `search` is `load` after a letter was typed. `orbit` is a whole frame, from the input until the graphics card is done. `load` is what the
-//! stage asks of the processor once for a scene, `still` what it asks in each frame where nothing moves, labels and
-//! picking, and `pass of an orbit` the same where the camera turns. The last lines are `orbit` again, while apple is
-//! trained from scratch over and over on the kernel's thread, and whole windows of apple: its orbit, and a step of its
-//! walk while its ribbons grow.
+//! Prints a JSON object a line. `orbit` is a whole frame, from the input until the graphics card is done. `load` is the
+//! CPU work that is done once for a scene, and `search` is `load` after a letter of a search was typed. `still` is the
+//! CPU work in each frame without motion, including labels and picking, and `pass of an orbit` the same while the
+//! camera turns. The last lines are `orbit` while the kernel's thread trains apple from scratch over and over, and
+//! whole windows of apple: an orbit, and a step of its walk while its ribbons grow.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -35,17 +35,18 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 const SIZE: (u32, u32) = (1280, 720);
-/// Numbers of points, unless others are asked for; the others are compared with the first.
+/// The default numbers of points, which are compared with the first.
 const COUNTS: [usize; 4] = [0, 100, 1_000, 10_000];
-/// Frames that are not measured, and that are.
+/// The number of frames before measuring.
 const WARM: usize = 10;
+/// The number of measured frames.
 const FRAMES: usize = 120;
-/// Points of the screen that the camera is dragged in each frame.
+/// The camera's drag in each frame, in points of the screen.
 const DRAG: Vec2 = Vec2::new(4.0, 0.5);
-/// Words with names among many.
+/// The number of words with a group, whose names are shown.
 const GROUPED: usize = 40;
 
-/// Words in a ball.
+/// Returns a scene of words within a ball.
 fn scene(count: usize) -> StageModel {
     let mut random = StdRng::seed_from_u64(1);
     let mut point = || loop {
@@ -80,7 +81,7 @@ fn tell(points: usize, what: &str, mut times: Vec<f64>) {
     );
 }
 
-/// How long each of the frames takes, in milliseconds.
+/// Returns the duration of each frame, in milliseconds.
 fn timed(mut frame: impl FnMut()) -> Vec<f64> {
     (0..WARM).for_each(|_| frame());
     let time = |_| {
@@ -107,8 +108,8 @@ fn app(model: Arc<StageModel>) -> App {
     app
 }
 
-/// Work that is done once for a scene, and again for each letter of a search: what is found, the instances as bytes, and all
-/// that does not depend on the camera.
+/// Does the work that is needed once for a scene, and again for each letter of a search: the found points, the
+/// instances as bytes, and everything else that does not depend on the camera.
 fn load(model: &Arc<StageModel>, search: &str) {
     let search = Search { text: search.to_owned(), is_pattern: false };
     let emphasis = Arc::new(Emphasis::of(model, &Highlight { search, ..Highlight::default() }, &[]));
@@ -116,7 +117,7 @@ fn load(model: &Arc<StageModel>, search: &str) {
     black_box(PointIndex::of(model, &emphasis));
 }
 
-/// Times the stage's own pass, with the pointer over it and the camera turned by so much in each frame.
+/// Times the stage's own pass, with the pointer over it and the camera turned by `turn` in each frame.
 fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
     let ctx = Context::default();
     ctx.set_fonts(fonts::definitions());
@@ -153,10 +154,10 @@ fn passes(model: &Arc<StageModel>, turn: Vec2) -> Vec<f64> {
     passes.split_off(passes.len().saturating_sub(FRAMES))
 }
 
-/// As many points as a lesson has.
+/// A number of points as in a lesson.
 const OF_A_LESSON: usize = 100;
 
-/// How long frames take while the kernel trains beside them.
+/// Times frames while the kernel trains in parallel.
 fn orbit_while_training() -> Vec<f64> {
     let text = include_str!("../lessons/apple.ron");
     let lesson = attune_core::lesson::parse("apple.ron", text).expect("no issues");
@@ -174,7 +175,7 @@ fn orbit_while_training() -> Vec<f64> {
     })
 }
 
-/// Whole windows of apple: while the camera orbits, and while the step of the scores plays.
+/// Times whole windows of apple: while the camera orbits, and while the step of the scores plays.
 fn windows_of_apple() -> [Vec<f64>; 2] {
     let lesson = attune_core::lesson::parse("apple.ron", include_str!("../lessons/apple.ron")).expect("no issues");
     let snapshot = Arc::new(Kernel::trained(Arc::new(lesson)).snapshot());
@@ -195,7 +196,7 @@ fn windows_of_apple() -> [Vec<f64>; 2] {
 }
 
 fn main() {
-    // Cargo adds a flag of its own.
+    // Cargo passes a flag of its own, which is skipped.
     let asked: Vec<usize> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
     let mut empty = None;
     for count in if asked.is_empty() { COUNTS.to_vec() } else { asked } {
@@ -203,7 +204,7 @@ fn main() {
         tell(count, "still", passes(&model, Vec2::ZERO));
         tell(count, "pass of an orbit", passes(&model, DRAG));
         tell(count, "load", timed(|| load(&model, "")));
-        // The first letter finds every word, three more a hundredth of them.
+        // The first letter finds every word; three more leave a hundredth of them.
         for text in ["w", "d123"] {
             tell(count, &format!("search for {text}"), timed(|| load(&model, text)));
         }

@@ -1,5 +1,5 @@
-//! How true the costs of [`attune_engine::numerics::model::cost`] are, which limit what a lesson may ask
-//! for: the time of a training step beside its cost, for models small and large.
+//! The accuracy of the costs in [`attune_engine::numerics::model::cost`], which limit the size of a lesson's model: the
+//! time of a training step beside its cost, for small and large models.
 //!
 //!     cargo bench --package attune-core --bench step_cost
 
@@ -12,7 +12,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::parse;
 use attune_engine::numerics::model::cost::forward_cost;
 
-/// How long each model trains.
+/// The training time of each model.
 const TIME: Duration = Duration::from_millis(150);
 
 struct Case {
@@ -23,7 +23,7 @@ struct Case {
     heads: usize,
     key_width: usize,
     layers: usize,
-    /// More fields of the model.
+    /// Further fields of the model.
     rest: &'static str,
     batch: usize,
 }
@@ -83,7 +83,7 @@ fn main() {
     }
 }
 
-/// The cost of a step, and its seconds.
+/// Returns the cost of a step, and its seconds.
 fn measure(case: &Case) -> (f64, f64) {
     let lesson = parse("bench", &text(case)).unwrap_or_else(|issues| panic!("{}", issues[0]));
     let architecture = lesson.model.architecture.clone();
@@ -110,7 +110,7 @@ fn text(case: &Case) -> String {
     let count = words.div_ceil(*tokens);
     let sentence = |s: usize| (0..*tokens).map(|t| format!("w{} ", (s * tokens + t) % words)).collect::<String>();
     let sentences: Vec<String> = (0..count).map(|s| format!("\"{}\"", sentence(s).trim())).collect();
-    // Few enough steps for the budget to accept every one of the models.
+    // Few enough steps that the budget accepts every model.
     format!(
         "Lesson(id: \"b\", title: \"b\", seed: 1, corpus: Sentences([{}]), static_embedding: Given({{{vectors}}}),
         model: Attention(heads: {heads}, key_width: {key_width}, value_width: {key_width}, layers: {layers},
@@ -123,7 +123,7 @@ fn text(case: &Case) -> String {
     .replace("STEPS", &steps(case).to_string())
 }
 
-/// As many as the budget surely accepts, and enough to measure.
+/// Returns as many steps as the budget surely accepts, and enough for measuring.
 fn steps(case: &Case) -> usize {
     if case.batch == 1 && case.dim < 100 { 20_000 } else { 40 }
 }

@@ -1,5 +1,5 @@
-//! Typing in a code cell of 200 lines while training plays on the kernel's thread: what a frame costs
-//! with and without a key, and that every key stands in the text in its own frame.
+//! Typing in a code cell of 200 lines while training runs on the kernel's thread: times frames with and without a key,
+//! and checks that every key appears in the text in its own frame.
 //!
 //!     cargo bench --profile dev --bench typing
 
@@ -26,10 +26,10 @@ use frames::Panel;
 
 const LINES: usize = 200;
 const FRAMES: usize = 1200;
-/// A key every so many frames: 20 a second.
+/// The number of frames for each key, which gives 20 keys a second.
 const FRAMES_PER_KEY: usize = 3;
 const FRAME: Duration = Duration::from_millis(16);
-/// Names are offered while the next few letters are typed.
+/// The number of keys between openings of the completion list, which stays open for the next few letters.
 const KEYS_PER_OFFER: usize = 20;
 const TYPED: &str = "let sums = soft + A ";
 const LONGEST: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ fn key(key: Key, modifiers: Modifiers) -> Event {
     Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }
 }
 
-/// All that the window makes of a snapshot.
+/// Builds everything that the window derives from a snapshot.
 fn models(snapshot: &Snapshot, before: Option<&NotebookModel>) -> NotebookModel {
     let notebook = NotebookModel::of(snapshot, before);
     std::hint::black_box((StageModel::of(snapshot), AttentionMaps::of(snapshot), WhatIfModel::of(snapshot)));

@@ -1,9 +1,10 @@
-//! Files of word vectors and answers about them: 400,000 words, as GloVe's text of 100 numbers each (350 MB) and as word2vec's
-//! binary file of 300 (480 MB).
+//! Reading files of word vectors and searching them: 400,000 words, in GloVe's text format with 100 numbers each (350
+//! MB) and in word2vec's binary format with 300 (480 MB).
 //!
 //!     cargo bench --package attune-engine --profile dev --bench vectors -- --folder vectors
 //!
-//! The files are written once and kept, so that `vectors.py` beside this times gensim and NumPy on the same.
+//! The files are written once and kept, so that `vectors.py` in this folder can time gensim and NumPy on the same
+//! files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -62,7 +63,7 @@ fn run(folder: &Path, repeat: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// How long each call takes, in milliseconds.
+/// Adds the duration of a call to `times`, in milliseconds.
 fn timed<T>(times: &mut Vec<f64>, call: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
     let made = call();
@@ -70,27 +71,27 @@ fn timed<T>(times: &mut Vec<f64>, call: impl FnOnce() -> T) -> T {
     made
 }
 
-/// The fastest is told too: another program may have had the processor meanwhile.
+/// Prints the median and the fastest time, because other programs may have slowed some runs down.
 fn tell(what: &str, mut times: Vec<f64>) {
     times.sort_by(f64::total_cmp);
     println!("{what}: fastest {:.1} ms, median {:.1} ms of {}", times[0], times[times.len() / 2], times.len());
 }
 
-/// Random words and numbers, written once.
+/// Writes a file of random words and numbers, unless it exists.
 fn make(path: &Path, format: Format, width: usize) -> io::Result<()> {
     if path.is_file() {
         return Ok(());
     }
     let mut rng = stream(1, Stream::Corpus);
     let words: Vec<Box<str>> = (0..WORDS).map(|i| format!("word{i}").into()).collect();
-    // Four or five digits, as trained vectors have them in text.
+    // Rounded to four or five digits, as in text files of trained vectors.
     let numbers = (0..WORDS * width).map(|_| (rng.random_range(-1.0f32..1.0) * 1e5).round() / 1e5).collect();
     let rows = std::borrow::Cow::Owned(Matrix::from_row_major(WORDS, width, numbers));
     let table = Table { words: words.into(), rows, metadata: Vec::new().into() };
     write(&table, format, &mut BufWriter::new(File::create(path)?))
 }
 
-/// Times the reading of a file beside the reading of its bytes.
+/// Times reading a file, and reading only its bytes for comparison.
 fn time_reading(path: &Path, name: &str, repeat: usize) -> Result<Vectors, String> {
     let (mut times, mut bytes) = (Vec::new(), Vec::new());
     let mut vectors = None;
@@ -104,7 +105,7 @@ fn time_reading(path: &Path, name: &str, repeat: usize) -> Result<Vectors, Strin
     vectors.ok_or_else(|| "nothing was read".to_owned())
 }
 
-/// Compares two equal arrays: both are read as fast as memory gives them.
+/// Compares two equal arrays, which reads both as fast as memory allows.
 fn is_equal(a: &[u32], b: &[u32]) -> bool {
     let share = a.len().div_ceil(parallel::available()).max(1);
     let parts: Vec<(&[u32], &[u32])> = a.chunks(share).zip(b.chunks(share)).collect();

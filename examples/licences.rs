@@ -1,4 +1,4 @@
-//! The libraries within the program with their licences, as `attune licences` prints them:
+//! Prints the program's libraries with their licences, as shown by `attune licences`:
 //!
 //!     cargo metadata --format-version 1 | cargo run --no-default-features --example licences > assets/licences.txt
 
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// Those of which everybody has the text; it stands with the program's own.
+/// Licences whose texts are not repeated, because they are printed with the program's own.
 const OWN: [&str; 2] = ["MIT", "Apache-2.0"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let by_id: BTreeMap<&str, &Value> = list(&metadata["packages"]).map(|it| (text(&it["id"]), it)).collect();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let mut lines = BTreeSet::new();
-    // The program's own crates have no source but this folder.
+    // The program's own crates are those without a source.
     let libraries = linked(&metadata).into_iter().filter_map(|id| by_id.get(id));
     for package in libraries.filter(|package| !package["source"].is_null()) {
         let [name, version, licence] = ["name", "version", "license"].map(|field| text(&package[field]));
@@ -47,7 +47,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The packages that become part of the program: without those of builds and tests.
+/// Returns the packages that become part of the program, without those for builds and tests.
 fn linked(metadata: &Value) -> BTreeSet<&str> {
     let nodes: BTreeMap<&str, &Value> =
         list(&metadata["resolve"]["nodes"]).map(|node| (text(&node["id"]), node)).collect();
@@ -63,7 +63,7 @@ fn linked(metadata: &Value) -> BTreeSet<&str> {
     found
 }
 
-/// The texts that lie beside a package's manifest.
+/// Returns the licence texts in the folder of a package's manifest.
 fn licence_texts(manifest: &Path) -> io::Result<Vec<String>> {
     let is_licence = |name: &str| ["LICENSE", "LICENCE", "COPYING", "UNLICENSE"].iter().any(|it| name.starts_with(it));
     let mut files: Vec<_> = fs::read_dir(manifest.parent().unwrap_or(Path::new(".")))?.flatten().collect();

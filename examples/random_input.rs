@@ -1,5 +1,5 @@
-//! Random keys, clicks, drags and turns of the wheel on the real window, for minutes: it must neither crash, nor hang, nor
-//! take ever more memory. Needs a display, `xdotool` and Linux. The program is the one that `cargo run` builds:
+//! Sends random keys, clicks, drags and scrolling to the real window for minutes: it must not crash, hang, or use more
+//! and more memory. Needs a display, `xdotool` and Linux. The program is the one that `cargo run` builds:
 //!
 //!     cargo build && xvfb-run -a -s "-screen 0 1280x720x24" \
 //!         cargo run --example random_input -- lessons/apple.ron --count 20000
@@ -15,18 +15,19 @@ use clap::Parser;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Inputs between two looks at the window.
+/// The number of inputs between two checks of the window.
 const BATCH: usize = 20;
-/// A window that does nothing for longer hangs.
+/// The longest time without progress, after which the window counts as hanging.
 const HANGS: Duration = Duration::from_secs(2);
-/// Time from the start to a picture.
+/// The time from the start to the first picture.
 const OPENING: Duration = Duration::from_secs(8);
-/// Between two looks at a thread.
+/// The interval between two checks of a thread.
 const LOOK: Duration = Duration::from_millis(50);
-/// Inputs between two lines of progress.
+/// The number of inputs between two lines of progress.
 const LINES: usize = 1000;
-/// Inputs after which the memory has its size, and the share by which it may still grow.
+/// The number of inputs after which the memory has its usual size.
 const WARM: usize = 4000;
+/// The factor by which the memory may still grow.
 const GROWTH_MAX: f64 = 1.5;
 
 const KEYS: &[&str] = &[
@@ -96,16 +97,16 @@ const MODIFIERS: &[&str] = &["", "", "", "shift+", "alt+", "ctrl+", "ctrl+shift+
 
 #[derive(Debug, Parser)]
 struct Args {
-    /// A lesson or a model's folder; a copy of it is opened.
+    /// A lesson or a model's folder, of which a copy is opened.
     path: PathBuf,
     #[arg(long, default_value_t = 20_000)]
     count: usize,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Width and height of the display.
+    /// The width and height of the display.
     #[arg(long, default_value = "1280x720")]
     size: String,
-    /// The program; without it the one beside this example.
+    /// The program; by default the one beside this example.
     #[arg(long)]
     program: Option<PathBuf>,
 }
@@ -165,7 +166,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Copies a lesson or a model's folder, so that nothing of it is changed.
+/// Copies a lesson or a model's folder, so that the original is not changed.
 fn copy(path: &Path, scratch: &Path) -> PathBuf {
     let to = scratch.join(path.file_name().expect("a name"));
     fs::create_dir_all(scratch).expect("a folder");
@@ -183,11 +184,11 @@ fn copy(path: &Path, scratch: &Path) -> PathBuf {
     to
 }
 
-/// One input, as a line of `xdotool`.
+/// Returns a random input, as a line for `xdotool`.
 fn random(dice: &mut StdRng, (width, height): (u32, u32)) -> String {
     let mut at = || format!("mousemove {} {}", dice.random_range(0..width), dice.random_range(0..height));
     let (from, to) = (at(), at());
-    // Most clicks are left ones; 4 and 5 are the wheel.
+    // Most clicks use the left button; 4 and 5 are the wheel.
     let button = [1, 1, 1, 1, 2, 3, 4, 5][dice.random_range(0..8)];
     match dice.random_range(0..10) {
         0..5 => {
@@ -200,7 +201,8 @@ fn random(dice: &mut StdRng, (width, height): (u32, u32)) -> String {
     }
 }
 
-/// Sends inputs to the display, and waits until the last one is sent: the window has seen no more of them than that.
+/// Sends inputs to the display, and waits until the last one is sent. The window may not have processed all of them
+/// then.
 fn send(inputs: &[String]) {
     let spawned = Command::new("xdotool").arg("-").stdin(Stdio::piped()).spawn();
     let mut hand = spawned.expect("xdotool: apt-get install xdotool");
@@ -227,13 +229,13 @@ impl Window {
         command.arg(path).arg("--state").arg(scratch.join("state")).current_dir(scratch).env("HOME", scratch);
         let child = command.stdout(Stdio::null()).stderr(out).spawn().expect("the program: cargo build");
         sleep(OPENING);
-        // A bare display has no window manager to hand out the keyboard.
+        // A bare display has no window manager that would give the window the keyboard.
         send(&["search --onlyvisible --name . windowfocus".to_owned()]);
         Self { child, log }
     }
 
-    /// Waits until the window has answered a movement of the pointer: its thread has slept and woken, which no thread does
-    /// that computes on and on, or waits for another.
+    /// Waits until the window has responded to a movement of the pointer: its thread has slept and woken, which a
+    /// thread that computes forever or is deadlocked does not do.
     fn settle(&mut self) -> Result<Duration, Ended> {
         let (begun, before) = (Instant::now(), self.sleeps());
         loop {
@@ -263,12 +265,12 @@ impl Window {
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     }
 
-    /// How often the window's thread has slept.
+    /// Returns how often the window's thread has slept.
     fn sleeps(&self) -> u64 {
         self.status("/proc/PID/task/PID/status", "voluntary_ctxt_switches:")
     }
 
-    /// Resident, in MB.
+    /// Returns the resident memory, in MB.
     fn memory(&self) -> u64 {
         self.status("/proc/PID/status", "VmRSS:") / 1024
     }

@@ -1,6 +1,6 @@
-//! The pieces of texts: `cargo run --no-default-features --example tokens -- tokenizer.json < texts`, where each line
-//! of the input is a text as a JSON string. Each line of the output is its pieces, as `[id, first byte, end, word]`; to
-//! compare with other tokenizers by the thousand.
+//! Prints the pieces of texts: `cargo run --no-default-features --example tokens -- tokenizer.json < texts`, where each
+//! line of the input is a text as a JSON string. Each line of the output has its pieces, as `[id, first byte, end,
+//! word]`, for comparison with other tokenizers on thousands of texts.
 
 use std::io::{self, BufWriter, Write};
 

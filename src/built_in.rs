@@ -1,4 +1,4 @@
-//! The course that is in the program itself: for wherever there is no folder of lessons.
+//! The built-in course, for use where there is no folder of lessons.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,10 +15,11 @@ macro_rules! files {
 }
 
 const GLOSSARY: &str = "glossary";
-/// The folder of the encoder, within that of the course.
+/// The folder of the encoder model, within the folder of the course.
 pub const MODEL: &str = "depth";
 
-/// Names and bytes: the lessons, their glossary, and the models and vectors that some of them are about.
+/// Names and contents of the course's files: the lessons, their glossary, and the models and vectors that some lessons
+/// use.
 const FILES: &[(&str, &[u8])] = files![
     "apple.ron",
     "bank.ron",
@@ -53,19 +54,19 @@ const FILES: &[(&str, &[u8])] = files![
     "writer/tokenizer_config.json",
 ];
 
-/// Ids of the course's lessons, which are the names of their files without the ending.
+/// Returns the ids of the course's lessons, which are their file names without the extension.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     let names = FILES.iter().filter_map(|(file, _)| file.strip_suffix(EXTENSION)?.strip_suffix('.'));
     names.filter(|name| *name != GLOSSARY)
 }
 
-/// Whether the course has a lesson of this id.
+/// Returns whether the course has a lesson with this id.
 pub fn has(name: &str) -> bool {
     ids().any(|other| other == name)
 }
 
-/// Puts the course into a folder of its own within `root`, and gives that folder. What is there already as it should be
-/// stays untouched; what was changed is kept beside it, as `apple.ron.changed`, and put back.
+/// Writes the course into a folder of its own within `root`, and returns that folder. A file that is already there with
+/// the same content is left untouched; one that was changed is kept beside the original as `apple.ron.changed`.
 ///
 /// # Errors
 /// If a file cannot be written.

@@ -6,8 +6,8 @@
 //!
 //! # The map
 //!
-//! Seven crates under `src/`, each of which knows only those above it in this list, and panels and stage not each other; the
-//! compiler holds them to that.
+//! Seven crates under `src/`. Each depends only on those above it in this list, and panels and stage do not depend on
+//! each other; the compiler enforces this.
 //!
 //! ```text
 //! engine/  attune-engine
@@ -38,9 +38,9 @@
 //! ```
 //!
 //! Begin with [`attune_engine::numerics::reference`], which is all of the mathematics in plain loops: attention, the block,
-//! the model, word2vec and their gradients, as they stand in the papers. The engine computes the same numbers faster.
+//! the model, word2vec and their gradients, written as in the papers. The engine computes the same numbers faster.
 //!
-//! What a learner may change of a pass, the modes of a head among it, is
+//! The changes that a learner can make to a pass, including the modes of heads, are
 //! [`Interventions`](attune_engine::numerics::model::activations::Interventions) and
 //! [`HeadMode`](attune_engine::numerics::attention::HeadMode) (`engine/numerics/attention/head.rs`): commands, saved work,
 //! traces and pages use these types as they are; a new mode has a sentence in `view/explain/sentences.rs` and a line in the

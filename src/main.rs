@@ -1,4 +1,4 @@
-//! Arguments in, exit code out.
+//! The program `attune`: passes the arguments on and returns the exit code.
 
 #[cfg(not(feature = "app"))]
 use std::alloc::System as Below;
@@ -8,7 +8,7 @@ use alloc_metrics::MetricAlloc;
 #[cfg(feature = "app")]
 use mimalloc::MiMalloc as Below;
 
-/// Code cells are bounded by what this counts.
+/// Counts the bytes allocated on each thread, by which the memory of code cells is bounded.
 #[global_allocator]
 static ALLOCATOR: MetricAlloc<Below> = MetricAlloc::new(Below);
 

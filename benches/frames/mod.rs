@@ -1,4 +1,4 @@
-//! Helpers of the window's benches: a context in the app's style, and its frames.
+//! Helpers of the window's benches: an egui context in the program's style, and its frames.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
@@ -10,12 +10,12 @@ use attune_core::kernel::Command;
 use attune_view::view_model::notebook::NotebookModel;
 use egui::{Context, Event, Modifiers, MouseWheelUnit, Pos2, RawInput, Rect, TouchPhase, Vec2, pos2, vec2};
 
-/// The notebook's share of a window of 1280x720.
+/// The size of the notebook in a window of 1280x720.
 const SIZE: Vec2 = vec2(410.0, 640.0);
 const MIDDLE: Pos2 = pos2(205.0, 400.0);
 const FRAME: f64 = 1.0 / 60.0;
 
-/// A window without a screen, in the app's style.
+/// Returns a context without a display, in the program's style.
 pub fn context() -> Context {
     let ctx = Context::default();
     ctx.set_fonts(fonts::definitions());
@@ -23,7 +23,7 @@ pub fn context() -> Context {
     ctx
 }
 
-/// The input of a frame, so many frames after the first.
+/// Returns the input of a frame; `frames` is the number of earlier frames.
 pub fn input(size: Vec2, frames: u64, events: Vec<Event>) -> RawInput {
     RawInput {
         screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
@@ -33,7 +33,7 @@ pub fn input(size: Vec2, frames: u64, events: Vec<Event>) -> RawInput {
     }
 }
 
-/// The notebook's panel in a window without a screen.
+/// The notebook's panel in a window without a display.
 pub struct Panel {
     ctx: Context,
     state: NotebookPanel,
@@ -48,7 +48,7 @@ impl Panel {
         Self { ctx, state: NotebookPanel::default(), prose: Prose::default(), view: ViewState::default(), frames: 0 }
     }
 
-    /// One frame, from the input to the triangles.
+    /// Runs one frame, from the input to the triangles.
     pub fn frame(&mut self, model: &NotebookModel, events: Vec<Event>) -> Vec<Command> {
         self.frames += 1;
         let input = input(SIZE, self.frames, events);
@@ -61,14 +61,14 @@ impl Panel {
         commands
     }
 
-    /// Frames in which nothing happens, until animations have come to rest.
+    /// Runs frames without events until animations have finished.
     pub fn settle(&mut self, model: &NotebookModel) {
         const FRAMES: usize = 60;
         (0..FRAMES).for_each(|_| _ = self.frame(model, vec![Event::PointerMoved(MIDDLE)]));
     }
 }
 
-/// The wheel, turned by so many points.
+/// Returns the event of a scroll wheel turned by this number of points.
 pub fn wheel(y: f32) -> Vec<Event> {
     let delta = vec2(0.0, y);
     vec![Event::MouseWheel { unit: MouseWheelUnit::Point, delta, phase: TouchPhase::Move, modifiers: Modifiers::NONE }]

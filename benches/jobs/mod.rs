@@ -1,4 +1,4 @@
-//! Helpers of the job benches: their arguments, the clock, and the one line of JSON at the end.
+//! Helpers of the job benches: their arguments, a clock, and the line of JSON at the end.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-/// `--threads N`, `--repeat K`, and what else a bench knows.
+/// `--threads N`, `--repeat K`, and the other arguments of a bench.
 pub struct Arguments {
     pub threads: usize,
     pub repeat: usize,
@@ -18,8 +18,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the command line; `flags` take no value, `options` take one. Anything else ends the
-    /// program with exit code 2.
+    /// Reads the command line; `flags` take no value, `options` take one. Any other argument ends the program with exit
+    /// code 2.
     pub fn read(repeat: usize, flags: &[&str], options: &[&str]) -> Self {
         top::begin();
         let mut arguments = Self { threads: 1, repeat, rest: Vec::new() };
@@ -65,12 +65,12 @@ fn fail(message: &str) -> ! {
     exit(2)
 }
 
-/// Runs `job` `repeat` times after one run to warm up; returns the sorted seconds and the last result.
+/// Runs `job` once to warm up and then `repeat` times; returns the sorted seconds and the last result.
 pub fn timed<R>(repeat: usize, mut job: impl FnMut() -> R) -> (Vec<f64>, R) {
     timed_after(repeat, || (), |()| job())
 }
 
-/// As [`timed`], of a job that works on what was made before: that is not in the time.
+/// Runs a job like [`timed`], each time on a new result of `make`, whose time is not counted.
 pub fn timed_after<T, R>(repeat: usize, mut make: impl FnMut() -> T, mut job: impl FnMut(T) -> R) -> (Vec<f64>, R) {
     let mut result = job(make());
     let mut seconds = Vec::with_capacity(repeat);
@@ -84,12 +84,12 @@ pub fn timed_after<T, R>(repeat: usize, mut make: impl FnMut() -> T, mut job: im
     (seconds, result)
 }
 
-/// The median of sorted seconds.
+/// Returns the median of sorted seconds.
 pub fn median(seconds: &[f64]) -> f64 {
     seconds[seconds.len() / 2]
 }
 
-/// The last line: the job, its seconds, and `more`.
+/// Prints the last line: the job, its seconds, and `more`.
 pub fn report(job: &str, threads: usize, seconds: &[f64], more: Value) {
     let mut line = Map::new();
     line.insert("job".into(), json!(job));

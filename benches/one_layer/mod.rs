@@ -1,5 +1,5 @@
-//! The model of jobs A: embedding, one layer of attention without residual or norm, the mean over
-//! positions, and a linear readout of one class for each sentence; everything trained.
+//! The model of jobs A: an embedding, one layer of attention without a residual connection or norms, the mean over
+//! positions, and a linear readout of one class for each sentence. All of it is trained.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A folder with a model of GPT-2's shape and vocabulary and random weights, 250 MB, that is removed at the end.
+//! A folder with a model of GPT-2's shape and vocabulary and random weights, 250 MB, which is removed at the end.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -13,16 +13,16 @@ const WIDTH: usize = 768;
 const HIDDEN: usize = 3072;
 const VOCABULARY: usize = 50_257;
 const PLACES: usize = 1024;
-/// Standard deviation of the weights, as they are drawn before training.
+/// The standard deviation of weights before training, as in real models.
 const DEVIATION: f32 = 0.02;
-/// A tokenizer of few pieces, to which others are added that no text asks for.
+/// A tokenizer of few pieces. The missing pieces are filled up with ones that no text contains.
 const TOKENIZER: &str = include_str!("../../tests/fixtures/pretrained/gpt2_tokenizer.json");
 
 pub struct Folder(pub PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left lies among other temporary files.
+        // If the folder cannot be removed, it remains among other temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -74,7 +74,7 @@ fn shapes() -> Vec<(String, Vec<usize>)> {
     whole.into_iter().chain((0..LAYERS).flat_map(of_layer)).collect()
 }
 
-/// In bfloat16: the upper half of a float.
+/// Writes weights in bfloat16, the upper half of a float.
 fn weights(folder: &Folder) {
     const BYTES: usize = 2;
     let (shapes, mut header, mut end) = (shapes(), Map::new(), 0);

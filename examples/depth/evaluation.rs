@@ -1,4 +1,4 @@
-//! What each layer of a model knows of sentences that training never saw.
+//! What each layer of a model can tell about sentences that training never saw.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use attune_engine::pretrained::tokenizer::write::MASK;
 
 use super::grammar::{self, Cell, Kind, Question, Sentence};
 
-/// Sentences of a seed with a question of a kind.
+/// Draws sentences with a question of this kind that training never saw.
 pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
     let rng = &mut stream(seed, Stream::Perturbation);
     let drawn = std::iter::repeat_with(|| grammar::sentence(rng));
@@ -21,9 +21,9 @@ pub fn sentences(kind: Kind, count: usize, seed: u64) -> Vec<Sentence> {
     drawn.filter(|sentence| sentence.is_kept_from_training() && asks(sentence)).take(count).collect()
 }
 
-/// Sentences of a seed for each cell of a kind's table, at most `most` in each.
+/// Draws sentences for each cell of a kind's table, at most `most` for each.
 pub fn by_cell(kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, Vec<Sentence>> {
-    /// Sentences drawn for each of a cell: the rarest cell has one in some thousands.
+    /// The number of draws for each sentence of a cell; the rarest cell gets one sentence in some thousands.
     const DRAWN: usize = 4_000;
     let rng = &mut stream(seed, Stream::Perturbation);
     let mut cells: BTreeMap<Cell, Vec<Sentence>> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn by_cell(kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, Vec<Sentenc
     cells
 }
 
-/// A table in Markdown, with the share of each cell and the number of its sentences.
+/// Returns a table in Markdown, with the share of correct answers and the number of sentences in each cell.
 pub fn table(cells: &BTreeMap<Cell, (f64, usize)>) -> String {
     let columns: BTreeSet<&String> = cells.keys().map(|cell| &cell.column).collect();
     let rows: BTreeSet<&String> = cells.keys().map(|cell| &cell.row).collect();
@@ -55,7 +55,7 @@ pub fn table(cells: &BTreeMap<Cell, (f64, usize)>) -> String {
     table
 }
 
-/// A model to ask.
+/// A model that is evaluated.
 pub struct Asked<'a> {
     pub model: &'a AttentionModel<f32>,
     pub parameters: &'a Parameters<f32>,
@@ -63,14 +63,15 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// For each layer, from the vectors before all of them on: the share of sentences whose hidden word is likelier than
-    /// the other one, if the model ended there. Both are one piece; sentences with other words are left out.
+    /// Returns for each layer, starting with the vectors before the first, the share of sentences in which the right
+    /// word is more likely than the wrong one if the model ended there. Sentences in which either word is several
+    /// pieces are left out.
     pub fn accuracy(&self, sentences: &[Sentence]) -> Vec<f64> {
         let asked = sentences.iter().filter_map(|sentence| {
             let question = sentence.question.as_ref()?;
             let (right, wrong) = (self.id(&question.right)?, self.id(&question.wrong)?);
             let (pieces, at) = self.pieces(sentence);
-            // A word with two senses stays in sight: which of them is meant is the question.
+            // A word with two senses is not hidden, because the question is which sense it has.
             let shown = self.id(question.sense.map_or(MASK, |(word, _)| word))?;
             let shown: Vec<usize> =
                 pieces.iter().enumerate().map(|(i, &id)| if i == at { shown } else { id }).collect();
@@ -82,7 +83,7 @@ impl Asked<'_> {
         shares(asked)
     }
 
-    /// For each cell of a kind's table, the share of sentences that the model is right in, and how many there were.
+    /// Returns for each cell of a kind's table the share of sentences that the model answers right, and their number.
     pub fn cells(&self, kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, (f64, usize)> {
         let share = |sentences: Vec<Sentence>| {
             let shares = self.accuracy(&sentences);
@@ -91,9 +92,10 @@ impl Asked<'_> {
         by_cell(kind, most, seed).into_iter().map(|(cell, sentences)| (cell, share(sentences))).collect()
     }
 
-    /// For each layer, from the words' own vectors on: the share of occurrences of a word whose nearest one in a sentence of
-    /// another pattern, by cosine, has the same sense. In sentences of one pattern all words stand at the same places,
-    /// which alone makes them alike. Of several that are equally near, the share that does.
+    /// Returns for each layer, starting with the word vectors, the share of occurrences of a word whose nearest
+    /// occurrence by cosine in a sentence of another pattern has the same sense. Sentences of the same pattern are
+    /// excluded, because equal positions alone make their words similar. Of equally near occurrences, the share with
+    /// the same sense counts.
     pub fn senses(&self, sentences: &[Sentence]) -> Vec<f64> {
         let occurrences: Vec<(&Question, &str, &str, Matrix<f32>)> = sentences
             .iter()
@@ -125,7 +127,7 @@ impl Asked<'_> {
         self.tokenizer.id_of(piece).map(|id| id as usize)
     }
 
-    /// The pieces of a sentence, and the first one of the word that is asked about.
+    /// Returns the pieces of a sentence, and the index of the first piece of the questioned word.
     pub fn pieces(&self, sentence: &Sentence) -> (Vec<usize>, usize) {
         let pieces = self.tokenizer.encode(&sentence.text()).expect("it knows all letters").pieces;
         let word = sentence.question.as_ref().map(|question| question.at);
@@ -133,7 +135,7 @@ impl Asked<'_> {
         (pieces.iter().map(|piece| piece.id as usize).collect(), at)
     }
 
-    /// The vectors at a place before all layers, and behind each.
+    /// Returns the vectors at a position before all layers and after each.
     fn states(&self, pieces: &[usize], at: usize) -> Matrix<f32> {
         let pass =
             Activations::of(self.model, self.parameters, &Sequences::one(pieces), None, &Interventions::default());
@@ -143,7 +145,7 @@ impl Asked<'_> {
     }
 }
 
-/// The means of the columns.
+/// Returns the means of the columns.
 fn shares(rows: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
     let rows: Vec<Vec<f64>> = rows.collect();
     let columns = rows.first().map_or(0, Vec::len);

@@ -1,54 +1,55 @@
-//! A small language with a long reach: pronouns that only the whole sentence resolves, agreement over distance,
-//! negation, relative clauses, and words with two senses. Every sentence is drawn from a seed.
+//! A small language with long-range dependencies: pronouns that only the whole sentence resolves, agreement over a
+//! distance, negation, relative clauses, and words with two senses. Every sentence is drawn from a seed.
 
 use attune_engine::numerics::rng::Generator;
 use rand::RngExt;
 
-/// A sentence, word by word, with what can be asked about it.
+/// A sentence as a list of words, with the question that can be asked about it.
 #[derive(Clone, Debug)]
 pub struct Sentence {
-    /// Words and punctuation marks.
+    /// The words and punctuation marks.
     pub words: Vec<String>,
     pub question: Option<Question>,
 }
 
-/// A word of a sentence that the rest of it decides.
+/// A question about a word that the rest of the sentence determines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub kind: Kind,
-    /// The place of the word.
+    /// The index of the word.
     pub at: usize,
-    /// The word that is right there; of a word with two senses a word that has this sense alone.
+    /// The right word; for a word with two senses, another word that has only this sense.
     pub right: String,
-    /// The word that stands there in a sentence like it; a word that has the other sense alone.
+    /// The right word in a similar sentence with the opposite answer; for a word with two senses, a word that has only
+    /// the other sense.
     pub wrong: String,
-    /// Of a word with two senses: the word itself, and the pattern of its sentence.
+    /// For a word with two senses, the word itself and the pattern of its sentence.
     pub sense: Option<(&'static str, &'static str)>,
     pub cell: Cell,
     pub new: Option<New>,
 }
 
-/// A cell of the table of an evaluation.
+/// A cell of an evaluation table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     pub row: String,
     pub column: String,
 }
 
-/// What a sentence has that no sentence of training has.
+/// The new element of a sentence, which never occurs in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum New {
-    /// These two words in this order, whatever is said of them.
+    /// Two words in this order, in any context.
     Pair,
-    /// This word in this role of a verb or quality.
+    /// A word in this role of a verb or quality.
     Word,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The noun that a pronoun before it stands for.
+    /// The noun that an earlier pronoun refers to.
     Referent,
-    /// A verb in the number of its subject, with another noun between.
+    /// A verb in the number of its subject, after another noun.
     Agreement,
     /// The opposite of what was denied.
     Negation,
@@ -61,18 +62,18 @@ impl Kind {
 }
 
 impl Sentence {
-    /// As a person writes it.
+    /// Returns the sentence as a person writes it.
     pub fn text(&self) -> String {
         text(&self.words)
     }
 
-    /// Training sees no sentence with something new.
+    /// Returns whether the sentence has something new, and is therefore not used in training.
     pub fn is_kept_from_training(&self) -> bool {
         self.question.as_ref().is_some_and(|question| question.new.is_some())
     }
 }
 
-/// Words and marks as a person writes them.
+/// Joins words and punctuation marks as a person writes them.
 pub fn text(words: &[String]) -> String {
     let mut text = String::new();
     for word in words {
@@ -88,18 +89,19 @@ pub fn is_mark(word: &str) -> bool {
     word.chars().all(|mark| mark.is_ascii_punctuation())
 }
 
-/// One in this many words, pairs and names is kept from training.
+/// One in this many words, pairs and names is kept out of training.
 pub const KEPT_ONE_IN: usize = 7;
 
-/// What sets the words that are kept from the second role apart from those that are kept from the first.
+/// An offset that makes the words kept from the second role differ from those kept from the first.
 const SECOND: usize = 3;
 
-/// Two words in this order are kept from training.
+/// Returns whether two words in this order are kept out of training.
 fn is_kept_pair(first: &str, second: &str) -> bool {
     attune_core::fnv1a(format!("{first} {second}").as_bytes()).is_multiple_of(KEPT_ONE_IN as u64)
 }
 
-/// A word of a list is kept from the sentences with this number: of each list one in seven, another one each time.
+/// Returns whether a word of a list is kept out of sentences with this number: one word in seven, different for each
+/// number.
 fn is_kept_word(of: &[&str], word: &str, number: usize) -> bool {
     let rank = of.iter().position(|other| *other == word);
     rank.is_some_and(|rank| (rank + number) % KEPT_ONE_IN == KEPT_ONE_IN - 1)
@@ -122,7 +124,7 @@ pub fn sentence(rng: &mut Generator) -> Sentence {
     Sentence { words: draw.words, question: draw.question }
 }
 
-/// Share of sentences that end with another mark than a full stop.
+/// The share of sentences that end with a mark other than a full stop.
 const OTHER_MARK: f64 = 0.08;
 
 pub const WOMEN: &[&str] = &[
@@ -165,7 +167,7 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("soft", "hard"),
 ];
 pub const COLOURS: &[&str] = &["red", "green", "blue", "white", "black", "yellow"];
-/// A verb with one subject, and with several.
+/// Verbs in the singular and the plural.
 const VERBS: &[(&str, &str)] = &[
     ("is", "are"),
     ("was", "were"),
@@ -182,17 +184,17 @@ const DONE: &[&str] = &["bought", "sold", "found", "lost", "carried", "cleaned",
 /// States of people.
 pub const STATES: &[&str] = &["tired", "happy", "old", "hungry", "famous", "quiet"];
 
-/// Two nouns and a pronoun: which of them it is, the verb decides together with the quality. Either noun is of either
-/// class, so that neither noun says anything alone.
+/// A verb with two nouns and a pronoun. The verb together with the quality determines which noun the pronoun refers to.
+/// Each noun can be of either class, so that neither noun alone gives the answer away.
 struct Reference {
     verb: &'static str,
     classes: [Class; 2],
     degree: &'static str,
-    /// Qualities that are said of the first noun, and of the second.
+    /// The qualities that refer to the first noun, and those that refer to the second.
     qualities: [&'static [&'static str]; 2],
 }
 
-/// Nouns with the name of one of them.
+/// The name of a class of nouns, and the nouns.
 type Class = (&'static str, &'static [&'static str]);
 
 const THING: Class = ("thing", THINGS);
@@ -211,7 +213,7 @@ const LIGHT: &[&str] = &["light", "small", "tiny"];
 const MIGHTY: &[&str] = &["strong", "big", "large"];
 const FEEBLE: &[&str] = &["weak", "small", "tired"];
 
-/// Verbs come in twos in which a quality is said of the other noun.
+/// Verbs come in pairs, in which the same quality refers to the other noun.
 const REFERENCES: &[Reference] = &[
     Reference { verb: "did not fit in", classes: [THING, CONTAINER], degree: "too", qualities: [LARGE, LITTLE] },
     Reference { verb: "could not hold", classes: [THING, CONTAINER], degree: "too", qualities: [LITTLE, LARGE] },
@@ -223,7 +225,7 @@ const REFERENCES: &[Reference] = &[
     Reference { verb: "carried", classes: [ANIMAL, CART], degree: "so", qualities: [MIGHTY, LIGHT] },
 ];
 
-/// What one person did to another, and the reason, which is said of one of the two.
+/// An action of one person towards another, and reasons that refer to one of the two.
 struct Deed {
     verb: &'static str,
     of_first: &'static [&'static str],
@@ -239,7 +241,8 @@ const DEEDS: &[Deed] = &[
     Deed { verb: "called", of_first: &["had lied", "was lonely"], of_second: &["had won", "was famous"] },
 ];
 
-/// A word with two senses: for each a word that has it alone, and sentences that `~` stands for either of the two in.
+/// A word with two senses. Each sense has a word with only this sense, and sentences in which `~` stands for either
+/// word.
 struct TwoSenses {
     word: &'static str,
     senses: [(&'static str, &'static [&'static str]); 2],
@@ -390,7 +393,7 @@ const TWO_SENSES: &[TwoSenses] = &[
     },
 ];
 
-/// What a sentence with a word of two senses may begin with. Each pattern is kept from training with one of them.
+/// Openings of a sentence with an ambiguous word. Each pattern is kept out of training with one of them.
 const OPENERS: &[&str] = &["", "yesterday", "one day", "last year", "that morning"];
 
 struct Draw<'a> {
@@ -404,17 +407,17 @@ impl Draw<'_> {
         self.words.extend(words.split_whitespace().map(str::to_owned));
     }
 
-    /// Puts words one after the other.
+    /// Adds words one after another.
     fn put_all(&mut self, words: &[&str]) {
         words.iter().for_each(|words| self.put(words));
     }
 
-    /// One of several, each as often as the others.
+    /// Draws one of several with equal probability.
     fn even<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.random_range(0..of.len())]
     }
 
-    /// Words in the front of a list are drawn oftener, as in every language.
+    /// Draws a word. Earlier words in the list are more frequent, as in natural language.
     fn one(&mut self, of: &[&'static str]) -> &'static str {
         const FLATNESS: f64 = 6.0;
         let weight = |rank: usize| 1.0 / (rank as f64 + FLATNESS);
@@ -440,7 +443,7 @@ impl Draw<'_> {
         self.rng.random_bool(0.5)
     }
 
-    /// Asks about the last word.
+    /// Adds a question about the last word.
     fn ask(&mut self, kind: Kind, wrong: &str, cell: Cell, new: Option<New>) {
         let at = self.words.len() - 1;
         let right = self.words[at].clone();
@@ -449,7 +452,7 @@ impl Draw<'_> {
         self.question = Some(Question { kind, at, right, wrong: wrong.to_owned(), sense: None, cell, new });
     }
 
-    /// A person, and whether it is a woman.
+    /// Draws a person, and returns whether it is a woman.
     fn person(&mut self) -> (String, bool) {
         let is_woman = self.coin();
         let (names, nouns) = if is_woman { (WOMEN, FEMALE) } else { (MEN, MALE) };
@@ -458,7 +461,7 @@ impl Draw<'_> {
         (if named { word.to_owned() } else { format!("the {word}") }, is_woman)
     }
 
-    /// A person or an animal, and the nouns of its kind.
+    /// Draws a person or an animal, and returns it with the nouns of its kind.
     fn living(&mut self) -> (&'static str, &'static [&'static str]) {
         let kind = self.even(&[FEMALE, MALE, ROLES, ANIMALS]);
         (self.one(kind), kind)
@@ -497,7 +500,8 @@ impl Draw<'_> {
         }
     }
 
-    /// A noun between a subject and its verb, with its number and how it is tied to what stands before it.
+    /// Adds a noun between a subject and its verb. Returns the noun, whether it is plural, and how it is connected to
+    /// the words before it.
     fn between(&mut self) -> (&'static str, bool, &'static str) {
         let ((noun, _), is_plural) = (self.living(), self.coin());
         let written = if is_plural { plural(noun) } else { noun.to_owned() };
@@ -511,7 +515,7 @@ impl Draw<'_> {
         (noun, is_plural, tie)
     }
 
-    /// A subject, one or two nouns between, and a verb in the subject's number.
+    /// Adds a subject, one or two nouns after it, and a verb in the subject's number.
     fn agreement(&mut self) {
         const TWO_BETWEEN: f64 = 0.5;
         let ((subject, kind), is_plural) = (self.living(), self.coin());
@@ -621,7 +625,7 @@ impl Draw<'_> {
         let ((plain, patterns), (other, _)) = (&senses[which], &senses[1 - which]);
         let of_pattern = self.rng.random_range(0..patterns.len());
         let pattern = patterns[of_pattern];
-        // Half of the time the word that has this sense alone.
+        // In half of the sentences, the unambiguous word is used.
         let is_plain = self.coin();
         let opener = self.rng.random_range(0..OPENERS.len());
         self.put(OPENERS[opener]);
@@ -646,7 +650,7 @@ fn column(role: usize) -> String {
     ["first", "second"][role].to_owned()
 }
 
-/// The plural, by the rules of spelling.
+/// Returns the plural, by the rules of spelling.
 fn plural(noun: &str) -> String {
     match noun {
         "woman" => "women".to_owned(),

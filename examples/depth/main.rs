@@ -1,5 +1,5 @@
-//! Makes the two small models of the course, from nothing: draws sentences of a [`grammar`], learns pieces of their words,
-//! trains, and writes a folder. The encoder of BERT's shape names hidden words; the writer of Llama's shape names the
+//! Makes the two small models of the course from scratch: draws sentences of a [`grammar`], learns word pieces, trains,
+//! and writes a folder. The encoder, in BERT's form, predicts hidden words; the writer, in Llama's form, predicts the
 //! next piece of [`stories`].
 //!
 //! ```text
@@ -9,8 +9,8 @@
 //! cargo run --release --no-default-features --example depth -- evaluate lessons/writer
 //! ```
 //!
-//! One thread adds everything up in one order, so that processors with the same vector instructions write the same
-//! bytes. `--steps N` trains for less, to try a change; `sentences N` and `texts N` print what is learned from.
+//! Sums are computed on one thread in a fixed order, so that processors with the same vector instructions write the
+//! same bytes. `--steps N` trains for fewer steps, to try a change; `sentences N` and `texts N` print training data.
 
 mod evaluation;
 mod grammar;
@@ -40,16 +40,16 @@ use evaluation::{Asked, table};
 use grammar::Kind;
 
 const SEED: u64 = 1;
-/// Sentences that pieces are learnt from.
+/// The number of sentences from which pieces are learned.
 const COUNTED: usize = 20_000;
-/// Merges: frequent words become whole, rare ones stay in pieces.
+/// The number of merges. Frequent words become one piece, and rare ones stay in several.
 const MERGES: usize = 760;
-/// Sentences for each number of an evaluation by layers.
+/// The number of sentences for each result of an evaluation by layers.
 const SENTENCES: usize = 300;
-/// Sentences of a cell of a table.
+/// The number of sentences for each cell of a table.
 const OF_A_CELL: usize = 50;
 
-/// What a command ends with.
+/// The result of a command.
 type Done = Result<(), Box<dyn Error>>;
 
 fn main() -> Done {
@@ -68,7 +68,7 @@ fn main() -> Done {
     }
 }
 
-/// Prints what training draws.
+/// Prints samples of training data.
 fn print(count: &str, draw: impl Fn(&mut Generator) -> String) -> Done {
     let rng = &mut stream(SEED, Stream::Corpus);
     for _ in 0..count.parse()? {
@@ -77,7 +77,7 @@ fn print(count: &str, draw: impl Fn(&mut Generator) -> String) -> Done {
     Ok(())
 }
 
-/// Prints what a model knows of sentences that training never saw.
+/// Prints how well a model does on sentences that training never saw.
 fn evaluate(folder: &Path) -> Done {
     let open = ModelFolder::open(folder)?;
     let read = load(folder, &mut |_| true).map_err(|stopped| stopped.to_string())?;
@@ -91,7 +91,7 @@ fn evaluate(folder: &Path) -> Done {
     Ok(())
 }
 
-/// Prints tables of the last layer, and what each layer knows.
+/// Prints tables for the last layer, and the results of each layer.
 fn evaluate_encoder(asked: &Asked<'_>) {
     for kind in Kind::ALL {
         let cells = asked.cells(kind, OF_A_CELL, SEED);
@@ -107,7 +107,7 @@ fn evaluate_encoder(asked: &Asked<'_>) {
     }
 }
 
-/// Prints tables of the next word, names, and the heads that look at the first token.
+/// Prints tables of the next word, of repeated names, and of the heads that attend to the first token.
 fn evaluate_writer(asked: &Asked<'_>) {
     for kind in [Kind::Referent, Kind::Agreement, Kind::Negation] {
         println!("{kind:?}\n\n{}", table(&asked.next_cells(kind, OF_A_CELL, SEED)));
@@ -124,7 +124,7 @@ fn evaluate_writer(asked: &Asked<'_>) {
     }
 }
 
-/// Words of the language with how often they occur.
+/// Returns the words of the language with their frequencies.
 fn counts() -> BTreeMap<String, usize> {
     let rng = &mut stream(SEED, Stream::Corpus);
     let mut counts = BTreeMap::new();
@@ -134,7 +134,7 @@ fn counts() -> BTreeMap<String, usize> {
     counts
 }
 
-/// Makes the encoder and writes it.
+/// Trains the encoder and writes it.
 fn encoder(folder: &Path, steps: usize) -> Done {
     let counts = counts();
     let pieces = pieces::learn(&counts, MERGES);
@@ -159,7 +159,7 @@ fn encoder(folder: &Path, steps: usize) -> Done {
     write(folder, &config, &trained, &written)
 }
 
-/// Makes the writer and writes it.
+/// Trains the writer and writes it.
 fn writer(folder: &Path, steps: usize) -> Done {
     let pieces = pieces::learn(&counts(), MERGES);
     let written = NewTokenizer::of_writer(&pieces);
@@ -170,7 +170,8 @@ fn writer(folder: &Path, steps: usize) -> Done {
     write(folder, &config, &trained, &written)
 }
 
-/// A form of today: rotary positions, RMS norms, a gate, no biases, and heads that share keys and values.
+/// Returns the configuration of a current architecture: rotary positions, RMS norms, gated feed-forward layers, no
+/// biases, and heads that share keys and values.
 fn writer_config(vocabulary: usize) -> String {
     serde_json::json!({
         "model_type": "llama",

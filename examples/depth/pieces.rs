@@ -1,5 +1,5 @@
-//! Pieces of words, learnt from how often words occur: byte-pair merges (Sennrich, Haddow & Birch 2016, arXiv 1508.07909),
-//! written as WordPiece, where a piece that goes on with a word begins with `##`.
+//! Word pieces learned from word frequencies: byte-pair merges (Sennrich, Haddow & Birch 2016, arXiv 1508.07909),
+//! written in WordPiece's form, in which a piece inside a word begins with `##`.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use super::grammar::is_mark;
 
 const GOES_ON: &str = "##";
 
-/// Marks beyond ASCII's that people write.
+/// Common punctuation marks outside ASCII.
 const MARKS: [&str; 7] = ["\u{2018}", "\u{2019}", "\u{201c}", "\u{201d}", "\u{2013}", "\u{2014}", "\u{2026}"];
 
-/// Marks, digits, letters and so many merged pieces, in an order that depends on the words alone: what a keyboard
-/// writes is always some pieces.
+/// Returns punctuation marks, digits, letters and a number of merged pieces, in an order that depends only on the
+/// words. Everything that can be typed on a keyboard consists of these pieces.
 pub fn learn(counts: &BTreeMap<String, usize>, merges: usize) -> Vec<String> {
     let marks = ('!'..='~').filter(char::is_ascii_punctuation).map(String::from);
     let letters = ('0'..='9').chain('a'..='z').flat_map(|letter| [letter.to_string(), format!("{GOES_ON}{letter}")]);
@@ -25,7 +25,7 @@ pub fn learn(counts: &BTreeMap<String, usize>, merges: usize) -> Vec<String> {
                 *pairs.entry((&pair[0], &pair[1])).or_default() += count;
             }
         }
-        // Of those that occur equally often, the first in the alphabet.
+        // Of equally frequent pairs, the first in alphabetical order is merged.
         let Some((pair, _)) = pairs.into_iter().rev().max_by_key(|(_, count)| *count) else { break };
         let (first, second) = (pair.0.to_owned(), pair.1.to_owned());
         let merged = format!("{first}{}", second.trim_start_matches(GOES_ON));

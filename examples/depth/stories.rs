@@ -1,5 +1,5 @@
-//! Texts for a model that writes: sentences of the [`grammar`], lists of words that repeat, and stories of two people
-//! with made-up names. A name is drawn anew for each story, so only the story itself says how it is spelled.
+//! Texts for the writer: sentences of the [`grammar`], repeated lists of words, and stories of two people with made-up
+//! names. A name is drawn for each story, so only the story itself shows its spelling.
 
 use attune_core::fnv1a;
 use attune_engine::numerics::rng::Generator;
@@ -14,20 +14,22 @@ use super::grammar::{
 const NOUNS: &[&[&str]] =
     &[WOMEN, MEN, FEMALE, MALE, ROLES, ANIMALS, THINGS, CONTAINERS, SUPPORTS, CARTS, PLACES, COLOURS];
 
-/// A text, word by word.
+/// A text as a list of words.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     pub words: Vec<String>,
-    /// Positions of the words that have occurred before: names of a story, words of a list.
+    /// The positions of words that have occurred before: names in a story, words in a list.
     pub again: Vec<usize>,
-    /// Those of them that only one word can be: the second name of a sentence, and all of a list.
+    /// The positions among these at which only one word is possible: the second name of a sentence, and all words of a
+    /// repeated list.
     pub decided: Vec<usize>,
-    /// One in seven names, one in seven rows of words, and what the grammar keeps.
+    /// Whether the text is kept out of training: one in seven names and sequences of three words, and what the grammar
+    /// keeps out.
     pub is_kept_from_training: bool,
 }
 
 impl Text {
-    /// As a person writes it.
+    /// Returns the text as a person writes it.
     pub fn text(&self) -> String {
         grammar::text(&self.words)
     }
@@ -46,21 +48,21 @@ pub fn text(rng: &mut Generator) -> Text {
     }
 }
 
-/// Draws a few words in a row, two or three times.
+/// Draws a list of a few words, repeated two or three times.
 pub fn list(rng: &mut Generator) -> Text {
     let count = rng.random_range(2..=6);
     let once: Vec<&str> = (0..count).map(|_| one(NOUNS[rng.random_range(0..NOUNS.len())], rng)).collect();
     let times = if count > 4 { 2 } else { 3 };
     let words: Vec<String> = once.iter().cycle().take(count * times).map(|word| (*word).to_owned()).collect();
     let again: Vec<usize> = (count..words.len()).collect();
-    // A word that follows two others is not decided by either.
+    // If a word occurs twice in the list, the words after it are not determined by it.
     let has_twice = (1..count).any(|at| once[..at].contains(&once[at]));
     let decided = if has_twice { Vec::new() } else { again[1..].to_vec() };
     let is_kept_from_training = words.windows(3).any(|three| is_kept(&three.join(" ")));
     Text { words, again, decided, is_kept_from_training }
 }
 
-/// What two people did; `A` and `B` stand for their names.
+/// The actions of two people; `A` and `B` stand for their names.
 const EVENTS: &[&str] = &[
     "A met B",
     "A called B",
@@ -76,7 +78,7 @@ const EVENTS: &[&str] = &[
     "because A was STATE , B was STATE",
 ];
 
-/// Draws two or three events in the life of two people. An event may come twice.
+/// Draws two or three events in the life of two people. An event may be repeated.
 pub fn story(rng: &mut Generator) -> Text {
     const TOLD_AGAIN: f64 = 0.3;
     let mut names = [name(rng), name(rng)];
@@ -112,7 +114,7 @@ pub fn story(rng: &mut Generator) -> Text {
     text
 }
 
-/// A name that no list has: syllables, or letters in any order.
+/// Draws a made-up name: syllables, or letters in any order.
 fn name(rng: &mut Generator) -> String {
     const ANY_LETTERS: f64 = 0.25;
     const ONSETS: &[&str] = &[
@@ -129,7 +131,7 @@ fn name(rng: &mut Generator) -> String {
     parts.concat() + one(ENDS, rng)
 }
 
-/// Whether training never sees a name, or three words in a row of a list: one in seven.
+/// Returns whether a name, or three consecutive words of a list, is kept out of training: one in seven.
 fn is_kept(words: &str) -> bool {
     fnv1a(words.as_bytes()).is_multiple_of(KEPT_ONE_IN as u64)
 }

@@ -1,6 +1,6 @@
-//! Training on sentences of the [`grammar`]. An encoder names hidden words, as in BERT (Devlin et al. 2019, arXiv
-//! 1810.04805, section 3.1), with whole words hidden, and often the word that the rest of the sentence decides. A writer
-//! names the next piece of each text of the [`stories`].
+//! Training on sentences of the [`grammar`]. An encoder predicts hidden words, as in BERT (Devlin et al. 2019, arXiv
+//! 1810.04805, section 3.1), with whole words hidden, and often the word that the rest of the sentence determines. A
+//! writer predicts the next piece of each text of the [`stories`].
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,27 +24,31 @@ use super::stories;
 
 pub const ENCODER_STEPS: usize = 10_500;
 pub const WRITER_STEPS: usize = 8_000;
-/// Sentences in a step.
+/// The number of sentences in a step.
 const BATCH: usize = 48;
-/// The learning rate rises to this, and then falls to nothing. Blocks that norm first bear a larger one.
+/// The largest learning rate of the encoder; the rate rises to it and then falls to 0.
 const ENCODER_RATE: f64 = 1e-3;
+/// The largest learning rate of the writer, whose blocks are pre-norm and bear a larger one.
 const WRITER_RATE: f64 = 2e-3;
 const RISING_STEPS: usize = 400;
 const WEIGHT_DECAY: f64 = 0.01;
-/// Standard deviation of word vectors and positions at the start: less, and the norm behind them would have to raise it.
+/// The initial standard deviation of word and position vectors; with less, the norm after them would have to scale them
+/// up.
 const VECTOR_INIT: f64 = 0.1;
-/// Share of words that are asked for.
+/// The share of words to predict.
 const ASKED: f64 = 0.15;
-/// Share of sentences in which the word that the others decide is asked for.
+/// The share of sentences in which the determined word is to be predicted.
 const DECIDED_ASKED: f64 = 0.6;
-/// Of the words asked for: shares that are hidden, and that another piece stands for.
+/// The share of words to predict that are hidden.
 const HIDDEN: f64 = 0.8;
+/// The share that is replaced by another piece.
 const REPLACED: f64 = 0.1;
-/// Share of the words with one sense that a word with two senses stands for, where they are asked for: so the model learns
-/// what that word means there (after Gale, Church & Yarowsky 1992).
+/// The share of unambiguous words that are replaced by the word with two senses when they are to be predicted, so that
+/// the model learns what the ambiguous word means there (after Gale, Church & Yarowsky 1992).
 const TWO_SENSES_SHOWN: f64 = 0.5;
 
-/// The parameters of an encoder after so many steps, in the shapes of the config; the types of sentences are left out.
+/// Returns the parameters of an encoder after this number of steps, in the shapes of the config. Segment embeddings are
+/// left out.
 pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
     let asking = Asking { tokenizer, mask: tokenizer.id_of(MASK).expect("BERT has one") as usize, config };
     let mut masking = stream(seed, Stream::Masking);
@@ -56,7 +60,7 @@ pub fn encoder(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) 
     })
 }
 
-/// The parameters of a writer after so many steps.
+/// Returns the parameters of a writer after this number of steps.
 pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -> Parameters<f32> {
     train(config, seed, (steps, WRITER_RATE), |batch, rng| {
         let text = stories::text(rng);
@@ -77,8 +81,8 @@ pub fn writer(config: &Config, tokenizer: &Tokenizer, seed: u64, steps: usize) -
     })
 }
 
-/// The parameters after so many steps with this highest learning rate. `push` draws a text and adds it with its
-/// questions, or leaves it out.
+/// Returns the parameters after this number of steps, given the largest learning rate. `push` draws a text and adds it
+/// with its questions, or leaves it out.
 fn train(
     config: &Config,
     seed: u64,
@@ -120,14 +124,14 @@ fn train(
     parameters
 }
 
-/// The share of the learning rate at a step.
+/// Returns the share of the largest learning rate at a step.
 fn share(step: usize, steps: usize) -> f64 {
     let rising = step as f64 / RISING_STEPS as f64;
     let falling = (steps + 1 - step) as f64 / steps.saturating_sub(RISING_STEPS).max(1) as f64;
     rising.min(falling).min(1.0)
 }
 
-/// A number of a uniform distribution with this standard deviation.
+/// Draws from a uniform distribution with this standard deviation.
 fn of_size(deviation: f64, rng: &mut Generator) -> f32 {
     let bound = deviation * 3f64.sqrt();
     rng.random_range(-bound..bound) as f32

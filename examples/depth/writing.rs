@@ -1,4 +1,4 @@
-//! What a writer knows of texts that training never saw.
+//! How well a writer continues texts that training never saw.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -13,22 +13,21 @@ use super::evaluation::{Asked, by_cell};
 use super::grammar::{Cell, Kind, Sentence};
 use super::stories::Text;
 
-/// Texts of a seed that training keeps out, drawn by `draw`.
+/// Draws texts that are kept out of training.
 pub fn texts(draw: fn(&mut Generator) -> Text, count: usize, seed: u64) -> Vec<Text> {
     let rng = &mut stream(seed, Stream::Perturbation);
     let drawn = std::iter::repeat_with(|| draw(rng));
     drawn.filter(|text| text.is_kept_from_training).take(count).collect()
 }
 
-/// Pieces of words that training never saw together, in three groups, and whether the likeliest next piece was the right
-/// one.
+/// How often the most likely next piece was right, in three groups of pieces, in texts kept out of training.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Repeated {
-    /// The pieces of a word after its first, where the word is new.
+    /// The pieces after the first of a new word.
     pub spelled_first: Share,
-    /// The same, where the word has occurred.
+    /// The pieces after the first of a word that has occurred before.
     pub spelled_again: Share,
-    /// First pieces of words that have occurred, where only that word can come.
+    /// The first pieces of words that have occurred before, where only that word is possible.
     pub begun_again: Share,
 }
 
@@ -40,7 +39,7 @@ impl Display for Repeated {
     }
 }
 
-/// How many of how many.
+/// A number of right answers, and the number of all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
     right: usize,
@@ -63,7 +62,7 @@ impl Display for Share {
     }
 }
 
-/// Whether what comes before the word that is asked for decides it.
+/// Returns whether the words before the questioned word determine it.
 fn is_decided_before(sentence: &Sentence) -> bool {
     let Some(question) = &sentence.question else { return false };
     let before = sentence.words[..question.at].join(" ");
@@ -71,8 +70,8 @@ fn is_decided_before(sentence: &Sentence) -> bool {
 }
 
 impl Asked<'_> {
-    /// For each cell of a kind's table, the share of sentences whose word is likelier than the other one after the words
-    /// before it, and how many there were.
+    /// Returns for each cell of a kind's table the share of sentences in which the right word is more likely than the
+    /// wrong one after the words before it, and the number of sentences.
     pub fn next_cells(&self, kind: Kind, most: usize, seed: u64) -> BTreeMap<Cell, (f64, usize)> {
         let share = |sentences: Vec<Sentence>| {
             let decided = sentences.iter().filter(|sentence| is_decided_before(sentence));
@@ -82,8 +81,7 @@ impl Asked<'_> {
         by_cell(kind, most, seed).into_iter().map(|(cell, sentences)| (cell, share(sentences))).collect()
     }
 
-    /// Whether the word that the words before it decide is likelier than the other one; `None` where either is several
-    /// pieces.
+    /// Returns whether the right word is more likely than the wrong one; `None` if either is several pieces.
     fn is_next(&self, sentence: &Sentence) -> Option<bool> {
         let question = sentence.question.as_ref()?;
         let (right, wrong) = (self.id(&question.right)?, self.id(&question.wrong)?);
@@ -93,7 +91,7 @@ impl Asked<'_> {
         Some(last[right] > last[wrong])
     }
 
-    /// How often the model names the pieces of words that repeat; texts that are too long for it are left out.
+    /// Counts how often the model predicts the pieces of repeated words. Texts that are too long for it are left out.
     pub fn repeated(&self, texts: &[Text]) -> Repeated {
         let mut repeated = Repeated::default();
         for text in texts {
@@ -115,8 +113,8 @@ impl Asked<'_> {
         repeated
     }
 
-    /// For each head of each layer, the mean share of attention to the first token over the queries from the fifth
-    /// token on, and the share that even attention would give it.
+    /// Returns for each head of each layer the mean attention to the first token, over the queries from the fifth token
+    /// on, and the mean that uniform attention would give.
     pub fn first_token(&self, texts: &[Text]) -> (Vec<Vec<f64>>, f64) {
         const FROM: usize = 4;
         let (mut sums, mut even, mut count) = (Vec::new(), 0.0, 0usize);
@@ -137,14 +135,14 @@ impl Asked<'_> {
         (sums.into_iter().map(mean).collect(), even / count as f64)
     }
 
-    /// The pieces of a text and their ids; `None` where it is too long for the model.
+    /// Returns the pieces of a text and their ids; `None` if it is too long for the model.
     fn fitting(&self, text: &Text) -> Option<(Vec<ModelPiece>, Vec<usize>)> {
         let pieces = self.tokenizer.encode(&text.text()).expect("it knows all letters").pieces;
         let ids: Vec<usize> = pieces.iter().map(|piece| piece.id as usize).collect();
         (ids.len() <= self.model.architecture.max_tokens).then_some((pieces, ids))
     }
 
-    /// Logits of the piece that follows each.
+    /// Returns the logits of the piece after each.
     fn next(&self, pieces: &[usize]) -> Matrix<f32> {
         let pass = self.pass(pieces);
         self.model.logits_of(self.parameters, &pass.output)

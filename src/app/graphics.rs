@@ -1,14 +1,15 @@
 //! The graphics device, and a correction to bevy_egui's shader.
 //!
-//! The device is asked for once, before any window, so that its absence is an error and not a panic. It may be lost: a driver
-//! is updated or ends, a card is taken out. The work is written at once; then drawing begins anew on what device there is,
-//! and where that does not help the window closes with words.
+//! The device is requested once, before any window, so that its absence is an error and not a panic. It may be lost,
+//! when a driver is updated or crashes, or a card is removed. The work is then saved at once, and drawing restarts on
+//! an available device; if that fails, the window closes with a message.
 //!
-//! The shader draws soft edges of light shapes on a light ground. egui's colours come multiplied by their opacity, in gamma
-//! space. The shader makes them linear as they are, so an edge that is half there comes out darker than its shape: white text
-//! on white gets a grey outline, and so does every rounded corner of the light theme. Here the colour is divided by its
-//! opacity first and multiplied again after. Most pixels are plain: a filled panel, or the stage's picture as it is. They
-//! skip the powers that go to gamma space and back, which is most of a frame where the processor draws.
+//! The shader draws the anti-aliased edges of light shapes on a light background. egui's colours are premultiplied by
+//! their opacity, in gamma space. bevy_egui's shader converts them to linear as they are, so that a half-covered edge
+//! becomes darker than its shape: white text on white gets a grey outline, and so does every rounded corner of the
+//! light theme. The corrected shader divides the colour by its opacity first and multiplies it again afterwards. Most
+//! pixels are opaque, such as those of a filled panel or the stage's picture; they skip the conversion to gamma space
+//! and back, which would take most of a frame on a software renderer.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -27,25 +28,26 @@ use bevy_egui::render::{EGUI_SHADER_HANDLE, EguiPipeline};
 
 use crate::app::fault::AppFault;
 
-/// A device that is lost for the third time ...
+/// The number of losses within `WITHIN` after which no device is requested any more.
 const LOSSES_MAX: usize = 3;
-/// ... within so long is not asked for again.
+/// The period in which losses are counted.
 const WITHIN: Duration = Duration::from_secs(60);
-/// How long a driver may take to come back.
+/// The longest wait for a driver to restart.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long frames follow one another on a new device, until all is on it.
+/// The time for which frames are drawn without pause on a new device, until everything is on it.
 const DRAWS_FOR: Duration = Duration::from_secs(1);
 
-/// The losses of late, and how they ended.
+/// The recent losses of the device, and their result.
 #[derive(Resource, Clone, Default)]
 pub struct Recovery {
     losses: Vec<Instant>,
     phase: GraphicsPhase,
-    /// Outlives the app, which the event loop takes.
+    /// The reason why the window closed. It outlives the app, which the event loop takes.
     fault: Arc<OnceLock<AppFault>>,
 }
 
-/// Called when the device is lost: writes the work, and says what became of it, if there is any.
+/// The function that is called when the device is lost: it saves the work, and returns a sentence about the result, if
+/// there is work.
 #[derive(Resource)]
 pub struct Rescue(pub fn(&mut World) -> Option<String>);
 
@@ -53,19 +55,19 @@ pub struct Rescue(pub fn(&mut World) -> Option<String>);
 enum GraphicsPhase {
     #[default]
     Whole,
-    /// The time since which there is no device.
+    /// There is no device, since this time.
     Waiting(Instant),
-    /// The time since which there is a new one.
+    /// There is a new device, since this time.
     DrawingAnew(Instant),
 }
 
 impl Recovery {
-    /// Why the window closed, if it closed by itself.
+    /// Returns the reason why the window closed, if it closed by itself.
     pub fn fault(&self) -> Option<AppFault> {
         self.fault.get().cloned()
     }
 
-    /// All is not yet on a new device.
+    /// Returns whether a new device is still awaited or being filled.
     pub fn is_under_way(&self) -> bool {
         match self.phase {
             GraphicsPhase::Whole => false,
@@ -74,15 +76,15 @@ impl Recovery {
         }
     }
 
-    /// After an error of drawing: whether a device may be asked for.
+    /// Returns whether a device may be requested after a drawing error.
     fn may_ask(&mut self, is_loss: bool, now: Instant) -> bool {
         if self.fault.get().is_some() {
             return false;
         }
         match self.phase {
-            // The same loss: bevy tells it in each frame.
+            // This is the same loss, because bevy reports it in every frame.
             GraphicsPhase::Waiting(_) => true,
-            // What was under way on the lost device fails later than it.
+            // Work that was in progress on the lost device fails after the device.
             GraphicsPhase::DrawingAnew(since) if !is_loss && now.duration_since(since) < DRAWS_FOR => true,
             _ if is_loss => {
                 self.losses.retain(|loss| now.duration_since(*loss) < WITHIN);
@@ -105,12 +107,12 @@ impl Recovery {
     }
 }
 
-/// Adds the correction of the shader, and what begins anew when the device is lost.
+/// Adds the correction of the shader, and the resources that are recreated when the device is lost.
 pub fn plugin(app: &mut App) {
     correct_shader(app);
     app.init_resource::<Recovery>().insert_resource(Rescue(|_| None)).insert_resource(RenderErrorHandler(handle));
     let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
-    // bevy_egui makes these once, and would go on with what was of the lost device.
+    // bevy_egui creates these only once, and would continue with those of the lost device.
     render_app
         .init_gpu_resource::<EguiPipelines>()
         .init_gpu_resource::<EguiTransforms>()
@@ -135,7 +137,7 @@ fn handle(error: &RenderError, world: &mut World, _: &mut World) -> RenderErrorP
     } else {
         words(error)
     };
-    // The first one is told: what follows it is of its making.
+    // Only the first failure is reported, because later ones result from it.
     let _ = recovery.fault.set(AppFault::NoPicture { why, work });
     world.write_message(AppExit::error());
     RenderErrorPolicy::StopRendering
@@ -153,9 +155,9 @@ fn words(error: &RenderError) -> String {
     }
 }
 
-/// The renderer, ready to be handed to Bevy's plugin.
+/// Opens the renderer, for Bevy's plugin.
 ///
-/// Vulkan, Metal and DirectX first: looking for OpenGL takes time and writes to the terminal.
+/// Vulkan, Metal and DirectX are tried first, because looking for OpenGL takes time and writes to the terminal.
 pub fn open() -> Result<RenderCreation, AppFault> {
     let chosen = Backends::from_env();
     let tries = chosen.map_or([Backends::PRIMARY, Backends::all()], |backends| [backends, backends]);
@@ -190,7 +192,8 @@ const CORRECTED: &str = "
     return vec4<f32>(linear_from_gamma_rgb(straight) * color_gamma.a, color_gamma.a);
 ";
 
-/// Corrects bevy_egui's shader, and must come after its plugin. A bevy_egui that writes those lines differently keeps its shader.
+/// Corrects bevy_egui's shader; called after its plugin is added. If bevy_egui has changed the affected lines, its own
+/// shader is used.
 fn correct_shader(app: &mut App) {
     let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
     let Some(mut shader) = shaders.get_mut(&EGUI_SHADER_HANDLE) else { return };

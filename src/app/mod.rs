@@ -10,12 +10,12 @@
 //! | [`graphics`] | the graphics device, and what happens when it is lost |
 //! | [`systems`] | the systems that a window and a picture share |
 //! | [`picture`] | pictures without a window |
-//! | [`moving`] | the same, moving |
+//! | [`moving`] | animations without a window |
 //! | [`work`] | the lesson file, the learner's work on it, exports |
-//! | [`shell`] | the window: pages, dialogs and keys, and what is done when something is asked of it |
+//! | [`shell`] | the window: pages, dialogs and keys, and the functions that perform its actions |
 //!
-//! Each names those above it alone, and panels and stage do not know each other; the compiler holds the crates to that.
-//! [`workspace::stage_side`] hands the stage to the dock.
+//! Each depends only on those above it, and panels and stage do not depend on each other; the compiler enforces this
+//! for the crates. [`workspace::stage_side`] passes the stage to the dock.
 
 pub mod fault;
 pub mod graphics;

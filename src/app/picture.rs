@@ -1,5 +1,5 @@
-//! A picture without a display: `attune render LESSON -o picture.png`. It shows the whole workspace, or the stage as a
-//! figure: title above, the picture, the sentence below.
+//! Pictures without a display: `attune render LESSON -o picture.png`. A picture shows the whole workspace, or the stage
+//! as a figure, with a title above and the sentence below.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -50,32 +50,32 @@ use crate::app::workspace::stage_side::StageSide;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
 use crate::app::{graphics, systems};
 
-/// Options of a picture.
+/// The options of a picture.
 #[derive(Clone, Debug)]
 pub struct PictureOptions {
     pub snapshot: Arc<Snapshot>,
-    /// A stage cell: its words are lit and its time is used when `time` is not finite.
+    /// A stage cell, whose words are highlighted, and whose time is used if `time` is not finite.
     pub cell: Option<String>,
-    /// 0 is static, 1 is contextual.
+    /// The time of the points, from 0 (static) to 1 (contextual).
     pub time: f32,
-    /// Size of the picture, in pixels.
+    /// The size of the picture, in pixels.
     pub size: (u32, u32),
-    /// Pixels a point: more for screens that are denser than a picture is read on.
+    /// The pixels per point, which are more for high-density screens.
     pub zoom: f32,
-    /// The whole window instead of the stage alone.
+    /// Whether to draw the whole window instead of only the stage.
     pub workspace: bool,
     pub dark: bool,
-    /// The background is transparent.
+    /// Whether the background is transparent.
     pub transparent: bool,
-    /// The features of a file of vectors that its points are coloured and sized by.
+    /// The features of a file of vectors that set the colours and the sizes of points.
     pub features: [Option<Feature>; 2],
-    /// The stage as a viewer has it, in place of `cell` and `time`.
+    /// The stage as a viewer sees it, instead of `cell` and `time`.
     pub seen: Option<Arc<StageView>>,
-    /// A view that was shared, in place of `cell` and `time`.
+    /// A shared view, instead of `cell` and `time`.
     pub shared: Option<Arc<SavedView>>,
 }
 
-/// Choices of a viewer: what is shown, and from where.
+/// A viewer's choices: what is shown, and the position of the camera.
 #[derive(Clone, Debug)]
 pub struct StageView {
     pub view: ViewState,
@@ -83,7 +83,7 @@ pub struct StageView {
 }
 
 impl PictureOptions {
-    /// The stage alone: static, light, in the usual size.
+    /// Returns options for the stage alone: static, light, in the default size.
     pub fn of(snapshot: Arc<Snapshot>) -> Self {
         Self {
             snapshot,
@@ -100,7 +100,7 @@ impl PictureOptions {
         }
     }
 
-    /// The stage as it was when somebody shared it, in its size, with the caption below.
+    /// Returns options for a shared stage, in the size that it had, with the caption below.
     pub fn of_shared(snapshot: Arc<Snapshot>, shared: SavedView) -> Self {
         let size = shared.stage.map(|(width, height)| nearest((width, height.saturating_add(CAPTION as u32))));
         let of = Self::of(snapshot);
@@ -108,19 +108,19 @@ impl PictureOptions {
     }
 }
 
-/// Frames until fonts, layout and the stage's image have settled.
+/// The number of frames until fonts, layout and the stage's image have settled.
 const SETTLE_FRAMES: usize = 6;
-/// Frames until the next picture of the same app is drawn: what is shown is followed, then built, then drawn.
+/// The number of frames until the next picture of the same app is drawn: one each to adapt, to build and to draw.
 const NEXT_FRAMES: usize = 3;
-/// Frames until the picture must have come back.
+/// The largest number of frames to wait for the picture.
 const PATIENCE_FRAMES: usize = 200;
 
-/// Draws the picture and writes it as PNG, whole or not at all.
+/// Draws the picture and writes it as PNG, completely or not at all.
 pub fn render(options: &PictureOptions, out: &Path) -> Result<(), AppFault> {
     write(&draw(options)?, out)
 }
 
-/// Draws the picture, as PNG.
+/// Draws the picture, and returns it as PNG.
 pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
     let pixels = Renderer::default().pixels(options)?;
     pixels.encode()
@@ -195,7 +195,7 @@ impl Pixels {
     }
 }
 
-/// An app without a window that shows what the options say.
+/// Returns an app without a window that shows what the options say.
 pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
     let view = view_of(options)?;
     let mut app = open(options.size, options.dark, options.workspace)?;
@@ -216,7 +216,7 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     view.figure.is_on = !options.workspace;
     view.preferences.zoom = options.zoom;
     if options.shared.is_some() {
-        // The rest is restored with the workspace.
+        // The rest of the view is restored with the workspace.
         return Ok(view);
     }
     view.walk.set_time(if options.time.is_finite() { options.time } else { 0.0 });
@@ -237,7 +237,7 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     }
 }
 
-/// An app without a window that draws what its resources say, the stage alone, at each update.
+/// Returns an app without a window that draws only the stage, as its resources say, at each update.
 pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
     open(size, dark, false)
 }
@@ -289,7 +289,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let (mut models, mut stage) = (LatestModels::default(), StageState::default());
     if let Some(shared) = &options.shared {
         world.resource_mut::<WorkspaceState>().0.restore(shared, &mut view);
-        // What the sentence or the model does not have is dropped when they are shown.
+        // A selection that the sentence or the model lacks is dropped when they are shown.
         view.selection.restore(shared, usize::MAX, usize::MAX);
     }
     systems::show(options.snapshot.clone(), &mut models, &mut stage, &mut view);
@@ -297,7 +297,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     tab.fitted.clone_from(&stage.points);
     if let Some(seen) = &options.seen {
         tab.controls.rig = seen.rig.clone();
-        // The viewer's camera stays where it is.
+        // The viewer's camera keeps its position.
         tab.has_opened = true;
     } else if let Some(model) = &stage.points {
         let size = Vec2::new(options.size.0 as f32, options.size.1 as f32);
@@ -313,7 +313,7 @@ fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     world.insert_resource(view);
 }
 
-/// Makes another snapshot what an app without a window shows.
+/// Shows another snapshot in an app without a window.
 pub(super) fn show(app: &mut App, snapshot: Arc<Snapshot>) {
     let world = app.world_mut();
     world.resource_scope(|world, mut models: Mut<LatestModels>| {
@@ -330,7 +330,7 @@ struct PictureTarget(Handle<Image>);
 #[derive(Resource, Default)]
 struct Captured(Option<Result<RgbImage, String>>);
 
-/// Captures the picture of an app without a window when it has come to rest.
+/// Captures the picture of an app without a window once it has settled.
 pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     settle(app);
     screenshot(app)
@@ -355,7 +355,7 @@ fn settle_again(app: &mut App) {
     }
 }
 
-/// Captures the next picture of an app whose first one is captured: fonts and layout have settled.
+/// Captures the next picture of an app that has captured one before, so that fonts and layout have settled.
 pub fn capture_next(app: &mut App) -> Result<RgbImage, AppFault> {
     for _ in 0..NEXT_FRAMES {
         app.update();
@@ -379,7 +379,8 @@ fn screenshot(app: &mut App) -> Result<RgbImage, AppFault> {
     Err(AppFault::NoGpu("the graphics adapter never returned the picture".to_owned()))
 }
 
-/// The colours of a target of [`open`], without a copy of it between: it may be as large as all else together.
+/// Returns the colours of a target of [`open`] without an intermediate copy, which might be as large as everything else
+/// together.
 fn opaque(picture: &Image) -> Option<RgbImage> {
     let (pixels, _) = picture.data.as_ref()?.as_chunks::<4>();
     let mut colours = Vec::with_capacity(3 * pixels.len());
@@ -392,7 +393,7 @@ where
     P: PixelWithColorType<Subpixel = u8>,
 {
     let mut bytes = Vec::new();
-    // A page holds several pictures: a third of the size is worth the time.
+    // A page contains several pictures, so reducing them to a third of the size is worth the time.
     let encoder = PngEncoder::new_with_quality(Cursor::new(&mut bytes), CompressionType::Default, FilterType::Adaptive);
     picture.write_with_encoder(encoder).map_err(|why| fault(&why))?;
     Ok(bytes)
@@ -402,15 +403,15 @@ fn fault(why: &dyn std::fmt::Display) -> AppFault {
     AppFault::Output(why.to_string())
 }
 
-/// Writes a picture's file, whole or not at all.
+/// Writes a picture's file, completely or not at all.
 pub(super) fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
     whole_file::write(out, bytes).map_err(|why| AppFault::Output(format!("{}: {why}", shown(out))))
 }
 
-/// Height of the caption, in points; one of more lines is higher.
+/// The height of the caption, in points; a longer caption is higher.
 const CAPTION: f32 = 84.0;
 
-/// Draws the stage alone, with a caption.
+/// A system parameter that draws the stage alone, with a caption.
 #[derive(Resource)]
 struct Figure;
 
@@ -431,21 +432,21 @@ fn picture_ui(
     if figure.is_some() {
         figure_ui(&mut ui, &models, &mut view, result, &mut stage);
     } else {
-        // Nobody is there whose requests could be granted.
+        // Nobody can make requests, so they are dropped.
         workspace_ui(&mut ui, &models, &mut Vec::new(), workspace, &mut view, &mut stage, false);
     }
     Ok(())
 }
 
 fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<&str>, stage: &mut dyn StageUi) {
-    /// A lower picture has no caption.
+    /// The least height of a picture with a caption.
     const CAPTION_FROM: f32 = 3.0 * CAPTION;
     let palette = Palette::of(ui.visuals().dark_mode);
     let whole = ui.max_rect();
     let has_caption = !view.figure.bare && whole.height() >= CAPTION_FROM;
     let words = has_caption.then(|| words(models, view, result)).flatten();
     let height = match &words {
-        // Long words of a lesson are not cut off.
+        // Long texts of a lesson are not cut off.
         Some(words) => CAPTION.max(height(ui, words, whole.width() - 2.0 * f32::from(size::PANEL_MARGIN))),
         None if has_caption => CAPTION,
         None => 0.0,
@@ -463,10 +464,10 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<
     });
 }
 
-/// The words below a picture, a line each.
+/// The text below a picture, one line each.
 struct Words {
     sentence: String,
-    /// The result of what is shown; empty where there is none.
+    /// The result of what is shown; empty if there is none.
     result: String,
     /// The subject of the picture.
     about: String,
@@ -486,13 +487,13 @@ fn words(models: &Models, view: &ViewState, result: Option<&str>) -> Option<Word
     })
 }
 
-/// The step of training that is shown.
+/// Returns the training step that is shown.
 fn step_of_training(models: &Models) -> Option<String> {
     let training = &models.snapshot()?.model.as_ref()?.training;
     Some(format!("training step {} of {}", training.step_shown(), training.progress.done))
 }
 
-/// Height of all, one below the other.
+/// Returns the height of all lines, one below another.
 fn height(ui: &Ui, Words { sentence, result, about }: &Words, width: f32) -> f32 {
     let high = |text: &str, font| ui.painter().layout(text.to_owned(), font, ui.visuals().text_color(), width).size().y;
     let about = high(about, TextStyle::Body.resolve(ui.style()));
@@ -508,12 +509,12 @@ fn caption_of<'a>(model: &'a NotebookModel, view: &ViewState) -> Option<&'a str>
     })
 }
 
-/// A picture's alpha channel, recovered from two renders: on black and on white.
+/// Computes a picture's alpha channel from two renders, on black and on white.
 ///
-/// A pixel of colour `c` that covers a share `a` shows `a c` on black and `a c + 1 − a` on white, in linear light. So `a` is
-/// one minus their difference, and `c` what is on black divided by `a`. Whatever draws the picture has to know nothing of
-/// it.
-/// Both pictures have one size. Colours are not multiplied by their opacity, as PNG has them.
+/// In linear light, a pixel of colour `c` and opacity `a` appears as `a c` on black and as `a c + 1 − a` on white. So
+/// `a` is one minus the difference, and `c` is the colour on black divided by `a`. The code that draws the picture need
+/// not support transparency. Both pictures must have the same size. Colours are not multiplied by their opacity, as in
+/// PNG.
 fn recover_alpha(black: &RgbImage, white: &RgbImage) -> RgbaImage {
     RgbaImage::from_fn(black.width(), black.height(), |x, y| pixel(*black.get_pixel(x, y), *white.get_pixel(x, y)))
 }
@@ -540,7 +541,7 @@ fn pixel(black: Rgb<u8>, white: Rgb<u8>) -> Rgba<u8> {
 mod tests {
     use super::*;
 
-    /// On a ground of one grey, as the graphics card mixes them.
+    /// Returns a colour blended with a grey background, as the graphics card does.
     fn on(color: [u8; 3], share: f32, ground: u8) -> Rgb<u8> {
         let ground = linear_f32_from_gamma_u8(ground);
         Rgb(color.map(|c| gamma_u8_from_linear_f32(linear_f32_from_gamma_u8(c) * share + ground * (1.0 - share))))

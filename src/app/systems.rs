@@ -1,4 +1,4 @@
-//! The systems that a window and a picture share, in the order of a frame; and how a snapshot comes in.
+//! The systems that a window and a picture share, in the order of a frame; and the receiving of snapshots.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::app::ui_state::ViewState;
 use crate::app::workspace::{WorkspaceState, apply_style};
 use crate::app::{graphics, stage};
 
-/// Adds what a window and a picture share.
+/// Adds the systems that a window and a picture share.
 pub fn plugin(app: &mut App) {
     app.add_plugins((EguiPlugin::default(), graphics::plugin, stage::plugin, add_systems))
-        // What egui draws with for the first time, new letters above all, is sent in the same frame.
+        // New textures of egui, such as those of new letters, are sent to the graphics card in the same frame.
         .configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems))
         .add_systems(Update, apply_style);
 }
 
-/// Adds the part of it that needs no graphics card.
+/// Adds the systems that need no graphics card.
 pub fn add_systems(app: &mut App) {
     app.add_plugins(stage::add_systems)
         .init_resource::<Link>()
@@ -36,7 +36,7 @@ pub fn add_systems(app: &mut App) {
         .add_systems(Last, (link::set_pace, link::send).chain().in_set(AppSystems::Send));
 }
 
-/// Takes the newest snapshot, if there is one.
+/// Receives the newest snapshot, if there is one.
 pub fn receive(
     link: Res<Link>,
     mut outbox: ResMut<Outbox>,
@@ -45,10 +45,10 @@ pub fn receive(
     mut view: ResMut<ViewState>,
 ) {
     let Some(worker) = &link.0 else { return };
-    // Asked first: the latest snapshot has all that is answered by now.
+    // Read first, so that the latest snapshot includes everything that is answered.
     outbox.is_answered = worker.is_answered();
     let snapshot = worker.latest();
-    // The first rows of a file stay until all of it has its places.
+    // The first rows of a file stay on the stage until the positions of all rows are computed.
     let is_awaited = |shown: &Snapshot| {
         let is_read_on = shown.lesson.static_embedding.is_in_part() && shown.lesson.id == snapshot.lesson.id;
         is_read_on && snapshot.space.is_none() && snapshot.fault.is_none()
@@ -59,13 +59,13 @@ pub fn receive(
     show(snapshot, &mut models, &mut stage, &mut view);
 }
 
-/// Makes `snapshot` what the window shows.
+/// Shows `snapshot` in the window.
 pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut StageState, view: &mut ViewState) {
     let before = models.snapshot().cloned();
     if let (Some(old), Some(new)) = (before.as_deref().and_then(words), words(&snapshot))
         && old != new
     {
-        // The word is followed into another sentence, or else one is found there.
+        // The chosen word stays chosen in another sentence, if it is there.
         view.selection.follow(&old, &new);
         stage.forget_followed();
     }
@@ -77,13 +77,13 @@ pub fn show(snapshot: Arc<Snapshot>, models: &mut LatestModels, stage: &mut Stag
     stage.begin_glide(before.as_deref(), &snapshot);
 }
 
-/// Words of the sentence on the stage.
+/// Returns the words of the sentence on the stage.
 fn words(snapshot: &Snapshot) -> Option<Vec<&str>> {
     let tokens = &snapshot.model.as_ref()?.sentence.tokens;
     Some(tokens.iter().map(|token| token.text.as_str()).collect())
 }
 
-/// Closes the provenance of a number that is no longer there.
+/// Closes the provenance of a number that no longer exists.
 pub fn follow_trail(models: Res<LatestModels>, mut view: ResMut<ViewState>) {
     let Some(entry) = view.trail.entry() else { return };
     if models.snapshot().is_some() && models.of_choice::<Provenance>(&entry).is_none() {

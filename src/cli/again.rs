@@ -1,22 +1,22 @@
-//! The program begun again with a variable that graphics libraries ask for.
+//! Restarting the program with an environment variable that graphics libraries need.
 //!
-//! Mesa's Vulkan looks for a Wayland display before it lists the graphics devices, also where nothing is to be shown on one.
-//! The library that it asks prints `error: XDG_RUNTIME_DIR is invalid or not set in the environment` if the variable is not
-//! an absolute path, as on servers and in containers. A process cannot safely set a variable of its own while it runs, so
-//! the program replaces itself by one that has it.
+//! Mesa's Vulkan driver looks for a Wayland display before it lists the graphics devices, even if nothing will be shown
+//! on one. The library that it calls prints `error: XDG_RUNTIME_DIR is invalid or not set in the environment` if the
+//! variable is not an absolute path, as on servers and in containers. A process cannot safely set its own environment
+//! variables while it runs, so the program replaces itself by a new process that has the variable.
 
 use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The variable with the folder of a session's sockets.
+/// The variable that names the folder of a session's sockets.
 const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
-/// A path in which nobody can place a socket: the library finds no display there, and says nothing.
+/// A path in which no socket can exist: the library finds no display there, and prints nothing.
 const NO_FOLDER: &str = "/dev/null";
 
-/// Begins the program again with the variable, unless it is there. Returns if it is, or if the program cannot be begun
-/// again: then the foreign line is printed, and the picture is drawn all the same.
+/// Restarts the program with the variable, unless it is set. Returns if it is set, or if the program cannot be
+/// restarted: the picture is then drawn all the same, after the library's error message.
 pub fn with_runtime_folder() {
     let folder = env::var_os(RUNTIME_FOLDER).unwrap_or_default();
     let Ok(program) = env::current_exe() else { return };
@@ -28,6 +28,6 @@ pub fn with_runtime_folder() {
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    // An error has no consequence but that line.
+    // The only consequence of an error is that message.
     let _ = command.args(arguments).env(RUNTIME_FOLDER, NO_FOLDER).exec();
 }

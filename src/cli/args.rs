@@ -1,5 +1,5 @@
-//! Arguments of the command line, and the sentence and the changes to a pass of the model that they ask for: a head, an edge
-//! of attention, a vector of another sentence, the temperature.
+//! Arguments of the command line, among them the sentence to run and the interventions in its forward pass: heads,
+//! removed edges of attention, a patched vector, the temperature.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// The folder for the learner's work; `None` where the environment names no home.
+    /// Returns the folder for the learner's work; `None` where the environment names no home.
     pub fn home(&self) -> Option<Home> {
         self.state.clone().map(Home::at).or_else(Home::of_platform)
     }
@@ -186,7 +186,7 @@ pub enum CliCommand {
     Export(ExportArgs),
 }
 
-/// Options about a pass of a model.
+/// The names of the options about a forward pass.
 const PASS: [&str; 7] = ["sentence", "ids", "head", "without", "second", "patch", "temperature"];
 
 /// Pages beside the manual page.
@@ -238,7 +238,7 @@ pub struct CheckOptions {
     pub watch: bool,
 }
 
-/// Seconds for the cells of a lesson together, if the user does not say otherwise.
+/// The default number of seconds for running all cells of a lesson.
 const WITHIN: u64 = 60;
 
 #[derive(Debug, clap::Args)]
@@ -383,7 +383,7 @@ pub enum GradeFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTo {
     File(Format),
-    /// Its model alone, as a folder.
+    /// The lesson's model alone, as a folder.
     Checkpoint,
 }
 
@@ -452,7 +452,7 @@ pub enum PlayArg {
     Orbit,
 }
 
-/// The longest that an animation plays, in seconds.
+/// The longest time that an animation may play, in seconds.
 const PLAYS_MAX: f32 = 60.0;
 
 fn seconds(text: &str) -> Result<f32, String> {
@@ -484,7 +484,7 @@ fn time(text: &str) -> Result<f32, String> {
 }
 
 impl SentenceArgs {
-    /// The option that was given.
+    /// Returns the name of the option that gives the sentence, if one was used.
     pub fn option(&self) -> Option<&'static str> {
         match (&self.sentence, &self.ids) {
             (Some(_), _) => Some("--sentence"),
@@ -493,10 +493,10 @@ impl SentenceArgs {
         }
     }
 
-    /// The command that shows the sentence, if one was given. Asked before training, which may take long.
+    /// Returns the command that shows the sentence, if one was given. Called before training, which may take long.
     ///
     /// # Errors
-    /// If the lesson or the model cannot read it.
+    /// If the lesson or the model cannot read the sentence.
     pub fn command(&self, lesson: &Lesson) -> Result<Option<Command>, CliFault> {
         let words = || lesson.vocabulary();
         let (read, command) = match (&self.sentence, &self.ids) {
@@ -534,14 +534,14 @@ pub struct WhatIfArgs {
     pub temperature: Option<f64>,
 }
 
-/// A head by its layer and its number there, both from 1: `2.3`.
+/// A head, given as its layer and its number in that layer, both counted from 1: `2.3`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeadAt {
     layer: usize,
     head: usize,
 }
 
-/// A number from 1, as an index.
+/// Converts a number counted from 1 to an index.
 fn index(text: &str) -> Option<usize> {
     text.trim().parse::<usize>().ok()?.checked_sub(1)
 }
@@ -551,7 +551,7 @@ fn two(text: &str, between: char) -> Option<(usize, usize)> {
     Some((index(first)?, index(second)?))
 }
 
-/// A head and what stands behind it, such as `2.3=off`.
+/// Splits a head from the text after it, as in `2.3=off`.
 fn after_head(text: &str, between: char) -> Option<(HeadAt, &str)> {
     let (at, rest) = text.split_once(between)?;
     two(at, '.').map(|(layer, head)| (HeadAt { layer, head }, rest.trim()))
@@ -562,7 +562,7 @@ fn head_change(text: &str) -> Result<(HeadAt, HeadMode<f32>), String> {
     read.ok_or_else(|| "expected a layer, a head and a setting, such as 2.3=off or 2.3=0.5".to_owned())
 }
 
-/// A head, a query and a key; tokens are counted with those that the tokenizer added.
+/// Reads a head, a query and a key. Tokens that the tokenizer added are counted too.
 fn removed_edge(text: &str) -> Result<(HeadAt, (usize, usize)), String> {
     let read = after_head(text, ':').and_then(|(at, edge)| Some((at, two(edge, '-')?)));
     read.ok_or_else(|| "expected a layer, a head and two tokens, such as 2.3:5-1".to_owned())
@@ -584,7 +584,7 @@ impl fmt::Display for HeadAt {
 }
 
 impl HeadAt {
-    /// The head, counted over all layers.
+    /// Returns the index of the head, counted over all layers of the model.
     fn of(self, model: &ModelSnapshot) -> Result<usize, String> {
         let layers = model.architecture.numbered_blocks().count();
         if self.layer >= layers {
@@ -613,7 +613,7 @@ impl WhatIfArgs {
     /// Makes the changes to a trained lesson or a model, and gives the pass with them.
     ///
     /// # Errors
-    /// If one of them cannot be made; the option is named.
+    /// If one of them cannot be applied; the message names its option.
     pub fn apply(&self, kernel: &mut Kernel) -> Result<(), CliFault> {
         let Some(model) = kernel.snapshot().model else { return Ok(()) };
         for (option, command) in self.commands(&model) {
@@ -626,8 +626,8 @@ impl WhatIfArgs {
         Ok(())
     }
 
-    /// The changes, each with its option as it was given. A patch is taken from a pass with the same heads and temperature;
-    /// removed looks are those of the first sentence alone.
+    /// Returns the commands, each with its option as it was given. A patch is taken from a pass with the same heads and
+    /// temperature; removed edges apply to the first sentence only.
     fn commands(&self, model: &ModelSnapshot) -> Vec<(String, Result<Command, String>)> {
         let interventions = |command: Result<InterventionCommand, String>| command.map(Command::Interventions);
         let heads = self.head.iter().map(|(at, mode)| {

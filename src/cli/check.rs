@@ -1,4 +1,4 @@
-//! `attune check`: a line a lesson or glossary, and every issue.
+//! `attune check`: one line for each lesson or glossary, and every issue.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashMap};
@@ -34,19 +34,19 @@ use super::args::{CheckOptions, Common, SentenceArgs};
 use super::{CliFault, print, recordings, say, training, vectors};
 use crate::built_in;
 
-/// Checks the lessons once, or again and again.
+/// Checks the lessons once, or again whenever they are saved.
 pub fn check(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFault> {
     if how.options.watch { watch(lessons, how, common) } else { round(lessons, how, common, &mut Ids::default()) }
 }
 
-/// A sentence to run besides, and the options.
+/// The sentence to run in each lesson, and the options of `attune check`.
 #[derive(Clone, Copy)]
 pub struct How<'a> {
     pub sentence: &'a SentenceArgs,
     pub options: &'a CheckOptions,
 }
 
-/// Checks the lessons, and then those that are saved, round by round, until the process is ended.
+/// Checks all lessons, and then those that were saved, round by round, until the process is ended.
 fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFault> {
     let glossaries: BTreeSet<PathBuf> = lessons.iter().filter_map(|path| glossary::beside(path)).collect();
     let files = glossaries.into_iter().filter(|file| !lessons.contains(file)).chain(lessons.iter().cloned());
@@ -61,13 +61,13 @@ fn watch(lessons: &[PathBuf], how: How<'_>, common: &Common) -> Result<(), CliFa
         }
         let saved = next_saved(&mut files);
         why = saved.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ") + " saved";
-        // A glossary speaks of every lesson.
+        // A glossary concerns every lesson.
         due = if saved.iter().any(|path| is_glossary_file(path)) { lessons.to_vec() } else { saved };
     }
     Ok(())
 }
 
-/// Waits until files are saved.
+/// Waits until files are saved, and returns them.
 fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
     loop {
         thread::sleep(EVERY);
@@ -79,14 +79,14 @@ fn next_saved(files: &mut [WatchedFile]) -> Vec<PathBuf> {
     }
 }
 
-/// Trains each lesson, verifies its claims and runs its cells and solutions, several lessons at a time; what is found is told
-/// in their order. The ids are those of the lessons checked so far, in earlier rounds too.
+/// Trains each lesson, verifies its claims and runs its cells and solutions, several lessons at a time. Results are
+/// printed in the order of the paths. `ids` has the ids of the lessons checked so far, in earlier rounds too.
 fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Result<(), CliFault> {
     // A folder is a model, and large: it waits for its turn.
     let is_lesson =
         |path: &&PathBuf| path.is_file() && !is_glossary_file(path) && !is_file_of_vectors(path) && !is_recording(path);
     let lessons: Vec<&PathBuf> = paths.iter().filter(is_lesson).collect();
-    // One bar at a time.
+    // With several lessons at a time, progress bars would mix.
     let common = &Common { quiet: common.quiet || lessons.len() > 1, ..common.clone() };
     let mut round = Round { ids, courses: Courses::default(), glossaries: Glossaries::default() };
     let mut faults = String::new();
@@ -118,8 +118,8 @@ fn round(paths: &[PathBuf], how: How<'_>, common: &Common, ids: &mut Ids) -> Res
     if faults.is_empty() { Ok(()) } else { Err(CliFault::Lesson(faults)) }
 }
 
-/// Runs lessons on a thread for each processor. Each thread is at most two lessons ahead of what is taken, and ends where
-/// nothing more is.
+/// Runs lessons on one thread for each processor, and returns the results in order. Each thread runs at most two
+/// lessons ahead of the results that were taken, and ends when the iterator is dropped.
 fn run_all<'s>(
     scope: &'s Scope<'s, '_>,
     lessons: &'s [&'s PathBuf],
@@ -137,14 +137,14 @@ fn run_all<'s>(
     (0..lessons.len()).map_while(move |index| told[index % threads].recv().ok())
 }
 
-/// Knowledge of a round about the lessons so far, and about their folders.
+/// The state of a round: the lessons checked so far, and the content of their folders.
 struct Round<'a> {
     ids: &'a mut Ids,
     courses: Courses,
     glossaries: Glossaries,
 }
 
-/// The glossaries of the lessons' folders, each read and reported once.
+/// The glossaries in the lessons' folders. Each is read and reported only once.
 #[derive(Default)]
 struct Glossaries {
     read: HashMap<PathBuf, Option<Glossary>>,
@@ -152,14 +152,14 @@ struct Glossaries {
 }
 
 impl Glossaries {
-    /// The glossary in a file; `None` if it has issues.
+    /// Reads the glossary in a file; `None` if it has issues.
     fn read(&mut self, file: &Path) -> Option<&Glossary> {
         let key = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         let told = |issues: Vec<LessonIssue>| issues.iter().for_each(|issue| self.faults += &format!("{issue}\n"));
         self.read.entry(key).or_insert_with(|| glossary::check(file).map_err(told).ok()).as_ref()
     }
 
-    /// The result for a glossary, as one line.
+    /// Checks a glossary, and returns the result as one line.
     fn check(&mut self, file: &Path) -> String {
         match self.read(file) {
             Some(glossary) => format!("{}: ok, {}", shown(file), counted(glossary.terms().len(), "term")),
@@ -167,23 +167,25 @@ impl Glossaries {
         }
     }
 
-    /// Disagreements of a lesson with the glossary beside it.
+    /// Returns the disagreements of a lesson with the glossary in its folder.
     fn disagreements(&mut self, path: &Path, lesson: &Lesson) -> Vec<TermIssue> {
         let glossary = glossary::beside(path).and_then(|file| self.read(&file));
         glossary.map_or_else(Vec::new, |glossary| check_terms(lesson, glossary))
     }
 }
 
-/// The lessons seen so far by their ids.
+/// The files of the lessons checked so far, by their ids.
 #[derive(Default)]
 struct Ids(HashMap<String, PathBuf>);
 
 impl Ids {
+    /// Adds a lesson's id.
+    ///
     /// # Errors
-    /// If another file has the id: a file may be named twice.
+    /// If another file has the same id. The same file may be named twice.
     fn add(&mut self, id: &str, path: &Path) -> Result<(), CliFault> {
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        // Of a lesson that was checked before, the id may have been another.
+        // The id may have been changed since the file was last checked.
         self.0.retain(|_, other| *other != file);
         match self.0.get(id).filter(|other| **other != file) {
             Some(other) => Err(CliFault::Lesson(format!(
@@ -199,7 +201,7 @@ impl Ids {
     }
 }
 
-/// Ids of the lessons of each folder, which is read once.
+/// The ids of all lessons in each folder. Each folder is read once.
 #[derive(Default)]
 struct Courses(HashMap<PathBuf, Vec<String>>);
 
@@ -211,10 +213,10 @@ impl Courses {
     }
 }
 
-/// A lesson that was run, and what was found in it alone.
+/// A lesson that was run, and the issues that were found in it without looking at other lessons.
 struct Ran {
     lesson: Arc<Lesson>,
-    /// The model that it needs, where that is not on this computer.
+    /// The model that the lesson needs, if it is not on this computer.
     absent: Option<String>,
     /// Lines to print, whether or not it has issues.
     told: Vec<String>,
@@ -235,7 +237,7 @@ fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
     }
     let mut told = Vec::new();
     if how.options.verbose {
-        // Those that do not hold are issues: they are printed as such.
+        // Claims that do not hold are printed as issues.
         let holding = verdicts.iter().filter(|verdict| verdict.holds());
         told.extend(holding.map(|verdict| format!("{file}: {}", line(verdict))));
     }
@@ -251,7 +253,7 @@ fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
     let overflow = first_overflow(&snapshot)
         .map(|(sentence, tensor)| training::overflow(path, &lesson, &sentence.join(" "), tensor));
     let mut problems = match absent {
-        // Nothing runs without the model.
+        // Cells cannot run without the model.
         Some(_) => Vec::new(),
         None => rehearse(&mut kernel, Duration::from_secs(how.options.within)),
     };
@@ -262,7 +264,7 @@ fn run(path: &Path, how: How<'_>, common: &Common) -> Result<Ran, CliFault> {
 }
 
 impl Round<'_> {
-    /// Compares a lesson with the others and the glossary. Returns its line where it has no issues.
+    /// Compares a lesson with the others and the glossary. Returns the lesson's line if it has no issues.
     fn judge(&mut self, path: &Path, ran: Ran) -> Result<String, CliFault> {
         let Ran { lesson, absent, told, mut wrong } = ran;
         self.ids.add(&lesson.id, path)?;
@@ -284,10 +286,10 @@ impl Round<'_> {
 /// Everything that can be wrong with a lesson that was read.
 #[derive(Default)]
 struct Wrong {
-    /// A lesson that it builds on and the course does not have.
+    /// The message about prerequisite lessons that are missing from the course.
     unknown: Option<String>,
     of_model: Vec<String>,
-    /// A sentence of the lesson whose forward pass leaves the numbers.
+    /// The issue of a sentence whose forward pass gives numbers that are not finite.
     overflow: Option<String>,
     of_sentence: Option<String>,
     verdicts: Vec<ClaimVerdict>,
@@ -296,11 +298,11 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// The issues, a line each, with their places in the file.
+    /// Lists the issues, one a line, with their places in the file.
     fn report(&self, path: &Path) -> String {
         let file = shown(path);
         let text = written(path).unwrap_or_default();
-        // Most lessons have no issue, and reading the file a second time takes as long as the first.
+        // Most lessons have no issue, and reading the file a second time takes as long as the first time.
         let places = LazyCell::new(|| CellPlaces::of(&text));
         let at = |place: Option<LineColumn>| place.map_or(file.clone(), |place| format!("{file}:{place}"));
         let mut issues: String = self.unknown.iter().cloned().collect();
@@ -327,7 +329,7 @@ impl Wrong {
     }
 }
 
-/// The line of a lesson without issues.
+/// Returns the output line of a lesson without issues.
 fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> String {
     let cells = counted(lesson.cells.len(), "cell");
     if let Some(absent) = absent {
@@ -343,18 +345,18 @@ fn passed(file: &str, lesson: &Lesson, absent: Option<&str>, claims: usize) -> S
     format!("{file}: ok, {cells}, {claims} with seed {}", lesson.seed)
 }
 
-/// Runs a sentence. Returns what the model read, or the issue where its numbers are not finite.
+/// Runs a sentence. Returns what the model read, or else the issue if its numbers are not finite.
 fn run_sentence(kernel: &mut Kernel, shows: Command, path: &Path) -> (Option<String>, Option<String>) {
     kernel.apply(shows);
     let on_stage = kernel.snapshot();
     let overflow = training::overflow_of(&on_stage, path);
     let read = overflow.is_none().then(|| format!("{}: {}", shown(path), printable(&ran(&on_stage))));
-    // The cells are run with the lesson's own.
+    // The cells must run with the lesson's own sentence.
     kernel.apply(Command::Sentence(SentenceCommand::Select(0)));
     (read, overflow)
 }
 
-/// Panels that a text names and no cell so far opens.
+/// Finds panels that a text names but no cell so far opens.
 fn unopened_panels(lesson: &Lesson) -> impl Iterator<Item = Problem> {
     closed_panels(lesson).into_iter().map(|(cell, panel)| {
         let panel = panel.title();
@@ -366,7 +368,7 @@ fn unopened_panels(lesson: &Lesson) -> impl Iterator<Item = Problem> {
     })
 }
 
-/// Controls that a text names and the window does not have.
+/// Finds controls that a text names but the window does not have.
 fn misnamed_controls(lesson: &Lesson) -> impl Iterator<Item = Problem> {
     unknown_controls(lesson).into_iter().map(|(cell, UnknownControl { named, nearest })| {
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean *{nearest}*?"));
@@ -379,7 +381,7 @@ fn misnamed_controls(lesson: &Lesson) -> impl Iterator<Item = Problem> {
     })
 }
 
-/// The words on a sentence that was run: what the model read.
+/// Describes a sentence that was run, as the model read it.
 fn ran(snapshot: &Snapshot) -> String {
     let Some(model) = &snapshot.model else { return String::new() };
     let tokens = model.sentence.chosen();
@@ -395,7 +397,7 @@ fn ran(snapshot: &Snapshot) -> String {
     )
 }
 
-/// Findings about a pretrained model; none about a lesson's own.
+/// Examines a pretrained model. A lesson's own model has no findings.
 fn examined(snapshot: &Snapshot) -> ModelFindings {
     let read = snapshot.model.as_ref().and_then(|model| model.pretrained.as_deref());
     match (&snapshot.lesson.static_embedding, read) {
@@ -404,7 +406,7 @@ fn examined(snapshot: &Snapshot) -> ModelFindings {
     }
 }
 
-/// The pictures that cells show and the lesson's folder does not have.
+/// Finds pictures that cells show but the lesson's folder does not have.
 fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
     let mut folder = PictureFolder::of(lesson);
     let mut missing = Vec::new();
@@ -422,7 +424,7 @@ fn missing_pictures(lesson: &Path, snapshot: &Snapshot) -> Vec<Problem> {
     missing
 }
 
-/// Lessons that a lesson of a course builds on and its course does not have. One outside a course may build on any.
+/// Returns a message about prerequisite lessons that the course does not have. A lesson outside a course may name any.
 fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Option<String> {
     let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
     if folder.file_name() != Some(course::FOLDER.as_ref()) || lesson.builds_on.is_empty() {
@@ -439,7 +441,8 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
     ))
 }
 
-/// Links to lessons that are neither beside this one nor in the program's course, and to files that are no vectors.
+/// Finds links to lessons that are neither in this folder nor in the built-in course, and links to files that hold no
+/// vectors.
 fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Problem> {
     let links = |cell: &Cell| {
         let addresses: Vec<String> = cell.kind.markdown().flat_map(addresses).collect();
@@ -479,7 +482,7 @@ fn line(verdict: &ClaimVerdict) -> String {
     format!("claim {id:?} {verb}: measured {measured}, expected {expected} ({says})")
 }
 
-/// Not 0, but so small that five decimals would show little or nothing of it.
+/// Returns whether a value is not 0 but so small that five decimals would hide most of it.
 fn is_tiny(value: f64) -> bool {
     const TINY: f64 = 1e-3;
     value != 0.0 && value.abs() < TINY
@@ -489,7 +492,7 @@ fn measured(value: f64) -> String {
     if is_tiny(value) { format!("{value:.1e}") } else { format!("{value:.5}") }
 }
 
-/// A bound, written as the lesson has it.
+/// Returns a bound of a claim, written as in the lesson.
 fn bound(value: f64) -> String {
     if is_tiny(value) { format!("{value:e}") } else { value.to_string() }
 }

@@ -1,4 +1,4 @@
-//! `attune export` and `attune trace`: a lesson, or every tensor of a forward pass, for another program.
+//! `attune export` and `attune trace`: a lesson, or every tensor of a forward pass, in a form for other programs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         ));
     }
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
-    // Said before training takes its time.
+    // Checked before training, which takes time.
     if request.output.as_os_str() == "-" {
         let like = format_args!("name it like apple.{}", format.extension());
         return Err(CliFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
@@ -57,7 +57,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         trained = kernel.snapshot();
     }
     let written = match rows {
-        // The vectors are those that training made, whatever the cells then do to the weights.
+        // The exported vectors are those of the training, even if cells change the weights later.
         Some((format, rows)) => target.write_vectors(format, &trained, rows),
         None if !format.is_page() => target.write(&trained, &Pictures::of_panels(&request.panels)),
         None => {
@@ -73,7 +73,7 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
 /// The content of a page that `attune_view` writes.
 pub struct PageContent {
     pub snapshot: Snapshot,
-    /// Answers to predictions: see [`live_page::write`].
+    /// The snapshot with the answers to predictions, as for [`live_page::write`].
     pub answered: Option<Snapshot>,
     pub pictures: Pictures,
 }
@@ -88,12 +88,12 @@ pub fn page_content(
     common: &Common,
 ) -> PageContent {
     let warnings = Warnings { is_quiet: common.quiet };
-    // Answers are those of the lesson as it is trained, whatever its cells then do to the model.
+    // Answers are those of the trained lesson, even if its cells then change the model.
     let untouched = (format == Format::Web).then(|| kernel.copy(trained.lesson.clone()));
     let mut snapshot = run_from_top(kernel, Duration::from_secs(within), &warnings);
     warnings.about_cells(&snapshot);
     if format == Format::Web {
-        // Cells may write to the model; whoever turns the page begins where the lesson does.
+        // Cells may change the model, but a reader of the page starts with the trained one.
         snapshot.model = trained.model;
     }
     let answered = untouched.and_then(|kernel| live_page::revealed(&snapshot, || kernel));
@@ -101,7 +101,7 @@ pub fn page_content(
     PageContent { snapshot, answered, pictures }
 }
 
-/// The format and the rows of vectors that are asked for; none for another format.
+/// Returns the format and the rows of vectors to export; `None` if the format is not one of vectors.
 fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFault> {
     match (request.to, request.vectors) {
         (ExportTo::File(Format::Vectors(format)), given) => {
@@ -112,7 +112,7 @@ fn rows(request: &ExportArgs) -> Result<Option<(VectorFormat, TableRows)>, CliFa
     }
 }
 
-/// Trains the lesson and writes its model.
+/// Trains the lesson and writes its model as a checkpoint.
 fn checkpoint(path: &Path, request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if let Some(option) = request.sentence.option() {
         return Err(CliFault::usage(format_args!("{option}: a checkpoint has only the model and no sentences")));
@@ -138,8 +138,9 @@ fn fault(fault: ExportFault) -> CliFault {
     }
 }
 
-/// A snapshot in which each cell shows its outputs as of its own position. A cell below may have changed the
-/// model since, but whoever reads from the top is not there yet. The cells for which `time` leaves none have no outputs.
+/// Runs all cells, and returns a snapshot in which each cell shows its outputs as of its own position: a later cell may
+/// have changed the model, but a reader from the top has not reached it. Cells that have not run within `time` have no
+/// outputs.
 fn run_from_top(kernel: &mut Kernel, time: Duration, warnings: &Warnings) -> Snapshot {
     kernel.apply(Command::Notebook(NotebookCommand::RunAll));
     let allowance = Allowance::within(time);
@@ -177,7 +178,7 @@ impl Warnings {
         }
     }
 
-    /// A cell that ends in a fault shows it; whoever exports wants to know.
+    /// Warns about each cell that ends in an error, unless the lesson expects the error.
     fn about_cells(&self, snapshot: &Snapshot) {
         for shown in &snapshot.notebook.cells {
             let is_own = matches!(*shown.cell.kind, CellKind::Code { fails: false, .. } | CellKind::Plot { .. });
@@ -199,7 +200,7 @@ fn pictures(snapshot: &Snapshot, path: &Path, _: Format, _: &Common, warnings: &
     Pictures::of_lesson(path, why)
 }
 
-/// The stage cells as they look once every cell has run.
+/// Draws the stage cells as they look after every cell has run.
 #[cfg(feature = "app")]
 fn pictures(snapshot: &Snapshot, path: &Path, format: Format, common: &Common, warnings: &Warnings) -> Pictures {
     use crate::app::work::export::{self, Drawn};

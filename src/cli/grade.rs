@@ -1,4 +1,4 @@
-//! `attune grade`: the works of a class, judged by the lesson's own checks.
+//! `attune grade`: learners' submissions, judged by the lesson's own checks.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use attune_view::export::work_file::{LessonMark, WorkFile};
 use super::args::{Common, GradeArgs, GradeFormat};
 use super::{CliFault, print};
 
-/// Grades every work that can be read, and then says which could not.
+/// Grades every submission that can be read, and then reports those that cannot.
 pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     let (lesson, text) = super::lessons::read_with_text(&request.lesson, common.seed)?;
     if !lesson.cells.iter().any(|cell| cell.kind.is_task()) {
         let shown = shown(&request.lesson);
         return Err(CliFault::Lesson(format!("{shown}: the lesson has no tasks, so there is nothing to grade\n")));
     }
-    // A model's folder has no tasks.
+    // A model's folder has no text and no tasks.
     let mark = LessonMark::of(&lesson.id, &lesson.title, &text.unwrap_or_default());
     let lesson = Arc::new(lesson);
     if let Some(file) = &request.output {
@@ -49,7 +49,7 @@ pub fn grade(request: &GradeArgs, common: &Common) -> Result<(), CliFault> {
     }
 }
 
-/// Writes the table of a class to a file, and says so.
+/// Writes the table of a class to a file, and prints the file's name.
 fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Common) -> Result<(), CliFault> {
     let mut bytes = Vec::new();
     write(request.to, class, &mut bytes).map_err(CliFault::output)?;
@@ -63,7 +63,7 @@ fn write_file(request: &GradeArgs, file: &Path, class: &Class<'_>, common: &Comm
     print::line(format_args!("{shown}: {works}, with {tasks} each"))
 }
 
-/// Refuses to write the table over a work.
+/// Refuses to overwrite a submission with the table.
 fn spare(file: &Path, works: &[PathBuf]) -> Result<(), CliFault> {
     match works.iter().any(|work| is_same(file, work)) {
         true => Err(CliFault::output(format_args!(

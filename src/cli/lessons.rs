@@ -1,5 +1,5 @@
-//! Lessons of the command line: found by their names in the course, read for a command, opened in the window
-//! (`attune [LESSON]`), and begun (`attune new`).
+//! The lessons that the command line names: finding them in the course, reading them, opening them in the window
+//! (`attune [LESSON]`), and creating new ones (`attune new`).
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -16,12 +16,13 @@ use super::args::{Args, CliCommand, Common, OfLesson};
 use super::{CliFault, print};
 use crate::built_in;
 
-/// The folder of the course: `lessons`, here or above; else that of the program itself.
+/// Returns the folder of the course: `lessons` in the current folder or one above it, or else that of the built-in
+/// course.
 pub fn folder(common: &Common) -> Result<PathBuf, CliFault> {
     course::folder().map_or_else(|| of_program(common), Ok)
 }
 
-/// The course of the program, in a folder of the learner's data.
+/// Writes the built-in course into the folder of the learner's data, and returns its folder.
 fn of_program(common: &Common) -> Result<PathBuf, CliFault> {
     let home = common.home().ok_or_else(|| {
         CliFault::usage("attune cannot store the course, because HOME is not set; name a folder with --state DIR")
@@ -34,7 +35,7 @@ fn of_program(common: &Common) -> Result<PathBuf, CliFault> {
     })
 }
 
-/// The files of the course, its glossary among them, in the order of their names.
+/// Lists the files of the course, including its glossary, in alphabetical order.
 fn files(common: &Common) -> Result<Vec<PathBuf>, CliFault> {
     let folder = folder(common)?;
     let files = course::files(&folder);
@@ -44,7 +45,7 @@ fn files(common: &Common) -> Result<Vec<PathBuf>, CliFault> {
     }
 }
 
-/// Puts the files that are meant in the places of the lessons' names among the arguments.
+/// Replaces names of lessons among the arguments by the files that they name.
 pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
     let common = &args.common;
     let mut given: Vec<&mut PathBuf> = args.lesson.iter_mut().chain(&mut args.of.path).collect();
@@ -73,7 +74,8 @@ pub fn find_lessons(args: &mut Args) -> Result<(), CliFault> {
     })
 }
 
-/// The file that is meant: one that is there, or a lesson of the course by its name alone, as `apple`.
+/// Returns the file that an argument means: an existing file, or a lesson of the course given by its name alone, such
+/// as `apple`.
 fn lesson(given: &Path, common: &Common) -> Result<PathBuf, CliFault> {
     let Some(name) = name(given).filter(|_| !given.exists()) else { return Ok(given.to_owned()) };
     let file = |folder: PathBuf| course::file(&folder, name);
@@ -84,19 +86,19 @@ fn lesson(given: &Path, common: &Common) -> Result<PathBuf, CliFault> {
     }
 }
 
-/// A word that can be a lesson's name: no path, and no ending.
+/// Returns the argument as a lesson's name, if it can be one: a single component without an extension.
 fn name(given: &Path) -> Option<&str> {
     let mut parts = given.components();
     let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else { return None };
     OsStr::to_str(name).filter(|name| !name.contains('.'))
 }
 
-/// Reads a lesson, with the seed of the command line if there is one.
+/// Reads a lesson. The seed, if given, replaces the lesson's own.
 pub fn read(path: &Path, seed: Option<u64>) -> Result<Lesson, CliFault> {
     read_with_text(path, seed).map(|(lesson, _)| lesson)
 }
 
-/// Reads the same with its text; a pretrained model has none.
+/// Reads a lesson, and returns its text too; a pretrained model has none.
 pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<String>), CliFault> {
     if is_shared(path) {
         let file = shown(path);
@@ -113,21 +115,21 @@ pub fn read_with_text(path: &Path, seed: Option<u64>) -> Result<(Lesson, Option<
     Ok((Lesson { seed: seed.unwrap_or(lesson.seed), ..lesson }, text))
 }
 
-/// Opens the window on a lesson, on a copy of what somebody shared, or on the course. A lesson with issues opens too, and
+/// Opens the window on a lesson, on a copy of a shared lesson, or on the course. A lesson with issues opens too, and
 /// shows them until the file is fixed.
 pub fn open(args: &Args) -> Result<(), CliFault> {
     let Some(path) = &args.lesson else { return show(None, None, args) };
     if let Some(shared) = shared(path, &args.of, &args.common)? {
         return show(None, Some(shared), args);
     }
-    // Saving a missing file or a glossary would not bring up a lesson: report the issues instead of waiting.
+    // The window waits until a lesson with issues is saved, but saving cannot help a missing file or a glossary.
     if !path.is_file() || is_glossary_file(path) {
         lesson::read(path).map_err(|issues| CliFault::lesson(&issues))?;
     }
     show(Some(path.clone()), None, args)
 }
 
-/// A file that was shared or handed in, with its lesson; none where the path is no such file.
+/// Opens a file that was shared or handed in, with its lesson; returns `None` if the path is not such a file.
 pub fn shared(path: &Path, of: &OfLesson, common: &Common) -> Result<Option<SharedWork>, CliFault> {
     if is_shared(path) {
         let of_program = || built_in::put_into(&common.home()?.built_in()).ok();
@@ -160,7 +162,7 @@ fn show(path: Option<PathBuf>, shared: Option<SharedWork>, args: &Args) -> Resul
     crate::app::run(options).map_err(CliFault::screen)
 }
 
-/// The other one of two that are compared: of two models on a sentence, or of two files of vectors.
+/// Returns the second of two models to compare on a sentence, or of two files of vectors.
 #[cfg(feature = "app")]
 fn beside(path: Option<&Path>, other: &Path) -> Result<crate::app::Beside, CliFault> {
     let is_vectors = [path.is_some_and(is_file_of_vectors), is_file_of_vectors(other)];
@@ -174,7 +176,7 @@ fn beside(path: Option<&Path>, other: &Path) -> Result<crate::app::Beside, CliFa
     Ok(crate::app::Beside::Model(std::sync::Arc::new(lesson)))
 }
 
-/// Writes the starter lesson, or a copy of the lesson `from`, and says how to go on.
+/// Writes the starter lesson, or a copy of the lesson `from`, and prints what to do next.
 pub fn new(path: &Path, from: Option<&Path>, common: &Common) -> Result<(), CliFault> {
     write_new(path, from).map_err(|why| match why {
         NotNew::Name(_) | NotNew::Taken(_) => CliFault::usage(why),

@@ -1,4 +1,4 @@
-//! The command line, and the faults of a command in words and as an exit code.
+//! The command line: its commands, and their errors as messages and exit codes.
 
 #[cfg(all(target_os = "linux", feature = "app"))]
 mod again;
@@ -25,7 +25,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use self::args::{Args, CliCommand, ManualPage};
 
-/// Runs the program on the process's arguments.
+/// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     panics::guarded(run)
 }
@@ -40,7 +40,7 @@ fn run() -> ExitCode {
                 say(&hint);
             }
             return match printed {
-                // Help and version are answers, not faults.
+                // Help and version are not errors.
                 Ok(()) if !error.use_stderr() => ExitCode::SUCCESS,
                 Ok(()) => ExitCode::from(USAGE),
                 Err(fault) => ended(&fault),
@@ -63,7 +63,7 @@ fn run() -> ExitCode {
     }
 }
 
-/// Does what the arguments ask for.
+/// Runs the command that the arguments name.
 fn act(args: &Args) -> Result<(), CliFault> {
     #[cfg(all(target_os = "linux", feature = "app"))]
     if matches!(args.action, None | Some(CliCommand::Render(_) | CliCommand::Export(_))) {
@@ -91,7 +91,7 @@ fn act(args: &Args) -> Result<(), CliFault> {
     }
 }
 
-/// The grammar of the command line.
+/// Returns the grammar of the command line.
 pub fn grammar() -> clap::Command {
     Args::command()
 }
@@ -101,19 +101,20 @@ fn ended(fault: &CliFault) -> ExitCode {
     fault.exit_code()
 }
 
-/// Prints lines on standard error. A closed one leaves nobody to tell.
+/// Prints lines on standard error. If it is closed, the failure cannot be reported.
 fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{}", print::of_bounded_lines(text));
 }
 
-/// The arguments, with help and errors in colour unless `--no-color` stands among them.
+/// Parses the arguments. Help and errors are in colour unless `--no-color` is among the arguments.
 fn parse() -> Result<Args, clap::Error> {
     let no_color = std::env::args_os().any(|arg| arg == "--no-color");
     let color = if no_color { clap::ColorChoice::Never } else { clap::ColorChoice::Auto };
     Args::from_arg_matches(&grammar().color(color).try_get_matches()?)
 }
 
-/// A hint for an option that other commands have, in place of clap's tip, which is how to give it as a file.
+/// Returns a hint for an option that belongs to other commands. It replaces clap's tip, which says how to pass the
+/// option as a file name.
 fn misplaced_option(error: &mut clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let option = option.clone();
@@ -131,7 +132,7 @@ fn misplaced_option(error: &mut clap::Error) -> Option<String> {
     Some(format!("hint: {option} is an option {}", owners.join(", and ")))
 }
 
-/// A hint for a first word that is not a file and resembles a command.
+/// Returns a hint for a first argument that is not a file and resembles a command.
 fn mistyped_command() -> Option<String> {
     let texts = std::env::args_os().skip(1).filter_map(|arg| arg.into_string().ok());
     let first = texts.into_iter().find(|arg| !arg.is_empty() && !arg.starts_with('-'))?;
@@ -142,7 +143,7 @@ fn mistyped_command() -> Option<String> {
     Some(format!("hint: there is no command {first:?}; did you mean {meant:?}?"))
 }
 
-/// A word before a command can only be a lesson to open, or a command mistyped.
+/// Returns the error for a lesson before a command: the word is either a lesson to open or a mistyped command.
 fn lesson_and_command(args: &Args) -> CliFault {
     let lesson = args.lesson.as_deref().unwrap_or(Path::new("")).display();
     CliFault::usage(format_args!(
@@ -150,26 +151,26 @@ fn lesson_and_command(args: &Args) -> CliFault {
     ))
 }
 
-/// Exit codes, as `attune --help` states them.
+/// The exit codes, as `attune --help` states them.
 const ISSUES: u8 = 1;
 const USAGE: u8 = 2;
 const SCREEN: u8 = 3;
 
-/// Why the program ends without having done what was asked.
+/// The reason why a command failed, which determines the exit code.
 #[derive(Debug)]
 pub enum CliFault {
     /// A lesson has issues, or its claims do not hold.
     Lesson(String),
     /// Standard output or a file cannot be written to.
     Output(String),
-    /// The command line asks for what cannot be.
+    /// The command line asks for something impossible.
     Usage(String),
     /// There is no display or no GPU.
     Screen(String),
 }
 
 impl CliFault {
-    /// One issue a paragraph.
+    /// Creates a fault from issues, each in a paragraph of its own.
     pub fn lesson(issues: &[impl Display]) -> Self {
         Self::Lesson(issues.iter().map(|issue| format!("{issue}\n")).collect())
     }

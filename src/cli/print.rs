@@ -1,4 +1,4 @@
-//! Results on standard output; and `attune licences`, `manual` and `completions`: what comes with an installed program.
+//! Results on standard output, and the commands for installed programs: `attune licences`, `manual` and `completions`.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -14,7 +14,7 @@ pub fn line(text: impl Display) -> Result<(), CliFault> {
     with(|out| writeln!(out, "{}", of_bounded_lines(&text.to_string())))
 }
 
-/// Prints long output piece by piece. A closed pipe is no fault: the reader has seen enough.
+/// Prints long output piece by piece. A closed pipe is not an error, because the reader has stopped reading on purpose.
 pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliFault> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
@@ -23,25 +23,25 @@ pub fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
     }
 }
 
-/// Prints something that whoever asked should know. A closed standard error leaves nobody to tell.
+/// Prints a warning on standard error. If that is closed, the failure cannot be reported.
 pub fn warning(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", of_bounded_lines(&format!("warning: {text}")));
 }
 
-/// Characters of a line of a message: more is an argument that nobody wrote by hand ...
+/// The longest line of a message, in characters. Longer lines contain an argument that was not written by hand.
 const LINE_CHARS_MAX: usize = 5000;
-/// ... and this many of them are the end of the line, where it says what is wrong.
+/// The number of characters kept at the end of a longer line, where the message says what is wrong.
 const END_CHARS: usize = 1000;
 
-/// Prints help, the version or an error of the arguments. With control characters or very long words among the
-/// arguments it is plain, and shows neither as they are.
+/// Prints help, the version or an error in the arguments. If it contains control characters or very long words from the
+/// arguments, it is printed without colours, with these escaped or shortened.
 pub fn answer(error: &clap::Error) -> Result<(), CliFault> {
     let plain = error.render().to_string();
     let shown = of_bounded_lines(&plain.lines().map(printable).collect::<Vec<_>>().join("\n"));
     let printed = if shown == plain.trim_end_matches('\n') {
         error.print()
     } else {
-        // A closed standard error leaves nobody to tell.
+        // If standard error is closed, the failure cannot be reported.
         let _ = writeln!(io::stderr(), "{shown}");
         return Ok(());
     };
@@ -51,7 +51,7 @@ pub fn answer(error: &clap::Error) -> Result<(), CliFault> {
     }
 }
 
-/// The text with the middle of its longest lines left out.
+/// Removes the middle of lines that are too long.
 pub fn of_bounded_lines(text: &str) -> String {
     let cut = |line: &str| match line.char_indices().nth(LINE_CHARS_MAX) {
         Some(_) => {
@@ -68,7 +68,7 @@ fn unwritten(error: &io::Error) -> CliFault {
     CliFault::output(format_args!("the results cannot be written to standard output: {error}"))
 }
 
-/// The program's own licences, of which it is yours to choose.
+/// The two licences of the program, of which the user may choose one.
 const OWN: [&str; 2] = [include_str!("../../LICENSE-MIT"), include_str!("../../LICENSE-APACHE")];
 const LIBRARIES: &str = include_str!("../../assets/licences.txt");
 const FONTS: [(&str, &str); 4] = [
@@ -88,7 +88,7 @@ pub fn licences() -> Result<(), CliFault> {
     })
 }
 
-/// Prints the manual page: the program's, then those of its commands.
+/// Prints the manual page of the program, followed by those of its commands.
 pub fn manual(grammar: Command) -> Result<(), CliFault> {
     let mut page = Vec::new();
     let commands: Vec<Command> = grammar.get_subcommands().cloned().collect();

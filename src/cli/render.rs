@@ -1,4 +1,4 @@
-//! `attune render`: a picture without a display.
+//! `attune render`: a picture or an animation, drawn without a display.
 
 #[cfg(not(feature = "app"))]
 use super::CliFault;
@@ -38,7 +38,7 @@ mod drawn {
 
     pub fn render(request: &RenderArgs, common: &Common) -> Result<(), CliFault> {
         let form = moves(request)?;
-        // Before training, which may take long.
+        // Checked before training, which may take long.
         if let Some(why) = obstacle(&request.output) {
             return Err(CliFault::output(format_args!(
                 "the picture cannot be written: {}: {why}",
@@ -77,7 +77,7 @@ mod drawn {
         })
     }
 
-    /// Form and play of a picture that moves; `None` of one that does not.
+    /// Returns the form and the sequence of an animation; `None` for a still picture.
     fn moves(request: &RenderArgs) -> Result<Option<(Form, Play)>, CliFault> {
         let ending = request.output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let form = match ending.to_ascii_lowercase().as_str() {
@@ -111,7 +111,7 @@ mod drawn {
         Ok(Some((form, play)))
     }
 
-    /// The lesson of a picture that moves, and the bar of its frames.
+    /// The kernel that supplies an animation's snapshots, and the progress bar of its frames.
     struct Hand {
         kernel: Kernel,
         bar: ProgressBar,
@@ -131,7 +131,8 @@ mod drawn {
         }
     }
 
-    /// The picture of a lesson, which is trained first: a stage cell's, or that of the first sentence behind attention.
+    /// Trains a lesson, and returns its picture: that of a stage cell, or else that of the first sentence after
+    /// attention.
     fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), CliFault> {
         let lesson = lessons::read(&request.lesson, common.seed)?;
         if request.play == Some(PlayArg::Training) && lesson.model.steps == 0 {
@@ -153,7 +154,7 @@ mod drawn {
         Ok((kernel, options))
     }
 
-    /// The features that colours and sizes are asked for by.
+    /// Returns the features that set the colours and the sizes of points.
     fn features(request: &RenderArgs, snapshot: &Arc<Snapshot>) -> Result<[Option<Feature>; 2], CliFault> {
         let all = Features::make(snapshot, &(), None);
         let named = |option: &str, name: &Option<String>, sizes| {
@@ -165,7 +166,7 @@ mod drawn {
         Ok([named("--colour-by", &request.colour_by, false)?, named("--size-by", &request.size_by, true)?])
     }
 
-    /// The sentence and the time of a stage cell.
+    /// Returns the sentence and the time of a stage cell.
     fn stage_cell(lesson: &Lesson, id: &str) -> Result<(usize, f32), CliFault> {
         let stages = || {
             lesson.cells.iter().filter_map(|cell| match &cell.kind {
@@ -182,7 +183,7 @@ mod drawn {
         })
     }
 
-    /// The picture of what somebody shared: the lesson as they had it, seen as they saw it.
+    /// Returns the picture of a shared lesson, with the work and the view that were shared.
     fn of_shared(request: &RenderArgs, shared: SharedWork, common: &Common) -> Result<PictureOptions, CliFault> {
         let given = [
             request.cell.as_ref().map(|_| "--cell"),
@@ -211,7 +212,7 @@ mod drawn {
             )));
         }
         let (snapshot, view) = (Arc::new(snapshot), shared.content.view.unwrap_or_default());
-        // The whole window has the usual size.
+        // A picture of the whole window has the default size.
         let size = request.workspace.then(|| PictureOptions::of(snapshot.clone()).size);
         let options = PictureOptions::of_shared(snapshot, view);
         Ok(PictureOptions { size: size.unwrap_or(options.size), ..options })

@@ -1,5 +1,5 @@
-//! Training for a command, with a progress bar on a terminal; and the place in a lesson file to fix a problem that shows only
-//! when the lesson runs.
+//! Training for a command, with a progress bar on a terminal. Problems that appear only when a lesson runs are reported
+//! with their place in the lesson file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::CliFault;
 use super::args::Common;
 
-/// A kernel trained to its last step.
+/// Returns a kernel that is trained to its last step.
 pub fn train(lesson: Lesson, common: &Common) -> Kernel {
     trained_after(None, lesson, common)
 }
 
-/// As [`train`], with a tour in the notebook of a model that was opened as a folder.
+/// Trains like [`train`], and adds a tour to the notebook of a model that was opened as a folder.
 pub fn train_with_tour(lesson: Lesson, common: &Common) -> Kernel {
     trained_after(Some(Command::Tour), lesson, common)
 }
@@ -34,7 +34,7 @@ fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Ker
     finished(kernel, common)
 }
 
-/// A kernel as somebody left it; one that had no model yet is trained.
+/// Restores a kernel from saved work, and trains it if the work has no model yet.
 #[cfg(feature = "app")]
 pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {
     let trains = work.commands.is_empty() && lesson.model.steps > 0;
@@ -45,7 +45,7 @@ pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common)
     finished(kernel, common)
 }
 
-/// The kernel once it has nothing more to do.
+/// Runs a kernel until it is finished.
 fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
     let lesson = kernel.snapshot().lesson;
     let bar = bar(lesson.model.steps, "{msg} {bar:32} {pos}/{len} steps", common);
@@ -58,10 +58,10 @@ fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
     kernel
 }
 
-/// The snapshot of a kernel whose training came to its end.
+/// Returns the snapshot of a kernel that has finished training.
 ///
 /// # Errors
-/// If there is no model, or training diverged.
+/// If there is no model, or if training diverged.
 pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
     let snapshot = kernel.snapshot();
     if let Some(fault) = &snapshot.fault {
@@ -73,7 +73,7 @@ pub fn trained(kernel: &Kernel, path: &Path) -> Result<Snapshot, CliFault> {
     }
 }
 
-/// A bar for stage pictures, which take a second each without a graphics card.
+/// Returns a progress bar for stage pictures, each of which takes a second without a graphics card.
 #[cfg(feature = "app")]
 pub fn pictures(count: usize, common: &Common) -> ProgressBar {
     let bar = bar(count, "{msg} {bar:32} {pos}/{len}", common);
@@ -83,17 +83,17 @@ pub fn pictures(count: usize, common: &Common) -> ProgressBar {
 
 fn bar(length: usize, template: &str, common: &Common) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length as u64), target(common));
-    // The template is a constant; were it wrong, a plain bar is as good.
+    // The template is constant; if it were wrong, a plain bar would do.
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }
 
-/// indicatif draws on terminals only.
+/// Returns where progress bars are drawn. indicatif draws them only on terminals.
 pub fn target(common: &Common) -> ProgressDrawTarget {
     if common.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
 
-/// `file:line:col` of a field of the lesson; the file alone if it can no longer be read.
+/// Returns `file:line:col` of a field of the lesson, or the file alone if it can no longer be read.
 pub fn place(file: &Path, field: FieldPath) -> String {
     let name = shown(file);
     match locate(file, field) {
@@ -102,8 +102,8 @@ pub fn place(file: &Path, field: FieldPath) -> String {
     }
 }
 
-/// Why training diverged, as one issue of the lesson. The lesson's learning rate is to blame, but at
-/// the first step, which it has not touched.
+/// Describes diverged training as an issue of the lesson. It names the learning rate, except at the first step, which
+/// the learning rate has not affected.
 fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
     let words = diverged_words(diverged);
     let (activation, origin) = match diverged.origin {
@@ -122,13 +122,13 @@ fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
     format!("{}: {words}{origin}; {cause}\n", place(file, field))
 }
 
-/// A sentence whose forward pass leaves the numbers, as one issue of the lesson.
+/// Describes a sentence whose forward pass gives numbers that are not finite, as an issue of the lesson.
 pub fn overflow(file: &Path, lesson: &Lesson, sentence: &str, tensor: ActivationId) -> String {
     let (field, cause) = start(lesson, Some(tensor));
     format!("{}: {tensor} of the sentence {sentence:?} has an entry that is not finite; {cause}\n", place(file, field))
 }
 
-/// The overflow of the sentence on the stage, as one issue of the lesson; `None` where all its numbers are finite.
+/// Describes an overflow of the sentence on the stage, as an issue of the lesson; `None` if all its numbers are finite.
 pub fn overflow_of(snapshot: &Snapshot, file: &Path) -> Option<String> {
     let model = snapshot.model.as_ref()?;
     let sentence = &model.sentence;
@@ -137,7 +137,7 @@ pub fn overflow_of(snapshot: &Snapshot, file: &Path) -> Option<String> {
     Some(overflow(file, &snapshot.lesson, &sentence.written(), first))
 }
 
-/// The field of a lesson whose initial numbers are too large, and a message.
+/// Returns the field of a lesson that makes the initial numbers too large, and a message.
 fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
     let has_weights = !lesson.model.weights.is_empty() && !first.is_some_and(ActivationId::is_input);
     match &lesson.static_embedding {

@@ -1,5 +1,5 @@
-//! Files of word vectors: `attune neighbours` and `attune trace --words`, the table that `attune export` converts, and what
-//! `attune check` says of one.
+//! Files of word vectors: `attune neighbours`, `attune compare`, `attune trace --words`, and the parts of `attune
+//! export` and `attune check` about such files.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use super::args::{Common, CompareArgs, NeighboursArgs};
 use super::training::target;
 use super::{CliFault, print};
 
-/// The folder of a model that is given by its folder, one of its files, or its name.
+/// Returns the folder of a model that is given by its folder, by one of its files or by its name.
 fn model_folder(path: &Path) -> Option<PathBuf> {
     match given(path) {
         ModelPath::Folder(folder) => has_part_of_a_model(&folder).then_some(folder),
@@ -29,13 +29,14 @@ fn model_folder(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The table to export: that of a file of vectors, or of a model if its static vectors are asked for; none of a lesson.
+/// Returns the table to export: that of a file of vectors, or that of a model if its static vectors are asked for;
+/// `None` for a lesson.
 pub fn table(path: &Path, rows: TableRows, common: &Common) -> Result<Option<Vectors>, CliFault> {
     let is_table = is_file_of_vectors(path) || rows == TableRows::Static && model_folder(path).is_some();
     is_table.then(|| opened(path, common)).transpose()
 }
 
-/// The vectors of a file or of a model's table, with a progress bar on a terminal.
+/// Reads the vectors of a file or of a model's table, with a progress bar on a terminal.
 fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
     let file = if is_file_of_vectors(path) { None } else { model_folder(path) };
     let path = file.as_deref().unwrap_or(path);
@@ -49,7 +50,7 @@ fn opened(path: &Path, common: &Common) -> Result<Vectors, CliFault> {
     vectors.map_err(|why| CliFault::Lesson(format!("{}: {}\n", shown(path), printable(&why.to_string()))))
 }
 
-/// Prints the size of a file of vectors, and a line for each kind of mending.
+/// Prints the size of a file of vectors, and a line for each kind of repair.
 pub fn check(path: &Path, common: &Common) -> Result<(), CliFault> {
     let vectors = opened(path, common)?;
     let (file, report) = (shown(path), &vectors.report);
@@ -122,7 +123,7 @@ pub fn print_compared(request: &CompareArgs, common: &Common) -> Result<(), CliF
     })
 }
 
-/// Words and their measure as JSON.
+/// Returns words and their measure as JSON.
 fn told(found: &[Neighbour], vectors: &Vectors, measure: &str) -> Vec<Value> {
     found.iter().map(|near| json!({ "word": vectors.words[near.row], "row": near.row, measure: near.value })).collect()
 }

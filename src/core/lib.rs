@@ -1,4 +1,5 @@
-//! A lesson and its life: text becomes values, commands change what runs, snapshots show it, and work is kept.
+//! Lessons and how they run: text becomes values, commands change the running lesson, snapshots show its state, and
+//! work is saved.
 //!
 //! | module | job | start at |
 //! |---|---|---|
@@ -14,7 +15,7 @@ pub mod pattern;
 pub mod store;
 pub mod whole_file;
 
-/// FNV-1a of 64 bits: a hash that is the same in every build and on every platform, which `std`'s does not promise.
+/// Returns the 64-bit FNV-1a hash of `bytes`. Unlike `std`'s hash, it is the same in every build and on every platform.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

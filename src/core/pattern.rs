@@ -1,15 +1,16 @@
-//! Regular expressions that a learner writes: bounded, in time linear in what they read, and their faults in a line.
+//! Regular expressions that a learner writes: bounded, matched in linear time, with one-line error messages.
 
 use regex::{Regex, RegexBuilder};
 
-/// The most that a pattern may need when it is made ready, in bytes, and its deepest nesting.
+/// The largest size of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
+/// The deepest nesting of a pattern.
 const PATTERN_DEPTH: u32 = 50;
 
-/// Upper and lower case are the same.
+/// Compiles a pattern that ignores upper and lower case.
 ///
 /// # Errors
-/// In words for the learner: what is wrong, and where.
+/// If the pattern is invalid or too large. The message tells the learner what is wrong and at which character.
 pub fn read(text: &str) -> Result<Regex, String> {
     let built =
         RegexBuilder::new(text).case_insensitive(true).size_limit(PATTERN_BYTES).nest_limit(PATTERN_DEPTH).build();
@@ -20,7 +21,8 @@ pub fn read(text: &str) -> Result<Regex, String> {
     })
 }
 
-/// The library draws a sign under the fault and says what it is in the last line.
+/// Returns a syntax error as one line. The library marks the place with `^` under the pattern and gives the reason in
+/// the last line.
 fn in_a_line(said: &str) -> String {
     const INDENT: usize = 4;
     let why = said.lines().last().unwrap_or(said).trim_start_matches("error: ");

@@ -1,4 +1,4 @@
-//! Files that are written as a whole or not at all: first under a temporary name, then renamed.
+//! Files that are written completely or not at all: first under a temporary name, then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -10,37 +10,39 @@ use attune_engine::files;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// A part of a name that no other unfinished file has, of this program or another that runs.
+/// Returns a part of a file name that no other unfinished file has, in this or any other running process.
 pub fn unique() -> String {
     format!("{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Writes a file in place of what is there, through one beside it.
+/// Replaces a file by way of a temporary file beside it.
 ///
 /// # Errors
-/// If it cannot be written; what was there is there still.
+/// If the new file cannot be written; the old one is then unchanged.
 pub fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Prepared::new(file, bytes)?.put()
 }
 
-/// A file that is written and has yet to take the place of what is there. Where several belong together,
-/// all are prepared before the first is put.
+/// A file that is completely written but has not yet replaced the old one. Of several files that belong together, all
+/// are prepared before the first is put.
 pub struct Prepared {
     unfinished: Unfinished,
     to: PathBuf,
 }
 
 impl Prepared {
+    /// Writes `bytes` under a temporary name beside `file`.
+    ///
     /// # Errors
-    /// As [`Self::with`].
+    /// As for [`Self::with`].
     pub fn new(file: &Path, bytes: &[u8]) -> io::Result<Self> {
         Self::with(file, |to| to.write_all(bytes))
     }
 
-    /// A file that is written piece by piece.
+    /// Writes the new content piece by piece, under a temporary name beside `file`.
     ///
     /// # Errors
-    /// If it cannot be written, or nothing but a device or the like would give way to it.
+    /// If it cannot be written, or if `file` is a folder, a device or a pipe.
     pub fn with(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let to = end_of_links(file)?;
         let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
@@ -52,6 +54,8 @@ impl Prepared {
         Ok(Self { unfinished: Unfinished::with(beside, write)?, to })
     }
 
+    /// Renames the file, in place of the old one.
+    ///
     /// # Errors
     /// If it cannot be renamed.
     pub fn put(self) -> io::Result<()> {
@@ -59,7 +63,7 @@ impl Prepared {
     }
 }
 
-/// Why a path cannot become a file: a folder, a device or a pipe is there.
+/// Returns the reason why a path cannot become a file: it is a folder, a device or a pipe. `None` if it can.
 pub fn no_plain_file(file: &Path) -> Option<&'static str> {
     let there = fs::metadata(file).ok()?;
     match (there.is_dir(), there.is_file()) {
@@ -69,9 +73,9 @@ pub fn no_plain_file(file: &Path) -> Option<&'static str> {
     }
 }
 
-/// A link stays, and what it leads to is written, whether that is there or not.
+/// Follows symbolic links to the path that they lead to, so that writing keeps the link. The path need not exist.
 fn end_of_links(file: &Path) -> io::Result<PathBuf> {
-    /// More than any system follows.
+    /// More links than any operating system follows.
     const LINKS_MAX: usize = 40;
     let mut path = file.to_owned();
     for _ in 0..LINKS_MAX {
@@ -81,27 +85,28 @@ fn end_of_links(file: &Path) -> io::Result<PathBuf> {
     Err(io::Error::new(ErrorKind::InvalidInput, "its links lead nowhere"))
 }
 
-/// A file that is on the disk, under a temporary name. It is removed unless it is kept.
+/// A file on the disk under a temporary name, which is removed when dropped unless it was renamed.
 pub struct Unfinished {
     path: PathBuf,
 }
 
 impl Unfinished {
-    /// Writes the parts, and waits for the disk.
+    /// Writes the parts one after another, and waits until they are on the disk.
     ///
     /// # Errors
-    /// If they cannot be written; then nothing stays.
+    /// If they cannot be written; the file is then removed.
     pub fn write(path: PathBuf, parts: &[&[u8]]) -> io::Result<Self> {
         Self::with(path, |to| parts.iter().try_for_each(|part| to.write_all(part)))
     }
 
-    /// Writes piece by piece, and waits for the disk.
+    /// Writes piece by piece, and waits until all is on the disk.
     ///
     /// # Errors
-    /// If it cannot be written; then nothing stays.
+    /// If it cannot be written; the file is then removed.
     pub fn with(path: PathBuf, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let unfinished = Self { path };
-        // A killed program of the same number may have left one; only a new file is surely a file.
+        // A killed program with the same process id may have left such a file; only a newly created one is surely a
+        // regular file.
         let _ = fs::remove_file(&unfinished.path);
         let file = OpenOptions::new().write(true).create_new(true).open(&unfinished.path)?;
         let mut to = BufWriter::new(Bounded { file, left: largest_file().unwrap_or(u64::MAX) });
@@ -111,23 +116,23 @@ impl Unfinished {
         Ok(unfinished)
     }
 
-    /// Gives the file its name, in place of what had it, and waits until the disk has the name. The
-    /// path is in the same file system.
+    /// Renames the file to `path`, replacing any file there, and waits until the new name is on the disk. `path` must
+    /// be in the same file system.
     ///
     /// # Errors
-    /// If it cannot be renamed, or the disk does not say that it has the name.
+    /// If it cannot be renamed, or the operating system does not confirm that the name is on the disk.
     pub fn keep_as(self, path: &Path) -> io::Result<()> {
         self.rename_to(path)?;
         path.parent().map_or(Ok(()), sync_folder)
     }
 
-    /// Not every file system can be waited for.
+    /// Renames without waiting for the disk, because not every file system can be waited for.
     fn rename_to(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.path, path)
     }
 }
 
-/// A file with a bound on its bytes.
+/// A writer that fails when the file would exceed a number of bytes.
 struct Bounded {
     file: File,
     left: u64,
@@ -148,40 +153,41 @@ impl Write for Bounded {
     }
 }
 
-/// Bytes that a file of this process may have, where Linux bounds them: the system ends a process at the first byte more, and
-/// its unfinished file would stay.
+/// Returns the largest size of a file that this process may write, in bytes, where Linux sets a limit. The system would
+/// kill the process at the first byte beyond it, and the unfinished file would stay.
 fn largest_file() -> Option<u64> {
-    /// The list has some twenty short lines.
+    /// Far more than the list needs, which has about twenty short lines.
     const LIMITS_BYTES_MAX: u64 = 1 << 16;
     let limits = files::read(Path::new("/proc/self/limits"), LIMITS_BYTES_MAX).ok()?;
     let limit = str::from_utf8(&limits).ok()?.lines().find_map(|line| line.strip_prefix("Max file size"))?;
-    // `unlimited`, or bytes.
+    // The value is `unlimited` or a number of bytes.
     limit.split_whitespace().next()?.parse().ok()
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // It is gone if it was kept; if it cannot be removed, there is nothing else to do.
+        // After a rename there is nothing to remove; if the file cannot be removed, there is nothing else to do.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Waits until the disk has the names in the folder.
+/// Waits until the names in a folder are on the disk.
 ///
 /// # Errors
-/// If the disk does not say so.
+/// If the operating system does not confirm it.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Only Unix opens folders.
+    // Only Unix can open a folder as a file.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Whether two paths lead to one file, which is there.
+/// Returns whether both paths lead to the same existing file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let found = |path: &Path| fs::canonicalize(path).ok();
     found(one).is_some_and(|there| Some(there) == found(other))
 }
 
-/// Why a path cannot become a folder of new files: something is there, or it would have no place.
+/// Returns the reason why a path cannot become a new folder: something is already there, or its parent folder is
+/// missing. `None` if it can.
 pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     if folder.file_name().is_none() {
@@ -199,10 +205,10 @@ pub fn no_new_folder(folder: &Path) -> Option<&'static str> {
     }
 }
 
-/// Writes a new folder with these files: all of them, or nothing. An empty folder gives way to it.
+/// Writes a new folder with these files, completely or not at all. An empty folder is replaced.
 ///
 /// # Errors
-/// If it cannot be written, or there is something already.
+/// If it cannot be written, or if something else is already there.
 pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> {
     let invalid = |why| io::Error::new(ErrorKind::InvalidInput, why);
     if let Some(why) = no_new_folder(folder) {
@@ -217,7 +223,7 @@ pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> 
         file.sync_all()?;
     }
     sync_folder(&unfinished.0)?;
-    // Gives way only if nothing came into it meanwhile; not every system renames over a folder.
+    // Fails if something has been put into the folder meanwhile. Needed because not every system renames over a folder.
     match fs::remove_dir(folder) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => fs::rename(&unfinished.0, folder)?,
@@ -225,12 +231,12 @@ pub fn write_folder(folder: &Path, files: &[(&str, Vec<u8>)]) -> io::Result<()> 
     folder.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(Ok(()), sync_folder)
 }
 
-/// A folder under a temporary name. What is in it is removed unless it was renamed.
+/// A folder under a temporary name, which is removed with its contents when dropped unless it was renamed.
 struct UnfinishedFolder(PathBuf);
 
 impl Drop for UnfinishedFolder {
     fn drop(&mut self) {
-        // It is gone if it was renamed; if it cannot be removed, there is nothing else to do.
+        // After a rename there is nothing to remove; if the folder cannot be removed, there is nothing else to do.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,5 +1,4 @@
-//! Pictures as one file that moves, GIF or APNG: one table of colours, by median cut, and of each frame only what has
-//! changed.
+//! Animations as one file, GIF or APNG: one colour table, made by median cut, and only the changed part of each frame.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -7,18 +6,18 @@ use std::fmt::Display;
 
 use image::RgbImage;
 
-/// A kind of file that moves.
+/// A file format of animations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Gif,
     Apng,
 }
 
-/// Writes frames, one after another. It loops for ever.
+/// A writer of frames, one after another. The animation loops forever.
 pub struct Encoder<'a> {
     colors: ColorTable,
     size: (u32, u32),
-    /// Indices of the frame before.
+    /// The indices of the previous frame.
     shown: Option<Vec<u8>>,
     file: File<'a>,
 }
@@ -28,7 +27,7 @@ enum File<'a> {
     Apng(Box<png::Writer<&'a mut Vec<u8>>>),
 }
 
-/// The part of a frame that is drawn over the one before; where that is the same, it is transparent.
+/// The part of a frame that is drawn over the previous one. Unchanged pixels are transparent.
 struct Patch {
     at: (u32, u32),
     size: (u32, u32),
@@ -40,10 +39,10 @@ fn words(why: impl Display) -> String {
 }
 
 impl<'a> Encoder<'a> {
-    /// Begins a file of the given number of frames.
+    /// Begins a file with this number of frames.
     ///
     /// # Errors
-    /// In words, if a file of the form cannot be of this size.
+    /// If the format does not allow a file of this size; described in words.
     pub fn begin(
         out: &'a mut Vec<u8>,
         form: Form,
@@ -58,10 +57,10 @@ impl<'a> Encoder<'a> {
         Ok(Self { colors, size, shown: None, file })
     }
 
-    /// Adds a frame that is shown for the given number of hundredths of a second.
+    /// Adds a frame with its duration in hundredths of a second.
     ///
     /// # Errors
-    /// In words, if the picture has another size than the file, or one frame more than it was begun with.
+    /// If the picture's size is not that of the file, or all frames were added already; described in words.
     pub fn add(&mut self, picture: &RgbImage, hundredths: u16) -> Result<(), String> {
         if picture.dimensions() != self.size {
             return Err(format!("a frame has {:?} pixels instead of {:?}", picture.dimensions(), self.size));
@@ -75,10 +74,10 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     ///
     /// # Errors
-    /// In words, if frames are missing.
+    /// If frames are missing; described in words.
     pub fn end(self) -> Result<(), String> {
         match self.file {
             File::Gif(file) => file.into_inner().map(|_| ()).map_err(words),
@@ -100,7 +99,7 @@ impl Patch {
             (left, right) = (left.min(x), right.max(x));
             (top, bottom) = (top.min(y), bottom.max(y));
         }
-        // A frame like the one before is a pixel of it.
+        // For an unchanged frame, a single pixel is written.
         let (left, top) = if left > right { (right, bottom) } else { (left, top) };
         let index = |i: usize| if has_changed(i) { now[i] } else { ColorTable::CLEAR };
         let row = |y: usize| (left..=right).map(move |x| y * wide + x);
@@ -109,7 +108,7 @@ impl Patch {
     }
 }
 
-/// GIF counts pixels in 16 bits.
+/// Converts a number of pixels to the 16 bits of GIF.
 fn short(pixels: u32) -> Result<u16, String> {
     u16::try_from(pixels).map_err(|_| format!("a GIF is at most {} pixels wide and high", u16::MAX))
 }
@@ -147,13 +146,13 @@ fn begin_apng<'a>(
     colors: &ColorTable,
 ) -> Result<png::Writer<&'a mut Vec<u8>>, String> {
     const FOR_EVER: u32 = 0;
-    /// The opacity of the first colours; the others are opaque.
+    /// The opacity of the first colours in the table; the others are opaque.
     const OPACITY: [u8; 1] = [0];
     let mut file = png::Encoder::new(out, width, height);
     file.set_color(png::ColorType::Indexed);
     file.set_depth(png::BitDepth::Eight);
     file.set_compression(png::Compression::High);
-    // Indices are names, and their differences say nothing.
+    // Filters compute differences, which are meaningless between indices.
     file.set_filter(png::Filter::NoFilter);
     file.set_palette(colors.bytes());
     file.set_trns(&OPACITY[..]);
@@ -172,15 +171,15 @@ fn add_to_apng(file: &mut png::Writer<&mut Vec<u8>>, patch: &Patch, hundredths: 
     file.write_image_data(&patch.indices).map_err(words)
 }
 
-/// Colours of the table; one more index is left for what is transparent.
+/// The largest number of colours; one more index is reserved for transparent pixels.
 const MOST: usize = 255;
-/// Bits of a channel that tell colours apart.
+/// The number of bits of a channel that distinguish colours.
 const BITS: u32 = 6;
 const DROPPED: u32 = u8::BITS - BITS;
 
 type Color = [u8; 3];
 
-/// Pixels of one cell of the colour cube.
+/// The pixels in a cell of the colour cube.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     count: u64,
@@ -198,17 +197,17 @@ impl Cell {
     }
 }
 
-/// The colours, and the nearest of them for each cell that was asked for.
+/// A colour table, with a cache of the nearest colour for each cell.
 pub struct ColorTable {
     colors: Vec<Color>,
     nearest: Vec<Option<u8>>,
 }
 
 impl ColorTable {
-    /// The index of what is transparent.
+    /// The index of transparent pixels.
     pub const CLEAR: u8 = 0;
 
-    /// The colours that the pixels of these pictures are nearest to.
+    /// Computes the colours that represent the pixels of these pictures best.
     pub fn of(pictures: &[RgbImage]) -> Self {
         let mut cells = vec![Cell::default(); 1 << (3 * BITS)];
         for pixel in pictures.iter().flat_map(RgbImage::pixels) {
@@ -218,12 +217,12 @@ impl ColorTable {
         Self { colors: cut(cells), nearest: vec![None; 1 << (3 * BITS)] }
     }
 
-    /// The table as files have it: at [`ColorTable::CLEAR`] stands a colour that is never seen.
+    /// Returns the table as stored in a file. The entry at [`ColorTable::CLEAR`] is never visible.
     pub fn bytes(&self) -> Vec<u8> {
         [Color::default()].iter().chain(&self.colors).flatten().copied().collect()
     }
 
-    /// The index of the nearest colour for each pixel.
+    /// Returns the index of the nearest colour for each pixel.
     pub fn indices(&mut self, picture: &RgbImage) -> Vec<u8> {
         picture.pixels().map(|pixel| self.index(pixel.0)).collect()
     }
@@ -233,7 +232,7 @@ impl ColorTable {
         *self.nearest[cell(color)].get_or_insert_with(|| {
             let middle = color.map(|channel| (channel >> DROPPED << DROPPED) | (1 << (DROPPED - 1)));
             let nearest = (0..colors.len()).min_by_key(|i| distance(colors[*i], middle));
-            // The table has at most `MOST` colours, and the first index is another's.
+            // The table has at most `MOST` colours, and index 0 is reserved.
             nearest.map_or(Self::CLEAR, |i| (i + 1) as u8)
         })
     }
@@ -247,11 +246,12 @@ fn distance(a: Color, b: Color) -> u32 {
     a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }
 
-/// Cells that become one colour.
+/// Cells that are represented by one colour.
 struct Group {
     cells: Vec<Cell>,
-    /// The channel in which they differ most, and how much that is worth.
+    /// The channel in which they differ most.
     widest: usize,
+    /// The benefit of splitting that channel.
     worth: u64,
 }
 
@@ -263,12 +263,13 @@ impl Group {
         };
         let widest = (0..3).max_by_key(|channel| (range(*channel), Reverse(*channel))).unwrap_or(0);
         let count: u64 = cells.iter().map(|cell| cell.count).sum();
-        // A few pixels of a colour of their own are seen, too: words and points are small on a wide ground.
+        // A small number of pixels with a colour of their own counts too, because words and points are small on a large
+        // background.
         let worth = range(widest).pow(2) * count.isqrt();
         Self { cells, widest, worth }
     }
 
-    /// Two halves, of about as many pixels each. The group has two cells at least.
+    /// Splits the group into two, with about as many pixels each. It must have at least two cells.
     fn halves(mut self) -> [Self; 2] {
         let channel = self.widest;
         self.cells.sort_by_key(|cell| cell.mean(channel));
@@ -288,7 +289,7 @@ impl Group {
             all.count += cell.count;
             all.sum.iter_mut().zip(cell.sum).for_each(|(sum, more)| *sum += more);
         }
-        // A mean of bytes is a byte.
+        // The mean of bytes is in the range of a byte.
         [0, 1, 2].map(|channel| all.mean(channel) as u8)
     }
 }
@@ -317,7 +318,7 @@ mod tests {
     const POINT: Rgb<u8> = Rgb([199, 95, 14]);
     const DELAYS: [u16; 5] = [90, 7, 7, 7, 150];
 
-    /// A point that moves, rests, and moves on.
+    /// Returns pictures of a point that moves, rests, and moves on.
     fn pictures() -> Vec<RgbImage> {
         let at =
             |place: u32| RgbImage::from_fn(SIZE.0, SIZE.1, |x, y| if (x, y) == (place, 9) { POINT } else { GROUND });
@@ -400,7 +401,7 @@ mod colors_tests {
     #[test]
     fn a_picture_of_few_colours_keeps_them() {
         let colors = [[250, 250, 250], [20, 20, 24], [199, 95, 14], [31, 111, 196]];
-        // One pixel in a thousand has a colour that is not the ground's.
+        // One pixel in a thousand has a colour other than the background.
         let picture = RgbImage::from_fn(100, 100, |x, y| Rgb(colors[if x == 0 { (y % 4) as usize } else { 0 }]));
         let mut table = ColorTable::of(std::slice::from_ref(&picture));
         let bytes = table.bytes();

@@ -1,5 +1,5 @@
-//! A picture that moves, without a display: `attune render LESSON -o apple.gif`. Its frames are drawn one after another by
-//! the app that draws a picture; [`Play`] says what each of them shows, and for how long, and [`encode`] makes them a file.
+//! Animations without a display: `attune render LESSON -o apple.gif`. The app for pictures draws the frames one after
+//! another; [`Play`] determines what each frame shows and for how long, and [`encode`] writes them as a file.
 
 pub mod encode;
 
@@ -26,30 +26,30 @@ use crate::app::theme::motion;
 use crate::app::ui_state::ViewState;
 use crate::app::ui_state::walk::{STEPS, ease};
 
-/// Options of a picture that moves.
+/// The options of an animation.
 #[derive(Clone, Debug)]
 pub struct MovingOptions {
     pub picture: PictureOptions,
     pub play: Play,
-    /// Without them, the play's own length.
+    /// The length; `None` for the default of the sequence.
     pub seconds: Option<f32>,
     pub form: Form,
 }
 
-/// Requests of a play while it is drawn.
+/// The requests of an animation while it is drawn.
 pub trait Stagehand {
-    /// The lesson at a share of its training, from 0 to 1.
+    /// Returns the lesson at a share of its training, from 0 to 1.
     fn trained(&mut self, share: f32) -> Arc<Snapshot>;
-    /// So many of all frames are drawn.
+    /// Reports the number of frames drawn so far.
     fn drawn(&mut self, frames: usize, all: usize);
 }
 
-/// Draws the frames and writes them as one file, whole or not at all.
+/// Draws the frames and writes them as one file, completely or not at all.
 pub fn render(options: &MovingOptions, hand: &mut dyn Stagehand, out: &Path) -> Result<(), AppFault> {
     picture::write(&draw(options, hand)?, out)
 }
 
-/// Draws the frames, as one file.
+/// Draws the frames, and returns the file's content.
 pub fn draw(options: &MovingOptions, hand: &mut dyn Stagehand) -> Result<Vec<u8>, AppFault> {
     let mut player = Player::open(options, hand)?;
     let stills = player.stills.clone();
@@ -65,24 +65,24 @@ pub fn draw(options: &MovingOptions, hand: &mut dyn Stagehand) -> Result<Vec<u8>
     Ok(out)
 }
 
-/// An app without a window in which a play goes from frame to frame.
+/// An app without a window that draws the frames of an animation.
 struct Player<'a> {
     app: App,
     play: Play,
     stills: Vec<Still>,
     hand: &'a mut dyn Stagehand,
-    /// The camera before the play.
+    /// The camera before the animation.
     rig: CameraRig,
 }
 
 impl<'a> Player<'a> {
     fn open(options: &MovingOptions, hand: &'a mut dyn Stagehand) -> Result<Self, AppFault> {
         let mut app = picture::picture_app(&options.picture)?;
-        // What fades or turns by itself is as far on in each frame, however long it takes to draw one.
+        // Fades and turns advance by the same time in each frame, however long it takes to draw.
         let frame = Duration::from_millis(10 * u64::from(FRAME));
         app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
         app.world_mut().resource_mut::<ViewState>().figure.of_training = options.play == Play::Training;
-        // Fonts and layout settle once, the stage has its size, and the walk the layers of the model.
+        // The first picture settles fonts and layout, the size of the stage, and the walk's layers.
         picture::capture(&mut app)?;
         let walk = &app.world().resource::<ViewState>().walk;
         if matches!(options.play, Play::Split | Play::Walk) && !app.world().resource::<StageState>().has_walk(walk) {
@@ -94,11 +94,12 @@ impl<'a> Player<'a> {
         Ok(player)
     }
 
-    /// Places the camera for the whole play: where all of training is seen; in space, for a turn around the scene.
+    /// Places the camera for the whole animation: where all of training is visible, or in 3D for a turn around the
+    /// scene.
     fn place_camera(&mut self) {
-        /// Moments of a training whose points are framed.
+        /// The moments of training whose points must be visible.
         const MOMENTS: [f32; 4] = [1.0, 0.0, 0.5, 1.0];
-        /// From other sides a scene may be wider than from the one that it opens to.
+        /// A factor for the size of a scene, which may be wider from other sides than from the initial one.
         const ROOM: f32 = 1.4;
         let trained = match self.play {
             Play::Training => MOMENTS.map(|share| self.hand.trained(share)).to_vec(),
@@ -113,12 +114,12 @@ impl<'a> Player<'a> {
             rig.open(false);
             rig.pose.distance *= ROOM;
         }
-        // A camera that somebody has moved stays where it is.
+        // A camera that the user has moved keeps its position.
         rig.pan(Vec2::ZERO, size);
         self.rig = rig.clone();
     }
 
-    /// The colours of a few frames, evenly spread over the play.
+    /// Computes the colour table from a few frames, evenly spread over the animation.
     fn colors(&mut self) -> Result<ColorTable, AppFault> {
         const SAMPLES: usize = 6;
         let every = self.stills.len().div_ceil(SAMPLES).max(1);
@@ -127,7 +128,7 @@ impl<'a> Player<'a> {
         Ok(ColorTable::of(&pictures?))
     }
 
-    /// The picture at a place of the play.
+    /// Draws the picture at a place of the animation.
     fn picture(&mut self, at: f32) -> Result<RgbImage, AppFault> {
         let world = self.app.world_mut();
         match self.play {
@@ -135,7 +136,7 @@ impl<'a> Player<'a> {
             Play::Walk => world.resource_mut::<ViewState>().walk.set(at),
             Play::Training => {
                 picture::show(&mut self.app, self.hand.trained(at));
-                // Once they are on the stage, other points would be framed anew.
+                // The camera would adapt to these points only once they are on the stage.
                 self.app.update();
                 self.app.world_mut().resource_mut::<StageTab>().controls.rig = self.rig.clone();
             }
@@ -145,33 +146,33 @@ impl<'a> Player<'a> {
     }
 }
 
-/// The course of a moving picture.
+/// The sequence that an animation shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Play {
-    /// From static to contextual, and back.
+    /// The movement from static to contextual, and back.
     Split,
-    /// The steps of the walk of the lesson's word, through all layers.
+    /// The steps of the walk through all layers, for the lesson's word.
     Walk,
-    /// Training, from before its first step to its last.
+    /// The training, from before its first step to its last.
     Training,
     /// One turn of the camera around the scene.
     Orbit,
 }
 
-/// Length of a frame in which something moves, in hundredths of a second, which is how GIF counts: some 14 a second.
+/// The duration of a frame with motion in hundredths of a second, the unit of GIF: about 14 frames a second.
 pub const FRAME: u16 = 7;
 const HUNDREDTHS: f32 = 100.0;
 
-/// One frame.
+/// A frame of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Still {
-    /// The place in the play: on the walk a whole number at each step, else from 0 to 1.
+    /// The place in the sequence: on the walk a whole number at each step, otherwise from 0 to 1.
     pub at: f32,
-    /// For how long it is shown.
+    /// The duration of the frame, in hundredths of a second.
     pub hundredths: u16,
 }
 
-/// A part of a play, with its seconds.
+/// A part of a sequence, with its length in seconds.
 #[derive(Clone, Copy)]
 enum Part {
     Rest { at: f32, seconds: f32 },
@@ -185,8 +186,8 @@ impl Part {
         }
     }
 
-    /// The frames of the part, if it lasts the given number of seconds. Those at the ends of a way belong to the rests
-    /// beside it.
+    /// Returns the frames of the part, given its length in seconds. Frames at the ends of a movement belong to the
+    /// adjacent rests.
     fn stills(self, seconds: f32) -> Vec<Still> {
         let hundredths = seconds * HUNDREDTHS;
         match self {
@@ -202,7 +203,7 @@ impl Part {
 }
 
 impl Play {
-    /// The frames, in `seconds` or in the play's own length. The walk ends at the place `end`.
+    /// Returns the frames, for the given length or the sequence's default. The walk ends at the place `end`.
     pub fn schedule(self, seconds: Option<f32>, end: f32) -> Vec<Still> {
         let parts = self.parts(end);
         let own: f32 = parts.iter().map(|part| part.seconds()).sum();
@@ -211,9 +212,9 @@ impl Play {
     }
 
     fn parts(self, end: f32) -> Vec<Part> {
-        /// A training takes as long as two ways of the points.
+        /// The default length of a training: that of two movements of the points.
         const LONG: f32 = 2.0 * motion::PLAY;
-        /// A turn of the camera changes all of each frame, and so is kept short.
+        /// The length of a turn of the camera. It is short, because every frame changes completely.
         const TURN: f32 = 4.0;
         let (rest, seconds) = (motion::PLAY_PAUSE, motion::PLAY);
         match self {
@@ -237,9 +238,10 @@ impl Play {
     }
 }
 
-/// A rest at each step, and the way to the next one. Where a layer ends the next begins, and nothing moves between them.
+/// Returns the parts of a walk: a rest at each step, and the movement to the next. Nothing moves between the end of a
+/// layer and the start of the next.
 fn walk(end: f32) -> Vec<Part> {
-    /// Each step is looked at for longer than a play rests.
+    /// The rest at each step, longer than in other animations.
     const REST: f32 = 1.5 * motion::PLAY_PAUSE;
     let places = end as usize;
     let step = |place: usize| {

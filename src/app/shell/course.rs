@@ -1,4 +1,4 @@
-//! The page of the course: what is found on the disk for it, and its reset; go on, choose a lesson, open another file.
+//! The course page: continuing, choosing a lesson, opening another file, and resetting the course.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,13 +36,14 @@ use crate::app::work::waker::Waker;
 use crate::app::workspace::top_bar::view_ui;
 use crate::built_in;
 
-/// The folder of pictures.
+/// The key of the cached pictures.
 const PICTURES: &str = "pictures";
-/// Labels of checkpoints.
+/// The label of checkpoints that are made before a reset.
 const BEFORE_RESET: &str = "before the course was reset";
+/// The label of checkpoints that are made before a reset is undone.
 const BEFORE_UNDO: &str = "before the reset of the course was undone";
 
-/// The page; in a picture it is never open.
+/// The course page; never open when a picture is rendered.
 #[derive(Resource, Default)]
 pub struct CoursePage {
     pub is_open: bool,
@@ -57,18 +58,18 @@ pub struct CoursePage {
 /// A result of the search for lessons.
 enum CourseNews {
     Found(CourseFiles),
-    /// A picture that was not kept, or was of another version of its lesson.
+    /// A new picture, because none was cached or the cached one is of another version of the lesson.
     Picture(PathBuf, CardPicture),
 }
 
-/// Pictures of lessons, kept beside the progress.
+/// Pictures of lessons, cached with the learner's progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct KeptPictures(BTreeMap<String, KeptPicture>);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct KeptPicture {
-    /// Hash of the lesson's text and the program's version.
+    /// A hash of the lesson's text and the program's version.
     version: u64,
     sketch: Sketch,
 }
@@ -77,14 +78,14 @@ impl Stored for KeptPictures {
     const VERSION: u32 = 1;
 }
 
-/// State from before a reset, to undo it.
+/// The state before a reset, by which it is undone.
 struct Undo {
     lessons: Vec<(Key, Checkpoint)>,
     progress: Course,
 }
 
 impl CoursePage {
-    /// Opens it and looks for lessons, beside the window. The last list stays until there is a new one.
+    /// Opens the page and looks for lessons on another thread. The last list is shown until there is a new one.
     pub fn open(&mut self, home: Option<&Home>, waker: &Waker) {
         if !self.is_open {
             self.ui = HomeUiState::default();
@@ -94,7 +95,7 @@ impl CoursePage {
         let (home, waker) = (home.cloned(), waker.clone());
         self.search = Some(Mutex::new(receiver));
         std::thread::spawn(move || {
-            // The page is closed when nobody receives: then no more pictures are drawn.
+            // When the page is closed, the receiver is gone and no more pictures are drawn.
             let send = |news| {
                 let is_open = sender.send(news).is_ok();
                 waker.wake();
@@ -119,7 +120,7 @@ impl CoursePage {
         self.frame.fault = None;
     }
 
-    /// Shows the lessons that were found, and then their pictures as they come.
+    /// Receives the lessons that were found, and then their pictures as they are drawn.
     pub fn receive(&mut self) {
         let Some(search) = &mut self.search else { return };
         let search = search.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -136,8 +137,8 @@ impl CoursePage {
         }
     }
 
-    /// Every lesson of the course as at its start, with a checkpoint of each as it was. Gives the progress
-    /// that is left. One that another window has stays, and is said.
+    /// Resets every lesson of the course, after a checkpoint of each. Returns the remaining progress. A lesson that
+    /// another window has open is not reset, and is reported.
     pub fn reset(&mut self, home: &Home) -> Course {
         let mut undo = Undo { lessons: Vec::new(), progress: Course::default() };
         let mut faults = Vec::new();
@@ -164,7 +165,7 @@ impl CoursePage {
         left
     }
 
-    /// Brings back what the last reset took. Gives the progress that is there again.
+    /// Restores what the last reset removed, and returns the restored progress.
     pub fn undo_reset(&mut self, home: &Home) -> Course {
         let Some(undo) = self.undo.take() else { return Course::default() };
         let (mut faults, mut left) = (Vec::new(), Vec::new());
@@ -184,14 +185,15 @@ impl CoursePage {
         self.frame.reset = Some(left.len()).filter(|count| *count > 0);
         self.frame.fault = (!faults.is_empty()).then(|| faults.join(" "));
         if !left.is_empty() {
-            // To be tried again.
+            // The remaining lessons can be tried again.
             self.undo = Some(Undo { lessons: left, progress: undo.progress.clone() });
         }
         undo.progress
     }
 }
 
-/// Saves another state, once the one that was there is a checkpoint; none if there was none.
+/// Keeps the current state as a checkpoint and saves another one. Returns the checkpoint, or `None` if nothing was
+/// saved before.
 fn exchange(home: &Home, key: &Key, label: &str, state: SessionState) -> Result<Option<Checkpoint>, NotSaved> {
     let opened = open::<SessionState>(home, key);
     let mut store = opened.store;
@@ -206,7 +208,7 @@ fn exchange(home: &Home, key: &Key, label: &str, state: SessionState) -> Result<
     Ok(Some(checkpoint))
 }
 
-/// The version of the picture that a lesson's file has now; `None` where it cannot be read.
+/// Returns the version of the picture for the lesson's current text; `None` if the file cannot be read.
 fn version(file: &Path) -> Option<u64> {
     Some(fnv1a(written(file)?.as_bytes()) ^ fnv1a(concat!(env!("CARGO_PKG_VERSION"), "1").as_bytes()))
 }
@@ -215,19 +217,19 @@ fn kept_pictures(home: Option<&Home>) -> KeptPictures {
     home.and_then(|home| read(home, &Key::named(PICTURES)).value).unwrap_or_default()
 }
 
-/// The picture that is kept of a lesson, if the file is the one that it was drawn of.
+/// Returns the cached picture of a lesson, if it is of the current version.
 fn present(file: &Path, kept: &KeptPictures) -> Option<CardPicture> {
     let kept = kept.0.get(&name(file)?)?;
     (version(file)? == kept.version).then(|| CardPicture::Sketch(Arc::new(kept.sketch.clone())))
 }
 
-/// Draws a lesson's picture and keeps it.
+/// Draws a lesson's picture and caches it.
 fn draw(file: &Path, home: Option<&Home>) -> CardPicture {
     let (Some(version), Ok(lesson)) = (version(file), load::read(file)) else { return CardPicture::None };
     let picture = CardPicture::of(lesson);
     if let (CardPicture::Sketch(sketch), Some(home), Some(name)) = (&picture, home, name(file)) {
         let kept = KeptPicture { version, sketch: Sketch::clone(sketch) };
-        // Where it cannot be kept, it is drawn again the next time.
+        // If it cannot be cached, it is drawn again next time.
         let _ = update(home, &Key::named(PICTURES), |pictures: &mut KeptPictures| _ = pictures.0.insert(name, kept));
     }
     picture
@@ -243,17 +245,17 @@ fn find(home: Option<&Home>, kept: &KeptPictures) -> CourseFiles {
     CourseFiles { folder, files, course, missing, pictures }
 }
 
-/// Shows the lessons that were found, as soon as the search has ended.
+/// Receives the lessons that were found, once the search has ended.
 pub fn receive(mut page: ResMut<CoursePage>) {
     page.receive();
 }
 
-/// Facts that the page shows beside the course.
+/// The information on the page besides the course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeFrame {
     /// The title of the lesson that is open behind the page.
     pub behind: Option<String>,
-    /// The course was reset so many lessons deep, and that can be undone.
+    /// The number of lessons that the last reset affected, if it can be undone.
     pub reset: Option<usize>,
     /// The reason why the last request failed.
     pub fault: Option<String>,
@@ -261,12 +263,13 @@ pub struct HomeFrame {
 
 #[derive(Default)]
 pub struct HomeUiState {
-    /// The keyboard has been put on the way on.
+    /// Whether the button that continues the course has been given the keyboard.
     is_greeted: bool,
-    /// The course is reset at the second click.
+    /// Whether the learner has clicked reset once; the second click resets the course.
     asks_reset: bool,
-    /// When the picture began to move, and whether it was pointed at since.
+    /// The time at which the animation began.
     split_since: Option<f64>,
+    /// Whether the pointer was over the animation since then.
     is_pointed: bool,
 }
 
@@ -295,7 +298,8 @@ pub fn home_ui(
         let column = ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
             ui.set_width(width);
             match model {
-                // Drawn whatever the bar asked for: a page left out for one frame would lose its place.
+                // The page is drawn even if the bar asked to leave it; leaving it out for one frame would lose its
+                // scroll position.
                 Some(model) => {
                     let below = page_ui(ui, model, frame, state, is_still);
                     action.take().or(below)
@@ -373,10 +377,12 @@ fn page_ui(
     action
 }
 
-/// The name of the course and the way on, beside the picture of a word that parts in two where there is room.
+/// Shows the name of the course and the button that continues it, beside an animation of a word with two meanings if
+/// there is room.
 fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bool) -> Option<Action> {
-    /// Height of the picture, and the width from which on it stands beside the words.
+    /// The height of the animation.
     const HEIGHT: f32 = 300.0;
+    /// The least width at which it is shown beside the text.
     const BESIDE: f32 = 820.0;
     const WORDS: f32 = 0.42;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -399,7 +405,7 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     if !ui.rect_contains_pointer(right) {
         state.is_pointed = false;
     } else if now - since > theme::motion::SPLIT.into() && !state.is_pointed {
-        // Once more for who looks at it.
+        // A hovered animation plays again.
         state.is_pointed = true;
         state.split_since = Some(now);
     }
@@ -414,13 +420,13 @@ fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bo
     let about = RichText::new(about).color(palette.ink_soft);
     ui.put(caption.shrink2(vec2(size::GAP_WIDE, 0.0)), egui::Label::new(about).truncate());
     let inner = left.shrink2(vec2(0.0, HEIGHT / 5.0)).with_max_x(left.right() - size::GAP_WIDE);
-    // A child that takes no room of its own: the picture has it.
+    // The child takes no space, because the animation has already allocated it.
     let action = words(&mut ui.new_child(UiBuilder::new().max_rect(inner)), state);
     ui.add_space(size::GAP_WIDE);
     action
 }
 
-/// The button that goes on with the course. It has the keyboard when the page comes.
+/// Shows the button that continues the course. It has the keyboard when the page opens.
 fn next_ui(ui: &mut Ui, next: &HomeNext, state: &mut HomeUiState) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let verb = if next.is_begun { "Continue" } else { "Begin" };
@@ -441,7 +447,7 @@ fn next_ui(ui: &mut Ui, next: &HomeNext, state: &mut HomeUiState) -> Option<Acti
     is_clicked.then(|| Action::open(&next.path))
 }
 
-/// How far the learner is, in a sentence.
+/// Returns a sentence about the learner's progress.
 fn standing(model: &HomeModel) -> String {
     let count = model.lessons.len();
     let folder = model.folder.as_ref().map(|folder| folder.display().to_string());
@@ -492,7 +498,7 @@ fn reset_ui(ui: &mut Ui, frame: &HomeFrame, state: &mut HomeUiState) -> Option<A
     action
 }
 
-/// The name of a chapter, and how many of its lessons are done.
+/// Shows the name of a chapter, and the number of its completed lessons.
 fn chapter_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) {
     const MARK: Vec2 = Vec2::new(4.0, 20.0);
     let Some(chapter) = rows.first().and_then(|row| row.chapter.as_ref()) else { return };
@@ -507,7 +513,7 @@ fn chapter_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) {
     ui.add_space(size::GAP);
 }
 
-/// The lessons of a chapter as cards with their pictures, as many beside each other as fit.
+/// Shows the lessons of a chapter as cards with pictures, as many in a row as fit.
 fn cards_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) -> Option<Action> {
     const LEAST: f32 = 236.0;
     const MOST: usize = 5;
@@ -529,7 +535,7 @@ fn cards_ui(ui: &mut Ui, rows: &[HomeRow], hue: Color32) -> Option<Action> {
 }
 
 fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Action> {
-    /// Height of the picture, as a share of its width.
+    /// The height of a picture, as a share of its width.
     const PICTURE: f32 = 0.56;
     const WORDS: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -568,11 +574,11 @@ fn card_ui(ui: &mut Ui, row: &HomeRow, width: f32, hue: Color32) -> Option<Actio
     response.on_hover_text(hint).clicked().then(|| Action::open(&row.path))
 }
 
-/// The title and the summary of a lesson, within `inner`.
+/// Shows the title and the summary of a lesson, within `inner`.
 fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let ui = &mut ui.new_child(UiBuilder::new().max_rect(inner).layout(Layout::top_down(Align::Min)));
-    // Within the page: what is scrolled away is not over the bar.
+    // Clipped to the page, so that scrolled text does not cover the bar.
     ui.set_clip_rect(words.intersect(ui.clip_rect()));
     ui.spacing_mut().item_spacing.y = size::HAIRLINE;
     let number = row.number.map_or_else(String::new, |number| format!("{number}  "));
@@ -582,7 +588,7 @@ fn words_ui(ui: &mut Ui, row: &HomeRow, words: Rect, inner: Rect) {
     ui.add(Label::new(RichText::new(summary).size(size::SMALL).color(ink)).wrap().selectable(false));
 }
 
-/// A model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
+/// Draws a model that is not on this computer: a dot for each head, a row for each layer, and what it needs.
 fn absent_ui(ui: &Ui, needs: &str, (layers, heads): (usize, usize), rect: Rect) {
     const DOT: f32 = 2.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -596,7 +602,7 @@ fn absent_ui(ui: &Ui, needs: &str, (layers, heads): (usize, usize), rect: Rect) 
     painter.text(line.center(), Align2::CENTER_CENTER, needs, theme::plain(size::SMALL), palette.ink_soft);
 }
 
-/// Below the words of a card: what it builds on and its minutes, and how far the learner is.
+/// Shows the lower part of a card: prerequisites, minutes, and progress.
 fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
     const TRACK: f32 = 4.0;
     let font = theme::plain(size::SMALL);
@@ -613,7 +619,7 @@ fn foot_ui(ui: &Ui, row: &HomeRow, inner: Rect, palette: &Palette) {
     }
 }
 
-/// How far the learner is in a lesson that was begun, in words with their colour.
+/// Returns a text on the progress in a lesson that was begun, and its colour.
 fn progress(row: &HomeRow, palette: &Palette) -> Option<(String, Color32)> {
     match row.state {
         _ if row.tasks.of == 0 => None,
@@ -623,7 +629,7 @@ fn progress(row: &HomeRow, palette: &Palette) -> Option<(String, Color32)> {
     }
 }
 
-/// The share of a lesson's tasks that is done, as a bar.
+/// Draws the share of a lesson's completed tasks as a bar.
 fn track_ui(ui: &Ui, row: &HomeRow, track: Rect, palette: &Palette) {
     let round = CornerRadius::same(size::RADIUS_SMALL);
     ui.painter().rect_filled(track, round, palette.line);
@@ -632,7 +638,7 @@ fn track_ui(ui: &Ui, row: &HomeRow, track: Rect, palette: &Palette) {
     ui.painter().rect_filled(done, round, palette.accent);
 }
 
-/// Words under the title of a lesson.
+/// Returns the text below the title of a lesson, and its colour.
 fn summary(row: &HomeRow, palette: &Palette) -> (String, Color32) {
     match row.state {
         RowState::Broken(1) => ("The file has an issue; open it to see where.".to_owned(), palette.error),
@@ -669,7 +675,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
         let font = theme::strong(size::HEADING);
         ui.painter().text(left.left_top(), Align2::LEFT_TOP, number, font, palette.ink_faint);
     }
-    // A child that takes no room of its own: the row has it.
+    // The child takes no space, because the row has already allocated it.
     {
         let ui = &mut ui.new_child(UiBuilder::new().max_rect(text).layout(Layout::top_down(Align::Min)));
         ui.spacing_mut().item_spacing.y = size::HAIRLINE;
@@ -682,7 +688,7 @@ fn row_ui(ui: &mut Ui, row: &HomeRow) -> Option<Action> {
     response.clicked().then(|| Action::open(&row.path))
 }
 
-/// Minutes above, progress below.
+/// Shows the minutes, and the progress below them.
 fn side_ui(ui: &Ui, row: &HomeRow, side: Rect, palette: &Palette) {
     const TRACK: Vec2 = Vec2::new(64.0, 4.0);
     let line = |share: f32| pos2(side.right(), side.top() + side.height() * share);
@@ -700,7 +706,7 @@ fn side_ui(ui: &Ui, row: &HomeRow, side: Rect, palette: &Palette) {
     }
 }
 
-/// A lesson in words, for screen readers.
+/// Describes a lesson for screen readers.
 fn said(row: &HomeRow) -> String {
     let mut words = row.title.clone();
     if let Some(number) = row.number {
@@ -719,7 +725,7 @@ fn said(row: &HomeRow) -> String {
     words
 }
 
-/// Over everything, while a file is held over the window.
+/// Shows a notice over everything while a file is dragged over the window.
 pub fn drop_ui(ctx: &Context) {
     const SHADE: f32 = 0.86;
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
@@ -733,7 +739,7 @@ pub fn drop_ui(ctx: &Context) {
     painter.text(rect.center(), Align2::CENTER_CENTER, "Drop it here to open it", font, palette.ink);
 }
 
-/// The page of the course, over the lesson; from there back to the lesson.
+/// Opens the course page, which can lead back to the lesson.
 pub fn show(world: &mut World) {
     let behind = world.resource::<LatestModels>().snapshot().map(|snapshot| snapshot.lesson.title.clone());
     let page = world.resource::<CoursePage>();
@@ -741,7 +747,7 @@ pub fn show(world: &mut World) {
         world.resource_mut::<CoursePage>().close();
         return;
     }
-    // What the page is about to read.
+    // The page reads the progress from the disk.
     world.resource_mut::<Profile>().flush();
     world.resource_mut::<CoursePage>().frame.behind = behind;
     open_page(world);
@@ -752,7 +758,7 @@ fn open_page(world: &mut World) {
     world.resource_mut::<CoursePage>().open(home.as_ref(), &waker);
 }
 
-/// Tells on the page why something failed: other lessons are opened from there.
+/// Reports a failure on the course page, from which other lessons can be opened.
 pub fn say(world: &mut World, fault: String) {
     if !world.resource::<CoursePage>().is_open {
         show(world);
@@ -760,7 +766,7 @@ pub fn say(world: &mut World, fault: String) {
     world.resource_mut::<CoursePage>().frame.fault = Some(fault);
 }
 
-/// Resets every lesson of the course, or undoes that.
+/// Resets every lesson of the course, or undoes the reset.
 pub fn reset(world: &mut World, forward: bool) {
     let Some(home) = world.resource::<Setup>().home.clone() else { return };
     if let Some(why) = unsaved(world) {
@@ -769,7 +775,7 @@ pub fn reset(world: &mut World, forward: bool) {
             format!("The course was not reset, because the work on the open lesson cannot be saved yet: {why}"),
         );
     }
-    // The lesson that is open may be among them.
+    // The open lesson may be among them.
     close(world);
     name_window(world, None);
     let mut page = world.resource_mut::<CoursePage>();

@@ -1,5 +1,5 @@
-//! Dialogs over everything: work that is handed in or shared, with the data of the learner in its file; a picture of the
-//! stage, with its size; the sheet of keys; and the choice of a file to open or to write.
+//! Dialogs over the whole window: handing in or sharing work, the size of a picture of the stage, the key sheet, and
+//! the choice of a file to read or write.
 
 use std::path::Path;
 
@@ -21,22 +21,22 @@ use crate::app::widgets::controls::checkbox_ui;
 use crate::app::widgets::heat::width_of;
 use crate::app::widgets::popup::tool_window;
 
-/// More than anybody works on a lesson: a hundred hours.
+/// The largest number of minutes that can be entered: a hundred hours.
 const MINUTES_MAX: u64 = 6000;
 const WIDTH: f32 = 380.0;
 
-/// Fields of the dialog, as the learner has filled them.
+/// The content of the dialog for handing in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandInUiState {
     pub name: String,
     pub says_minutes: bool,
     pub minutes: u64,
-    /// The keyboard has come to the first field.
+    /// Whether the first field has been given the keyboard.
     has_begun: bool,
 }
 
 impl HandInUiState {
-    /// The file as it is asked for.
+    /// Returns the requested file.
     pub fn choice(&self) -> WorkChoice {
         let name = self.name.trim();
         WorkChoice::HandIn {
@@ -46,7 +46,7 @@ impl HandInUiState {
     }
 }
 
-/// Over everything; `state` is none while it is closed.
+/// Shows the dialog for handing in over everything; `state` is `None` while it is closed.
 pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Action> {
     let said = state.as_mut()?;
     let mut entered = false;
@@ -82,7 +82,7 @@ pub fn hand_in_ui(ctx: &Context, state: &mut Option<HandInUiState>) -> Option<Ac
     action
 }
 
-/// Over everything, while `is_open`: what a file has that is shared.
+/// Shows the dialog for sharing over everything while `is_open`. It says what a shared file contains.
 pub fn share_ui(ctx: &Context, is_open: &mut bool) -> Option<Action> {
     if !*is_open {
         return None;
@@ -113,7 +113,7 @@ enum End {
     Cancelled,
 }
 
-/// A dialog that leads to the choice of a file; Esc closes it, wherever the keyboard is.
+/// Shows a dialog that leads to the choice of a file. Esc closes it, wherever the keyboard is.
 fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) -> Option<End> {
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (mut is_open, mut is_over, mut goes_on) = (true, false, false);
@@ -142,7 +142,7 @@ fn dialog_ui(ctx: &Context, title: &'static str, content: impl FnOnce(&mut Ui)) 
     }
 }
 
-/// A picture of the stage: its size, and whether its background is transparent. `choice` is none while it is closed.
+/// Shows the dialog for the size and the background of a picture of the stage. `choice` is `None` while it is closed.
 pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> Option<Action> {
     let chosen = choice.as_mut()?;
     let end = dialog_ui(ctx, "Picture of the stage", |ui| {
@@ -170,10 +170,10 @@ pub fn picture_choice_ui(ctx: &Context, choice: &mut Option<PictureChoice>) -> O
     action
 }
 
-/// Around the keys: the window's title and its margins.
+/// The space around the keys: the window's title and its margins.
 const AROUND: egui::Vec2 = egui::Vec2::new(64.0, 96.0);
 
-/// Each part of the sheet with its heading.
+/// Returns each part of the key sheet with its heading.
 pub fn parts() -> [(&'static str, Vec<KeyLine>); 4] {
     [
         ("Stage, after a click on it", lines::<StageAction>(&STAGE_MOUSE)),
@@ -183,9 +183,10 @@ pub fn parts() -> [(&'static str, Vec<KeyLine>); 4] {
     ]
 }
 
-/// The sheet of keys, and the switch for reduced motion: in two columns where there is room.
+/// Shows the key sheet and the switch for reduced motion, in two columns if there is room.
 pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool) {
-    /// The least and the greatest width of a column: narrower, few words are on a line; wider, keys and words are far apart.
+    /// The least and the largest width of a column. In a narrower one, lines hold few words; in a wider one, keys and
+    /// texts are far apart.
     const COLUMN: (f32, f32) = (320.0, 640.0);
     if !*is_open {
         return;
@@ -218,13 +219,13 @@ pub fn key_sheet_ui(ctx: &Context, is_open: &mut bool, reduced_motion: &mut bool
     );
 }
 
-/// A part of the sheet, as wide as there is room: the keys, and beside them their meaning, each on as many lines as it needs.
+/// Shows a part of the sheet: the keys, and beside them their meaning, wrapped where needed.
 fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
-    /// The share of the width that keys may take.
+    /// The largest share of the width that keys may take.
     const KEYS: f32 = 0.4;
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing = egui::vec2(size::GAP_WIDE, size::HAIRLINE);
-    // Lines of text, not controls.
+    // The rows are text, so they need no height of controls.
     ui.spacing_mut().interact_size.y = 0.0;
     ui.label(RichText::new(*title).font(theme::strong(size::BODY)));
     let font = theme::mono(size::MONO);
@@ -242,7 +243,7 @@ fn sheet_ui(ui: &mut Ui, (title, lines): &(&str, Vec<KeyLine>)) {
     ui.add_space(size::GAP);
 }
 
-/// The dialog; none while it is closed.
+/// The file dialog; `None` while it is closed.
 #[derive(Default)]
 pub struct FilesUiState {
     dialog: Option<(FileDialog, FilePurpose)>,
@@ -253,8 +254,8 @@ impl FilesUiState {
         self.dialog.is_some()
     }
 
-    /// Lets the learner choose a file. `near` is the folder to begin in where one is opened, and for a new lesson the file
-    /// that is proposed; else it is the lesson, beside which a file by its name is proposed.
+    /// Opens a dialog for a file. `near` is the folder in which to begin when a file is opened, and the proposed file
+    /// for a new lesson. For all other purposes it is the lesson, beside which a file with its name is proposed.
     pub fn choose(&mut self, purpose: FilePurpose, near: &Path) {
         const SENTENCES: &str = "Sentences, one per line";
         let is_model = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
@@ -304,7 +305,7 @@ impl FilesUiState {
     }
 }
 
-/// A dialog for a file of some kind that is there.
+/// Returns a dialog for an existing file of some kind.
 fn pick(
     folder: &Path,
     title: &str,
@@ -317,7 +318,7 @@ fn pick(
     dialog
 }
 
-/// A dialog for a file that is written: by itself, to `file`.
+/// Returns a dialog for a file to write, with `file` as proposal.
 fn save(title: &str, file: &Path, kind: &str, extension: &str) -> FileDialog {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut dialog = quiet(folder_of(file), title)
@@ -329,11 +330,11 @@ fn save(title: &str, file: &Path, kind: &str, extension: &str) -> FileDialog {
     dialog
 }
 
-/// The file that was chosen in this frame, and what for.
+/// Returns the action for the file that was chosen in this frame.
 pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
     let (dialog, purpose) = state.dialog.as_mut()?;
     dialog.config_mut().modal_overlay_color = shade(ctx);
-    // It writes the chosen name in the colour of a selection's ground, which is too faint to be read.
+    // The dialog draws the chosen name in the colour of a selection's background, which is too faint to read.
     let theme = ctx.theme();
     let before = ctx.style_of(theme).visuals.selection;
     let palette = Palette::of(theme == egui::Theme::Dark);
@@ -342,7 +343,7 @@ pub fn files_ui(ctx: &Context, state: &mut FilesUiState) -> Option<Action> {
         style.visuals.selection.stroke.color = palette.on_accent;
     });
     dialog.update(ctx);
-    // In its fields too, which would only give the keyboard back.
+    // Esc closes the dialog even from its text fields, where it would otherwise only release the keyboard.
     let is_left = ctx.input(|input| input.key_pressed(Key::Escape));
     ctx.style_mut_of(theme, |style| style.visuals.selection = before);
     let action = dialog.take_picked().map(|file| Action::UseFile(purpose.clone(), file));
@@ -357,7 +358,7 @@ fn shade(ctx: &Context) -> egui::Color32 {
     Palette::of(ctx.theme() == egui::Theme::Dark).shadow.gamma_multiply(SHARE)
 }
 
-/// A dialog in words: the signs of its crate are not in the app's faces.
+/// Returns a dialog with text labels, because the program's fonts lack the symbols of its crate.
 fn quiet(folder: &Path, title: &str) -> FileDialog {
     const SIZE: Vec2 = Vec2::new(640.0, 400.0);
     let mut dialog = FileDialog::new()
@@ -369,7 +370,7 @@ fn quiet(folder: &Path, title: &str) -> FileDialog {
         .show_pinned_folders(false)
         .show_menu_button(false)
         .show_new_folder_button(false)
-        // Their fields are dark in every theme.
+        // The fields of search and path are dark in every theme.
         .show_search(false)
         .show_path_edit_button(false)
         .labels(labels());
@@ -395,7 +396,7 @@ fn quiet(folder: &Path, title: &str) -> FileDialog {
 
 fn labels() -> FileDialogLabels {
     let mut labels = FileDialogLabels::default();
-    // Each begins with a sign and blanks.
+    // Each label begins with a symbol and blanks.
     for label in [
         &mut labels.open_button,
         &mut labels.save_button,

@@ -38,7 +38,8 @@ use crate::app::work::session::Session;
 use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 
-/// Pixels a point of a picture: beyond, its letters would be no letters, or nothing but letters.
+/// The range of pixels per point in a picture. Outside this range the text would be unreadable or would fill the
+/// picture.
 const ZOOM: (f32, f32) = (0.25, 12.0);
 
 /// Shows how the export goes, and whether the editor has opened.
@@ -59,7 +60,7 @@ pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     }
 }
 
-/// Shows how the still map goes.
+/// Shows the progress of the still map.
 pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     let Some(drawing) = &mut jobs.map else { return };
     let (end, progress) = (drawing.poll(), drawing.progress());
@@ -73,7 +74,7 @@ pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     }
 }
 
-/// Opens the dialog for a file: beside the one that is open, or in the folder where the learner is.
+/// Opens the dialog for a file, beside the open one or in the learner's current folder.
 pub fn choose_file(world: &mut World, purpose: FilePurpose) {
     let near = match purpose {
         FilePurpose::Open | FilePurpose::Dropped | FilePurpose::OpenBeside => Some(browsed(world)),
@@ -88,7 +89,7 @@ pub fn choose_file(world: &mut World, purpose: FilePurpose) {
 
 /// Uses the file that was chosen.
 pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
-    // One at a time.
+    // Only one export runs at a time.
     if purpose.is_export() && world.resource::<WindowState>().is_exporting() {
         return;
     }
@@ -113,15 +114,16 @@ fn opened_path(world: &World) -> Option<PathBuf> {
     world.get_resource::<Session>().map(|session| session.opened().to_owned())
 }
 
-/// The folder that a dialog begins in: that of the lesson, or of the course, or where attune was started.
+/// Returns the folder in which a dialog begins: that of the lesson or of the course, or the one in which attune was
+/// started.
 fn browsed(world: &World) -> PathBuf {
     let of_lesson = opened_path(world).and_then(|path| path.parent().map(Path::to_owned));
     let of_course = world.resource::<CoursePage>().model.as_ref().and_then(|model| model.folder.clone());
     of_lesson.filter(|folder| !folder.as_os_str().is_empty()).or(of_course).unwrap_or_else(|| ".".into())
 }
 
-/// The file that is proposed for a new lesson: beside this one or, where this one is the program's own, where attune was
-/// started.
+/// Returns the proposed file for a new lesson: beside the open lesson or, if that is built in, in the folder in which
+/// attune was started.
 fn new_lesson(world: &World, is_copy: bool) -> PathBuf {
     let lesson = world.get_resource::<Session>().map(Session::path);
     let built_in = world.resource::<Setup>().home.as_ref().map(Home::built_in);
@@ -132,7 +134,7 @@ fn new_lesson(world: &World, is_copy: bool) -> PathBuf {
     starter::free_name(&folder, &of.map_or_else(|| "lesson".into(), |of| of.to_string_lossy()))
 }
 
-/// Writes the lesson, opens it, and hands it to the learner's editor.
+/// Writes a new lesson, opens it, and opens it in the learner's editor.
 fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
     let from = world.get_resource::<Session>().map(Session::path).filter(|_| is_copy);
     if let Err(why) = starter::write_new(to, from) {
@@ -146,7 +148,7 @@ fn write_lesson(world: &mut World, to: &Path, is_copy: bool) {
     }
 }
 
-/// The snapshot and the lesson's file that an export is made of.
+/// Returns the snapshot to export, and the lesson's file.
 fn shown(world: &World) -> Option<(Arc<Snapshot>, PathBuf)> {
     let snapshot = world.resource::<LatestModels>().snapshot()?.clone();
     Some((snapshot, world.get_resource::<Session>()?.path().to_owned()))
@@ -159,14 +161,14 @@ fn begin(world: &mut World, job: Export) {
     world.resource_mut::<Jobs>().export = Some(job);
 }
 
-/// Writes what the window shows, beside it.
+/// Starts an export of what the window shows.
 fn export(world: &mut World, format: Format, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let job = Export::start(snapshot, lesson, format, file, world.resource::<Setup>().waker.hook());
     begin(world, job);
 }
 
-/// Writes the vectors of the words that are found on the stage.
+/// Starts writing the vectors of the words found on the stage.
 fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let stage = world.resource::<StageState>();
@@ -187,7 +189,7 @@ fn export_found(world: &mut World, format: VectorFormat, file: PathBuf) {
     begin(world, job);
 }
 
-/// Writes the work as it is now, beside the window.
+/// Starts writing the current work.
 fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     let Some((snapshot, lesson)) = shown(world) else { return };
     let model = snapshot.model.as_ref().and_then(|model| model.pretrained.as_ref());
@@ -202,7 +204,7 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     match choice {
         WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
         WorkChoice::Share => {
-            // What is seen is this step, and not where training goes.
+            // The file shows the current step, so training must not continue in it.
             work.work.commands.pop_if(|last| *last == Command::Training(TrainingCommand::Play));
             work.view = Some(seen(world));
         }
@@ -211,7 +213,7 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     begin(world, job);
 }
 
-/// The screen as it is: the view that is kept with the work, the camera, and the size of the stage.
+/// Returns the current view: the part that is saved with the work, the camera, and the size of the stage.
 fn seen(world: &World) -> SavedView {
     let tab = world.resource::<StageTab>();
     let view = world.resource::<WorkspaceState>().0.saved(world.resource::<ViewState>());
@@ -220,7 +222,7 @@ fn seen(world: &World) -> SavedView {
     SavedView { camera: tab.controls.rig.saved(), stage, ..view }
 }
 
-/// Opens the dialog of a picture, as large as the stage is on the screen.
+/// Opens the dialog for a picture, with the size that the stage has on the screen.
 pub fn choose_picture(world: &mut World) {
     let tab = world.resource::<StageTab>();
     let side = |points: f32| (points * tab.pixels_per_point).round() as u32;
@@ -231,7 +233,7 @@ pub fn choose_picture(world: &mut World) {
     }
 }
 
-/// Draws the stage as the window shows it, beside the window.
+/// Starts drawing the stage as the window shows it.
 fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
     let mut options = on_screen(world, snapshot, choice.size, !choice.has_caption);
@@ -240,7 +242,8 @@ fn save_picture(world: &mut World, choice: PictureChoice, file: PathBuf) {
     begin(world, job);
 }
 
-/// The stage as the window shows it, in another size; what is written is as large, beside the points, as on the screen.
+/// Returns options for drawing the stage as the window shows it, in another size. Text keeps its size relative to the
+/// picture.
 fn on_screen(world: &World, snapshot: Arc<Snapshot>, size: (u32, u32), bare: bool) -> PictureOptions {
     let tab = world.resource::<StageTab>();
     let mut view = world.resource::<ViewState>().clone();
@@ -257,10 +260,10 @@ fn on_screen(world: &World, snapshot: Arc<Snapshot>, size: (u32, u32), bare: boo
     }
 }
 
-/// Records the stage beside the window: the steps of the walk while it is walked, or else the words' way; where no word
-/// moves, a turn of the camera.
+/// Starts recording the stage: the steps of the walk if a walk is on, or else the movement of the words. If no word
+/// moves, the camera turns once.
 fn record(world: &mut World, file: PathBuf) {
-    /// Width in pixels: a wider picture is larger than a message may be.
+    /// The width in pixels. Files of wider animations are too large to attach to messages.
     const WIDTH: f32 = 800.0;
     let Some(snapshot) = world.resource::<LatestModels>().snapshot().cloned() else { return };
     let stage = world.resource::<StageTab>().controls.size;
@@ -279,7 +282,7 @@ fn record(world: &mut World, file: PathBuf) {
     begin(world, job);
 }
 
-/// The list of senses that is shown.
+/// Returns the list of senses that is shown.
 fn senses(world: &World) -> Option<Arc<SenseList>> {
     Some(world.resource::<LatestModels>().snapshot()?.model.as_ref()?.senses.list.clone())
 }
@@ -305,7 +308,7 @@ fn export_senses(world: &mut World, file: &Path) {
     say(world, export::work_file::write_senses(&list, file).map(|()| format!("Written: {}", file.display())));
 }
 
-/// Begins to draw the still map.
+/// Starts drawing the still map.
 pub fn draw_map(world: &mut World) {
     let space = world.resource::<LatestModels>().snapshot().and_then(|snapshot| snapshot.space.clone());
     let Some(space) = space else { return };
@@ -314,7 +317,7 @@ pub fn draw_map(world: &mut World) {
     world.resource_mut::<Jobs>().map = Some(drawing);
 }
 
-/// Closes the still map; what is being drawn of it is given up.
+/// Closes the still map; a drawing in progress is dropped.
 pub fn close_map(world: &mut World) {
     world.resource_mut::<WindowState>().map = StillState::None;
     world.resource_mut::<Jobs>().map = None;

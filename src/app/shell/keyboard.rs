@@ -1,4 +1,4 @@
-//! Keys as they were typed.
+//! Correction of key events, so that they are as the user typed them.
 
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key as BevyKey, KeyboardFocusLost, KeyboardInput};
@@ -6,8 +6,8 @@ use bevy::prelude::*;
 use bevy_egui::{EguiClipboard, EguiInput};
 use egui::{Event, Modifiers};
 
-/// Gives each key the modifiers that were down when it was typed. bevy_egui gives all keys of a frame
-/// those at the end of it, so `Shift+Space` typed within one frame would be `Space`.
+/// Gives each key the modifiers that were held when it was typed. bevy_egui gives all keys of a frame the modifiers at
+/// its end, so that `Shift+Space` typed within one frame would become `Space`.
 pub fn give_modifiers(
     mut messages: MessageReader<KeyboardInput>,
     mut lost: MessageReader<KeyboardFocusLost>,
@@ -21,7 +21,7 @@ pub fn give_modifiers(
     let typed = walk(messages.read(), &mut held);
     for mut input in &mut inputs {
         let keys = || input.events.iter().filter(|event| matches!(event, Event::Key { .. }));
-        // Where the two do not match one to one, bevy_egui's answer stands.
+        // If the two lists do not match one to one, bevy_egui's events are kept.
         if typed.is_empty() || keys().count() != typed.len() {
             continue;
         }
@@ -30,16 +30,15 @@ pub fn give_modifiers(
     }
 }
 
-/// A key at the moment when it was pressed or let go.
+/// A key at the moment when it was pressed or released.
 #[derive(Clone, Debug, PartialEq)]
 struct Typed {
     modifiers: Modifiers,
-    /// Text that the key writes, if any.
+    /// The text that the key types, if any.
     text: Option<String>,
 }
 
-/// Gives each key its modifiers, and its text where bevy_egui left it out because a shortcut followed in the
-/// same frame.
+/// Gives each key its modifiers, and its text if bevy_egui left it out because a shortcut followed in the same frame.
 fn as_typed(events: Vec<Event>, typed: &[Typed]) -> Vec<Event> {
     let mut typed = typed.iter();
     let mut all: Vec<Event> = Vec::with_capacity(events.len());
@@ -56,7 +55,8 @@ fn as_typed(events: Vec<Event>, typed: &[Typed]) -> Vec<Event> {
     all
 }
 
-/// Adds the copy, cut or paste of a shortcut that was over before the frame's end: bevy_egui then has its key alone.
+/// Adds the copy, cut or paste event of a shortcut that was released before the frame's end, for which bevy_egui sends
+/// only the key.
 fn add_clipboard(events: &mut Vec<Event>, mut paste: impl FnMut() -> Option<String>) {
     let mut all = Vec::with_capacity(events.len());
     let mut rest = std::mem::take(events).into_iter().peekable();
@@ -77,7 +77,7 @@ fn add_clipboard(events: &mut Vec<Event>, mut paste: impl FnMut() -> Option<Stri
     *events = all;
 }
 
-/// Each key that is no modifier itself.
+/// Returns each key that is not a modifier.
 fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifiers) -> Vec<Typed> {
     let mut typed = Vec::new();
     for message in messages {
@@ -95,7 +95,8 @@ fn walk<'a>(messages: impl Iterator<Item = &'a KeyboardInput>, held: &mut Modifi
     typed
 }
 
-/// Text of a key, as bevy_egui has it; none with Ctrl or Cmd, except Ctrl with Alt, which is AltGr.
+/// Returns the text of a key, as bevy_egui would. Keys with Ctrl or Cmd have none, except with Ctrl and Alt, which is
+/// AltGr.
 fn text(message: &KeyboardInput, held: Modifiers) -> Option<String> {
     let is_shortcut = held.ctrl || held.command || held.mac_cmd;
     if is_shortcut && !(held.ctrl && held.alt && !cfg!(target_os = "macos")) {
@@ -132,7 +133,7 @@ mod tests {
         let mut events = within_a_frame.clone();
         add_clipboard(&mut events, paste);
         assert_eq!(events, [&within_a_frame[..1], &[Event::Paste("pasted".to_owned())], &within_a_frame[1..]].concat());
-        // What bevy_egui has added is not added again, and a letter is no shortcut.
+        // Events that bevy_egui has added are not added again, and a plain letter is not a shortcut.
         let there = vec![key(c, true, Modifiers::COMMAND), Event::Copy, key(v, true, Modifiers::NONE)];
         let mut events = there.clone();
         add_clipboard(&mut events, paste);
@@ -170,7 +171,7 @@ mod tests {
         let typed = walk(messages.iter(), &mut held);
         let key = |key, pressed, modifiers| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
         let ctrl = Modifiers::CTRL | Modifiers::COMMAND;
-        // With Ctrl held at the end of the frame, bevy_egui gives no text and Ctrl to every key.
+        // With Ctrl held at the end of the frame, bevy_egui gives every key Ctrl and no text.
         let (letter, enter) = (egui::Key::A, egui::Key::Enter);
         let events = vec![key(letter, true, ctrl), key(letter, false, ctrl), key(enter, true, ctrl)];
         let none = Modifiers::NONE;

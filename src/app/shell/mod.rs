@@ -1,4 +1,4 @@
-//! The window around the workspace: its systems, pages, dialogs and keys, and what is done when something is asked of it.
+//! The window around the workspace: its systems, pages, dialogs and keys, and the functions that perform its actions.
 
 pub mod beside;
 pub mod course;

@@ -40,12 +40,12 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Reads the file, finds the work on it and starts its kernel.
+    /// Reads the file, finds the learner's work on it and starts its kernel.
     pub fn of(path: &Path, setup: &Setup) -> Self {
         Self::on(Session::new(setup.home.clone(), path, setup.waker.clone()), setup.seed, setup)
     }
 
-    /// Opens a copy of what somebody shared or handed in, with the seed that it has.
+    /// Opens a copy of a file that was shared or handed in, with its own seed.
     pub fn of_copy(shared: SharedWork, setup: &Setup) -> Self {
         let seed = setup.seed.or(shared.content.work.seed);
         Self::on(Session::on_copy(setup.home.clone(), shared, setup.waker.clone()), seed, setup)
@@ -67,7 +67,7 @@ impl Opening {
         }
     }
 
-    /// Shows it in a window where no lesson is open, or no longer: see [`close`].
+    /// Shows the lesson in a window without an open lesson; see [`close`].
     pub fn show(self, world: &mut World) {
         let (path, opened) = (self.session.path().to_owned(), self.session.opened().to_owned());
         world.resource_scope(|world, mut view: Mut<ViewState>| {
@@ -100,7 +100,7 @@ pub fn open(world: &mut World, path: PathBuf) {
         let job = Job::run(0, setup.waker.hook(), move |_| SharedWork::open(&path, None, of_program));
         world.resource_mut::<Jobs>().opening = Some(job);
         let mut state = world.resource_mut::<WindowState>();
-        // What is being written is shown on.
+        // The note on an export in progress stays.
         if !state.is_exporting() {
             state.export = ExportModel::Opening;
         }
@@ -115,7 +115,7 @@ pub fn open(world: &mut World, path: PathBuf) {
     }
 }
 
-/// Nobody waits any more for a file that is read.
+/// Drops a file that is still being read.
 fn give_up_opening(world: &mut World) {
     world.resource_mut::<Jobs>().opening = None;
     let mut state = world.resource_mut::<WindowState>();
@@ -124,7 +124,7 @@ fn give_up_opening(world: &mut World) {
     }
 }
 
-/// Opens what somebody shared or handed in, once it is read.
+/// Opens a shared file once it is read.
 pub fn open_shared(world: &mut World) {
     let Some(read) = world.resource_mut::<Jobs>().opening.as_mut().and_then(Job::poll) else { return };
     give_up_opening(world);
@@ -136,7 +136,7 @@ pub fn open_shared(world: &mut World) {
     }
 }
 
-/// Shows another lesson, once the work on this one is safe.
+/// Shows another lesson, once the work on the open one is saved.
 fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     if let Some(why) = unsaved(world) {
         let why = format!("No other lesson was opened, because the work on this one cannot be saved yet: {why}");
@@ -153,12 +153,13 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
 pub enum OpeningPhase {
     #[default]
     Closed,
-    /// Its picture is lit, and waits for the model.
+    /// The picture is highlighted, and waits for the model.
     Waits,
     Done,
 }
 
-/// Lights the opening picture, and plays it when the model is there. A learner who comes back finds what was left.
+/// Highlights the opening picture, and plays it when the model is trained. A returning learner sees the saved view
+/// instead.
 pub fn show_opening_cell(
     models: Res<LatestModels>,
     link: Res<Link>,
@@ -188,7 +189,7 @@ pub fn show_opening_cell(
     }
     if *phase == OpeningPhase::Waits && is_trained(snapshot) {
         *phase = OpeningPhase::Done;
-        // Meanwhile the learner may have gone on.
+        // The learner may have changed the view meanwhile.
         if view.highlight.shown_cell.as_deref() == Some(id) && view.walk.at() == 0.0 && !view.walk.is_gliding() {
             view.walk.play(plays, time);
             if sentence != 0 {

@@ -1,7 +1,7 @@
-//! Performs what keys, buttons, menus, dialogs and links ask of the window. Nothing else does.
+//! Performs the actions of keys, buttons, menus, dialogs and links. No other code does.
 //!
-//! Each action of the table is named in [`effect`], as a function of the part of the window that it acts on; an
-//! action that is not named there does not compile.
+//! Each action of the table is listed in [`effect`] with a function of the part of the window on which it acts. An
+//! action that is missing there is a compile error.
 
 use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};
 use attune_engine::quantity::Quantity;
@@ -33,7 +33,7 @@ use crate::app::workspace::notices::SavingChoice;
 use crate::app::workspace::top_bar::SENTENCE;
 use crate::app::workspace::{Workspace, WorkspaceState};
 
-/// Does what was asked for in this frame.
+/// Performs the actions that were requested in this frame.
 pub fn perform(world: &mut World) {
     opening::open_shared(world);
     for action in std::mem::take(&mut world.resource_mut::<WindowState>().asked) {
@@ -53,20 +53,20 @@ pub fn perform(world: &mut World) {
             }
             Action::SetPace(pace) => world.resource_mut::<Outbox>().pace = pace,
         }
-        // What comes next may open another lesson: commands are for this one.
+        // The next action may open another lesson, but the commands belong to this one.
         send_now(world);
     }
     presentation::follow(world);
 }
 
-/// The effect of an action, as a function of the part that it acts on. It is called as often as the key was pressed.
+/// The effect of an action, as a function of the part on which it acts. It is called once for each press of the key.
 enum Effect {
     View(fn(&mut ViewState)),
-    /// Called with the place of the key among those of its row: the panel.
+    /// Called with the index of the key within its row, which is that of the panel.
     Workspace(fn(&mut Workspace, usize)),
     Window(fn(&mut WindowState)),
     World(fn(&mut World)),
-    /// Commands for the kernel, by what is shown; called once, for all presses.
+    /// Returns commands for the kernel, given the current models. It is called once for all presses.
     Kernel(fn(&LatestModels, Pressed<WindowAction>) -> Vec<Command>),
 }
 
@@ -167,7 +167,7 @@ fn perform_row(world: &mut World, pressed: Pressed<WindowAction>) {
     }
 }
 
-/// A step on the walk. Where no word looks at another, there is nothing to walk through but the way from static to
+/// Takes a step on the walk. If no word attends to another, there are no steps, and the points move from static to
 /// contextual.
 fn step_on(world: &mut World) {
     let attention = world.resource::<LatestModels>().get::<AttentionMaps>();
@@ -191,7 +191,7 @@ fn hide_sinks(world: &mut World) {
     world.resource_mut::<ViewState>().selection.reading.turn_sinks(has_sinks);
 }
 
-/// Plays or pauses, takes a step, or looks at another step.
+/// Returns the command that plays or pauses training, trains one step, or shows another step.
 pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel) -> Option<Command> {
     let Pressed { action, which, count } = pressed;
     let look = |by: usize| {
@@ -199,7 +199,8 @@ pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel
         look_at(training, to)
     };
     match action {
-        // At the last step the button cannot be pressed, but the key can: the kernel's notice says why nothing happens.
+        // At the last step the button is disabled, but the key is not: the kernel's notice explains why nothing
+        // happens.
         WindowAction::Play if training.stage == TrainingStage::Finished => {
             Some(Command::Training(TrainingCommand::Play))
         }
@@ -211,7 +212,7 @@ pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel
     }
 }
 
-/// Begins a comparison, with its panel in front and the keyboard for the second sentence; or ends it.
+/// Begins a comparison, with its panel in front and the keyboard in the field of the second sentence; or ends it.
 fn compare(world: &mut World) {
     let Some(sentences) = world.resource::<LatestModels>().get::<SentencesModel>() else { return };
     world.resource_mut::<Outbox>().commands.push(toggle(&sentences));
@@ -247,7 +248,7 @@ fn ask_for_keyboard(world: &mut World, to: Id) {
     }
 }
 
-/// Hands a choice about the learner's work to the session.
+/// Passes a choice about the learner's work to the session.
 fn choose(world: &mut World, choice: SavingChoice) {
     if let Some(mut session) = world.get_resource_mut::<Session>() {
         session.choice = Some(choice);

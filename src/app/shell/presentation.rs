@@ -37,7 +37,7 @@ fn begin(world: &mut World) {
         );
         return;
     };
-    // A lesson of its own: its snapshots are not those of the work, which are saved.
+    // A separate lesson value, by which snapshots of the presentation are told from those of the work, which are saved.
     let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
     let Some(own) = &world.resource::<Link>().0 else { return };
     let worker = source.copy(own, lesson.clone());
@@ -58,7 +58,7 @@ fn begin(world: &mut World) {
     world.resource_mut::<WindowState>().presentation = Some(Presentation::new(lesson, at, before));
 }
 
-/// Takes back what has run and what was answered.
+/// Returns commands that clear outputs and answers.
 fn afresh(snapshot: &Snapshot) -> impl Iterator<Item = Command> {
     snapshot.notebook.cells.iter().filter_map(|shown| {
         let command = match &*shown.cell.kind {
@@ -70,21 +70,21 @@ fn afresh(snapshot: &Snapshot) -> impl Iterator<Item = Command> {
     })
 }
 
-/// Ends the talk: the lesson, the stage and the view are as they were before it.
+/// Ends the presentation and restores the lesson, the stage and the view.
 pub fn end(world: &mut World) {
     let Some(talk) = world.resource_mut::<WindowState>().presentation.take() else { return };
     let Before { link, mut view, controls, strip, fitted } = talk.before;
     world.resource_mut::<Outbox>().commands.clear();
     world.insert_resource(link);
     let mut now = world.resource_mut::<ViewState>();
-    // The camera comes home where another stage cell was shown: none was.
+    // A change of this counter would move the camera to its home position, as for a newly shown stage cell.
     view.highlight.shows = now.highlight.shows;
     *now = ViewState { preferences: now.preferences, ..view };
     let mut tab = world.resource_mut::<StageTab>();
     (tab.controls, tab.strip, tab.fitted) = (controls, strip, fitted);
 }
 
-/// Turns to the next slide, or the one before.
+/// Turns to the next slide, or the previous one.
 pub fn turn(world: &mut World, is_on: bool) {
     let Some(slides) = world.resource::<LatestModels>().get::<SlidesModel>() else { return };
     if let Some(talk) = &mut world.resource_mut::<WindowState>().presentation {
@@ -92,7 +92,7 @@ pub fn turn(world: &mut World, is_on: bool) {
     }
 }
 
-/// Sets the stage for a slide that was come to, and reveals what it reveals, as soon as there is a model.
+/// Sets the stage for a new slide and reveals what it reveals, as soon as there is a model.
 pub fn follow(world: &mut World) {
     if world.resource::<WindowState>().presentation.is_none() {
         return;
@@ -114,7 +114,7 @@ pub fn follow(world: &mut World) {
     }
 }
 
-/// The command that reveals what a slide reveals, once.
+/// Returns the command that reveals what a slide reveals, if that is not revealed yet.
 fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
     let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == slide.cell)?;
     let attempts = shown.cell.attempts();
@@ -127,7 +127,7 @@ fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
     Some(Command::Notebook(NotebookCommand::Cell(slide.cell.clone(), command)))
 }
 
-/// Shows what the slide's stage cell says, or a stop of its walk.
+/// Shows the slide's stage cell, or a stop of its walk.
 fn set_stage(talk: &mut Presentation, slide: &Slide, snapshot: &Snapshot, view: &mut ViewState) -> Option<Command> {
     let stop = match &slide.shows {
         SlideContent::Walk(stop) => Some(*stop),

@@ -1,5 +1,5 @@
-//! The screen: the lesson in its workspace, a talk in its place or the page of the course over it, and above
-//! them dialogs and notes; and which keys of the window are looked for, and when.
+//! The content of the window: the lesson in its workspace, a presentation or the course page, with dialogs and notes
+//! above them; also which of the window's keys are live.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,8 @@ pub fn draw(
 }
 
 impl Screen<'_> {
-    /// Follows the learner's settings and what is typed. `window` is its size; a talk is as large as that allows.
+    /// Applies the learner's settings and processes typing. `window` is the window's size, to which a presentation is
+    /// scaled.
     fn begin(&mut self, ctx: &Context, window: Option<egui::Vec2>) {
         let talk_zoom = window.filter(|_| self.state.presentation.is_some()).map(zoom);
         follow_preferences(ctx, &self.view, talk_zoom.unwrap_or(self.view.preferences.zoom));
@@ -82,7 +83,7 @@ impl Screen<'_> {
         self.opened().announce(ctx);
     }
 
-    /// The page and what lies over it, which decide what the keys are for.
+    /// Returns the page and the windows over it, which decide which keys are live.
     fn opened(&self) -> Opened {
         let page = match &self.state.presentation {
             _ if self.page.is_open => Page::Course,
@@ -97,7 +98,7 @@ impl Screen<'_> {
         }
     }
 
-    /// Overlays above the lesson: the page of the course, dialogs, files that are held over the window.
+    /// Shows what is above the lesson: the course page, dialogs, and the notice for dragged files.
     fn overlays_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let (state, workspace) = (&mut *self.state, &mut self.workspace.0);
@@ -116,7 +117,7 @@ impl Screen<'_> {
             .extend(chosen.into_iter().chain(dropped(&ctx).map(|path| Action::UseFile(FilePurpose::Dropped, path))));
         let keys = pressed(&ctx, is_of_every_page);
         state.asked.extend(keys.into_iter().map(Action::Row));
-        // Under a dialog it would lie over its buttons.
+        // A note would cover the dialog's buttons.
         if !state.is_dialog_open() && exported_ui(&ctx, &state.export) {
             state.export = ExportModel::None;
         }
@@ -141,13 +142,13 @@ impl Screen<'_> {
     fn take_talk_keys(&mut self, ctx: &Context) {
         let keys = talk_keys(ctx);
         if !keys.is_empty() {
-            // After a key press in a talk, the pointer is ignored until it moves.
+            // After a key press in a presentation, the pointer is ignored until it moves.
             ctx.input_mut(|input| input.pointer = PointerState::default());
         }
         self.state.asked.extend(keys.into_iter().map(Action::Row));
     }
 
-    /// The keys of the sentence and of the stage.
+    /// Handles the keys of the sentence and of the stage.
     fn take_stage_keys(&mut self, ctx: &Context) {
         let (stage, tab) = (&*self.on_stage, &mut *self.tab);
         tab.strip.followed = stage.walk.as_deref().and_then(WalkModel::source_query);
@@ -164,7 +165,7 @@ impl Screen<'_> {
         let requests = presentation_ui(ui, models, talk, &mut view.for_panels(), &mut stage, prose);
         outbox.commands.extend(requests.commands);
         live_card_ui(ui.ctx(), &mut prose.card);
-        // Links within the lesson's picture are followed; a talk leads to no other page or panel.
+        // Links within the lesson are followed; a presentation leads to no other page or panel.
         let is_here = |link: &TextLink| {
             matches!(link, TextLink::Word(_) | TextLink::Head(_) | TextLink::Sentence(_) | TextLink::Time(_))
         };
@@ -207,42 +208,42 @@ impl Screen<'_> {
     }
 }
 
-/// A file that was let go over the window.
+/// Returns a file that was dropped on the window.
 fn dropped(ctx: &Context) -> Option<PathBuf> {
     ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()))
 }
 
-/// The key is the same on every page of the window; others are a lesson's.
+/// Returns whether an action's key works on every page; other keys belong to a lesson.
 fn is_of_every_page(action: WindowAction) -> bool {
     use WindowAction::{Browse, CloseKeySheet, Course, KeySheet, Larger, Panel, Smaller, Theme, UsualSize};
     matches!(action, KeySheet | CloseKeySheet | Larger | Smaller | UsualSize | Theme | Course | Browse | Panel)
 }
 
-/// The actions of a talk.
+/// Returns the actions of a presentation whose keys were pressed.
 fn talk_keys(ctx: &Context) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{NextSlide, PreviousSlide};
-    // A control that has the keyboard keeps Space and the arrows; the keys of a presenter are always the talk's.
+    // A focused control keeps Space and the arrows, but the keys of a presenter always turn slides.
     let is_presenters =
         ctx.input(|input| input.key_pressed(egui::Key::PageDown) || input.key_pressed(egui::Key::PageUp));
     let turns = is_presenters || Focus::of(ctx) != Focus::Control;
     pressed(ctx, |action| turns || !matches!(action, NextSlide | PreviousSlide))
 }
 
-/// Parts of a lesson that its keys can act on.
+/// Properties of the lesson on which the meaning of keys depends.
 #[derive(Clone, Copy, Default)]
 pub struct LessonKeys {
     pub has_notebook: bool,
     pub has_sentences: bool,
     pub has_walk: bool,
     pub has_layers: bool,
-    /// A word of the sentence has several pieces.
+    /// Whether a word of the sentence consists of several pieces.
     pub has_pieces: bool,
-    /// The picture can be seen through a norm of the model.
+    /// Whether the picture can be shown through a norm of the model.
     pub has_scale: bool,
     pub training: Option<TrainingStage>,
 }
 
-/// The actions whose keys are a lesson's.
+/// Returns the actions of a lesson whose keys were pressed.
 pub fn lesson_keys(ctx: &Context, lesson: &LessonKeys) -> Vec<Pressed<WindowAction>> {
     use WindowAction::{
         Beside, BrowseTraining, BrowseTrainingFar, Compare, Glossary, HandIn, HideSinks, LayerBefore, NextLayer,

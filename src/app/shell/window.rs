@@ -1,4 +1,4 @@
-//! The window: `attune [LESSON]`. How it opens, which systems it has, when it draws, and how it closes.
+//! The window of `attune [LESSON]`: how it opens, its systems, when it draws, and how it closes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,39 +39,39 @@ use crate::app::work::session::{self, Session};
 use crate::app::work::source::{self, LessonIssues};
 use crate::app::work::waker::Waker;
 
-/// How the window opens.
+/// Options for opening the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WindowOptions {
-    /// The lesson file; none: the course.
+    /// The lesson file; `None` for the course.
     pub path: Option<PathBuf>,
-    /// A file that was shared, in the place of a lesson.
+    /// A shared file, which is opened instead of a lesson.
     pub shared: Option<SharedWork>,
-    /// Another model beside it, or another file of vectors.
+    /// Another model or another file of vectors, for comparison.
     pub beside: Option<Beside>,
-    /// Replaces a lesson's seed.
+    /// The seed that replaces a lesson's own.
     pub seed: Option<u64>,
-    /// Inner size, in pixels.
+    /// The inner size, in pixels.
     pub size: Option<(u32, u32)>,
-    /// `None`: as it was left, or what the system prefers.
+    /// The theme; `None` for the last one, or the system's.
     pub dark: Option<bool>,
-    /// The store of the learner's work; `None`: nothing is kept.
+    /// The store of the learner's work; `None` to save nothing.
     pub home: Option<Home>,
 }
 
-/// The other one of two that are compared.
+/// The second model or file of vectors of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Beside {
     Model(Arc<Lesson>),
-    /// A file of vectors, beside one.
+    /// A file of vectors, to compare with another one.
     Vectors(PathBuf),
 }
 
 /// Opens the window and returns when it is closed.
 ///
-/// A lesson with issues opens too: the window shows them and reads the file again when it is saved.
+/// A lesson with issues opens too: the window shows the issues and reads the file again when it is saved.
 pub fn run(options: WindowOptions) -> Result<(), AppFault> {
     let setup = Setup { seed: options.seed, home: options.home.clone(), waker: Waker::default(), has_editor: true };
-    // The kernel starts first: the static vectors train while the window opens.
+    // The kernel starts first, so that the static vectors train while the window opens.
     let of_copy = options.shared.clone().map(|shared| Opening::of_copy(shared, &setup));
     let opening = of_copy.or_else(|| options.path.as_deref().map(|path| Opening::of(path, &setup)));
     let settings = WindowSettings::kept(options.home.as_ref());
@@ -92,13 +92,13 @@ pub fn run(options: WindowOptions) -> Result<(), AppFault> {
         Some(Beside::Vectors(path)) => beside::await_space(app.world_mut(), path),
         None => {}
     }
-    // The event loop takes the app.
+    // Cloned now, because the event loop takes the app.
     let recovery = app.world().resource::<Recovery>().clone();
     app.run();
     recovery.fault().map_or(Ok(()), Err)
 }
 
-/// Winit panics where no display answers; this says which one was asked.
+/// Returns the error for a display that does not answer. It names the display; winit would panic.
 fn no_display(why: &str) -> AppFault {
     let set: Vec<String> = ["WAYLAND_DISPLAY", "DISPLAY"]
         .iter()
@@ -134,7 +134,7 @@ fn windowed(options: &WindowOptions, (width, height): (u32, u32), renderer: Rend
         DefaultPlugins
             .set(WindowPlugin { primary_window: Some(window), close_when_requested: false, ..default() })
             .set(RenderPlugin { render_creation: renderer, ..default() })
-            // Warnings of our own and errors of the libraries.
+            // Shows warnings of the program and errors of the libraries.
             .set(LogPlugin { level: bevy::log::Level::WARN, filter: "error,attune=warn".to_owned(), ..default() }),
     )
     .add_plugins((systems::plugin, plugin))
@@ -153,8 +153,8 @@ fn plugin(app: &mut App) {
     app.add_systems(Last, pace.in_set(AppSystems::Pace));
 }
 
-/// Adds what a window has and a picture has not, in its order: the learner's work, pages and dialogs. It needs neither a
-/// display nor a graphics card.
+/// Adds the systems of a window that the rendering of pictures does not need: the learner's work, pages and dialogs.
+/// They need neither a display nor a graphics card.
 pub fn add_systems(app: &mut App) {
     let is_no_talk = |state: Res<WindowState>| state.presentation.is_none();
     app.init_resource::<Jobs>()
@@ -164,7 +164,7 @@ pub fn add_systems(app: &mut App) {
         .add_systems(
             Update,
             (
-                // What is saved during a talk is taken in when it ends.
+                // A file saved during a presentation is read when it ends.
                 source::reload.run_if(is_no_talk).before(systems::receive),
                 (opening::show_opening_cell, source::follow_beside, beside::open_awaited)
                     .after(systems::receive)
@@ -188,13 +188,13 @@ pub fn add_systems(app: &mut App) {
         );
 }
 
-/// The camera draws nothing: egui draws on it.
+/// Adds a camera that draws nothing itself, because egui draws on it.
 fn spawn_camera(mut commands: Commands) {
     commands.spawn((Camera2d, Msaa::Off));
 }
 
-/// Closes the window when it is asked to. What is not yet kept is written first, and what cannot be is said; asked a second
-/// time, it closes.
+/// Closes the window on request. Pending changes are written first, and the window stays open if they cannot be; on a
+/// second request it closes anyway.
 pub fn close(world: &mut World) {
     let requested = world.resource_mut::<Messages<WindowCloseRequested>>().drain().count() > 0;
     let session = world.get_resource::<Session>();
@@ -211,23 +211,23 @@ pub fn close(world: &mut World) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// The reason not to close yet: work that would be lost.
+/// Returns the reason not to close yet: work that would be lost.
 fn obstacle(world: &mut World) -> Option<String> {
     let unsaved = unsaved(world).map(|why| format!("Your last changes are not saved: {why}."));
     let is_exporting = world.resource::<WindowState>().is_exporting();
     unsaved.or_else(|| is_exporting.then(|| "An export is being written.".to_owned()))
 }
 
-/// Saves the work where the graphics device was lost.
+/// Saves the work after the graphics device was lost.
 fn rescue(world: &mut World) -> Option<String> {
     let why = unsaved(world).map(|why| format!("your last changes are not saved: {why}"));
-    // A window that rests would wait for an event before its next frame.
+    // An idle window would wait for an event before its next frame.
     world.resource::<Setup>().waker.wake();
     let is_saved = world.get_resource::<Session>().is_some_and(Session::is_saved);
     why.or_else(|| is_saved.then(|| "your work is saved".to_owned()))
 }
 
-/// Sets how winit runs until the next frame. Snapshots wake it by themselves.
+/// Sets how long winit waits until the next frame. Snapshots wake it by themselves.
 fn pace(
     time: Res<Time<Real>>,
     (view, stage): (Res<ViewState>, Res<StageState>),
@@ -257,8 +257,8 @@ fn pace(
     }
 }
 
-/// Lets egui sleep: bevy_egui tells it the state of the modifier keys in every frame, and egui draws
-/// another frame after every event.
+/// Drops events that would keep egui awake: bevy_egui sends the state of the modifier keys in every frame, and egui
+/// draws another frame after every event.
 fn drop_idle_events(mut inputs: Query<&mut EguiInput>, mut last: Local<Modifiers>) {
     for mut input in &mut inputs {
         input.events.retain(|event| match event {

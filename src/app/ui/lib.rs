@@ -1,15 +1,15 @@
-//! What every part of the window shares.
+//! The parts that the whole window shares.
 //!
 //! | folder or file | job |
 //! |---|---|
 //! | [`theme`] | every colour, size, duration and face |
 //! | [`actions`] | every key and menu entry, one row each |
-//! | [`ui_state`] | what the viewer has selected, lit, pointed at and preferred |
+//! | [`ui_state`] | the viewer's choices: selection, highlights, hover, preferences |
 //! | [`widgets`] | controls that several panels share |
 //! | [`text`] | typeset Markdown with formulas, the code editor, a lesson's pictures |
-//! | [`link`] | the models of the latest snapshot, the road to the kernel, the phases of a frame |
+//! | [`link`] | the models of the latest snapshot, the connection to the kernel, the phases of a frame |
 //!
-//! Each names those above it alone; actions, widgets and text name egui, never Bevy.
+//! Each depends only on those above it; actions, widgets and text use egui but not Bevy.
 
 #![cfg(feature = "app")]
 

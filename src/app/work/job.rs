@@ -8,23 +8,23 @@ use std::thread;
 use attune_core::kernel::snapshot::Progress;
 use bevy::platform::cell::SyncCell;
 
-/// Work that is being done. Its thread ends by itself, even if its result is no longer wanted.
+/// A job in progress. Its thread ends by itself, even if its result is no longer needed.
 pub struct Job<T> {
-    /// `None` once the end has been told.
+    /// The receiver of the result; `None` once the result has been returned.
     news: Option<SyncCell<Receiver<Result<T, String>>>>,
     done: Arc<AtomicUsize>,
     of: usize,
 }
 
-/// The parts that are done, counted by the work itself.
+/// A counter of completed parts, which the job itself increases.
 pub struct Count<'a> {
-    /// The window shows with its next frame what is stored there.
+    /// The number that the window shows in its next frame.
     pub done: &'a AtomicUsize,
     wake: &'a dyn Fn(),
 }
 
 impl Count<'_> {
-    /// Counts one more; the window shows it at once.
+    /// Counts one more part; the window shows it at once.
     pub fn one(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
         (self.wake)();
@@ -32,7 +32,7 @@ impl Count<'_> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Begins work of the given number of parts. `waker` is called, from another thread, whenever [`Self::poll`] or
+    /// Starts a job with the given number of parts. `waker` is called from another thread whenever [`Self::poll`] or
     /// [`Self::progress`] has news.
     pub fn run(
         of: usize,
@@ -43,7 +43,7 @@ impl<T: Send + 'static> Job<T> {
         let done = Arc::new(AtomicUsize::new(0));
         let job = Self { news: Some(SyncCell::new(news)), done: done.clone(), of };
         thread::spawn(move || {
-            // Last of all, the window learns that there is an end, even if it is a panic.
+            // Dropped last, so that the window learns of the end even after a panic.
             let waker = AtEnd(waker);
             let sender = sender;
             let result = work(&Count { done: &done, wake: &waker.0 });
@@ -57,7 +57,7 @@ impl<T: Send + 'static> Job<T> {
         Progress { done: self.done.load(Ordering::Relaxed), of: self.of }
     }
 
-    /// Once it has ended, and once only: its result, or why there is none.
+    /// Returns the result, or the reason for its absence, once after the job has ended.
     pub fn poll(&mut self) -> Option<Result<T, String>> {
         let result = match self.news.as_mut()?.get().try_recv() {
             Ok(result) => result,

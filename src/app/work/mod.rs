@@ -1,4 +1,4 @@
-//! The learner's work and files: the lesson file, what is kept of the work on it, exports.
+//! The learner's work and files: the lesson file, saving the work on it, and exports.
 
 pub mod editor;
 pub mod export;

@@ -1,4 +1,4 @@
-//! Profile of the learner, saved beside the work on lessons: progress in the course, and the window's settings.
+//! The learner's profile, saved beside the work on lessons: progress in the course, and the window's settings.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,11 +15,12 @@ use super::waker::Waker;
 use crate::app::theme::size;
 use crate::app::ui_state::{ThemeChoice, ViewState};
 
-/// The ids that each is kept under.
+/// The key of the progress in the course.
 const COURSE: &str = "course";
+/// The key of the window's settings.
 const SETTINGS: &str = "look";
 
-/// No screen has more pixels a side.
+/// The largest side of a window, in pixels; no screen is larger.
 const SIDE_MAX: u32 = 16_384;
 
 /// Theme, zoom and size of the window, saved when they change.
@@ -29,7 +30,7 @@ pub struct WindowSettings {
     pub theme: Option<ThemeChoice>,
     pub zoom: Option<f32>,
     pub reduced_motion: bool,
-    /// Size of the window, in pixels.
+    /// The size of the window, in pixels.
     pub window: Option<(u32, u32)>,
 }
 
@@ -47,19 +48,19 @@ impl WindowSettings {
         }
     }
 
-    /// Saved settings; the defaults where nothing can be read.
+    /// Reads the saved settings, or returns the defaults if they cannot be read.
     pub fn kept(home: Option<&Home>) -> Self {
         home.and_then(|home| store::read(home, &Key::named(SETTINGS)).value).unwrap_or_default()
     }
 
-    /// The size that the window had.
+    /// Returns the saved size of the window.
     pub fn window_size(&self) -> Option<(u32, u32)> {
         let (width, height) = self.window?;
         let side = |side: u32, least: f32| side.clamp(least as u32, SIDE_MAX);
         Some((side(width, size::WINDOW_MIN.0), side(height, size::WINDOW_MIN.1)))
     }
 
-    /// All but what the command line gives.
+    /// Applies the settings, except for those that the command line sets.
     pub fn put_back(&self, view: &mut ViewState, keeps_theme: bool) {
         if let Some(theme) = self.theme.filter(|_| !keeps_theme) {
             view.preferences.theme = theme;
@@ -71,12 +72,12 @@ impl WindowSettings {
     }
 }
 
-/// Saves the learner's profile. Absent in a picture; without a home folder nothing is saved.
+/// Saves the learner's profile. Absent when a picture is rendered; without a home folder, nothing is saved.
 #[derive(Resource)]
 pub struct Profile {
     course: Option<Mutex<Saver<Course>>>,
     settings: Option<Mutex<Saver<WindowSettings>>>,
-    /// The last ones that were put.
+    /// The progress that was put last.
     tasks: Option<(String, Tasks)>,
     last_settings: Option<WindowSettings>,
 }
@@ -90,7 +91,7 @@ impl Profile {
         Self { course, settings, tasks: None, last_settings: None }
     }
 
-    /// How far the lesson is, if that has changed.
+    /// Puts the progress in the lesson, if it has changed.
     pub fn put_course(&mut self, file: &Path, snapshot: &Snapshot, opened: SystemTime) {
         let tasks = (snapshot.lesson.id.clone(), Tasks::of(&snapshot.notebook));
         if self.tasks.as_ref() != Some(&tasks) {
@@ -99,14 +100,14 @@ impl Profile {
         }
     }
 
-    /// Merges this into what is kept.
+    /// Merges progress into what is saved.
     pub fn add(&mut self, course: Course) {
         if let Some(saver) = &mut self.course {
             saver.get_mut().unwrap_or_else(PoisonError::into_inner).put(Arc::new(course));
         }
     }
 
-    /// Another lesson is open: how far it is has not been put.
+    /// Forgets the last progress, because another lesson is open.
     pub fn forget_tasks(&mut self) {
         self.tasks = None;
     }
@@ -119,7 +120,7 @@ impl Profile {
         self.last_settings = Some(settings);
     }
 
-    /// Waits until all is written.
+    /// Waits until everything is written.
     pub fn flush(&mut self) {
         if let Some(saver) = &mut self.course {
             saver.get_mut().unwrap_or_else(PoisonError::into_inner).flush();
@@ -130,7 +131,7 @@ impl Profile {
     }
 }
 
-/// The course as it is kept.
+/// Returns the saved progress in the course.
 pub fn kept_course(home: Option<&Home>) -> Course {
     home.and_then(|home| store::read(home, &Key::named(COURSE)).value).unwrap_or_default()
 }
@@ -143,7 +144,7 @@ pub fn keep(
     mut exits: MessageReader<AppExit>,
 ) {
     let Some(mut profile) = profile else { return };
-    // A window that has just been closed had the size of the frame before.
+    // A window that has just been closed has no size, so that of the last frame is used.
     let last = profile.last_settings.as_ref().and_then(|settings| settings.window);
     let size = window.single().ok().map(|window| (window.physical_width(), window.physical_height()));
     profile.put_settings(WindowSettings::of(&view, size.or(last)));

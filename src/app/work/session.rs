@@ -1,4 +1,4 @@
-//! The learner's work on one lesson file: found when it opens, saved when it changes, and whose it is.
+//! The learner's work on one lesson file: read when it opens, saved when it changes, and its ownership.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::{CheckpointRow, LockModel, SavingChoice, SavingModel, SavingStatus};
 
-/// All that is kept of a lesson.
+/// Everything that is saved for a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
@@ -32,19 +32,19 @@ pub struct SessionState {
 }
 
 impl Stored for SessionState {
-    /// 3: the work is a list of commands, which older programs would take for none.
+    /// In version 3 the work is a list of commands; older programs would read such a file as empty.
     const VERSION: u32 = 3;
 
     fn from_older(version: u32, json: &str) -> Option<Self> {
-        // Work is read in every form that it had.
+        // Every earlier form of the work is still read.
         (version < Self::VERSION).then(|| serde_json::from_str(json).ok()).flatten()
     }
 }
 
-/// How long the window waits for the kernel where something would be lost.
+/// The longest wait for the kernel where work would be lost otherwise.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Labels of checkpoints.
+/// The labels of checkpoints.
 const BEFORE_MERGE: &str = "before the parts that did not fit were left out";
 const BEFORE_RESET: &str = "before the lesson was reset";
 const BEFORE_GOING_BACK: &str = "before you went back to a checkpoint";
@@ -52,50 +52,51 @@ const BEFORE_OPENING: &str = "your changes, before the file was opened again";
 const THEIRS: &str = "the other window's changes, before this window took over again";
 const MINE: &str = "this window's changes, while another window was saving";
 
-/// Absent in a picture, and where no lesson is open.
+/// The session with a lesson; absent when a picture is rendered, and while no lesson is open.
 #[derive(Resource)]
 pub struct Session {
-    /// None where the platform names no folder.
+    /// The store; `None` if the platform names no home folder.
     home: Option<Home>,
     path: PathBuf,
-    /// The file that a copy was opened from: the work is on it, and not on the lesson.
+    /// The file from which a copy was opened. The work is saved for that file, and not for the lesson.
     copy_of: Option<PathBuf>,
-    /// The mark of the text that the lesson was read from; none of a model's folder.
+    /// The mark of the text from which the lesson was read; `None` for a model's folder.
     pub mark: Option<LessonMark>,
-    /// Content of a shared file, until the lesson opens.
+    /// The content of a shared file, until the lesson opens.
     shared: Option<Box<SharedWork>>,
     waker: Waker,
     opened: SystemTime,
     work: Option<OpenWork>,
-    /// The checkpoints, as the learner saw the list.
+    /// The checkpoints, as last listed for the learner.
     listed: Vec<Checkpoint>,
     /// The checkpoint that undoes the last reset.
     undo_restore: Option<Checkpoint>,
-    /// View that was saved, to be restored.
+    /// A saved view that is to be restored.
     restored: Option<SavedView>,
-    /// Model of the strip about saving, and what the learner chose there.
+    /// The model of the strip about saving.
     pub model: SavingModel,
+    /// The learner's choice in the strip.
     pub choice: Option<SavingChoice>,
-    /// The learner has said that the window closes whatever is lost.
+    /// Whether the learner chose to close the window even if work is lost.
     pub closes: bool,
 }
 
 /// The work on one lesson.
 struct OpenWork {
-    /// The lesson, as the kernel has it: snapshots of another one are not saved.
+    /// The lesson as the kernel has it. Snapshots of another one are not saved.
     lesson: Arc<Lesson>,
     saver: Mutex<Saver<SessionState>>,
-    /// The learner looks without saving.
+    /// Whether the learner chose to continue without saving.
     is_read_only: bool,
-    /// Since it was opened.
+    /// Whether the work has changed since it was opened.
     is_changed: bool,
-    /// The work that was handed to the saver last: its revision, and the view.
+    /// The revision of the work and the view that were last passed to the saver.
     last: Option<(u64, SavedView)>,
     /// The saving status that the window shows.
     status: Option<Status>,
-    /// The kernel's report that has been seen to.
+    /// The kernel's report that was last shown.
     report: Arc<[String]>,
-    /// The view that lends its word and head when the sentence is there.
+    /// A view whose word and head are restored once the sentence is there.
     awaited: Option<SavedView>,
 }
 
@@ -105,7 +106,7 @@ impl OpenWork {
     }
 }
 
-/// State that the window shows now.
+/// The current state of the window.
 struct ShownState<'a> {
     link: &'a Link,
     snapshot: Option<&'a Arc<Snapshot>>,
@@ -137,23 +138,23 @@ impl Session {
         }
     }
 
-    /// Work on a copy of what somebody shared or handed in: never on what the learner has of the lesson.
+    /// Starts a session with a copy of a shared or submitted file, apart from the learner's own work on the lesson.
     pub fn on_copy(home: Option<Home>, shared: SharedWork, waker: Waker) -> Self {
         let session = Self::new(home, &shared.lesson, waker);
         Self { copy_of: Some(shared.file.clone()), shared: Some(Box::new(shared)), ..session }
     }
 
-    /// The lesson's file.
+    /// Returns the lesson's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file that was opened: the lesson's, or the one that a copy was opened from.
+    /// Returns the file that was opened: the lesson's, or the one from which a copy was opened.
     pub fn opened(&self) -> &Path {
         self.copy_of.as_deref().unwrap_or(&self.path)
     }
 
-    /// The key under which the work is kept. That of a copy has a name that no lesson has.
+    /// Returns the key of the work. That of a copy has a name that no lesson can have.
     fn key(&self, lesson: &Lesson) -> Key {
         match &self.copy_of {
             None => Key::of_file(&lesson.id, &self.path),
@@ -161,7 +162,7 @@ impl Session {
         }
     }
 
-    /// Finds the work on a lesson, and becomes its owner if it has none. A copy begins with what its file has.
+    /// Opens the work on a lesson, and becomes its owner if it has none. A copy begins with the content of its file.
     pub fn open(&mut self, lesson: &Arc<Lesson>) -> Option<SessionState> {
         let shared = self.shared.take();
         let report = shared.as_ref().map_or_else(Vec::new, |shared| shared.report());
@@ -200,33 +201,33 @@ impl Session {
         loaded.value
     }
 
-    /// The snapshot is of the work, and not of a talk.
+    /// Returns whether the snapshot is of the work, and not of a presentation.
     fn is_of(&self, snapshot: &Snapshot) -> bool {
         self.work.as_ref().is_some_and(|work| Arc::ptr_eq(&work.lesson, &snapshot.lesson))
     }
 
-    /// The work is on a lesson of another id.
+    /// Returns whether the work is on a lesson with another id.
     pub fn is_of_other(&self, lesson: &Lesson) -> bool {
         self.work.as_ref().is_some_and(|work| work.lesson.id != lesson.id)
     }
 
-    /// The file was saved: the kernel goes on with another version of the lesson. Returns what is kept of
-    /// it where that is another one by its id.
+    /// Continues with a new version of the lesson, after its file was saved. If the id has changed, returns the work
+    /// that is saved for that lesson.
     pub fn lesson_saved(&mut self, lesson: &Arc<Lesson>) -> Option<SessionState> {
         match &mut self.work {
             Some(work) if work.lesson.id == lesson.id => {
                 work.lesson = lesson.clone();
-                // What was said of the file before is said anew, or no longer true.
+                // Reports about the earlier version are repeated or no longer true.
                 self.model.report.retain(|words| !work.report.contains(words));
                 work.report = Arc::from([]);
                 None
             }
-            // Dropped, the saver of the other writes what is left.
+            // The other work's saver writes pending changes when it is dropped.
             _ => self.open(lesson),
         }
     }
 
-    /// Does what the learner chose.
+    /// Performs the learner's choice.
     fn act(&mut self, shown: &ShownState) {
         match self.choice.take() {
             None => {}
@@ -260,15 +261,15 @@ impl Session {
     fn take_over(&mut self, shown: &ShownState) {
         let (Some(home), Some(latest)) = (&self.home, shown.snapshot) else { return };
         let Some(work) = self.work.take() else { return };
-        // Changed here since it was opened, while another window had it.
+        // Whether the work was changed here while another window owned it.
         let is_changed = work.is_changed;
-        // A lesson of its own tells the new kernel's snapshots from the old one's.
+        // A separate lesson value, by which snapshots of the new kernel are told from those of the old one.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         drop(work);
         let mut opened = take_over::<SessionState>(home, &self.key(&lesson));
         if is_changed && let Some(theirs) = &opened.loaded.value {
-            // What was done here while the other window had the work is not to be lost either. If it cannot be
-            // kept, nothing else can be saved, and the status will say so.
+            // Changes made here while the other window owned the work are kept too. If this fails, nothing else can be
+            // saved either, and the status says so.
             let mine = SessionState { kernel: Saved::of(latest), view: shown.view.clone() };
             let store = &mut opened.store;
             let _ = store.checkpoint_now(THEIRS).and_then(|_| {
@@ -282,14 +283,14 @@ impl Session {
             worker.open_saved(lesson, Some(state.kernel));
             self.restored = Some(state.view);
         } else if let Some(work) = &mut self.work {
-            // Nothing was saved there: this window goes on with what it has, and saves it.
+            // Nothing was saved there, so this window continues with its own state, and saves it.
             work.lesson = latest.lesson.clone();
             work.last = Some((latest.work_revision, shown.view.clone()));
             work.saver().put(Arc::new(SessionState { kernel: Saved::of(latest), view: shown.view.clone() }));
         }
     }
 
-    /// The checkpoints of the work, the newest first.
+    /// Lists the checkpoints of the work, newest first.
     pub fn list_checkpoints(&mut self) -> Vec<CheckpointRow> {
         self.listed = self.work.as_mut().map_or_else(Vec::new, |work| work.saver().folder().checkpoints());
         let row = |checkpoint: &Checkpoint| CheckpointRow {
@@ -309,7 +310,7 @@ impl Session {
         }
     }
 
-    /// Goes on with another state, once that of now is kept as a checkpoint. Does nothing where it cannot be.
+    /// Replaces the state after keeping the current one as a checkpoint, which is returned. Does nothing if that fails.
     fn replace(&mut self, state: SessionState, label: &str, shown: &ShownState) -> Option<Checkpoint> {
         let (Some(work), Some(worker), Some(now)) = (&mut self.work, &shown.link.0, shown.snapshot) else {
             self.model.report.push("Nothing was changed, because the current state is not saved.".to_owned());
@@ -326,7 +327,7 @@ impl Session {
                 return None;
             }
         };
-        // A lesson of its own tells the new kernel's snapshots from the old one's.
+        // A separate lesson value, by which snapshots of the new kernel are told from those of the old one.
         let lesson = Arc::new(Lesson::clone(&work.lesson));
         (work.lesson, work.last, work.report) = (lesson.clone(), None, Arc::from([]));
         work.saver().put(Arc::new(state.clone()));
@@ -335,7 +336,7 @@ impl Session {
         Some(checkpoint)
     }
 
-    /// Hands what has changed to the saver.
+    /// Passes changes to the saver.
     fn put(&mut self, snapshot: &Arc<Snapshot>, view: &SavedView, is_gliding: bool) {
         if !self.is_of(snapshot) {
             return;
@@ -345,7 +346,7 @@ impl Session {
             let news = snapshot.report.iter().filter(|words| !work.report.contains(words)).cloned();
             self.model.report.extend(news);
             work.report = snapshot.report.clone();
-            // As it was saved, before it is replaced.
+            // The checkpoint must have the state as it was saved, before it is replaced.
             if !work.report.is_empty()
                 && let Err(why @ NotSaved::Failed(_)) = work.saver().checkpoint(BEFORE_MERGE)
             {
@@ -353,7 +354,7 @@ impl Session {
             }
         }
         let is_other = match &work.last {
-            // What was asked for while the lesson opened is in its first snapshot.
+            // Changes made while the lesson was opening are already in its first snapshot.
             None => !work.report.is_empty() || snapshot.work_revision != snapshot.opened_revision,
             Some((last, last_view)) => *last != snapshot.work_revision || (last_view != view && !is_gliding),
         };
@@ -367,7 +368,7 @@ impl Session {
         }
     }
 
-    /// Shows the status, in words that stay the same for as long as it does.
+    /// Updates the shown status. Its text stays the same as long as the status does.
     fn show(&mut self) {
         let Some(work) = &mut self.work else { return };
         let status = status(&work.saver);
@@ -392,18 +393,18 @@ impl Session {
         };
     }
 
-    /// Another window has the work, or had it last.
+    /// Returns whether another window owns the work, or was the last to own it.
     fn is_locked(&self) -> bool {
         self.work.as_ref().is_some_and(|work| matches!(status(&work.saver), Status::Locked(_)))
     }
 
-    /// All that was done is written.
+    /// Returns whether all changes are written.
     pub fn is_saved(&self) -> bool {
         let is_whole = |work: &OpenWork| matches!(status(&work.saver), Status::Saved { .. } | Status::Unchanged);
         self.work.as_ref().is_some_and(is_whole)
     }
 
-    /// Waits for what the kernel has not yet done, and hands it to the saver.
+    /// Waits for the kernel to finish its work, and passes the result to the saver.
     pub fn settle(&mut self, link: &Link, view: &SavedView) -> Option<Arc<Snapshot>> {
         let worker = link.0.as_ref()?;
         worker.settle(PATIENCE);
@@ -412,21 +413,21 @@ impl Session {
         Some(snapshot)
     }
 
-    /// Waits until all is written. Returns why something is not.
+    /// Waits until everything is written. Returns an error if something is not.
     pub fn close(&mut self) -> Result<(), String> {
         let Some(work) = &mut self.work else { return Ok(()) };
         match work.saver().flush() {
             Status::Failed { why } => Err(why),
-            // Said before, in the strip: the learner went on without saving.
+            // The strip has already said so, and the learner continued without saving.
             Status::Locked(_) | Status::Unchanged | Status::Pending | Status::Saved { .. } => Ok(()),
         }
     }
 }
 
-/// Saves what a file has in the place of what was done on its copy before, which stays as a checkpoint; where it cannot
-/// stay, the copy as it was is open. A sentence on that.
+/// Saves the content of a shared file in place of earlier work on its copy, which is kept as a checkpoint. If that
+/// cannot be kept, the copy opens as the learner left it. Returns a sentence about this.
 fn copied(OpenedStore { loaded, store }: &mut OpenedStore<SessionState>, shared: SessionState) -> Option<String> {
-    // The work on another file, which is no longer there, is another copy's.
+    // Work on a file that no longer exists belongs to another copy.
     let is_moved = matches!(loaded.used, LoadedFrom::Moved { .. });
     let before = loaded.value.replace(shared.clone()).filter(|before| !is_moved && *before != shared);
     if is_moved {
@@ -443,7 +444,7 @@ fn copied(OpenedStore { loaded, store }: &mut OpenedStore<SessionState>, shared:
     }
     match store.save(&shared) {
         Err(NotSaved::Failed(why)) => Some(format!("The copy could not be saved: {why}.")),
-        // Who has it is said above the lesson.
+        // The strip above the lesson names the owner.
         Err(NotSaved::Locked(_)) => None,
         Ok(_) => has_before.then(|| "What you had done in this copy before is kept as a checkpoint.".to_owned()),
     }
@@ -453,14 +454,14 @@ fn status(saver: &Mutex<Saver<SessionState>>) -> Status {
     saver.lock().unwrap_or_else(PoisonError::into_inner).status()
 }
 
-/// Makes the model of the strip about saving, before the window draws.
+/// Updates the model of the strip about saving, before the window draws.
 pub fn show(session: Option<ResMut<Session>>) {
     if let Some(mut session) = session {
         session.show();
     }
 }
 
-/// Saves what the frame has changed, does what the learner chose, and writes all when the window closes.
+/// Saves the frame's changes, performs the learner's choice, and writes everything when the window closes.
 #[expect(clippy::too_many_arguments, reason = "the one place where everything that is kept meets")]
 pub fn keep(
     session: Option<ResMut<Session>>,
@@ -484,7 +485,8 @@ pub fn keep(
     let now = workspace.0.saved(&view);
     if let Some(snapshot) = models.snapshot() {
         session.put(snapshot, &now, view.walk.is_gliding());
-        // Who may not save this lesson has another one's older progress; a talk is no progress, and a copy somebody else's.
+        // The progress in the course is not updated for a lesson owned by another window, whose progress is newer, nor
+        // for a presentation or a copy.
         if !session.is_locked() && session.is_of(snapshot) && session.copy_of.is_none() {
             profile.put_course(&session.path, snapshot, session.opened);
         }
@@ -497,7 +499,7 @@ pub fn keep(
     }
     if exits.read().count() > 0 {
         session.settle(&link, &now);
-        // Nobody is left to be told.
+        // The window is gone, so an error cannot be reported.
         let _ = session.close();
     }
 }

@@ -24,44 +24,44 @@ use crate::app::link::{LatestModels, Link};
 use crate::app::ui_state::ViewState;
 use crate::app::workspace::WorkspaceState;
 
-/// Every issue of a lesson, as text.
+/// The issues of a lesson, as text.
 pub type Issues = Vec<String>;
 
-/// A lesson as it was read.
+/// A lesson that was read.
 pub struct ReadLesson {
     pub lesson: Arc<Lesson>,
-    /// The mark of its text; that of a model's folder is known once the model is read.
+    /// The mark of its text; that of a model's folder is known only after the model is read.
     pub mark: Option<LessonMark>,
 }
 
-/// The origin of lessons.
+/// The source of the open lesson, which watches its file.
 #[derive(Resource)]
 pub struct LessonSource {
     news: Mutex<Receiver<SourceNews>>,
-    /// News that came before the source was there.
+    /// News that arrived before the source existed.
     early: Mutex<Option<SourceNews>>,
     waker: Waker,
-    /// The watch ends when it is gone.
+    /// A token whose drop ends the watch.
     _watched: Arc<()>,
 }
 
-/// File that was read again on another thread.
+/// A file that was read on another thread.
 enum SourceNews {
     Lesson(Result<ReadLesson, Issues>),
     /// The first rows of a large file of vectors, while the rest is read.
     First(Arc<Lesson>),
-    /// Glossary of the lesson's folder; `None` where there is none.
+    /// The glossary of the lesson's folder; `None` if there is none.
     Glossary(Result<Option<Arc<GlossaryModel>>, Issues>),
     /// The lessons before and after this one.
     Around(LessonsAround),
 }
 
-/// Issues of the file as it was last saved.
+/// The issues of the last saved version of the file.
 #[derive(Resource, Default)]
 pub struct LessonIssues(pub Issues);
 
 impl LessonSource {
-    /// Reads the lesson and starts to watch its file. A large file of vectors is read on: see [`first`].
+    /// Reads the lesson and starts to watch its file. A large file of vectors is read in the background: see [`first`].
     pub fn open(path: PathBuf, seed: Option<u64>, waker: Waker) -> (LessonSource, Result<ReadLesson, Issues>) {
         let file = WatchedFile::new(path.clone());
         let (sender, news) = channel();
@@ -69,7 +69,7 @@ impl LessonSource {
         let is_watched = Arc::downgrade(&watched);
         let waits = waker.clone();
         std::thread::spawn(move || {
-            // Nobody receives when the source is gone: then the watch ends.
+            // When the source is dropped, the receiver is gone and the watch ends.
             let send = |news| {
                 let _ = sender.send(news);
                 waker.wake();
@@ -81,9 +81,9 @@ impl LessonSource {
         (LessonSource { news: Mutex::new(news), early: Mutex::new(early), waker: waits, _watched: watched }, first)
     }
 
-    /// A kernel on its own thread: as it was left, or training by itself.
+    /// Starts a kernel on its own thread: from saved work, or with training if there is none.
     pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
-        // A lesson may ask for no training.
+        // A lesson may have no training steps.
         let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
         let has_tour = lesson.is_of_folder();
         let worker = Worker::spawn_on(lesson, saved, self.waker.hook());
@@ -96,7 +96,7 @@ impl LessonSource {
         worker
     }
 
-    /// A kernel for a talk: it goes on from where another one is, with the model of that.
+    /// Starts a kernel for a presentation, with the model and the state of another kernel.
     pub fn copy(&self, of: &Worker, lesson: Arc<Lesson>) -> Worker {
         of.copy(lesson, self.waker.hook())
     }
@@ -134,12 +134,12 @@ fn read_glossary(lesson: &Path) -> Result<Option<Arc<GlossaryModel>>, Issues> {
     }
 }
 
-/// Reads the glossary, then looks at both files for as long as the source is there.
+/// Reads the glossary, and then watches both files as long as the source exists.
 fn watch(mut file: WatchedFile, seed: Option<u64>, source: &Weak<()>, news: &Sender<SourceNews>, waker: &Waker) {
     let path = file.path().to_owned();
     let mut terms = WatchedFile::new(path.with_file_name(glossary::FILE));
     let send = |read: SourceNews| {
-        // Nobody receives when the source is gone: then the watch ends.
+        // When the source is dropped, the receiver is gone and the watch ends.
         let _ = news.send(read);
         waker.wake();
     };
@@ -156,7 +156,7 @@ fn watch(mut file: WatchedFile, seed: Option<u64>, source: &Weak<()>, news: &Sen
     }
 }
 
-/// Opens a lesson that was saved, or shows what is wrong with it while the last good one stays.
+/// Opens a lesson that was saved. If it has issues, they are shown and the last good version stays open.
 pub fn reload(
     source: Option<Res<LessonSource>>,
     mut link: ResMut<Link>,
@@ -177,12 +177,12 @@ pub fn reload(
             SourceNews::Around(around) => workspace.0.set_around(around),
         }
     }
-    // No work is kept on it: that waits for the whole file.
+    // No work is saved for it; that waits for the whole file.
     if let Some(lesson) = first.filter(|_| link.0.is_none()) {
         link.0 = Some(source.start(lesson, None));
     }
     let Some(read) = saved else { return };
-    // The first rows are on the stage while the others get their places, which takes longer.
+    // The first rows are shown before the whole file replaces them, because its positions take longer to compute.
     let is_in_part = |snapshot: &Snapshot| snapshot.lesson.static_embedding.is_in_part() && snapshot.fault.is_none();
     let is_shown = models.snapshot().is_some_and(|shown| is_in_part(shown) && shown.space.is_some());
     if !is_shown && link.0.as_ref().is_some_and(|worker| is_in_part(&worker.latest())) {
@@ -230,12 +230,12 @@ fn show(
     }
 }
 
-/// The kernel of another model beside the one that the window shows, which is given the same sentence. Nothing of it is
-/// kept.
+/// The kernel of another model for comparison, which gets the same sentence as the window's. None of its state is
+/// saved.
 #[derive(Resource)]
 pub struct OtherModel {
     worker: Worker,
-    /// The sentence that it was given last.
+    /// The sentence that it got last.
     given: Option<String>,
 }
 
@@ -250,12 +250,12 @@ impl OtherModel {
     }
 }
 
-/// Gives it the sentence on the stage, and shows its latest snapshot to panels.
+/// Passes the sentence on the stage to the other model, and gives its latest snapshot to the panels.
 pub fn follow_beside(other: Option<ResMut<OtherModel>>, mut models: ResMut<LatestModels>) {
     let Some(mut other) = other else { return };
     let latest = other.worker.latest();
     let shown = models.snapshot().and_then(|snapshot| snapshot.model.as_ref()).map(|model| model.sentence.written());
-    // Before it has a model it would refuse.
+    // The kernel would refuse a sentence before it has a model.
     if let Some(text) = shown.filter(|text| latest.model.is_some() && other.given.as_ref() != Some(text)) {
         other.worker.send(KernelCommand::Sentence(SentenceCommand::Set(text.clone())));
         other.given = Some(text);

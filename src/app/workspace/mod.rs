@@ -1,14 +1,15 @@
-//! The workspace: the bar on top, the panels in a dock, the stage in their middle. A picture without a window has it too.
+//! The workspace: the bar at the top, the panels in a dock, and the stage in the middle. Pictures without a window use
+//! it too.
 //!
 //! | file | job |
 //! |---|---|
 //! | [`top_bar`] | the bar and its menus |
 //! | [`open_panels`] | which panels are open and where; their layout as it is saved |
-//! | [`panel_reveal`] | panels that appear when the learner comes to a cell |
+//! | [`panel_reveal`] | panels that appear when the learner reaches a cell |
 //! | [`tabs`] | each panel in its tab |
-//! | [`stage_side`] | the stage, as the dock and the camera's users know it |
-//! | [`windows`] | windows over it: where a number comes from, the terms of the course |
-//! | [`notices`] | what the learner is told, of the lesson's file and of the work |
+//! | [`stage_side`] | the stage in the dock, and its camera as panels use it |
+//! | [`windows`] | windows above it: the provenance of a number, the glossary |
+//! | [`notices`] | messages about the lesson's file and the saving of the work |
 
 pub mod notices;
 pub mod open_panels;
@@ -48,12 +49,12 @@ use crate::app::ui_state::{ThemeChoice, ViewState};
 #[derive(Resource, Default)]
 pub struct WorkspaceState(pub Workspace);
 
-/// The panels with their places, and the state of the window around them.
+/// The panels with their places, and the state of the parts around them.
 pub struct Workspace {
     pub open_panels: OpenPanels,
     panels: Vec<Registered>,
     reveal: PanelReveal,
-    /// Typeset text and pictures, shared by the notebook and the glossary.
+    /// The cache of typeset texts and pictures, shared by the notebook and the glossary.
     pub(super) prose: Prose,
     pub(super) top_bar: TopBarUiState,
     /// The list of checkpoints, while it is open.
@@ -79,12 +80,12 @@ impl Default for Workspace {
 }
 
 impl Workspace {
-    /// Text cells show pictures of this lesson's folder.
+    /// Makes text cells show pictures of this lesson's folder.
     pub fn open(&mut self, lesson: &std::path::Path) {
         self.prose.images.open(lesson);
     }
 
-    /// Part of the view that is saved with the learner's work.
+    /// Returns the part of the view that is saved with the learner's work.
     pub fn saved(&self, view: &ViewState) -> SavedView {
         let mut saved = SavedView {
             time: view.walk.at_rest().time(),
@@ -107,7 +108,7 @@ impl Workspace {
         saved
     }
 
-    /// Takes back what was kept. A word and a head wait for the sentence: see [`Selection::restore`].
+    /// Restores a saved view. The word and the head wait for the sentence: see [`Selection::restore`].
     ///
     /// [`Selection::restore`]: crate::app::ui_state::Selection::restore
     pub fn restore(&mut self, saved: &SavedView, view: &mut ViewState) {
@@ -127,22 +128,22 @@ impl Workspace {
         self.panels.iter_mut().for_each(|row| row.panel.restore(saved));
     }
 
-    /// The panels' layout; none where all are in windows of their own.
+    /// Returns the layout of the panels; `None` if all are in windows of their own.
     pub fn layout(&self) -> Option<PanelLayout> {
         self.open_panels.layout()
     }
 
-    /// Says something over the lower edge of the window, where the reader is.
+    /// Shows a note over the lower edge of the window.
     pub fn say(&mut self, words: &str) {
         self.notice.say(words);
     }
 
-    /// The word in the top bar.
+    /// Sets the saving status in the top bar.
     pub fn set_saving(&mut self, status: &SavingStatus) {
         self.top_bar.saving.clone_from(status);
     }
 
-    /// The glossary of the lesson's folder; none where there is none, or as it has these faults.
+    /// Sets the glossary of the lesson's folder: `None` if there is none, or the issues of its file.
     pub fn set_glossary(&mut self, read: Result<Option<Arc<GlossaryModel>>, Vec<String>>) {
         self.glossary.forget();
         let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
@@ -150,18 +151,18 @@ impl Workspace {
         self.prose.set_glossary(glossary, term_card_ui);
     }
 
-    /// The lessons that the notebook leads to at its end.
+    /// Sets the lessons to which the end of the notebook links.
     pub fn set_around(&mut self, around: LessonsAround) {
         self.prose.around = around;
     }
 
-    /// The lesson was saved, and its pictures perhaps with it.
+    /// Reads the lesson's pictures again, because its file was saved.
     pub fn lesson_saved(&mut self) {
         self.prose.images.look_again();
     }
 }
 
-/// A new context gets the app's fonts and styles before its first pass.
+/// Gives a new context the program's fonts and styles before its first pass.
 pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
     for mut context in &mut contexts {
         let ctx = context.get_mut();
@@ -171,7 +172,7 @@ pub fn apply_style(mut contexts: Query<&mut EguiContext, Added<EguiContext>>) {
     }
 }
 
-/// Gives egui the learner's theme, and the size of everything.
+/// Applies the learner's theme and zoom to egui.
 pub fn follow_preferences(ctx: &egui::Context, view: &ViewState, zoom: f32) {
     ctx.set_theme(match view.preferences.theme {
         ThemeChoice::System => ThemePreference::System,
@@ -183,14 +184,14 @@ pub fn follow_preferences(ctx: &egui::Context, view: &ViewState, zoom: f32) {
     }
 }
 
-/// The ground that everything is laid out in.
+/// Returns the background in which everything is laid out.
 pub fn root(ctx: &egui::Context) -> Ui {
     let ground = UiBuilder::new().layer_id(LayerId::background()).max_rect(ctx.viewport_rect());
     Ui::new(ctx.clone(), "workspace".into(), ground)
 }
 
-/// The whole window. `issues` are those of the lesson file as it was last saved; `is_answered` once the kernel has
-/// answered all that was asked of it.
+/// Shows the whole window. `issues` are those of the last saved version of the lesson file; `is_answered` says whether
+/// the kernel has processed all requests.
 pub fn workspace_ui(
     ui: &mut Ui,
     models: &Models,
@@ -217,7 +218,7 @@ pub fn workspace_ui(
         top_bar_ui(ui, snapshot, sentences.as_deref(), &panels, top_bar, view.preferences.theme, &mut requests);
     });
     issue_strip_ui(ui, issues);
-    // Of a lesson that has nothing to show the stage says why.
+    // If a lesson has nothing to show, the stage gives the reason.
     notice_ui(ui.ctx(), snapshot.notice.as_ref().filter(|_| snapshot.fault.is_none()), notice);
     opened_ui(ui.ctx(), reveal);
     let is_still = view.preferences.reduced_motion;
@@ -234,7 +235,7 @@ pub fn workspace_ui(
     requests
 }
 
-/// The panels in their places.
+/// Shows the panels in their places.
 fn dock_ui<'a>(
     ui: &mut Ui,
     open_panels: &mut OpenPanels,
@@ -250,7 +251,7 @@ fn dock_ui<'a>(
     let (fronts, unseen) = (open_panels.fronts().collect(), open_panels.unseen.iter().copied().collect());
     let mut tabs = Tabs { panels, context, fronts, unseen, closed: None, is_dragged: false };
     let id = open_panels.begin_frame();
-    // By another button than the first the dock would begin a drag that it never ends.
+    // With another mouse button than the first, the dock would begin a drag that it never ends.
     let is_by_another = ui.input(|input| input.pointer.secondary_down() || input.pointer.middle_down());
     let style = dock_style(ui, Palette::of(ui.visuals().dark_mode));
     DockArea::new(&mut open_panels.dock)
@@ -274,19 +275,19 @@ fn dock_ui<'a>(
     }
 }
 
-/// Quiet tabs: no outlines, one hairline between panels, the accent only under the pointer.
+/// Returns the style of the dock: tabs without outlines, a thin line between panels, and the accent only where hovered.
 fn dock_style(ui: &Ui, palette: &Palette) -> Style {
     let mut style = Style::from_egui(ui.style());
     style.main_surface_border_stroke = Stroke::NONE;
     style.separator.width = size::HAIRLINE;
-    // A pane's least size, small enough never to push a divider while the window is resized.
+    // The least size of a pane, which is small enough that resizing the window never moves a divider.
     const LEAST_PANE: f32 = 0.1;
     style.separator.extra = LEAST_PANE * ui.available_size().min_elem().max(0.0);
     style.separator.color_idle = palette.line;
     style.separator.color_hovered = palette.accent;
     style.separator.color_dragged = palette.accent;
     style.tab_bar.bg_fill = palette.surface;
-    // The ids of two bars are the same where a panel is in a window of its own.
+    // The ids of two scroll bars would be equal if a panel is in a window of its own.
     style.tab_bar.show_scroll_bar_on_overflow = false;
     style.tab_bar.height = size::TAB_HEIGHT;
     style.tab_bar.hline_color = palette.line;

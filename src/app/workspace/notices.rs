@@ -1,6 +1,5 @@
-//! Notices for the learner: issues of the lesson's file, what a command could not do, what has opened, how an export goes;
-//! and how the work is saved: a word in the top bar, a strip where something is to be known or chosen, the list of
-//! checkpoints.
+//! Messages for the learner: issues of the lesson's file, failed commands, opened panels, the progress of exports; and
+//! the state of saving: a word in the top bar, a strip for problems and choices, the list of checkpoints.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +31,7 @@ fn note_at<R>(ctx: &Context, place: NotePlace, content: impl FnOnce(&mut Ui) -> 
     popup::note_ui(ctx, Id::new(("note", place as usize)), lift, content)
 }
 
-/// Words with a button that hides them, shown for as long as it takes to read. False when they are over.
+/// Shows a note with a button that hides it, for as long as it takes to read. Returns false when it has ended.
 pub fn passing_ui(
     ctx: &Context,
     place: NotePlace,
@@ -51,16 +50,16 @@ pub fn passing_ui(
     !is_dismissed
 }
 
-/// Notice that the last command failed or that a link leads nowhere.
+/// The notice that the last command failed or that a link leads nowhere.
 #[derive(Default)]
 pub struct NoticeUiState {
-    /// The kernel's latest.
+    /// The kernel's latest notice.
     last: Option<Arc<str>>,
     shown: Option<(Arc<str>, Showing)>,
 }
 
 impl NoticeUiState {
-    /// Shows words of the window's own.
+    /// Shows a notice of the window itself.
     pub fn say(&mut self, words: &str) {
         self.shown = Some((words.into(), Showing::begin()));
     }
@@ -68,7 +67,7 @@ impl NoticeUiState {
 
 pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiState) {
     const SHOWN: Duration = Duration::from_secs(10);
-    // The same words said again are another notice.
+    // The same text in a new notice is shown again.
     if state.last.as_ref().map(Arc::as_ptr) != notice.map(Arc::as_ptr) {
         state.last = notice.cloned();
         state.shown = notice.map(|notice| (notice.clone(), Showing::begin()));
@@ -81,8 +80,8 @@ pub fn notice_ui(ctx: &Context, notice: Option<&Arc<str>>, state: &mut NoticeUiS
     }
 }
 
-/// Every issue, to be read, copied and mended; the lesson opens as soon as the file is saved without one.
-/// True when the course is wanted instead.
+/// Shows every issue, to be read, copied and fixed; the lesson opens as soon as its file is saved without issues.
+/// Returns true if the course is requested instead.
 pub fn issues_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
     let mut wants_course = false;
     let course = WindowAction::Course.row();
@@ -106,7 +105,7 @@ pub fn issues_page_ui(ui: &mut Ui, issues: &[String]) -> bool {
     wants_course
 }
 
-/// How far a large file of vectors is read.
+/// Shows the progress of reading a large file of vectors.
 fn opening_ui(ui: &mut Ui) {
     const LOOK: Duration = Duration::from_millis(100);
     const WIDTH: f32 = 320.0;
@@ -122,14 +121,14 @@ fn opening_ui(ui: &mut Ui) {
     }
 }
 
-/// A strip above everything else, with what is to be known at once.
+/// Shows a strip above everything else, for what the learner must know at once.
 pub fn strip_ui(ui: &mut Ui, name: &'static str, content: impl FnOnce(&mut Ui)) {
     let ground = Palette::of(ui.visuals().dark_mode).raised;
     let frame = Frame::new().fill(ground).inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::RADIUS as i8));
     egui::Panel::top(name).frame(frame).show_separator_line(false).show(ui, content);
 }
 
-/// Above the panels, until it is dismissed or the file is saved again.
+/// Shows the issues above the panels, until they are dismissed or the file is saved again.
 pub fn issue_strip_ui(ui: &mut Ui, issues: &mut Vec<String>) {
     const MOST: f32 = 150.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -163,24 +162,25 @@ fn issue_list_ui(ui: &mut Ui, issues: &[String]) {
     });
 }
 
-/// Content of the note about an export.
+/// The content of the note about an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ExportModel {
     #[default]
     None,
-    /// A file that somebody shared or handed in is read.
+    /// A shared file is being read.
     Opening,
-    /// So many pictures of so many are drawn.
+    /// The number of pictures that are drawn, of all.
     Writing { done: usize, of: usize },
     /// The file was written; the text names it.
     Written(String),
-    /// Why nothing was.
+    /// The reason why nothing was written.
     Failed(String),
-    /// Another thing that was done with a file, or why it was not.
+    /// The result of another action with a file, or the reason why it failed.
     Said(Result<String, String>),
 }
 
-/// True when it has been read. It lies over the lower edge, so that nothing moves when it comes and goes.
+/// Shows the note, and returns true when it was dismissed. It covers the lower edge, so that nothing moves when it
+/// appears.
 pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
     let palette = Palette::of(ctx.theme() == egui::Theme::Dark);
     let (words, ink, is_over) = match model {
@@ -203,79 +203,79 @@ pub fn exported_ui(ctx: &Context, model: &ExportModel) -> bool {
     is_read
 }
 
-/// Points of height; a longer report is scrolled.
+/// The largest height of a report in points; a longer one scrolls.
 const REPORT_MAX: f32 = 110.0;
 
-/// How the work stands.
+/// The state of saving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SavingStatus {
-    /// Nothing to say: nothing has changed, or nothing is to be saved.
+    /// Nothing to report: nothing has changed, or nothing is saved.
     #[default]
     Quiet,
     Saving,
     Saved,
-    /// The work is only read, by choice or for another window's sake, with the reason.
+    /// The work is read-only, by choice or because of another window, with the reason.
     ReadOnly(String),
     /// The work is not saved, with the reason.
     NotSaved(String),
 }
 
 impl SavingStatus {
-    /// The work is not kept as the learner may expect.
+    /// Returns whether the work is not saved as the learner may expect.
     pub fn is_to_be_known(&self) -> bool {
         matches!(self, Self::ReadOnly(_) | Self::NotSaved(_))
     }
 }
 
-/// Content of the strip about saving, if it is there.
+/// The content of the strip about saving, if it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavingModel {
     pub status: SavingStatus,
-    /// Why changes are not saved, until the learner has chosen.
+    /// The reason why changes are not saved, until the learner has chosen.
     pub lock: Option<LockModel>,
-    /// Changes of the work that the learner did not make, in sentences.
+    /// Sentences about changes of the work that the learner did not make.
     pub report: Vec<String>,
-    /// The lesson was just reset.
+    /// Whether the lesson was just reset.
     pub is_reset: bool,
-    /// The window was asked to close: what would be lost.
+    /// The reason why work would be lost if the window closed, after a request to close it.
     pub closing: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockModel {
     pub words: String,
-    /// Another window has the work.
+    /// Whether another window owns the work.
     pub is_held: bool,
-    /// This window may have it, when the learner says so.
+    /// Whether this window can take over, if the learner wants it.
     pub can_take_over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavingChoice {
     TakeOver,
-    /// Goes on without saving.
+    /// Continue without saving.
     ReadOnly,
     DismissReport,
-    /// The lesson as its file has it.
+    /// Reset to the lesson's initial state.
     Reset,
     UndoReset,
     DismissReset,
-    /// Goes back to the checkpoint at this place in the list.
+    /// Restore the checkpoint at this index of the list.
     GoBack(usize),
-    /// The window closes whatever is lost.
+    /// Close the window even if work is lost.
     Close,
-    /// The lesson stays open.
+    /// Keep the lesson open.
     Stay,
 }
 
 impl SavingChoice {
-    /// Another state takes the place of this one.
+    /// Returns whether the choice replaces the current state by another.
     pub fn replaces_work(&self) -> bool {
         matches!(self, Self::TakeOver | Self::Reset | Self::UndoReset | Self::GoBack(_))
     }
 }
 
-/// The status of saving, in one quiet word.
+/// Shows the status of saving as a word.
 pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let (word, more, ink) = match status {
@@ -290,7 +290,7 @@ pub fn saving_status_ui(ui: &mut Ui, status: &SavingStatus) {
     ui.label(RichText::new(word).small().color(ink)).on_hover_text(more);
 }
 
-/// Above everything, until the learner has chosen.
+/// Shows the strip about saving above everything, until the learner has chosen.
 pub fn saving_strip_ui(ui: &mut Ui, model: &SavingModel) -> Option<SavingChoice> {
     let closing = model.closing.as_ref().and_then(|why| closing_ui(ui, why));
     let lock = model.lock.as_ref().and_then(|lock| lock_ui(ui, lock));
@@ -369,13 +369,13 @@ fn reset_ui(ui: &Ui) -> Option<SavingChoice> {
 /// A checkpoint, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointRow {
-    /// Such as `12 minutes ago`.
+    /// The time, such as `12 minutes ago`.
     pub when: String,
-    /// Why it is kept; empty if only time had passed.
+    /// The reason for which it was kept; empty if it was kept because time had passed.
     pub why: String,
 }
 
-/// Over everything; `rows` is none while the list is closed.
+/// Shows the list of checkpoints over everything; `rows` is `None` while it is closed.
 pub fn checkpoints_ui(ctx: &Context, rows: &mut Option<Vec<CheckpointRow>>) -> Option<Action> {
     const WIDTH: f32 = 420.0;
     const HIGHEST: f32 = 320.0;

@@ -1,8 +1,9 @@
-//! Which panels are open and where they are, and the layout as it is saved. The window lays the panels out until the learner
-//! moves one; from then on each stays where the learner has put it.
+//! The open panels, their places, and the layout as it is saved. The window arranges the panels until the learner moves
+//! one; from then on each stays where the learner put it.
 //!
-//! The window lays out the notebook, the stage, and the others as tabs at their side, in one column, or in two rows of it where
-//! the window is high. In a narrow window they share the notebook's column, so that both they and the stage have room.
+//! The window arranges the notebook, the stage, and the other panels as tabs at the side, in one column or, in a high
+//! window, in two rows. In a narrow window these share the notebook's column, so that both they and the stage have
+//! room.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,30 +19,31 @@ use crate::app::ui_state::walk::ease;
 /// The panels of the window and their places.
 pub struct OpenPanels {
     pub dock: DockState<PanelId>,
-    /// All that there are, in their order.
+    /// All existing panels, in order.
     known: Vec<(PanelId, Region)>,
-    /// Tabs for which their place has no room.
+    /// Tabs that have no room at their place.
     pub stash: Vec<Stashed>,
-    /// The layout that the window chose last; none once the learner has moved a panel.
+    /// The layout that the window chose last; `None` after the learner has moved a panel.
     arranged: Option<PanelLayout>,
     room: Vec2,
-    /// The panel that was brought to the front last.
+    /// The panel that was last brought to the front.
     last: Option<PanelId>,
-    /// Panels that a cell has opened, now or before.
+    /// The panels that a cell has opened.
     pub revealed: BTreeSet<PanelName>,
-    /// Panels that have appeared behind others and were not yet in front.
+    /// The panels that have appeared behind others and have not been in front since.
     pub unseen: BTreeSet<&'static str>,
-    /// How far a new column of panels has slid in, from 0 to 1.
+    /// The progress of a new column that slides in, from 0 to 1.
     slide: Option<f32>,
     drag: DragGuard,
 }
 
-/// Ends the drag of a tab when the window moves tabs meanwhile: the dock knows the dragged tab by its place alone, and
-/// panics where no tab is left there.
+/// The state by which the drag of a tab is ended when the window moves tabs meanwhile. The dock identifies the dragged
+/// tab only by its place, and would panic if no tab is left there.
 struct DragGuard {
-    /// OpenPanels of the tabs as they were drawn last, while one is dragged.
+    /// The tabs and their places as last drawn, while one is dragged.
     drawn: Option<Vec<(TabPath, PanelId)>>,
-    /// The dock's own state is kept by this number, which is of one layout and one drag alone.
+    /// The number in the id of the dock's own state. It changes with the layout and with each drag, so that no state is
+    /// reused.
     dock: usize,
 }
 
@@ -59,13 +61,14 @@ pub struct Stashed {
     pub beside: PanelId,
 }
 
-/// The notebook and the stage stay open, so that there is always something to do and to see.
+/// Returns whether a panel can be closed. The notebook and the stage cannot, so that there is always something to do
+/// and to see.
 pub fn can_close(panel: PanelId) -> bool {
     PanelName::named(panel.title()).is_none_or(|name| !name.is_always_open())
 }
 
 impl OpenPanels {
-    /// The panels that are always open, and no other.
+    /// Returns the panels that are always open.
     pub fn new(known: Vec<(PanelId, Region)>) -> Self {
         let open: Vec<PanelId> = known.iter().map(|(panel, _)| *panel).filter(|panel| !can_close(*panel)).collect();
         let mut places = Self {
@@ -84,7 +87,7 @@ impl OpenPanels {
         places
     }
 
-    /// The id of the dock's own state in this frame.
+    /// Begins a frame, and returns the id of the dock's own state.
     pub fn begin_frame(&mut self) -> Id {
         if self.drag.drawn.as_ref().is_some_and(|drawn| *drawn != self.tabs()) {
             self.drag = DragGuard::default();
@@ -92,8 +95,9 @@ impl OpenPanels {
         Id::new("dock").with(self.drag.dock)
     }
 
-    /// Ends a frame: what moves tabs from now on is the window, not the learner. `is_dragged`: a tab is; `is_released`: the
-    /// first button of the mouse was let go, by which alone the dock ends a drag.
+    /// Ends a frame; until the next one begins, tabs are moved by the window, not by the learner. `is_dragged` says
+    /// whether a tab is dragged, and `is_released` whether the first mouse button was released, which alone ends the
+    /// dock's drags.
     pub fn end_frame(&mut self, is_dragged: bool, is_released: bool) {
         if is_dragged {
             self.drag.drawn = Some(self.tabs());
@@ -106,7 +110,7 @@ impl OpenPanels {
         self.dock.iter_all_tabs().map(|(place, panel)| (place, *panel)).collect()
     }
 
-    /// Every panel, and whether it is open.
+    /// Returns every panel, and whether it is open.
     pub fn panels(&self) -> impl Iterator<Item = (PanelId, bool)> {
         self.known.iter().map(|(panel, _)| (*panel, self.is_open(*panel)))
     }
@@ -115,14 +119,14 @@ impl OpenPanels {
         self.dock.find_tab(&panel).is_some() || self.stash.iter().any(|stashed| stashed.panel == panel)
     }
 
-    /// The panel lies in front of those that it shares its place with.
+    /// Returns whether the panel is in front of those that share its place.
     pub fn is_in_front(&self, panel: PanelId) -> bool {
         self.dock
             .find_tab(&panel)
             .is_some_and(|place| self.dock.leaf(place.node_path()).is_ok_and(|leaf| leaf.active == place.tab))
     }
 
-    /// Brings a panel to the front; opens it if it is closed.
+    /// Brings a panel to the front, and opens it if it is closed.
     pub fn show(&mut self, panel: PanelId) {
         if let Some(place) = self.stash.iter().position(|stashed| stashed.panel == panel) {
             self.unstash(place);
@@ -131,7 +135,7 @@ impl OpenPanels {
             self.open(panel);
         }
         if let Some(place) = self.dock.find_tab(&panel) {
-            // It is there: it was found.
+            // Cannot fail, because the tab was found.
             let _ = self.dock.set_active_tab(place);
             self.dock.set_focused_node_and_surface(place.node_path());
         }
@@ -159,7 +163,7 @@ impl OpenPanels {
         }
     }
 
-    /// Closes a panel, if it may be closed.
+    /// Closes a panel, if it can be closed.
     pub fn close(&mut self, panel: PanelId) {
         if !can_close(panel) {
             return;
@@ -176,23 +180,23 @@ impl OpenPanels {
         }
     }
 
-    /// Closes a panel that is open, and opens one that is closed in front of the others.
+    /// Closes an open panel, or opens a closed one in front of the others.
     pub fn toggle(&mut self, panel: PanelId) {
         if self.is_open(panel) && can_close(panel) { self.close(panel) } else { self.show(panel) }
     }
 
-    /// The panel that has the keyboard, or was clicked or brought to the front last.
+    /// Returns the panel that has the keyboard, or was last clicked or brought to the front.
     pub fn current(&self) -> Option<PanelId> {
         let focused = self.dock.focused_leaf().and_then(|place| self.dock.leaf(place).ok());
         focused.and_then(|leaf| leaf.tabs().get(leaf.active.0)).copied().or(self.last)
     }
 
-    /// Whether panels open beside the notebook, not in its place.
+    /// Returns whether panels open beside the notebook instead of in its place.
     pub fn has_side(&self) -> bool {
         has_side(self.room.x) || !self.is_arranged()
     }
 
-    /// Follows the size of the window, while the learner has moved nothing.
+    /// Adapts the layout to the size of the window, unless the learner has moved a panel.
     pub fn follow(&mut self, room: Vec2) {
         let is_arranged = self.is_arranged();
         let is_other = self.room != room;
@@ -206,7 +210,7 @@ impl OpenPanels {
         self.unseen.retain(|title| !fronts.iter().any(|front| front.title() == *title));
     }
 
-    /// Lets `seconds` pass while a column slides in. True while it does.
+    /// Advances a column that slides in by `seconds`. Returns true while it moves.
     pub fn advance(&mut self, seconds: f32) -> bool {
         let Some(slid) = self.slide else { return false };
         let slid = (slid + seconds / motion::COLUMN).min(1.0);
@@ -222,21 +226,21 @@ impl OpenPanels {
         is_sliding
     }
 
-    /// The panels' layout; none where all are in windows of their own.
+    /// Returns the layout of the panels; `None` if all are in windows of their own.
     pub fn layout(&self) -> Option<PanelLayout> {
         let mut layout = kept(&self.dock)?;
         self.stash.iter().for_each(|stashed| stashed.put_into(&mut layout));
         Some(layout)
     }
 
-    /// True while the learner has moved nothing.
+    /// Returns whether the learner has not moved a panel.
     pub fn is_arranged(&self) -> bool {
         let alike =
             |arranged: &PanelLayout| self.layout().is_some_and(|now| self.slide.is_some() || is_alike(arranged, &now));
         self.arranged.as_ref().is_some_and(alike)
     }
 
-    /// Lays the panels as they lay. Where the learner had moved nothing, the window goes on to lay them out.
+    /// Restores a layout. Unless the learner had moved a panel, the window continues to arrange them.
     pub fn lay_out(&mut self, layout: &PanelLayout, is_by_hand: bool) {
         let known: Vec<PanelId> = self.known.iter().map(|(panel, _)| *panel).collect();
         let Some(dock) = dock(layout, &known) else { return };
@@ -254,36 +258,36 @@ impl OpenPanels {
         }
     }
 
-    /// All panels and their regions.
+    /// Returns all panels with their regions.
     pub fn known(&self) -> Vec<(PanelId, Region)> {
         self.known.clone()
     }
 
-    /// Ends what slides: the panels are where they belong.
+    /// Ends the sliding: the column takes its final place.
     pub fn settle(&mut self) {
         self.advance(f32::INFINITY);
     }
 
-    /// The panels beside the notebook and the stage.
+    /// Returns the panels other than the notebook and the stage.
     fn side(&self) -> impl Iterator<Item = PanelId> {
         self.panels().filter(|(panel, is_open)| *is_open && can_close(*panel)).map(|(panel, _)| panel)
     }
 
-    /// The panel in front of each place.
+    /// Returns the panel in front at each place.
     pub fn fronts(&self) -> impl Iterator<Item = PanelId> {
         self.dock.iter_leaves().filter_map(|(_, leaf)| leaf.tabs().get(leaf.active.0).copied())
     }
 
-    /// Width beside the notebook.
+    /// Returns the width beside the notebook.
     fn rest(&self) -> f32 {
         self.room.x - notebook_width(self.room.x)
     }
 
-    /// Lays all that is open out anew, with the same panels in front.
+    /// Arranges all open panels anew, with the same panels in front.
     fn arrange(&mut self) {
         let open: Vec<(PanelId, Region)> =
             self.known.iter().filter(|(panel, _)| self.is_open(*panel)).copied().collect();
-        // Where places become one, what was used last is in front, or else the text.
+        // If places are merged, the panel used last is in front, or else the notebook.
         let (besides, always): (Vec<PanelId>, Vec<PanelId>) = self.fronts().partition(|panel| can_close(*panel));
         let last = self.last.filter(|last| self.is_in_front(*last));
         let fronts: Vec<PanelId> = besides.into_iter().chain(always).chain(last).collect();
@@ -299,7 +303,7 @@ impl OpenPanels {
         }
     }
 
-    /// Behind the others of the first place, until all are laid out anew.
+    /// Adds a panel behind the others of the first place, until all panels are arranged anew.
     fn push_behind(&mut self, panel: PanelId) {
         let first = self.dock.iter_leaves_mut().next();
         match first {
@@ -308,7 +312,7 @@ impl OpenPanels {
         }
     }
 
-    /// Beside the panels of its region where the learner has put them, or in a new column at the side of the stage.
+    /// Adds a panel to the others of its region, where the learner put them, or in a new column beside the stage.
     fn insert(&mut self, panel: PanelId) {
         let region = |of: PanelId| self.known.iter().find(|(known, _)| *known == of).map(|(_, region)| *region);
         let own = region(panel);
@@ -328,7 +332,8 @@ impl OpenPanels {
         }
     }
 
-    /// Tabs stashed beside a tab that goes move beside another tab of its place, or take the place.
+    /// Moves the tabs stashed beside a removed tab to another tab of its place, or lets the first of them take the
+    /// place.
     fn hand_on_stash(&mut self, gone: PanelId, place: TabPath) {
         let Ok(leaf) = self.dock.leaf(place.node_path()) else { return };
         let next = leaf.tabs().iter().find(|tab| **tab != gone).copied();
@@ -349,7 +354,7 @@ impl OpenPanels {
         }
     }
 
-    /// Puts a stashed tab back into its place, behind the others.
+    /// Returns a stashed tab to its place, behind the others.
     pub fn unstash(&mut self, place: usize) -> PanelId {
         let Stashed { panel, beside } = self.stash.remove(place);
         let leaf = self.dock.find_tab(&beside).and_then(|beside| self.dock.leaf_mut(beside.node_path()).ok());
@@ -360,7 +365,7 @@ impl OpenPanels {
         panel
     }
 
-    /// Takes a tab that is not in front out of its place, which keeps it for the list of those without room.
+    /// Stashes a tab that is not in front, beside the one that is.
     pub fn put_away(&mut self, tab: TabPath) {
         let Ok(leaf) = self.dock.leaf_mut(tab.node_path()) else { return };
         let Some(beside) = leaf.tabs().get(leaf.active.0).copied() else { return };
@@ -372,7 +377,7 @@ impl OpenPanels {
     }
 }
 
-/// Adds a tab, and leaves the one in front where it is.
+/// Adds a tab without changing which one is in front.
 fn append_behind(leaf: &mut LeafNode<PanelId>, panel: PanelId) {
     let front = leaf.active;
     leaf.append_tab(panel);
@@ -380,7 +385,7 @@ fn append_behind(leaf: &mut LeafNode<PanelId>, panel: PanelId) {
 }
 
 impl Stashed {
-    /// Among the tabs that it belongs to.
+    /// Adds the panel to the tabs to which it belongs.
     fn put_into(&self, layout: &mut PanelLayout) {
         match layout {
             PanelLayout::Tabs { panels, .. } => {
@@ -396,9 +401,11 @@ impl Stashed {
     }
 }
 
-/// Layout of the open panels in a window of this room. Of those that share a place, the last of `fronts` is in front.
+/// Returns the layout of the open panels in a window of this size. Of panels that share a place, the last of `fronts`
+/// is in front.
 ///
-/// The notebook is as wide whatever else is open, so that its text stays where it is when a panel comes or goes.
+/// The width of the notebook does not depend on the other panels, so that its text stays in place when a panel opens or
+/// closes.
 fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> PanelLayout {
     let of = |regions: &[Region]| -> Vec<PanelId> {
         open.iter().filter(|(_, region)| regions.contains(region)).map(|(panel, _)| *panel).collect()
@@ -436,33 +443,33 @@ fn arranged(open: &[(PanelId, Region)], fronts: &[PanelId], room: Vec2) -> Panel
     beside(notebook / room.x.max(1.0), tabs(of(&[Region::Left])), stage_and_side)
 }
 
-/// A window of this width has room for panels at the side of notebook and stage.
+/// Returns whether a window of this width has room for panels beside the notebook and the stage.
 pub fn has_side(room: f32) -> bool {
     room >= size::SIDE_FROM
 }
 
-/// Width of the notebook in a window of this width.
+/// Returns the width of the notebook in a window of this width.
 fn notebook_width(room: f32) -> f32 {
     let share = if has_side(room) { size::NOTEBOOK_SHARE } else { size::NOTEBOOK_SHARE_NARROW };
     width(room, share, size::NOTEBOOK)
 }
 
-/// Share of the column of panels of what the notebook leaves.
+/// Returns the share of the width beside the notebook that the column of panels takes.
 fn side_share(rest: f32) -> f32 {
     width(rest, size::SIDE_SHARE, size::SIDE) / rest.max(1.0)
 }
 
-/// A share of a width within bounds, and never more than half.
+/// Returns a share of a width within bounds, and never more than half.
 fn width(of: f32, share: f32, (least, most): (f32, f32)) -> f32 {
     (of * share).clamp(least, most).min(of / 2.0)
 }
 
-/// Splits within splits; no window has room for more.
+/// The deepest nesting of splits; no window has room for more.
 const DEPTH_MAX: usize = 6;
 /// The least share of a split.
 const SHARE_MIN: f32 = 0.05;
 
-/// The layout below a node; none where the node is empty.
+/// Returns the layout below a node; `None` if the node is empty.
 fn layout_of(tree: &Tree<PanelId>, node: NodeIndex) -> Option<PanelLayout> {
     let (is_beside, share) = match tree.iter().nth(node.0)? {
         Node::Empty => return None,
@@ -497,8 +504,8 @@ enum KnownLayout {
 }
 
 impl KnownLayout {
-    /// The layout with each panel at most once, and with no empty part. `left` are the panels with the titles that they
-    /// have in it.
+    /// Returns the layout with each panel at most once, and without empty parts. `left` has the panels that are not
+    /// placed yet, with their titles in the layout.
     fn of(layout: &PanelLayout, left: &mut Vec<(&str, PanelId)>, depth: usize) -> Option<Self> {
         match layout {
             PanelLayout::Tabs { panels, front } => {
@@ -531,12 +538,12 @@ impl KnownLayout {
         }
     }
 
-    /// Fills a leaf that holds the first tabs already.
+    /// Fills a leaf that already has the first tab.
     fn fill(&self, tree: &mut Tree<PanelId>, node: NodeIndex) {
         match self {
             KnownLayout::Tabs(_, front) => {
                 if let Ok(leaf) = tree.leaf_mut(node) {
-                    // A front that is no tab leaves the first in front.
+                    // If `front` is not a tab, the first one stays in front.
                     let _ = leaf.set_active_tab(*front);
                 }
             }
@@ -550,19 +557,19 @@ impl KnownLayout {
     }
 }
 
-/// The title that a panel has in a layout, which may be from the time before several panels became this one.
+/// Returns the title of a panel in a layout, which may be from before several panels were merged into this one.
 fn title_among(panel: PanelId, titles: &[&str]) -> &'static str {
     let former = PanelName::named(panel.title()).map(PanelName::former_titles).unwrap_or_default();
     let mut known = std::iter::once(panel.title()).chain(former);
     known.find(|title| titles.contains(title)).unwrap_or(panel.title())
 }
 
-/// The tree of a dock as it is kept; none where all panels are in windows of their own.
+/// Returns a dock's layout in the form in which it is saved; `None` if all panels are in windows of their own.
 pub fn kept(dock: &DockState<PanelId>) -> Option<PanelLayout> {
     layout_of(dock.main_surface(), NodeIndex::root())
 }
 
-/// A dock with those of the `known` panels that a layout has; none where it has none of them.
+/// Returns a dock with those of the `known` panels that a layout has; `None` if it has none of them.
 pub fn dock(layout: &PanelLayout, known: &[PanelId]) -> Option<DockState<PanelId>> {
     let mut titles = Vec::new();
     add_titles(layout, &mut titles, 0);
@@ -573,9 +580,9 @@ pub fn dock(layout: &PanelLayout, known: &[PanelId]) -> Option<DockState<PanelId
     Some(dock)
 }
 
-/// Whether two layouts put the same panels at the same places, whichever is in front.
+/// Returns whether two layouts have the same panels at the same places, whichever are in front.
 fn is_alike(one: &PanelLayout, other: &PanelLayout) -> bool {
-    /// Shares nearer than this differ by rounding.
+    /// The largest difference of shares that is a rounding error.
     const NEAR: f32 = 1e-3;
     match (one, other) {
         (PanelLayout::Tabs { panels: one, .. }, PanelLayout::Tabs { panels: other, .. }) => {
@@ -679,7 +686,7 @@ mod tests {
                 assert_eq!(open(&places)[..2], ["Notebook", "Stage"]);
                 assert!(places.layout().is_some());
             }
-            // A deep one would overflow the stack when it is dropped.
+            // Dropping a deeply nested layout would overflow the stack.
             std::mem::forget(layout);
         }
     }
@@ -733,7 +740,7 @@ mod tests {
         assert!(places.is_open(of(PanelName::Attention)) && !places.is_in_front(of(PanelName::Attention)));
         assert!(places.is_arranged() && places.is_in_front(of(PanelName::Weights)));
         let kept = places.layout().expect("a layout");
-        // The tab that it lies beside goes.
+        // The tab beside which it was stashed is closed.
         places.close(of(PanelName::Weights));
         assert!(places.is_open(of(PanelName::Attention)));
         places.show(of(PanelName::Attention));
@@ -768,7 +775,7 @@ mod tests {
     const UPPER: (PanelId, Region) = (PanelId("Upper"), Region::UpperRight);
     const LOWER: (PanelId, Region) = (PanelId("Lower"), Region::LowerRight);
 
-    /// `(is_beside, share, first, second)`
+    /// Returns `(is_beside, share, first, second)`.
     fn parts(layout: &PanelLayout) -> (bool, f32, &PanelLayout, &PanelLayout) {
         let PanelLayout::Split { is_beside, share, parts } = layout else { panic!("no split: {layout:?}") };
         (*is_beside, *share, &parts.0, &parts.1)

@@ -1,4 +1,5 @@
-//! The workspace grows with the lesson: a panel appears when the learner reaches the cell that opens it, with a notice.
+//! Panels that appear with the lesson: a panel opens when the learner reaches the cell that uses it, and a notice says
+//! so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +17,14 @@ use crate::app::panels::{PanelId, PanelName};
 use crate::app::theme::Palette;
 use crate::app::widgets::popup::Showing;
 
-/// How far the workspace has grown with the lesson.
+/// The panels that the lesson has opened so far.
 #[derive(Default)]
 pub struct PanelReveal {
-    /// The lesson whose first panels are open.
+    /// The lesson whose initial panels were opened.
     begun: Option<Arc<Lesson>>,
-    /// The notice of what has appeared, and when it came.
+    /// The notice of new panels, and the time at which it appeared.
     notice: Option<(String, Showing)>,
-    /// Nothing appears any more: it is a picture.
+    /// Whether no more panels appear, as in a picture.
     is_still: bool,
 }
 
@@ -42,8 +43,8 @@ impl Workspace {
         self.open_panels.settle();
     }
 
-    /// Opens what the learner's way to a cell opens: each panel once, so that one that was closed stays closed. Those
-    /// of a cell that is used come to the front; those of a prediction come with its answer.
+    /// Opens the panels of a cell that the learner has reached, each only once, so that a closed one stays closed. The
+    /// panels of a cell that was used come to the front; those of a prediction open with its answer.
     pub fn reach(&mut self, lesson: &Lesson, reached: &ReachedCell) {
         if self.reveal.is_still {
             return;
@@ -58,7 +59,7 @@ impl Workspace {
                     continue;
                 }
                 appeared.push(*panel);
-                // Nothing hides the cell itself.
+                // The panels must not cover the cell itself.
                 let is_beside = self.open_panels.has_side();
                 if is_beside && reached.is_used && cell.id == *reached.cell {
                     self.open_panels.show(id);
@@ -72,7 +73,7 @@ impl Workspace {
         }
     }
 
-    /// The workspace of a picture: as it is at the start of a lesson, or when the learner has come to a cell.
+    /// Sets the workspace of a picture: as at the start of a lesson, or when the learner has reached a cell.
     pub fn freeze_layout(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
         self.begin(lesson);
         if let Some(cell) = cell {
@@ -82,7 +83,7 @@ impl Workspace {
         self.open_panels.settle();
     }
 
-    /// Lays the panels as they lay, with those that had appeared; or as at the start of the lesson.
+    /// Restores the saved layout and the panels that had appeared, or else those of the lesson's start.
     pub(super) fn restore_places(&mut self, saved: &SavedView) {
         self.reveal = PanelReveal::default();
         let known = self.open_panels.known();
@@ -93,14 +94,14 @@ impl Workspace {
         }
         self.open_panels.revealed = match &saved.revealed {
             Some(revealed) => named(revealed),
-            // What lay there before panels could be closed had appeared.
+            // In a layout from before panels could be closed, all of its panels count as having appeared.
             None if saved.layout.is_some() => PanelName::ALL.into_iter().collect(),
             None => named(&[]),
         };
     }
 }
 
-/// Panels that have appeared, and what they are for.
+/// Describes new panels and their purpose.
 fn said(appeared: &[PanelName]) -> Option<String> {
     match appeared {
         [] => None,
@@ -118,7 +119,7 @@ fn said(appeared: &[PanelName]) -> Option<String> {
     }
 }
 
-/// The notice of what has appeared.
+/// Shows the notice of new panels.
 pub(super) fn opened_ui(ctx: &Context, reveal: &mut PanelReveal) {
     const SHOWN: Duration = Duration::from_secs(6);
     let Some((said, showing)) = &mut reveal.notice else { return };

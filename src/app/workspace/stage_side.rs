@@ -1,5 +1,5 @@
-//! The stage as the dock knows it: the picture fills it, and sentence, gauge, bar and time line float over the picture; and
-//! its camera, as panels look through it.
+//! The stage in the dock: the picture fills it, with the sentence, the gauge, the bar and the time line above the
+//! picture; and its camera as panels use it.
 
 use attune_view::explain::walk::WalkModel;
 use attune_view::view_model::heads::Side;
@@ -27,8 +27,8 @@ use crate::app::ui_state::{PanelView, ViewState, Walk};
 use crate::app::widgets::heat::width_of;
 use crate::app::widgets::popup::keep_in_sight;
 
-/// A panel about attention is open: until then the arcs in the sentence wait for somebody to point at a word, for the
-/// opening picture shows that words move, not yet why.
+/// Returns whether a panel about attention is open. Until then, arcs are shown only for a hovered word, because the
+/// opening picture shows that words move, but not yet why.
 fn has_come_to_attention(workspace: &Workspace) -> bool {
     ["Attention", "Step"].into_iter().any(|title| workspace.open_panels.is_open(PanelId(title)))
 }
@@ -47,15 +47,15 @@ fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
 /// The parts of the stage that are drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum StageParts {
-    /// The picture alone.
+    /// Only the picture.
     Picture,
-    /// The gauge over the picture: the sentence stands elsewhere.
+    /// The picture with the gauge; the sentence is shown elsewhere.
     Gauge,
-    /// The sentence, the gauge, the bar and the time line over the picture.
+    /// The picture with the sentence, the gauge, the bar and the time line.
     All,
 }
 
-/// The stage as the dock knows it.
+/// The stage in the dock.
 pub struct StageSide<'a> {
     pub scene: &'a StageState,
     pub tab: &'a mut StageTab,
@@ -64,7 +64,8 @@ pub struct StageSide<'a> {
 }
 
 impl<'a> StageSide<'a> {
-    /// The stage of a workspace: whole, or the picture alone. The sentence's arcs wait for a panel about attention.
+    /// Returns the stage of a workspace, complete or only the picture. The sentence's arcs wait for a panel about
+    /// attention.
     pub fn of(scene: &'a StageState, tab: &'a mut StageTab, workspace: &Workspace, view: &ViewState) -> Self {
         let parts = if view.figure.is_on { StageParts::Picture } else { StageParts::All };
         let is_open = has_come_to_attention(workspace);
@@ -124,26 +125,26 @@ impl SceneCamera for StageSide<'_> {
 }
 
 impl<'a> StageSide<'a> {
-    /// The walk of which the steps are shown, while they are walked.
+    /// Returns the walk if its steps are shown.
     fn steps(&self, walk: &Walk) -> Option<&'a WalkModel> {
         let walked = self.scene.walked(walk).filter(|_| walk.is_walking());
         walked.map(|walked| walked.walk)
     }
 
-    /// The sentence with what the step of the walk has.
+    /// Returns the sentence with the additions for the current step of the walk.
     fn strip_of(&self, ui: &Ui, sentence: &'a SentenceArcs, area: egui::Vec2, view: &PanelView) -> Option<Strip<'a>> {
         let strip = Strip::of(ui, sentence, area, self.strip)?;
         Some(strip.at_step(view.walk.step(), self.steps(view.walk)))
     }
 
-    /// The places on the screen of the sentence's words and of the words of groups, and how much each counts for what the
-    /// walk shows.
+    /// Returns the screen positions of the sentence's words and of words with a group, each with its importance for the
+    /// current step.
     fn seen(&self, area: Rect, walk: &WalkModel, view: &PanelView) -> Vec<(Pos2, usize)> {
         const ABOUT: usize = 100;
         const TOKEN: usize = 3;
-        /// All of them are a glow.
+        /// The number of words of a group that count; all of them form a glow.
         const GROUPED: usize = 6;
-        /// More are everywhere.
+        /// The largest number of words that count; more would be everywhere.
         const WORDS_MAX: usize = 1000;
         let Some(model) = self.scene.points.as_deref() else { return Vec::new() };
         let projection = self.tab.controls.view();
@@ -159,7 +160,7 @@ impl<'a> StageSide<'a> {
     }
 }
 
-/// The parts that float over the picture, each with its place.
+/// The parts above the picture, each with its place.
 #[derive(Default)]
 struct Over<'a> {
     sentence: Option<(Strip<'a>, Rect)>,
@@ -167,14 +168,14 @@ struct Over<'a> {
     second: Option<(SecondLine<'a>, Rect)>,
     bar: Option<Rect>,
     ribbons: Option<(Ribbons<'a>, Rect)>,
-    /// The line of the result, which is there before the points have arrived, so that nothing moves when it is told.
+    /// The place of the result line, which is reserved before the points arrive, so that nothing moves when it appears.
     result: Option<Rect>,
     walk: Option<Rect>,
 }
 
 impl<'a> Over<'a> {
-    /// From the upper edge downwards the sentence, the gauge and the second sentence; the bar in the corner below them; the
-    /// time line at the lower edge.
+    /// Places the parts: from the top the sentence, the gauge and the second sentence, with the bar in the corner below
+    /// them, and the time line at the bottom.
     fn of(ui: &Ui, side: &StageSide<'a>, area: Rect, view: &PanelView) -> Self {
         let mut over = Self::default();
         if side.parts == StageParts::Picture {
@@ -276,14 +277,14 @@ impl<'a> Over<'a> {
         }
     }
 
-    /// The lower edge of what is at the top.
+    /// Returns the lower edge of the parts at the top.
     fn top(&self) -> Option<f32> {
         let rects = [self.sentence.as_ref().map(|at| at.1), self.gauge.as_ref().map(|at| at.1)];
         let rects = rects.into_iter().chain([self.second.as_ref().map(|at| at.1)]);
         rects.flatten().map(|rect| rect.bottom()).reduce(f32::max)
     }
 
-    /// The upper edge of what is at the bottom.
+    /// Returns the upper edge of the parts at the bottom.
     fn bottom(&self) -> Option<f32> {
         self.result.or(self.walk).map(|rect| rect.top())
     }
@@ -305,11 +306,12 @@ impl<'a> Over<'a> {
     }
 }
 
-/// A veil of the stage's colour from an edge of the picture to where something ends that floats over it, so that its words
-/// are read over points and lines.
+/// Draws a veil in the stage's colour from an edge of the picture to the end of a part above it, so that its text can
+/// be read over points and lines.
 fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
-    /// How much of what lies under it the veil hides, and how far it runs out.
+    /// The opacity of the veil.
     const HIDES: f32 = 0.94;
+    /// The length over which the veil fades, in points.
     const RUNS_OUT: f32 = 28.0;
     let ground = Palette::of(ui.visuals().dark_mode).stage;
     let [full, none] = [ground.gamma_multiply(HIDES), ground.gamma_multiply(0.0)];
@@ -330,9 +332,9 @@ fn veil(ui: &Ui, from: Rect, is_at_top: bool) {
     ui.painter().add(mesh);
 }
 
-/// A stage that is lower has no room for its result.
+/// The least height of a stage with room for its result.
 const RESULT_FROM: f32 = 240.0;
-/// Height of its line, in sizes of its letters.
+/// The line height of the result, relative to the font size.
 const RESULT_LEADING: f32 = 1.5;
 
 /// Size of the letters of a result: it is read from as far as the picture is.
@@ -345,7 +347,7 @@ fn result_height(stage_height: f32) -> f32 {
     RESULT_LEADING * result_size(stage_height)
 }
 
-/// The result in one line; a long one in smaller letters, and one that is longer still is cut off.
+/// Shows the result in one line. A long one gets a smaller font, and is cut off if it still does not fit.
 fn result_ui(ui: &mut Ui, result: &str) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let inner = ui.max_rect().shrink2(egui::vec2(size::GAP_WIDE - size::GAP_TIGHT, 0.0));
@@ -356,7 +358,7 @@ fn result_ui(ui: &mut Ui, result: &str) {
     ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| ui.horizontal_centered(|ui| ui.add(label)));
 }
 
-/// The picture and what floats over it.
+/// Shows the picture and the parts above it.
 fn stage_ui(ui: &mut Ui, side: &mut StageSide, view: &mut PanelView) {
     let area = ui.available_rect_before_wrap();
     bar::leave(ui.ctx(), area);

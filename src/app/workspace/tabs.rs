@@ -1,8 +1,8 @@
-//! The tabs of the dock: each with its panel, its name and its cross. Those for which a place has no room are in a list at
-//! the end of its tabs, so that none is cut off.
+//! The tabs of the dock: each with its panel, its name and its cross. Tabs that do not fit are in a list at the end of
+//! the row, so that none is cut off.
 //!
-//! egui_dock's own bar would scroll instead. It does not bring the tab in front into sight, shows nothing of a panel that
-//! has appeared outside of it, and takes height from the panel.
+//! egui_dock's own bar would scroll instead. It does not scroll the front tab into view, does not indicate a new panel
+//! outside of the visible part, and takes height from the panel.
 
 use egui::containers::menu::MenuButton;
 use egui::{
@@ -19,10 +19,10 @@ use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids};
 use crate::app::theme::{Palette, size};
 use crate::app::widgets::controls::waiting_ui;
 
-/// Between a tab's name and its edges, and the cross: as egui_dock has them.
+/// The space between a tab's name, its edges and the cross, as in egui_dock.
 const TAB_PADDING: f32 = 16.0;
 const CROSS: f32 = 24.0;
-/// The button of the list.
+/// The width of the list's button.
 const MORE: f32 = 30.0;
 
 /// The panels as the dock draws them.
@@ -31,21 +31,21 @@ pub struct Tabs<'a> {
     pub context: PanelContext<'a>,
     /// The panels in front.
     pub fronts: Vec<PanelId>,
-    /// The panels that have appeared and were not yet looked at.
+    /// The panels that have appeared and have not been looked at.
     pub unseen: Vec<&'static str>,
     /// The panel whose cross was clicked.
     pub closed: Option<PanelId>,
-    /// A tab is being dragged.
+    /// Whether a tab is being dragged.
     pub is_dragged: bool,
 }
 
-/// Name of a tab; a dot after it says that the panel has appeared and was not yet looked at.
+/// Returns the name of a tab, with a dot if the panel is new and has not been looked at.
 fn name(panel: PanelId, is_new: bool) -> WidgetText {
     let title = panel.title();
     (if is_new { format!("{title} ●") } else { title.to_owned() }).into()
 }
 
-/// Tooltip of a tab: the panel's contents, with the key that brings it to the front.
+/// Returns the tooltip of a tab: the panel's content, and the key that brings it to the front.
 pub fn about(panel: PanelId) -> String {
     let about = PanelName::named(panel.title()).map_or("", PanelName::about);
     let place = ids().iter().position(|known| *known == panel);
@@ -55,7 +55,8 @@ pub fn about(panel: PanelId) -> String {
     }
 }
 
-/// The tab of this button is dragged. While it is, the dock draws another button, with an id made from that of the first.
+/// Returns whether the tab of this button is dragged. During a drag, the dock draws another button, whose id is derived
+/// from the first one's.
 fn is_dragged(button: &Response) -> bool {
     let dragged = button.ctx.dragged_id();
     dragged.is_some_and(|id| button.id == id || button.id == id.with("dragged"))
@@ -72,12 +73,12 @@ impl TabViewer for Tabs<'_> {
         name(*tab, self.unseen.contains(&tab.title()))
     }
 
-    /// The cross of those in front alone: the others keep the room for their names.
+    /// Shows a cross only on front tabs, so that the others have more room for their names.
     fn is_closeable(&self, tab: &PanelId) -> bool {
         can_close(*tab) && self.fronts.contains(tab)
     }
 
-    /// The window closes it when all is drawn, and lays the others out.
+    /// Notes the panel, which the window closes after everything is drawn, so that it can arrange the others.
     fn on_close(&mut self, tab: &mut PanelId) -> OnCloseResponse {
         self.closed = Some(*tab);
         OnCloseResponse::Ignore
@@ -90,7 +91,7 @@ impl TabViewer for Tabs<'_> {
         let said = if is_new { format!("{title} panel, new") } else { format!("{title} panel") };
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_front, &said));
         if self.is_closeable(tab) {
-            // The cross is drawn by the dock, which does not name it.
+            // The dock draws the cross without naming it for screen readers.
             response.ctx.accesskit_node_builder(response.id.with("close-button"), |node| {
                 node.set_label(format!("Close the {title} panel"));
             });
@@ -103,7 +104,7 @@ impl TabViewer for Tabs<'_> {
         });
     }
 
-    /// The stage paints every pixel of its own.
+    /// Returns false for the stage, which paints all of its pixels itself.
     fn clear_background(&self, tab: &PanelId) -> bool {
         *tab != StagePanel::ID
     }
@@ -123,7 +124,7 @@ impl TabViewer for Tabs<'_> {
     }
 }
 
-/// Puts tabs away until the others fit, or takes some back for which there is room again. True if any went or came.
+/// Stashes tabs until the others fit, or returns some for which there is room again. Returns true if any was moved.
 pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     let width = |panel: PanelId| {
         let is_new = places.unseen.contains(panel.title());
@@ -133,7 +134,7 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
     let mut rows: Vec<TabRow> = Vec::new();
     for (path, leaf) in places.dock.iter_leaves().filter(|(path, _)| path.surface.is_main()) {
         let room = leaf.rect().width();
-        // A place that was not drawn yet has no width.
+        // A place that has not been drawn yet has no width.
         if room.is_finite() && room > 0.0 {
             let front = leaf.active.0;
             let tabs: Vec<PanelId> = leaf.tabs().to_vec();
@@ -167,13 +168,13 @@ pub fn fit_tabs(ui: &Ui, places: &mut OpenPanels) -> bool {
 struct TabRow {
     path: (egui_dock::SurfaceIndex, egui_dock::NodeIndex),
     room: f32,
-    /// Width of the tabs.
+    /// The width of the tabs.
     used: f32,
     front: usize,
     tabs: Vec<PanelId>,
 }
 
-/// A list at the end of each row of tabs of those that have no room in it. Returns the one that was chosen.
+/// Shows a list of the stashed tabs at the end of each row. Returns the one that was chosen.
 pub fn more_ui(ui: &mut Ui, places: &OpenPanels) -> Option<PanelId> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut chosen = None;

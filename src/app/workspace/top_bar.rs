@@ -1,4 +1,4 @@
-//! The bar on top: the menus, the lesson, the sentence on the stage, undo and redo, theme and size.
+//! The bar at the top: menus, the lesson, the sentence on the stage, undo and redo, theme and zoom.
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::snapshot::{HistorySnapshot, Snapshot};
@@ -25,9 +25,9 @@ pub const SENTENCE: &str = "Sentence";
 #[derive(Default)]
 pub struct TopBarUiState {
     sentence: SentenceFieldState,
-    /// How the learner's work is kept.
+    /// The state of saving.
     pub(super) saving: SavingStatus,
-    /// The Lab menu is to be opened or closed.
+    /// Whether the Lab menu must be opened or closed.
     pub toggles_lab: bool,
 }
 
@@ -40,9 +40,10 @@ pub fn top_bar_ui(
     theme: ThemeChoice,
     requests: &mut Requests,
 ) {
-    /// Room left of the undo button for the word that all is saved; less keeps the sentence whole.
+    /// The least width left of the undo button at which the status "saved" is shown; with less, the sentence gets the
+    /// room.
     const WITH_STATUS: f32 = 700.0;
-    // From the right: the buttons keep their place, and the rest shares what is left.
+    // Laid out from the right, so that the buttons keep their places and the rest shares the remaining width.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if ui.available_width() < size::SIDE_FROM {
             ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -68,12 +69,12 @@ pub fn top_bar_ui(
     });
 }
 
-/// The sentence on the stage, and whether another stands beside it.
+/// Shows the field of the sentence on the stage, and whether there is a second sentence.
 fn sentence_ui(ui: &mut Ui, model: &SentencesModel, state: &mut TopBarUiState, requests: &mut Requests) {
     const WIDTH: f32 = 460.0;
-    /// Beside the words in the field.
+    /// The width of the field in addition to its text.
     const MARGINS: f32 = 24.0;
-    /// Room for the buttons beside the field.
+    /// The width of the buttons beside the field.
     const RESERVED: f32 = 122.0;
     let words = width_of(ui, &model.shown, theme::plain(size::BODY)) + MARGINS;
     let field = SentenceField {
@@ -101,7 +102,7 @@ fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
     let steps =
         [("↷", WindowAction::Redo, history.redo.as_deref()), ("↶", WindowAction::Undo, history.undo.as_deref())];
     let mut asked = None;
-    // Right to left: redo stands to the right of undo.
+    // In right-to-left order, redo comes first, so that it is to the right of undo.
     for (icon, action, step) in steps {
         let name = action.row().text;
         let text = step.map_or_else(
@@ -115,7 +116,7 @@ fn history_ui(ui: &mut Ui, history: &HistorySnapshot) -> Option<WindowAction> {
     asked
 }
 
-/// The buttons that change what the window looks like.
+/// Shows the buttons for theme and zoom.
 pub fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
     let sign = match theme {
         ThemeChoice::System => "◐",
@@ -140,7 +141,7 @@ pub fn view_ui(ui: &mut Ui, theme: ThemeChoice) -> Option<WindowAction> {
     asked
 }
 
-/// A button that shows a sign and is called by a word.
+/// Shows a button with an icon, and a name for screen readers.
 fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> egui::Response {
     let response =
         ui.add_enabled(enabled, Button::new(RichText::new(icon).size(size::READING)).frame_when_inactive(false));
@@ -148,7 +149,7 @@ fn icon_button(ui: &mut Ui, icon: &str, name: &str, enabled: bool) -> egui::Resp
     response
 }
 
-/// The menu of the window: the course, other files, checkpoints, and a fresh start.
+/// Shows the menu of the window: the course, other files, checkpoints, and resetting.
 pub fn menu_ui(ui: &mut Ui) -> Option<Action> {
     let mut chosen = None;
     let (button, _) = MenuButton::new("attune").ui(ui, |ui| {
@@ -241,13 +242,13 @@ fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Acti
     chosen
 }
 
-/// Opens and closes the Lab menu by its key, and gives its `first` panel the keyboard.
+/// Opens or closes the Lab menu by its key, and gives its `first` panel the keyboard.
 fn lead_lab(ui: &Ui, button: &Response, toggles: bool, first: Option<Id>) {
     let id = Popup::default_response_id(button);
     if toggles {
         Popup::toggle_id(ui.ctx(), id);
     }
-    // Opened by its key, the first panel has the keyboard; the arrow keys go on from there.
+    // After opening by key, the first panel has the keyboard, from which the arrow keys move on.
     let waits = ui.id().with("lab waits");
     if toggles && Popup::is_id_open(ui.ctx(), id) {
         ui.data_mut(|data| data.insert_temp(waits, true));

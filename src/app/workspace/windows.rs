@@ -1,5 +1,5 @@
-//! Windows over the workspace: the glossary, with the first lesson of every term and symbol of the course; and the card that
-//! tells where a number comes from.
+//! Windows above the workspace: the glossary, with the first lesson of every term and symbol of the course, and the
+//! card with the provenance of a number.
 
 use std::collections::HashMap;
 
@@ -25,55 +25,57 @@ use crate::app::widgets::traced::worked_ui;
 #[derive(Default)]
 pub struct GlossaryUiState {
     pub is_open: bool,
-    /// Issues of the glossary's file.
+    /// The issues of the glossary's file.
     pub faults: Vec<String>,
     search: String,
-    /// The search field has the keyboard.
+    /// Whether the search field has the keyboard.
     is_searching: bool,
-    /// The entry that was asked for; it is brought into sight for the given number of frames.
+    /// The requested entry.
     asked: Option<usize>,
+    /// The number of frames for which the entry is still scrolled into view.
     follow: usize,
-    /// Heights that were seen, for what is out of sight.
+    /// The heights of entries that were laid out, for those out of view.
     heights: HashMap<usize, f32>,
 }
 
-/// Heights above an entry are estimates until they were seen.
+/// The number of frames for which an entry is scrolled into view, because heights above it are estimates until they are
+/// laid out.
 const FOLLOWED: usize = 8;
 
 impl GlossaryUiState {
-    /// Opens it, or closes it. True when it is open then.
+    /// Opens or closes the glossary; returns whether it is open afterwards.
     pub fn toggle(&mut self) -> bool {
         self.is_open = !self.is_open;
         self.asked = None;
         self.is_open
     }
 
-    /// Opens it at an entry.
+    /// Opens the glossary at an entry.
     pub fn ask(&mut self, term: usize) {
         self.is_open = true;
         self.search.clear();
         (self.asked, self.follow) = (Some(term), FOLLOWED);
     }
 
-    /// Another glossary, or none.
+    /// Resets the state, because the glossary was replaced.
     pub fn forget(&mut self) {
         self.asked = None;
         self.heights.clear();
     }
 }
 
-/// The window of the glossary, until it is closed.
+/// Shows the window of the glossary, until it is closed.
 pub fn glossary_window_ui(ctx: &Context, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
     const SIZE: (f32, f32) = (380.0, 500.0);
     let (mut is_open, mut action) = (state.is_open, None);
     let leaves = ctx.input(|input| input.key_pressed(Key::Escape));
     lookup_window(ctx, "Glossary", SIZE).open(&mut is_open).show(ctx, |ui| action = glossary_ui(ui, model, state));
-    // Esc has taken the keyboard away by now.
+    // Esc has already taken the keyboard from the search field.
     state.is_open = is_open && !(leaves && state.is_searching);
     action
 }
 
-/// The lesson that is to be opened, if one is.
+/// Shows the glossary; returns the action that opens the lesson of an entry, if it was clicked.
 fn glossary_ui(ui: &mut Ui, model: Option<&GlossaryModel>, state: &mut GlossaryUiState) -> Option<Action> {
     let Some(model) = model else {
         missing_ui(ui, &state.faults);
@@ -113,7 +115,7 @@ fn missing_ui(ui: &mut Ui, faults: &[String]) {
     });
 }
 
-/// Only those in sight are laid out; of the others the height is remembered, or estimated.
+/// Shows the entries. Only visible ones are laid out; the heights of the others are remembered or estimated.
 fn entries_ui(ui: &mut Ui, model: &GlossaryModel, found: &[usize], state: &mut GlossaryUiState) -> Option<Action> {
     const ESTIMATE: f32 = 104.0;
     let mut action = None;
@@ -162,20 +164,21 @@ fn entry_ui(ui: &mut Ui, model: &GlossaryModel, term: usize, is_asked: bool) -> 
     .inner
 }
 
-/// Width of the card within its margins.
+/// The width of the card, without its margins.
 const WIDTH: f32 = 400.0;
 
-/// Which number the card was opened for, and when.
+/// The number for which the card was opened, and the time.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct OpenedCard {
     depth: usize,
     entry: Option<Entry>,
     time: f64,
-    /// The place of a card that is to open: beside a click outside of it. Followed from within, it stays in place.
+    /// The position of a card that opens: beside a click outside of it. A card that is followed from within stays in
+    /// place.
     to_place: Option<Pos2>,
 }
 
-/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere.
 pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     let id = Id::new("provenance");
     let asked = trail.entry();
@@ -189,13 +192,13 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
     ctx.data_mut(|data| data.insert_temp(id, opened));
     let Some(model) = asked.and_then(|entry| models.of_choice::<Provenance>(&entry)) else { return };
     let window = Window::new("Where it comes from").id(id).title_bar(false).collapsible(false).resizable(false);
-    // Known before it is first laid out, so that it is not pushed away from what was clicked.
+    // Set before the first layout, so that the card is not moved away from what was clicked.
     let window = window.default_width(WIDTH + 2.0 * f32::from(size::PANEL_MARGIN));
     let window = match opened.to_place {
         Some(pointer) => window.current_pos(pointer + Vec2::splat(size::GAP_WIDE)),
         None => window,
     };
-    // The number is told a frame after it is asked: until then the place waits.
+    // The number is known a frame after the click, so the position waits until then.
     ctx.data_mut(|data| data.insert_temp(id, OpenedCard { to_place: None, ..opened }));
     let window = window.constrain_to(ctx.content_rect().shrink(size::GAP));
     let Some(shown) = window.show(ctx, |ui| card_ui(ui, &model, trail)) else { return };
@@ -204,7 +207,7 @@ pub fn provenance_ui(ctx: &Context, models: &Models, trail: &mut Trail) {
         let at = input.pointer.interact_pos();
         input.pointer.any_click() && at.is_some_and(|at| !rect.contains(at))
     });
-    // The click that opened it is none of those.
+    // The click that opened the card must not close it.
     if is_elsewhere && time > opened.time && trail.entry() == asked {
         trail.close();
     }
@@ -283,7 +286,7 @@ fn trail_ui(ui: &mut Ui, title: &str, sign: &str, entries: &[(Entry, String)], t
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.label(RichText::new(title).color(palette.ink_soft).size(size::SMALL));
         for (entry, symbol) in entries {
-            // A label without letters would begin its row anew, over what stands there.
+            // An empty label would begin its row again and cover what is there.
             if !sign.is_empty() {
                 ui.label(RichText::new(sign).color(palette.ink_faint).size(size::SMALL));
             }

@@ -1,4 +1,4 @@
-//! The files of a home: where unfinished ones stand, how they are swept up, and their faults and times in words for
+//! File operations of the store: writing under temporary names, removing leftovers, and describing errors and times for
 //! the learner.
 
 use std::fs;
@@ -10,20 +10,19 @@ use attune_engine::messages::counted;
 
 use crate::whole_file::{Unfinished, sync_folder, unique};
 
-/// With what the names of unfinished files begin.
+/// The prefix of the names of unfinished files.
 const UNFINISHED: &str = "unfinished-";
-/// Folders from a key's up to the one that the root lies in.
+/// The number of folders from a key's folder up to the parent of the root.
 const DEPTH: usize = 3;
 
-/// Writes the parts into a file of the folder that is yet to get its name. The folder is made if it is
-/// not there.
+/// Writes the parts into an unfinished file in the folder, which is made if it does not exist.
 pub(super) fn write(folder: &Path, parts: &[&[u8]]) -> io::Result<Unfinished> {
     make_folder(folder)?;
     Unfinished::write(folder.join(format!("{UNFINISHED}{}", unique())), parts)
 }
 
-/// Refuses anything but a file under the name of one that this program makes: opening a pipe would wait without end,
-/// and a link may lead anywhere. Returns the bytes of the file, if it is there.
+/// Returns the size in bytes of one of the program's own files, or `None` if there is none. Anything but a regular file
+/// is refused: opening a pipe would wait forever, and a link may lead anywhere.
 pub(super) fn own_file(path: &Path) -> io::Result<Option<u64>> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_file() => Err(in_the_way(path, &there, "file")),
@@ -31,7 +30,7 @@ pub(super) fn own_file(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// Refuses anything but a folder under the name of one that this program makes.
+/// Refuses anything but a folder at the path of one of the program's own folders.
 pub(super) fn own_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.is_dir() => Err(in_the_way(path, &there, "folder")),
@@ -50,14 +49,14 @@ fn in_the_way(path: &Path, there: &fs::Metadata, expected: &str) -> io::Error {
     io::Error::other(format!("{name} is {found}, but there should be a {expected} in its place; move it away"))
 }
 
-/// Makes a folder, and those that it lies in, if it is not there.
+/// Makes a folder and its parents where they do not exist.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     own_folder(folder)?;
     if folder.is_dir() {
         return Ok(());
     }
     fs::create_dir_all(folder)?;
-    // The names of the folders are to outlive a power cut too; above them, there is nothing new to write.
+    // The names of new folders must survive a power cut too. Folders above `DEPTH` existed before.
     for above in folder.ancestors().skip(1).take(DEPTH) {
         let _ = sync_folder(above);
     }
@@ -71,7 +70,8 @@ pub(super) fn remove_unfinished(folder: &Path) {
     });
 }
 
-/// The names in a folder, in order; none if it cannot be read. What this program makes is UTF-8.
+/// Returns the sorted names in a folder; none if it cannot be read. Names that are not UTF-8 are left out, because the
+/// program makes none.
 pub(super) fn names(folder: &Path) -> Vec<String> {
     if own_folder(folder).is_err() {
         return Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// An error of the operating system, in words.
+/// Returns an error of the operating system in words for the learner.
 pub(super) fn of(error: &Error) -> String {
     let known = match error.kind() {
         ErrorKind::StorageFull => "the disk is full",
@@ -97,10 +97,10 @@ pub(super) fn of(error: &Error) -> String {
     known.to_owned()
 }
 
-/// How long ago a time is.
+/// Returns how long ago a time was, in words.
 pub(super) fn ago(time: SystemTime) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
-    // A clock that was set back makes a time of the future.
+    // If the clock was set back, the time is in the future.
     let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
     let unit = UNITS.into_iter().find(|(size, _)| seconds >= *size);
     unit.map_or_else(|| "just now".to_owned(), |(size, name)| format!("{} ago", counted(seconds / size, name)))

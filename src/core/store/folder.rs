@@ -1,8 +1,9 @@
 //! The folder of one key: the state, its checkpoints, and files that could not be read.
 //!
-//! A state becomes a checkpoint when it is replaced and the newest checkpoint is [`SPACING`] older than it. Of more
-//! than [`KEPT`] the one goes whose neighbours in time are nearest to each other, as a ratio of ages, so that what
-//! stays is some minutes, some tens of minutes, some hours old and so on. The newest and the very first stay.
+//! A replaced state becomes a checkpoint if it is at least [`SPACING`] newer than the newest checkpoint. When there are
+//! more than [`KEPT`], the checkpoint is removed whose neighbours in time are closest, measured as a ratio of ages, so
+//! that the remaining ones are some minutes, some tens of minutes, some hours old and so on. The newest and the very
+//! first are always kept.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,35 +22,35 @@ use crate::whole_file::Unfinished;
 
 pub(super) const STATE: &str = "state.json";
 const CHECKPOINTS: &str = "checkpoints";
-/// How the file of a checkpoint with a label ends; the others have only their number.
+/// The suffix of a labelled checkpoint's file; other checkpoints have only a number.
 const LABELLED: &str = "-labelled.json";
 const OF_ITSELF: &str = ".json";
-/// The folder of files that could not be read.
+/// The folder for files that could not be read.
 const ASIDE: &str = "aside";
-/// How many files that could not be read are kept; the latest ones stay.
+/// The number of unreadable files that are kept; the oldest are removed first.
 const ASIDE_KEPT: usize = 10;
-/// Digits of the running number at the start of a name.
+/// The number of digits at the start of a checkpoint's file name.
 const DIGITS: usize = 10;
 
-/// The folder of the work on one key. Reading it needs no lock.
+/// The folder of one key's work. Reading it needs no lock.
 #[derive(Clone, Debug)]
 pub struct Folder {
     pub(super) path: PathBuf,
     pub(super) key: Key,
 }
 
-/// An older state.
+/// An older state that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     pub(super) file: PathBuf,
-    /// When that state was saved.
+    /// The time at which that state was saved.
     pub saved: SystemTime,
-    /// Why it is kept; none if it was kept because time had passed.
+    /// The reason for which it was kept; `None` if it was kept because time had passed.
     pub label: Option<String>,
 }
 
 impl Checkpoint {
-    /// How long ago it was saved, in words.
+    /// Returns how long ago the state was saved, in words.
     pub fn ago(&self) -> String {
         disk::ago(self.saved)
     }
@@ -60,12 +61,12 @@ impl Folder {
         Folder { path: home.folder(key), key: key.clone() }
     }
 
-    /// The folder itself; it is made when something is kept in it.
+    /// Returns the path of the folder, which is made when something is saved in it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The checkpoints, the newest first.
+    /// Lists the checkpoints, newest first.
     pub fn checkpoints(&self) -> Vec<Checkpoint> {
         let about = |file: PathBuf| {
             let meta = format::read_meta(&file)?;
@@ -74,10 +75,10 @@ impl Folder {
         self.checkpoint_files().into_iter().filter_map(about).collect()
     }
 
-    /// The state that a checkpoint keeps.
+    /// Reads the state from a checkpoint.
     ///
     /// # Errors
-    /// Why its file cannot be used.
+    /// If its file cannot be used.
     pub fn load<T: Stored>(&self, checkpoint: &Checkpoint) -> Result<T, ReadError> {
         let gone = || ReadError::Unreadable("newer checkpoints have replaced it".to_owned());
         format::decode(&format::read(&checkpoint.file)?.ok_or_else(gone)?)?.value()
@@ -87,15 +88,15 @@ impl Folder {
         self.path.join(STATE)
     }
 
-    /// Files of checkpoints, by their names alone, the newest first.
+    /// Lists the files of checkpoints by name only, newest first.
     pub(super) fn checkpoint_files(&self) -> Vec<PathBuf> {
         let folder = self.path.join(CHECKPOINTS);
         disk::names(&folder).iter().rev().filter(|name| number(name).is_some()).map(|name| folder.join(name)).collect()
     }
 
-    /// Gives a new state its name; the previous one becomes a checkpoint when one is due.
+    /// Renames a new state into place. The previous state becomes a checkpoint if one is due.
     pub(super) fn commit(&self, state: Unfinished, _gate: &Gate) -> io::Result<()> {
-        // Whatever a checkpoint lacks (room, permission), the state itself matters more.
+        // The state itself matters more than a checkpoint that fails, for example for lack of space.
         let kept = self.keep_replaced().unwrap_or(false);
         state.keep_as(&self.state())?;
         if kept {
@@ -104,7 +105,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Keeps a state under a label, beside the current one.
+    /// Saves a state as a labelled checkpoint beside the current state, and returns its file.
     pub(super) fn keep_labelled(&self, state: &Encoded, _gate: &Gate) -> io::Result<PathBuf> {
         let file = self.next_checkpoint(LABELLED)?;
         disk::write(&self.path, &[state.head.as_bytes(), &state.json, FOOT])?.keep_as(&file)?;
@@ -112,7 +113,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Moves a file out of the way. None if that fails.
+    /// Moves a file into the folder of unreadable files, and returns its new path; `None` if that fails.
     pub(super) fn put_aside(&self, file: &Path) -> Option<PathBuf> {
         let folder = self.path.join(ASIDE);
         disk::own_folder(&folder).ok()?;
@@ -134,7 +135,7 @@ impl Folder {
         Ok(folder.join(format!("{:0DIGITS$}{ending}", next_number(&folder))))
     }
 
-    /// Whether the current state became a checkpoint.
+    /// Keeps the current state as a checkpoint if one is due, and returns whether it did.
     fn keep_replaced(&self) -> io::Result<bool> {
         let state = self.state();
         let Some(meta) = format::read_meta(&state) else { return Ok(false) };
@@ -145,7 +146,8 @@ impl Folder {
             return Ok(false);
         }
         let file = self.next_checkpoint(OF_ITSELF)?;
-        // States are replaced, never written into, so a second name keeps one. Some file systems have no links.
+        // A state file is replaced and never modified, so a hard link preserves it. Some file systems have no hard
+        // links.
         fs::hard_link(&state, &file)
             .or_else(|_| disk::write(&self.path, &[&files::read(&state, format::BYTES_MAX)?])?.keep_as(&file))?;
         Ok(true)
@@ -155,7 +157,7 @@ impl Folder {
         let (labelled, mut of_itself): (Vec<_>, Vec<_>) =
             self.checkpoints().into_iter().partition(|checkpoint| checkpoint.label.is_some());
         let times = |kept: &[Checkpoint]| kept.iter().map(|checkpoint| checkpoint.saved).collect::<Vec<_>>();
-        // Each label counts separately: frequent ones must not push out rare ones.
+        // Each label is counted separately, so that frequent labels do not push out rare ones.
         let mut seen: HashMap<Option<String>, usize> = HashMap::new();
         let mut is_beyond = |checkpoint: &Checkpoint| {
             let count = seen.entry(checkpoint.label.clone()).or_default();
@@ -167,7 +169,7 @@ impl Folder {
             spare.push(of_itself.remove(i));
         }
         for checkpoint in spare {
-            // What cannot be removed now is spare the next time too.
+            // A file that cannot be removed now will be removed next time.
             let _ = fs::remove_file(checkpoint.file);
         }
     }
@@ -177,23 +179,23 @@ fn number(name: &str) -> Option<u64> {
     name.get(..DIGITS)?.parse().ok()
 }
 
-/// Greater than that of every name in the folder.
+/// Returns a number greater than that of every name in the folder.
 fn next_number(folder: &Path) -> u64 {
     disk::names(folder).iter().filter_map(|name| number(name)).max().map_or(1, |last| last.saturating_add(1))
 }
 
-/// Checkpoints of themselves are this far apart.
+/// The least time between automatic checkpoints.
 pub(super) const SPACING: Duration = Duration::from_secs(120);
-/// Checkpoints without a label that are kept, and as many of each label.
+/// The number of checkpoints that are kept without a label, and also for each label.
 pub(super) const KEPT: usize = 5;
 
-/// Whether the state of one time is to be kept when the newest checkpoint is of another.
+/// Returns whether a state is far enough in time from the newest checkpoint to be kept.
 pub(super) fn is_due(state: SystemTime, newest: Option<SystemTime>) -> bool {
-    // A clock that was set back says nothing of what lies between: rather one too many.
+    // After a clock was set back, the distance is unknown; one checkpoint too many is the lesser harm.
     newest.is_none_or(|newest| state.duration_since(newest).map_or(true, |since| since >= SPACING))
 }
 
-/// Which of these to give up; they are of these times, the newest first.
+/// Returns the index of the checkpoint to remove, given their times from newest to oldest; `None` if all are kept.
 pub(super) fn dispensable(saved: &[SystemTime]) -> Option<usize> {
     if saved.len() <= KEPT {
         return None;
@@ -204,10 +206,10 @@ pub(super) fn dispensable(saved: &[SystemTime]) -> Option<usize> {
     (1..saved.len() - 1).min_by(|a, b| ratio(a).total_cmp(&ratio(b)))
 }
 
-/// The value that was found, and the files that could not be used.
+/// The value that was read, and the files that could not be used.
 #[derive(Clone, Debug)]
 pub struct Loaded<T> {
-    /// None if nothing is kept, or nothing that can be used.
+    /// The value; `None` if no usable one is stored.
     pub value: Option<T>,
     /// The value's origin.
     pub used: LoadedFrom,
@@ -215,18 +217,18 @@ pub struct Loaded<T> {
     pub troubles: Vec<UnusableFile>,
 }
 
-/// The origin of a value.
+/// The place from which a value was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadedFrom {
-    /// There is none.
+    /// Nothing is stored.
     Nothing,
-    /// The state that was saved last, then.
+    /// The current state, saved at that time.
     State(SystemTime),
-    /// The state could not be used, and this could.
+    /// A checkpoint, because the current state could not be used.
     Checkpoint(Checkpoint),
-    /// The work on a file of the same id, which is no longer where it was. It is left as it is.
+    /// The work on a file with the same id that no longer exists at its former path. That work is left as it is.
     Moved {
-        /// The former place of that file.
+        /// The former path of that file.
         from: PathBuf,
     },
 }
@@ -236,9 +238,9 @@ pub enum LoadedFrom {
 pub struct UnusableFile {
     /// Its path when it was read.
     pub file: PathBuf,
-    /// Why.
+    /// The reason why it could not be used.
     pub wrong: ReadError,
-    /// Its path now; none if it was not moved.
+    /// Its path now; `None` if it was not moved.
     pub kept: Option<PathBuf>,
 }
 
@@ -250,7 +252,7 @@ impl fmt::Display for UnusableFile {
 }
 
 impl<T> Loaded<T> {
-    /// Sentences for the learner, the outcome first; none if everything is as it was left.
+    /// Returns sentences for the learner, the outcome first; none if the state was read without trouble.
     pub fn report(&self) -> Vec<String> {
         let outcome = match &self.used {
             LoadedFrom::Checkpoint(Checkpoint { saved, .. }) => {
@@ -268,7 +270,8 @@ impl<T> Loaded<T> {
         outcome.into_iter().chain(self.troubles.iter().map(|trouble| format!("{trouble}."))).collect()
     }
 
-    /// Why nothing may be written: a newer program wrote here, or what is wrong would be overwritten.
+    /// Returns the lock if nothing may be written, because a newer program wrote here or because a faulty file would be
+    /// overwritten.
     pub(super) fn blocked(&self, folder: &Folder) -> Option<Lock> {
         let in_the_way = |trouble: &&UnusableFile| {
             trouble.kept.is_none()
@@ -278,18 +281,18 @@ impl<T> Loaded<T> {
     }
 }
 
-/// The fate of files that cannot be used.
+/// How to treat files that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aside {
-    /// They stay: another window owns the folder.
+    /// Leaves them in place, because another window owns the folder.
     Nothing,
-    /// They are moved, except for those of a newer program.
+    /// Moves them aside, except for those of a newer program.
     Unusable,
-    /// All are moved, those of a newer program too.
+    /// Moves all of them aside, including those of a newer program.
     Newer,
 }
 
-/// Reads what is kept of a key, without a lock and without a change.
+/// Reads the value that is stored for a key, without a lock and without any change on the disk.
 pub fn read<T: Stored>(home: &Home, key: &Key) -> Loaded<T> {
     load(&Folder::new(home, key), Aside::Nothing)
 }
@@ -327,7 +330,7 @@ fn value_in<T: Stored>(file: &Path) -> Result<Option<(T, Meta)>, ReadError> {
     Ok(Some((decoded.value()?, decoded.meta)))
 }
 
-/// The latest work on a file that had this id and is no longer there: the learner moved it, most likely.
+/// Reads the latest work on a file that had this id and no longer exists; most likely the learner moved it.
 pub(super) fn of_moved<T: Stored>(home: &Home, key: &Key) -> Option<Loaded<T>> {
     key.file.as_ref()?;
     let all = home.root().join(FILES);

@@ -1,4 +1,4 @@
-//! A file of the store: two lines of header and a line of JSON.
+//! The format of a file in the store: two header lines and one line of JSON.
 //!
 //! ```text
 //! attune-state 5d41402a 1 312          magic, CRC-32 of all that follows it, version, bytes after this line
@@ -6,8 +6,8 @@
 //! {"cells":…}
 //! ```
 //!
-//! The first line keeps this form in every version, so that a file from a newer program is known
-//! for one, and is not mistaken for a corrupt one.
+//! The first line has this form in every version, so that a file from a newer program is recognized as such and not
+//! taken for a corrupt one.
 
 use std::fmt;
 use std::fs;
@@ -24,32 +24,33 @@ use super::{Key, disk};
 
 const MAGIC: &[u8] = b"attune-state ";
 const CRC_DIGITS: usize = 8;
-/// The first line is shorter: two numbers follow the checksum.
+/// The largest length of the first line, which has two numbers after the checksum.
 const FIRST_LINE_MAX: usize = 64;
-/// Larger states are neither written nor read: no file can eat the memory.
+/// The largest size of a state; larger ones are neither written nor read, so that no file can exhaust the memory.
 pub(super) const BYTES_MAX: u64 = 1 << 28;
-/// The header is read alone to list checkpoints; it holds a path, a label and an id at their longest.
+/// The largest size of the two header lines, which hold a path, a label and an id. Checkpoints are listed from their
+/// headers alone.
 const HEADER_MAX: u64 = 1 << 16;
-/// Characters of a label or an id that a header keeps.
+/// The largest number of characters of a label or an id in a header.
 const TEXT_MAX: usize = 1_000;
 
-/// Data that the store can keep: plain values with a version.
+/// Data that can be stored: plain values with a version.
 pub trait Stored: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// Raised when older programs would misread the new form.
+    /// The version of the form, raised when older programs would misread the new one.
     const VERSION: u32;
 
-    /// A value from the JSON text that an older version wrote, if it is still understood.
+    /// Reads a value from the JSON text of an older version; returns `None` if that version is no longer supported.
     fn from_older(_version: u32, _json: &str) -> Option<Self> {
         None
     }
 }
 
-/// Why a file gives no value.
+/// The reason why a file gives no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The file ends early, after `bytes`; `of` is its full length, where the header still says so.
+    /// The file ends early, after `bytes`; `of` is its full length, if the header still states it.
     Truncated { bytes: u64, of: Option<u64> },
-    /// Its content is not what was written.
+    /// The content does not match its checksum.
     Corrupt,
     /// The file is not UTF-8.
     NotText,
@@ -67,7 +68,7 @@ pub enum ReadError {
     Content(String),
     /// The file is larger than any state.
     TooLarge { bytes: u64 },
-    /// The operating system does not give it.
+    /// The operating system cannot read it.
     Unreadable(String),
 }
 
@@ -96,13 +97,13 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// The second line.
+/// The second header line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Meta {
     pub(super) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<PathBuf>,
-    /// Milliseconds since 1970.
+    /// The time of saving, in milliseconds since 1970.
     saved: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) label: Option<String>,
@@ -127,7 +128,7 @@ impl Meta {
         UNIX_EPOCH.checked_add(Duration::from_millis(self.saved)).unwrap_or(UNIX_EPOCH)
     }
 
-    /// Whether this is the header of the key's own state.
+    /// Returns whether this is the header of a state with the key's id.
     pub(super) fn is_of(&self, key: &Key) -> bool {
         self.id == short(&key.id)
     }
@@ -137,13 +138,13 @@ fn short(text: &str) -> String {
     text.chars().take(TEXT_MAX).collect()
 }
 
-/// The text of a value and what stands before it; [`FOOT`] stands after it.
+/// The JSON of a value and the header before it. [`FOOT`] is written after it.
 pub(super) struct Encoded {
     pub(super) head: String,
     pub(super) json: Vec<u8>,
 }
 
-/// The last line ends like the others.
+/// The line break that ends the last line.
 pub(super) const FOOT: &[u8] = b"\n";
 
 pub(super) fn encode<T: Stored>(value: &T, meta: &Meta) -> io::Result<Encoded> {
@@ -165,7 +166,7 @@ fn crc_of(parts: &[&[u8]]) -> String {
     format!("{:0CRC_DIGITS$x}", hasher.finalize())
 }
 
-/// A file that is whole, though perhaps of another version.
+/// A file whose checksum is right, though its version may be another.
 pub(super) struct Decoded<'b> {
     pub(super) version: u32,
     pub(super) meta: Meta,
@@ -217,7 +218,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, ReadError> {
     Ok(Decoded { version, meta, json })
 }
 
-/// The bytes of a file; none if there is no such file.
+/// Reads a whole file; returns `None` if there is no such file.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     let read = read_up_to(path, BYTES_MAX);
     match read {
@@ -230,14 +231,14 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     }
 }
 
-/// The header of a file alone, without a look at its content.
+/// Reads only the header of a file.
 pub(super) fn read_meta(path: &Path) -> Option<Meta> {
     let bytes = read_up_to(path, HEADER_MAX).ok()?;
     let mut lines = bytes.strip_prefix(MAGIC)?.split(|byte| *byte == b'\n');
     serde_json::from_slice(lines.nth(1)?).ok()
 }
 
-/// At most one byte more than `limit`.
+/// Reads at most one byte more than `limit`, so that the caller can tell that a file is too large.
 pub(super) fn read_up_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     disk::own_file(path)?;
     files::head(path, limit + 1)

@@ -1,14 +1,13 @@
 //! Ownership of a folder: the one window that may write.
 //!
-//! - `gate` is locked for the moment in which an owner changes or a file gets its name, so that the
-//!   one never happens amid the other.
-//! - `owner.json` says who may write. A window that takes over puts another token there; the former owner
-//!   compares tokens inside the gate before each write, and stops.
-//! - `alive-TOKEN` is locked for as long as that owner lives. The operating system unlocks it
-//!   however the owner ends, so a killed program leaves no stale lock.
+//! - `gate` is locked briefly while the owner changes or a file is renamed, so that these never overlap.
+//! - `owner.json` says who may write. A window that takes over writes its own token there; the former owner compares
+//!   tokens inside the gate before each write, and stops.
+//! - `alive-TOKEN` is locked for as long as that owner runs. The operating system unlocks it however the owner ends, so
+//!   a killed program leaves no stale lock.
 //!
-//! On a file system without locks, tokens still keep a former owner from writing; the last
-//! program to open the folder then owns it.
+//! On a file system without locks, tokens still keep a former owner from writing; the last program to open the folder
+//! then owns it.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -28,20 +27,21 @@ use super::format::read_up_to;
 const GATE: &str = "gate";
 const OWNER: &str = "owner.json";
 const ALIVE: &str = "alive-";
-/// A gate is held for milliseconds; longer, and its holder is suspended or its disk hangs.
+/// The longest wait for a gate. A gate is held for milliseconds; if it takes longer, its holder is suspended or the
+/// disk hangs.
 const GATE_WAIT: Duration = Duration::from_secs(5);
 const GATE_PAUSE: Duration = Duration::from_millis(5);
-/// The file is far smaller.
+/// The largest size of `owner.json` that is read; the file is far smaller.
 const OWNER_BYTES_MAX: u64 = 4_096;
 
 /// A program that has a folder open for writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
-    /// The computer that it runs on.
+    /// The name of the computer on which it runs.
     pub host: String,
-    /// Seconds since 1970.
+    /// The time at which it became the owner, in seconds since 1970.
     since: u64,
     /// A token that no other owner has.
     token: String,
@@ -62,7 +62,7 @@ impl Owner {
 
     fn of(folder: &Path) -> Option<Owner> {
         let owner: Owner = serde_json::from_slice(&read_up_to(&folder.join(OWNER), OWNER_BYTES_MAX).ok()?).ok()?;
-        // It becomes part of a path.
+        // The token becomes part of a path.
         owner.token.chars().all(|c| c.is_ascii_alphanumeric() || c == '-').then_some(owner)
     }
 
@@ -77,7 +77,7 @@ impl Owner {
         }
         match files::open(&alive) {
             Ok((file, _)) => matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
-            // Not ours to open: somebody else's, then.
+            // A file that this user may not open belongs to another owner.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }
@@ -90,12 +90,12 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Proof of sole access to the folder; dropping it lets the next program in.
+/// Proof of exclusive access to the folder; dropping it lets the next program in.
 pub(super) struct Gate {
     _file: File,
 }
 
-/// Waits for the gate of a folder, and makes the folder if it is missing.
+/// Waits for the gate of a folder. The folder is made if it does not exist.
 pub(super) fn gate(folder: &Path) -> io::Result<Gate> {
     disk::make_folder(folder)?;
     let gate = folder.join(GATE);
@@ -111,7 +111,7 @@ pub(super) fn gate(folder: &Path) -> io::Result<Gate> {
     Ok(Gate { _file: file })
 }
 
-/// The right to write; dropping it gives it back.
+/// The right to write, which is given up on drop.
 pub(super) struct Ownership {
     owner: Owner,
     alive: PathBuf,
@@ -120,7 +120,7 @@ pub(super) struct Ownership {
 
 impl Drop for Ownership {
     fn drop(&mut self) {
-        // Unlocked is as good as gone, so a failure changes nothing.
+        // The file is no longer locked, which has the same meaning as its absence, so a failure changes nothing.
         let _ = fs::remove_file(&self.alive);
     }
 }
@@ -134,13 +134,14 @@ pub(super) enum LockState {
 }
 
 impl Ownership {
-    /// Makes this program the owner, unless another one is alive, or over its head.
+    /// Makes this program the owner, unless another one is alive. With `over_its_head`, it becomes the owner all the
+    /// same.
     pub(super) fn claim(folder: &Path, _gate: &Gate, over_its_head: bool) -> io::Result<Result<Ownership, Owner>> {
         if let Some(other) = Owner::of(folder).filter(|other| !over_its_head && other.is_alive(folder)) {
             return Ok(Err(other));
         }
         disk::own_file(&folder.join(OWNER))?;
-        // Nobody writes here any more: whoever did will find another token.
+        // No other program writes here any more: the former owner will find another token.
         disk::remove_unfinished(folder);
         for name in disk::names(folder).iter().filter(|name| name.starts_with(ALIVE)) {
             let _ = fs::remove_file(folder.join(name));
@@ -148,7 +149,7 @@ impl Ownership {
         let owner = Owner::this();
         let alive = owner.alive(folder);
         let file = File::create(&alive)?;
-        // Nobody else knows the name, so this fails only where there are no locks.
+        // No other program knows the name, so this fails only where there are no locks.
         let _ = file.try_lock();
         let ownership = Ownership { owner, alive, _file: file };
         let json = serde_json::to_vec(&ownership.owner)?;
@@ -156,7 +157,7 @@ impl Ownership {
         Ok(Ok(ownership))
     }
 
-    /// Whose the folder is: for as long as the gate is held, or else a moment ago.
+    /// Returns the state of this ownership. It is certain while the gate is held; otherwise it may just have changed.
     pub(super) fn standing(&self, folder: &Path) -> LockState {
         match Owner::of(folder) {
             Some(owner) if owner.token == self.owner.token => LockState::Ours,

@@ -1,7 +1,7 @@
-//! The learner's work on disk: values as JSON text in files, by a key.
+//! The learner's work on disk: values as JSON text in files, one folder for each key.
 //!
-//! This module knows nothing of lessons. A value implements [`Stored`], belongs to a [`Key`], and
-//! lies in the [`Home`], a folder on this computer:
+//! This module does not depend on lessons. A value implements [`Stored`], belongs to a [`Key`], and is stored in the
+//! [`Home`], a folder on this computer:
 //!
 //! ```text
 //! HOME/
@@ -14,17 +14,17 @@
 //!     owner.json, alive-…, gate           which window may write
 //! ```
 //!
-//! In reading order: [`Home`] is where, [`format`](mod@format) a file, `disk` how one is written as a whole or not
-//! at all, [`folder`] what lies in a key's folder, which checkpoints stay and which state is the newest that is whole;
-//! [`lock`] says whose the folder is, [`open`](mod@open) saves as its owner, and [`saver`] does so on a thread of its
-//! own. [`numbers`](attune_engine::numbers) are exact within JSON, NaN too.
+//! In reading order: [`Home`] is the place, [`format`](mod@format) the form of a file, and `disk` writes one completely
+//! or not at all. [`folder`] lists what a key's folder has, chooses the checkpoints to keep and finds the newest usable
+//! state; [`lock`] says who owns the folder, [`open`](mod@open) saves as its owner, and [`saver`] does so on a thread
+//! of its own. [`numbers`](attune_engine::numbers) writes numbers to JSON exactly, including NaN.
 //!
 //! Guarantees:
-//! - A file is whole or is not used: every byte stands under a checksum, and a state gets its name when it is on the
-//!   disk.
-//! - Nothing here panics, and nothing that is read can hang the program or eat its memory.
-//! - A window that was taken over writes nothing over the work of the other.
-//! - A file that cannot be read is reported, with the reason, and moved aside; one from a newer program stays.
+//! - A file is used only if it is complete: a checksum covers every byte, and a state is renamed into place only when
+//!   it is on the disk.
+//! - Nothing here panics, and nothing that is read can hang the program or exhaust the memory.
+//! - A window that was taken over does not overwrite the work of the other window.
+//! - A file that cannot be read is reported with the reason and moved aside; one from a newer program is left in place.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -69,29 +69,29 @@ pub use lock::Owner;
 pub use open::{Lock, NotSaved, OpenedStore, Store, open, take_over, update};
 pub use saver::{Saver, Status};
 
-/// The program's folder within the platform's data folder.
+/// The name of the program's folder within the platform's data folder.
 const PROGRAM: &str = "attune";
-/// Folders of files that the learner opened, within the root.
+/// The folder, within the root, for the work on files that the learner opened.
 const FILES: &str = "lessons";
-/// The folder of files that are in the program, within the root.
+/// The folder, within the root, for the program's built-in files.
 const BUILT_IN: &str = "built-in";
-/// Letters of an id that a folder's name keeps; the hash that follows tells longer ones apart.
+/// The number of characters of an id that a folder's name keeps. A hash follows, which tells longer ids apart.
 const READABLE_MAX: usize = 40;
 
-/// The root of everything that is kept.
+/// The root folder of everything that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
 }
 
 impl Home {
-    /// The platform's data folder, or none where the environment names no home:
-    /// `$XDG_DATA_HOME/attune` or `~/.local/share/attune`, on macOS
-    /// `~/Library/Application Support/attune`, on Windows `%APPDATA%\attune`.
+    /// Returns the platform's data folder: `$XDG_DATA_HOME/attune` or `~/.local/share/attune`, on macOS
+    /// `~/Library/Application Support/attune`, on Windows `%APPDATA%\attune`. `None` where the environment names no
+    /// home folder.
     ///
-    /// The standard library finds the home folder, and the rest is three names: no crate earns its keep here.
+    /// The standard library finds the home folder and the rest is three names, so a crate for it would not pay.
     pub fn of_platform() -> Option<Home> {
-        // The XDG specification: a path that is not absolute is to be ignored.
+        // The XDG specification says to ignore paths that are not absolute.
         let named = |variable| env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         let data = if cfg!(windows) {
             named("APPDATA")
@@ -103,17 +103,17 @@ impl Home {
         data.filter(|path| path.is_absolute()).map(|path| Home { root: path.join(PROGRAM) })
     }
 
-    /// A folder of the learner's choice. It is made when something is kept in it.
+    /// Returns a home in a folder of the learner's choice, which is made when something is saved in it.
     pub fn at(root: impl Into<PathBuf>) -> Home {
         Home { root: root.into() }
     }
 
-    /// The folder itself.
+    /// Returns the path of the root folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder for files that are in the program and are read from the disk.
+    /// Returns the folder for built-in files, which are copied to the disk and read from there.
     pub fn built_in(&self) -> PathBuf {
         self.root.join(BUILT_IN)
     }
@@ -123,28 +123,29 @@ impl Home {
     }
 }
 
-/// The identity of a piece of work.
+/// The identity of one piece of stored work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     id: String,
-    /// In its canonical form.
+    /// The file's canonical path.
     file: Option<PathBuf>,
 }
 
 impl Key {
-    /// Something that there is once, such as the course. The name is the program's own: short, in lower-case ASCII.
+    /// Returns the key of something that exists once, such as the course. The program chooses the name: short, in
+    /// lower-case ASCII.
     pub fn named(name: &str) -> Key {
         Key { id: name.to_owned(), file: None }
     }
 
-    /// A file that says what its id is. Two files of one id are two keys.
+    /// Returns the key of a file that states its own id. Two files with one id have different keys.
     pub fn of_file(id: &str, file: &Path) -> Key {
-        // A file that is not there has no canonical path; an absolute one is the next best.
+        // A file that does not exist has no canonical path; its absolute path is the next best.
         let path = fs::canonicalize(file).or_else(|_| absolute(file)).unwrap_or_else(|_| file.to_owned());
         Key { id: id.to_owned(), file: Some(path) }
     }
 
-    /// Relative to the root.
+    /// Returns the folder of this key, relative to the root.
     fn folder(&self) -> PathBuf {
         match &self.file {
             None => PathBuf::from(self.readable()),
@@ -155,12 +156,12 @@ impl Key {
         }
     }
 
-    /// With what the folders of all files of this id begin.
+    /// Returns the common prefix of the folders of all files with this id.
     fn prefix(&self) -> String {
         format!("{}-", self.readable())
     }
 
-    /// As much of the id as every file system takes for a name, whichever case it keeps.
+    /// Returns the part of the id that every file system accepts as a name, whether or not it distinguishes case.
     fn readable(&self) -> String {
         let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let name: String = self.id.chars().take(READABLE_MAX).map(safe).collect();

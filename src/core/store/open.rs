@@ -10,16 +10,16 @@ use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, ReadError, Stored};
 use super::lock::{self, Gate, LockState, Owner, Ownership};
 use super::{Home, Key, disk};
 
-/// The label of work that a window had not saved when another one took over.
+/// The label of changes that a window had not saved when another one took over.
 const UNSAVED: &str = "changes that were not saved when another window took over";
-/// The label of work that a window finds when it can save at last.
+/// The label of work that a window finds in the folder when it can save at last.
 const FOUND: &str = "changes from before this window could save";
 
-/// Work that was opened.
+/// Stored work, and the store that saves it.
 pub struct OpenedStore<T> {
-    /// The work that was found.
+    /// The work that was read.
     pub loaded: Loaded<T>,
-    /// Saves it, if [`Store::lock`] is [`Lock::Mine`].
+    /// The store, which saves if [`Store::lock`] is [`Lock::Mine`].
     pub store: Store<T>,
 }
 
@@ -28,13 +28,13 @@ pub struct OpenedStore<T> {
 pub enum Lock {
     /// This window.
     Mine,
-    /// Another one, which was there first; this one may [`take_over`].
+    /// Another window, which was open first; this one may [`take_over`].
     Held { by: Owner },
-    /// Another one, which took over.
+    /// Another window, which took over from this one.
     TakenOver { by: Owner },
-    /// Owned by no window; the existing files must not be overwritten.
+    /// No window, because the existing files must not be overwritten.
     ReadOnly { why: String },
-    /// This window, as soon as the folder can be written; it is tried with every save.
+    /// This window, as soon as the folder can be written, which each save tries again.
     Unwritable { why: String },
 }
 
@@ -50,12 +50,12 @@ impl fmt::Display for Lock {
     }
 }
 
-/// Why something was not saved. What was saved before is untouched.
+/// The reason why a state was not saved. The state saved before is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotSaved {
-    /// This window may not write, and trying again does not help.
+    /// This window may not write, and trying again will not help.
     Locked(Lock),
-    /// Something failed that may succeed later; in words.
+    /// A failure that may be temporary, described in words.
     Failed(String),
 }
 
@@ -76,14 +76,14 @@ impl From<io::Error> for NotSaved {
     }
 }
 
-/// Opens the work on a key, and makes this window its owner if there is no other. It waits for the disk
-/// and, for some seconds, for another window that is just saving.
+/// Opens the work of a key, and makes this window its owner if there is no other. Waits for the disk and, for some
+/// seconds, for another window that is saving.
 pub fn open<T: Stored>(home: &Home, key: &Key) -> OpenedStore<T> {
     open_as(home, key, false)
 }
 
-/// Opens as [`open`], but takes over from another window, which notices and stops saving, and from the state
-/// of a newer program, which is moved aside. For when the learner asks for it.
+/// Opens the work like [`open`], but takes ownership from another window, which notices and stops saving, and moves the
+/// state of a newer program aside. Called only when the learner asks for it.
 pub fn take_over<T: Stored>(home: &Home, key: &Key) -> OpenedStore<T> {
     open_as(home, key, true)
 }
@@ -115,9 +115,10 @@ fn open_as<T: Stored>(home: &Home, key: &Key, by_choice: bool) -> OpenedStore<T>
     OpenedStore { loaded, store: Store { folder, ownership, lock, of: PhantomData } }
 }
 
-/// The right to save the work on a key, or why there is none.
+/// The right to save the work of a key, or the reason why there is none.
 ///
-/// Writes only when told to, on the calling thread. [`Saver`](super::Saver) does so in time, on a thread of its own.
+/// Writes happen only on a call, on the calling thread. [`Saver`](super::Saver) saves in the background, on a thread of
+/// its own.
 pub struct Store<T> {
     folder: Folder,
     ownership: Option<Ownership>,
@@ -126,20 +127,20 @@ pub struct Store<T> {
 }
 
 impl<T: Stored> Store<T> {
-    /// Who may write, as far as this window has noticed.
+    /// Returns who may write, as far as this window knows.
     pub fn lock(&self) -> &Lock {
         &self.lock
     }
 
-    /// The folder of the work.
+    /// Returns the folder of the work.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Writes a state in place of the last one; returns when it is on the disk.
+    /// Replaces the saved state, and returns the time of saving once the new state is on the disk.
     ///
     /// # Errors
-    /// If it is not there. The last one then is.
+    /// If it cannot be written; the previous state is then unchanged.
     pub fn save(&mut self, value: &T) -> Result<SystemTime, NotSaved> {
         if self.ownership.is_none() && !matches!(self.lock, Lock::Unwritable { .. }) {
             return Err(NotSaved::Locked(self.lock.clone()));
@@ -147,8 +148,8 @@ impl<T: Stored> Store<T> {
         let (state, saved) = encode(&self.folder, value)?;
         let written = self.write(&state);
         if let Err(NotSaved::Locked(_)) = written {
-            // Somebody has just taken over, and a checkpoint more does them no harm. If it fails, the
-            // learner is told all the same that this window does not save.
+            // Another window has just taken over, and one more checkpoint does its work no harm. If this fails, the
+            // returned error still tells the learner that this window does not save.
             let _ = self.keep_unsaved(state.json);
         }
         written.map(|()| saved)
@@ -171,10 +172,10 @@ impl<T: Stored> Store<T> {
         self.folder.keep_labelled(&state, &lock::gate(&self.folder.path)?).map(drop)
     }
 
-    /// Keeps the last saved state under a label, such as what is about to be done to it.
+    /// Keeps the last saved state as a checkpoint. The label says, for example, what is about to be done to the work.
     ///
     /// # Errors
-    /// If it is not kept.
+    /// If the checkpoint cannot be written.
     pub fn checkpoint_now(&mut self, label: &str) -> Result<Checkpoint, NotSaved> {
         self.renew()?;
         let gate = lock::gate(&self.folder.path)?;
@@ -184,7 +185,7 @@ impl<T: Stored> Store<T> {
         keep_last(&self.folder, label, &gate)
     }
 
-    /// Whether another window has taken over, of which the next write will take notice.
+    /// Returns the owner if another window has taken over. This window gives up its ownership at the next write.
     pub fn taken_over(&self) -> Option<Owner> {
         match self.ownership.as_ref()?.standing(&self.folder.path) {
             LockState::TakenOver(by) => Some(by),
@@ -192,7 +193,7 @@ impl<T: Stored> Store<T> {
         }
     }
 
-    /// Owns the folder again if it was removed, or at last if it could not be written.
+    /// Takes ownership again if the folder was removed, or for the first time if it could not be written before.
     fn renew(&mut self) -> Result<(), NotSaved> {
         match (&self.ownership, &self.lock) {
             (Some(ownership), _) if !matches!(ownership.standing(&self.folder.path), LockState::Forgotten) => {
@@ -206,7 +207,7 @@ impl<T: Stored> Store<T> {
             Ok(ownership) => ownership,
             Err(by) => return Err(self.lose(by)),
         };
-        // What has come to lie there meanwhile was not seen by the learner of this window.
+        // The learner has not seen in this window what was written there meanwhile.
         let there = load::<T>(&self.folder, Aside::Unusable);
         if let Some(blocked) = there.blocked(&self.folder) {
             self.lock = blocked.clone();
@@ -221,7 +222,7 @@ impl<T: Stored> Store<T> {
         Ok(())
     }
 
-    /// Whether this window may write; true for as long as the gate is held.
+    /// Returns whether this window still owns the folder; the answer holds while the gate is held.
     fn standing(&self, _gate: &Gate) -> LockState {
         self.ownership.as_ref().map_or(LockState::Forgotten, |ownership| ownership.standing(&self.folder.path))
     }
@@ -233,8 +234,9 @@ impl<T: Stored> Store<T> {
     }
 }
 
-/// Changes the state of a key that all windows share: reads it, or begins
-/// with the default, and writes the change before another window can read. Such a key has no owner.
+/// Changes the state of a key that all windows share, and returns the new state. The state (or the default, if there is
+/// none) is read, changed and written within the gate, so that no other window reads it in between. Such a key has no
+/// owner.
 ///
 /// # Errors
 /// If the change is not written.
@@ -267,7 +269,7 @@ fn encode<T: Stored>(folder: &Folder, value: &T) -> Result<(Encoded, SystemTime)
     Ok((state, meta.saved()))
 }
 
-/// Keeps the last saved state under a label.
+/// Keeps the last saved state as a labelled checkpoint.
 pub(super) fn keep_last(folder: &Folder, label: &str, gate: &Gate) -> Result<Checkpoint, NotSaved> {
     let failed = |wrong: ReadError| NotSaved::Failed(format!("the last state {wrong}"));
     let bytes = format::read(&folder.state()).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Saving on a thread of its own: soon after a change, not too often, and again if it fails.
+//! Saving on a thread of its own: soon after a change, not too often, and again after a failure.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,38 +12,39 @@ use super::format::Stored;
 use super::open::{Lock, NotSaved, Store, keep_last, update_in};
 use super::{Home, Key, lock};
 
-/// A change is written when no other has followed it for so long ...
+/// The pause without further changes after which a change is written.
 pub const QUIET: Duration = Duration::from_millis(500);
-/// ... and at the latest so long after the first that is not yet written. With the time that the
-/// writing itself takes, no more than two seconds of work are ever at risk.
+/// The longest time from the first unsaved change until it is written. With the time for writing, at most about two
+/// seconds of work are ever at risk.
 pub const LONGEST: Duration = Duration::from_millis(1_500);
-/// How soon a failed write is tried again; each time it fails again, twice as long ...
+/// The delay before the first retry of a failed write; it doubles with each further failure.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
-/// ... up to this.
+/// The longest delay between retries.
 const RETRY_LAST: Duration = Duration::from_secs(30);
-/// How often an idle saver looks whether another window has taken over.
+/// The interval at which an idle saver checks whether another window has taken over.
 const WATCH: Duration = Duration::from_secs(1);
-/// How long the window waits, when it waits at all, for a disk that does not answer.
+/// The longest time for which the window waits for a disk that does not respond.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How the work stands.
+/// The state of saving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Nothing has changed since it was opened.
+    /// Nothing has changed since the work was opened.
     Unchanged,
     /// There are changes that are not yet written.
     Pending,
-    /// All is written.
+    /// All changes are written.
     Saved { at: SystemTime },
-    /// The last write failed, or the next one will. It is tried again; the state before it is still there.
+    /// The last write failed, or the next one is expected to. It is tried again; the previously saved state is
+    /// unchanged.
     Failed { why: String },
-    /// This window may not write, or no longer.
+    /// This window may not write, or no longer may.
     Locked(Lock),
 }
 
 type Make<T> = Box<dyn FnOnce() -> Arc<T> + Send>;
 
-/// The newest state, and when the changes were made that it would lose.
+/// The newest state, and the times of the first and the last change that are not yet written.
 struct Change<T> {
     make: Make<T>,
     first: Instant,
@@ -80,17 +81,17 @@ impl<T> Shared<T> {
     }
 }
 
-/// A handle on the thread. Dropping it writes pending changes.
+/// A handle on the thread that saves. Dropping it writes pending changes.
 pub struct Saver<T> {
     shared: Arc<Shared<T>>,
     folder: Folder,
-    /// Its end is hung up when the thread ends.
+    /// The receiver of a channel whose sender is dropped when the thread ends.
     running: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<T: Stored> Saver<T> {
-    /// Saves to a store. `wake` is called from the thread whenever the status has changed there.
+    /// Starts a thread that saves to a store. The thread calls `wake` whenever the status has changed.
     pub fn spawn(store: Store<T>, wake: impl Fn() + Send + 'static) -> Saver<T> {
         let status = match store.lock() {
             Lock::Mine => Status::Unchanged,
@@ -100,8 +101,8 @@ impl<T: Stored> Saver<T> {
         Self::spawn_on(store.folder().clone(), Target::Owned(store), status, wake)
     }
 
-    /// Merges new states into those of other windows, as [`update`](super::update) does:
-    /// `merge` receives the saved state and the new one, and changes the former.
+    /// Starts a thread that merges new states into those of other windows, as [`update`](super::update) does: `merge`
+    /// receives the saved state and the new one, and changes the former.
     pub fn merging(
         home: &Home,
         key: &Key,
@@ -133,12 +134,12 @@ impl<T: Stored> Saver<T> {
         Saver { shared, folder, running, thread: thread.ok() }
     }
 
-    /// Hands over the newest state. It is written soon, in place of all that were put before it.
+    /// Puts the newest state, which is written soon and replaces all unwritten ones.
     pub fn put(&self, value: Arc<T>) {
         self.put_with(move || value);
     }
 
-    /// Saves a state that is made on the saver's thread, if it is written at all.
+    /// Puts a state that is made on the saver's thread, and only if it is written.
     pub fn put_with(&self, make: impl FnOnce() -> Arc<T> + Send + 'static) {
         let now = Instant::now();
         let mut mailbox = self.shared.mailbox();
@@ -155,27 +156,27 @@ impl<T: Stored> Saver<T> {
         self.shared.news.notify_all();
     }
 
-    /// How the work stands now.
+    /// Returns the current status.
     pub fn status(&self) -> Status {
         self.shared.mailbox().status.clone()
     }
 
-    /// Writes pending changes now, and waits for that.
+    /// Writes pending changes now, waits for the result, and returns the status.
     pub fn flush(&self) -> Status {
         self.ask(Request::Flush).unwrap_or_else(|why| Status::Failed { why })
     }
 
-    /// Writes pending changes now, keeps the state under a label, and waits for that. For use before
-    /// much of it is replaced, so that this can be undone; [`Folder::load`] gives it back.
+    /// Writes pending changes now, keeps the state as a labelled checkpoint, and waits for that. Called before much of
+    /// the work is replaced, so that the learner can go back; [`Folder::load`] reads the checkpoint.
     ///
     /// # Errors
-    /// If it is not kept.
+    /// If the checkpoint cannot be written.
     pub fn checkpoint(&self, label: &str) -> Result<Checkpoint, NotSaved> {
         let kept = self.ask(|reply| Request::Checkpoint(label.to_owned(), reply));
         kept.unwrap_or_else(|why| Err(NotSaved::Failed(why)))
     }
 
-    /// The folder of the work, with its checkpoints.
+    /// Returns the folder of the work, with its checkpoints.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -195,7 +196,7 @@ impl<T> Drop for Saver<T> {
         self.shared.news.notify_all();
         let ended = self.running.recv_timeout(PATIENCE);
         if let (Err(RecvTimeoutError::Disconnected), Some(thread)) = (ended, self.thread.take()) {
-            // A fault of the thread has been said, and there is nothing left to save.
+            // A panic of the thread was already reported, and nothing is left to save.
             let _ = thread.join();
         }
     }
@@ -242,18 +243,18 @@ fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
             retry = written.is_err().then(|| Retry::after(retry));
         }
         if let Some(lock) = target.lost() {
-            // From here on nothing more is put; what was, is kept as a checkpoint.
+            // No more states are written from here on; the pending one is kept as a checkpoint.
             shared.mailbox().status = Status::Locked(lock.clone());
             let unsaved = shared.mailbox().change.take();
             if let Some(change) = unsaved {
-                // Its outcome is that lock, or a fault after which the next look around tries again.
+                // The result is that lock, or a failure after which the next check tries again.
                 let _ = write(shared, &mut target, change);
             }
             shared.mailbox().status = Status::Locked(lock);
         }
         let status = shared.mailbox().status.clone();
         for request in requests {
-            // Who asked may no longer be waiting.
+            // The caller may no longer be waiting.
             match request {
                 Request::Flush(reply) => drop(reply.send(status.clone())),
                 Request::Checkpoint(label, reply) => {
@@ -271,7 +272,7 @@ fn run<T: Stored>(shared: &Shared<T>, mut target: Target<T>, wake: &dyn Fn()) {
     }
 }
 
-/// When a failed write is tried again, and after what pause.
+/// The time of the next retry, and the delay after another failure.
 struct Retry {
     at: Instant,
     pause: Duration,
@@ -284,14 +285,14 @@ impl Retry {
     }
 }
 
-/// The next work of the thread.
+/// The next task of the thread.
 struct Task<T> {
     change: Option<Change<T>>,
     requests: Vec<Request>,
     closing: bool,
 }
 
-/// Waits until something is to be done: a change is due, the window asks, or it is time to look around.
+/// Waits until there is a task: a change is due, the window sends a request, or it is time to check the ownership.
 fn next<T>(shared: &Shared<T>, retry: Option<&Retry>) -> Task<T> {
     let look_around = Instant::now() + WATCH;
     let mut mailbox = shared.mailbox();
@@ -311,7 +312,7 @@ fn next<T>(shared: &Shared<T>, retry: Option<&Retry>) -> Task<T> {
 
 fn write<T: Stored>(shared: &Shared<T>, target: &mut Target<T>, change: Change<T>) -> Result<(), NotSaved> {
     let Change { make, first, last } = change;
-    // A state that cannot be made must not end the saving of later ones.
+    // A panic while one state is made must not stop the saving of later ones.
     let written = catch_unwind(AssertUnwindSafe(|| {
         let value = make();
         let saved = target.save(&value);

@@ -1,9 +1,9 @@
-//! A trained lesson as a model's folder of BERT's or GPT-2's shape, which transformers opens and attune reads back; or a
-//! pretrained model with the learner's changes, or trained on further.
+//! A lesson's trained model written as a model folder in the form of BERT or GPT-2, which transformers opens and attune
+//! reads back; or a pretrained model with the learner's changes, or after further training.
 //!
-//! Words keep their ids; behind them stand the few pieces that a tokenizer needs, with the zero vector that a hidden
-//! word has in a lesson. Parts that a shape has and a lesson may leave out, its biases and what places add, are zeros.
-//! Everything else that a shape does not have is refused by its field.
+//! Words keep their ids. After them come the few special tokens that a tokenizer needs, with the zero vector that a
+//! hidden word has in a lesson. Parts of the form that the lesson's model lacks, such as biases or position embeddings,
+//! are written as zeros. A part of the lesson's model that the form lacks is refused, with the name of its field.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,10 +27,11 @@ use attune_engine::pretrained::{Config, Family};
 
 use super::file::ExportFault;
 
-/// The bias of a class that is no answer of the lesson: too little to be guessed, and not so much that logits lose digits.
+/// The bias of a class that is not an answer of the lesson: low enough never to be predicted, but not so low that
+/// logits lose precision.
 const NEVER: f32 = -100.0;
 
-/// A field of a lesson that no folder can hold.
+/// A field of a lesson that no such folder can express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
     pub field: FieldPath,
@@ -51,7 +52,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// The folder that a lesson is written to, and the shape that it has there.
+/// The folder to which a lesson's model is written, and its form there.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     folder: PathBuf,
@@ -61,8 +62,10 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// Checks that the lesson's model can be written to `folder`.
+    ///
     /// # Errors
-    /// If the lesson has a form that neither shape has, or nothing can be written there.
+    /// If neither form can express the model, or the folder cannot be written.
     pub fn new(lesson: &Lesson, folder: &Path) -> Result<Self, ExportFault> {
         if let Some(why) = no_new_folder(folder) {
             return Err(ExportFault::Place { file: folder.to_owned(), why });
@@ -81,7 +84,7 @@ impl Checkpoint {
         Ok(Self { folder: folder.to_owned(), config, readout, tokenizer })
     }
 
-    /// Writes the model as it is in the snapshot, and returns a line on it.
+    /// Writes the snapshot's model, and returns a line that reports it.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -116,10 +119,10 @@ impl Checkpoint {
     }
 }
 
-/// The shape that holds a lesson's model.
+/// Returns the configuration and the readout with which a lesson's model is written.
 ///
 /// # Errors
-/// If none does: every field that is in the way.
+/// If neither form can express the model; lists every field that prevents it.
 pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     let readout = lesson.model.architecture.readout;
     if let Some(read) = lesson.static_embedding.pretrained() {
@@ -137,7 +140,7 @@ pub fn form(lesson: &Lesson) -> Result<(Config, Readout), Vec<Unfit>> {
     Ok((Config { family, vocabulary, architecture: written(&lesson.model.architecture, family) }, readout))
 }
 
-/// The family whose shape a lesson of attune may have, by its objective and its mask.
+/// Returns the family whose form may fit a lesson's own model, by its objective and its mask.
 fn family(lesson: &Lesson) -> Result<Family, Unfit> {
     let objective = &lesson.model.objective;
     if matches!(objective, Objective::Label | Objective::Sequence(_)) {
@@ -153,7 +156,7 @@ fn family(lesson: &Lesson) -> Result<Family, Unfit> {
     }
 }
 
-/// The fields of a lesson that a family's shape does not hold.
+/// Lists the fields of a lesson that a family's form cannot express.
 fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     let architecture = &lesson.model.architecture;
     let is_among = matches!(&lesson.model.objective, Objective::MaskedWord { among, .. } if !among.is_empty());
@@ -173,7 +176,7 @@ fn unfit(lesson: &Lesson, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// Flags of the model, and sizes and numbers of its attention, that are not those of the family.
+/// Lists flags of the model and sizes and numbers of its attention that differ from the family's.
 fn of_attention(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
@@ -208,7 +211,7 @@ fn of_attention(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// Parts around the attention that are not those of the family.
+/// Lists parts around the attention that differ from the family's.
 fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     let block = &architecture.blocks[0];
     let is_gpt2 = family == Family::Gpt2;
@@ -237,7 +240,7 @@ fn of_block(architecture: &Architecture, family: Family) -> Vec<Unfit> {
     unfit
 }
 
-/// The family's own form, in which what the lesson does not have is written as zeros.
+/// Returns the architecture in the family's form, with parts that the lesson lacks, which are written as zeros.
 fn written(architecture: &Architecture, family: Family) -> Architecture {
     let block = &architecture.blocks[0];
     let attention = &block.attention;
@@ -259,7 +262,7 @@ fn written(architecture: &Architecture, family: Family) -> Architecture {
     written
 }
 
-/// Forms that neither family has, each by its field.
+/// Lists newer features that neither family has, each by its field.
 fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     let block = &architecture.blocks[0];
     let layer = &block.attention;
@@ -287,7 +290,7 @@ fn forms_of_today(architecture: &Architecture) -> Vec<(FieldPath, String)> {
     forms.into_iter().filter_map(|(field, found)| Some((field, found?))).collect()
 }
 
-/// A word that the tokenizer, as it is written, would not take as one piece.
+/// Returns the first word that the written tokenizer would split into several pieces.
 fn cut_word(words: &[String], family: Family) -> Option<&String> {
     let tokenizer = Tokenizer::read(TokenizerFiles::Json(&of_words(words, family).to_json()));
     let whole = |id: usize, word: &str| {

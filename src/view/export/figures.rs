@@ -1,6 +1,6 @@
-//! Figures among words. Tables and rankings, shaded as HTML, and as plain text and Markdown; plots as SVG for light and dark
-//! backgrounds: everything but the lines has the colour of the page, `currentColor`, which is a middle grey where the page
-//! gives none.
+//! Figures in a text: tables and rankings, shaded as HTML or as plain text and Markdown, and plots as SVG for light and
+//! dark backgrounds. Everything in a plot but its lines has the text colour of the page, `currentColor`, or a middle
+//! grey if the page sets none.
 
 use std::fmt::Write;
 use std::iter;
@@ -14,7 +14,7 @@ use attune_engine::code::readable;
 
 use crate::view_model::output::{Digits, PlotModel, RankingModel, TableModel, full, written};
 
-/// Rows and columns of a table that are written; a larger table is cut off.
+/// The largest number of tables, rows and columns to write; a larger tensor is cut off.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
     parts: usize,
@@ -25,10 +25,12 @@ pub struct Most {
 pub const HTML: Most = Most { parts: 16, rows: 100, cols: 64 };
 pub const TEXT: Most = Most { parts: 8, rows: 40, cols: 16 };
 
-/// Blue and orange, which read on a light ground and on a dark one; shade is their opacity.
+/// The colour of negative numbers as red, green and blue: blue, which is visible on light and dark backgrounds. The
+/// opacity shows the size.
 const NEGATIVE: &str = "47,127,208";
+/// The colour of positive numbers: orange.
 const POSITIVE: &str = "222,112,28";
-/// The opacity behind the largest number: more would hide the digits.
+/// The opacity behind the largest number; a higher one would hide the digits.
 const OPACITY_MAX: f32 = 0.55;
 
 impl Most {
@@ -48,7 +50,7 @@ impl Most {
         }
     }
 
-    /// The rows and columns left out, in words.
+    /// Returns a sentence about what is left out; `None` if nothing is.
     fn note(self, table: &TableModel) -> Option<String> {
         let of = |shown: usize, all: usize, what: &str| (shown < all).then(|| format!("{shown} of {all} {what}"));
         let cut = [
@@ -61,7 +63,7 @@ impl Most {
     }
 }
 
-/// Each table of the tensor with what stands above it.
+/// Returns the index of each table of the tensor, with its caption.
 fn captions(table: &TableModel, most: Most) -> impl Iterator<Item = (usize, String)> {
     let several = table.parts() > 1;
     let name = if table.caption.is_empty() { table.name.clone() } else { table.caption.to_string() };
@@ -85,7 +87,7 @@ fn shade(table: &TableModel, number: f64) -> String {
     format!(" style=\"background-color:rgba({hue},{:.2})\"", share.abs() * OPACITY_MAX)
 }
 
-/// Shaded, with the words of its axes; every digit is what hovering a number shows.
+/// Returns a shaded table with the labels of its axes. Hovering over a number shows all its digits.
 pub fn table_html(table: &TableModel) -> String {
     let most = HTML.of(table);
     let mut text = String::new();
@@ -116,7 +118,7 @@ pub fn table_html(table: &TableModel) -> String {
     text
 }
 
-/// The lines of one table of the tensor, with the names of its rows and columns.
+/// Returns the lines of one table of the tensor, with the names of its rows and columns.
 fn lines(table: &TableModel, most: Most, part: usize) -> Vec<Vec<String>> {
     let header = iter::once(String::new()).chain((0..most.cols).map(|col| table.col_name(col)));
     let row = |row: usize| {
@@ -126,7 +128,7 @@ fn lines(table: &TableModel, most: Most, part: usize) -> Vec<Vec<String>> {
     iter::once(header.collect()).chain((0..most.rows).map(row)).collect()
 }
 
-/// In columns.
+/// Returns the table as plain text in columns.
 pub fn table_plain(table: &TableModel) -> String {
     let most = TEXT.of(table);
     let mut text = String::new();
@@ -147,7 +149,7 @@ pub fn table_plain(table: &TableModel) -> String {
     text
 }
 
-/// Blocks of Markdown: each table with what stands above it, and what is left out.
+/// Returns the blocks of Markdown for each table, its caption, and the note on what is left out.
 pub fn table_blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
     let most = TEXT.of(table);
     let mut blocks = Vec::new();
@@ -183,14 +185,14 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Words with a bar each.
+/// Returns a list of words, each with a bar.
 pub fn ranking_html(ranking: &RankingModel) -> String {
     let mut text = String::from("<table class=\"ranking\"><tbody>");
     for row in &ranking.rows {
         let share = row.share.unwrap_or(0.0);
         let hue = if share < 0.0 { NEGATIVE } else { POSITIVE };
         let end = share.abs() * 100.0;
-        // A bar behind the number: a gradient needs no element of its own, which Jupyter would drop.
+        // The bar is a gradient behind the number, because Jupyter would drop an element of its own.
         let bar =
             format!("background:linear-gradient(90deg,rgba({hue},{OPACITY_MAX}) {end:.1}%,transparent {end:.1}%)");
         let (word, full) = (escaped(&row.word), full(row.number));
@@ -224,16 +226,17 @@ const BOTTOM: f64 = 30.0;
 /// The height of the line of names above the plot.
 const LEGEND: f64 = 20.0;
 const FONT_SIZE: f64 = 12.0;
-/// The width of the average character, which places the next name.
+/// The average width of a character, which determines where the next name begins.
 const CHARACTER: f64 = 7.0;
 const SWATCH: f64 = 22.0;
 const INK: &str = "#7b756c";
-/// Colours of lines, distinct without red and green, and on both backgrounds.
+/// The colours of lines, which can be told apart without distinguishing red from green, and are visible on light and
+/// dark backgrounds.
 const LINES: [&str; 6] = ["#d0691b", "#3a80d2", "#1f9a70", "#b5529a", "#97801c", "#7d66d0"];
-/// Roughly the given number of marks on an axis.
+/// The approximate number of marks on an axis.
 const MARKS: f64 = 5.0;
 
-/// An axis from numbers to places.
+/// A linear scale from numbers to positions on an axis.
 struct Scale {
     range: (f64, f64),
     places: (f64, f64),
@@ -245,20 +248,20 @@ impl Scale {
         if least > most {
             (least, most) = (0.0, 1.0);
         } else if !(most / 2.0 - least / 2.0).is_normal() {
-            // One height, or as good as one: it stands in the middle.
+            // If all numbers are nearly equal, they are drawn in the middle.
             let around = if least.is_normal() { least.abs() / 2.0 } else { 1.0 };
             (least, most) = ((least - around).max(f64::MIN), (most + around).min(f64::MAX));
         }
         Self { range: (least, most), places }
     }
 
-    /// In halves, so that the widest range stays finite.
+    /// Returns the position of a number. It calculates with halves, so that even the widest range does not overflow.
     fn place(&self, number: f64) -> f64 {
         let (least, most) = (self.range.0 / 2.0, self.range.1 / 2.0);
         self.places.0 + (number / 2.0 - least) / (most - least) * (self.places.1 - self.places.0)
     }
 
-    /// Round numbers within it.
+    /// Returns round numbers within the range.
     fn marks(&self) -> Vec<f64> {
         const ROUND: [f64; 3] = [2.0, 5.0, 10.0];
         const MARKS_MAX: RangeInclusive<i64> = 0..=20;
@@ -270,13 +273,13 @@ impl Scale {
         }
         let first = (self.range.0 / step).ceil();
         let marks = MARKS_MAX.map(|i| (first + i as f64) * step);
-        // A zero that is rounded would be written as a power of ten.
+        // A rounding error near zero would be written as a power of ten.
         let marks = marks.map(|mark| if mark.abs() < step / 2.0 { 0.0 } else { mark });
         marks.take_while(|mark| *mark <= self.range.1).collect()
     }
 }
 
-/// The plot, as one element.
+/// Returns the plot as one SVG element.
 pub fn plot_svg(plot: &PlotModel) -> String {
     let points = || plot.lines.iter().flat_map(|line| line.pieces.iter().flatten());
     let rows = [plot.lines.iter().any(|line| !line.name.is_empty()), !plot.axes[1].is_empty()];
@@ -337,7 +340,7 @@ fn axes(text: &mut String, x: &Scale, y: &Scale) {
     }
 }
 
-/// The names of the axes: of the vertical one above the frame, of the horizontal one within it, at its end.
+/// Adds the names of the axes: the vertical axis above the frame, the horizontal one inside it, at its end.
 fn axis_names(text: &mut String, plot: &PlotModel, top: f64) {
     let [x, y] = &plot.axes;
     let ends = [(x, "end", WIDTH - RIGHT - 4.0, HEIGHT - BOTTOM - 6.0), (y, "start", LEFT, top - FONT_SIZE / 2.0)];

@@ -1,4 +1,4 @@
-//! Exports as files: the target, the files beside it, and the line that reports them.
+//! Exports as files: the target, further files beside it, and the line that reports them.
 
 use std::fmt;
 use std::fs;
@@ -21,7 +21,7 @@ use super::vectors::{self, TableRows};
 use super::{ipynb, live_page, sheet_svg, web_page};
 use crate::panels;
 
-/// A format that a lesson can be written in.
+/// A format to which a lesson can be exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Ipynb,
@@ -50,7 +50,7 @@ impl Format {
         Self::Vectors(VectorFormat::Safetensors),
     ];
 
-    /// The name shown to people, the one on the command line, and the ending of the file's name.
+    /// Returns the displayed name, the name on the command line, and the file name extension.
     const fn names(self) -> [&'static str; 3] {
         match self {
             Self::Ipynb => ["Jupyter notebook", "ipynb", "ipynb"],
@@ -67,61 +67,63 @@ impl Format {
             Self::Vectors(VectorFormat::Npy) => ["Vectors, NumPy's array", "npy", "npy"],
             Self::Vectors(VectorFormat::Npz) => ["Vectors and words, NumPy's archive", "npz", "npz"],
             Self::Vectors(VectorFormat::Safetensors) => ["Vectors, safetensors", "safetensors", "safetensors"],
-            // These two are only read.
+            // CSV and fastText's binary format are only read, never written.
             Self::Vectors(VectorFormat::Csv) => ["Vectors, CSV", "csv", "csv"],
             Self::Vectors(VectorFormat::FastText) => ["Vectors, fastText", "fasttext", "bin"],
         }
     }
 
-    /// The name shown to people.
+    /// Returns the displayed name.
     pub fn name(self) -> &'static str {
         self.names()[0]
     }
 
-    /// The format's name on the command line.
+    /// Returns the name on the command line.
     pub fn key(self) -> &'static str {
         self.names()[1]
     }
 
-    /// The ending of the file's name.
+    /// Returns the file name extension.
     pub fn extension(self) -> &'static str {
         self.names()[2]
     }
 
-    /// Whether the format has the notebook's cells, with the stage's pictures among them.
+    /// Returns whether the format includes the notebook's cells, with pictures of the stage.
     pub fn is_page(self) -> bool {
         !matches!(self, Self::Svg | Self::Vectors(_))
     }
 
-    /// Whether its pictures are light or dark, as the reader's screen is. A live page draws its own, and has pictures for
-    /// paper.
+    /// Returns whether pictures are needed for light and dark screens. A live page draws its own stage, and has
+    /// pictures only for printing.
     pub fn is_dark_too(self) -> bool {
         self == Self::Html
     }
 
-    /// The default file: beside the lesson, by its name.
+    /// Returns the default file, which is beside the lesson and has its name.
     pub fn beside(self, lesson: &Path) -> PathBuf {
         lesson.with_extension(self.extension())
     }
 }
 
-/// The vectors that a lesson gives if nothing is said: those of sentences too where the format tells the rows apart.
+/// Returns the rows of vectors that are exported by default, including those in sentences if the format can name rows.
 pub fn usual_rows(format: VectorFormat) -> TableRows {
     if format.has_words_only() { TableRows::Static } else { TableRows::Both }
 }
 
-/// The file that an export is written to: never the lesson itself.
+/// The file to which an export is written; never the lesson itself.
 #[derive(Clone, Debug)]
 pub struct ExportTarget {
-    /// The file that is exported.
+    /// The lesson's file.
     lesson: PathBuf,
     format: Format,
     file: PathBuf,
 }
 
 impl ExportTarget {
+    /// Checks the target of an export.
+    ///
     /// # Errors
-    /// If nothing can be written there, as far as that can be known without writing.
+    /// If the file cannot be written, as far as this can be known without writing.
     pub fn new(lesson: &Path, format: Format, file: &Path) -> Result<Self, ExportFault> {
         let target = Self { lesson: lesson.to_owned(), format, file: file.to_owned() };
         check_place(lesson, file)?;
@@ -129,7 +131,7 @@ impl ExportTarget {
         Ok(target)
     }
 
-    /// Writes what the snapshot shows, with these pictures.
+    /// Writes the snapshot, with these pictures.
     ///
     /// # Errors
     /// As [`Self::write_answered`].
@@ -137,10 +139,11 @@ impl ExportTarget {
         self.write_answered(snapshot, None, pictures)
     }
 
-    /// Writes the same; a live page answers its predictions from `answered`, as in [`live_page::write`].
+    /// Writes the snapshot. A live page takes the answers to its predictions from `answered`, as in
+    /// [`live_page::write`].
     ///
     /// # Errors
-    /// If it cannot be written; a file that was there before is unchanged.
+    /// If it cannot be written; an existing file is then unchanged.
     pub fn write_answered(
         &self,
         snapshot: &Snapshot,
@@ -193,10 +196,10 @@ impl ExportTarget {
         self.write_table(to, &table)
     }
 
-    /// Writes a table of vectors, with what the format has beside it.
+    /// Writes a table of vectors, and the further files that belong to the format.
     ///
     /// # Errors
-    /// If it cannot be written, or the format has no place for it; a file that was there before is unchanged.
+    /// If it cannot be written, or the format cannot express it; an existing file is then unchanged.
     pub fn write_table(&self, to: VectorFormat, table: &Table<'_>) -> Result<WrittenFiles, ExportFault> {
         let (own, [metadata, _]) = (named(&self.file), [METADATA, CONFIG].map(|ending| self.beside_name(ending)));
         let beside = self.beside_vectors().map(|(file, part)| {
@@ -217,7 +220,7 @@ impl ExportTarget {
         Ok(self.written(What::Vectors { count, width, joined, distinct, beside: files }))
     }
 
-    /// The files beside one of vectors.
+    /// Returns the further files of a vector export.
     fn beside_vectors(&self) -> impl Iterator<Item = (PathBuf, Part)> + '_ {
         let format = if let Format::Vectors(format) = self.format { Some(format) } else { None };
         let metadata =
@@ -259,7 +262,7 @@ impl ExportTarget {
         });
         if let Err(why) = self.put(drawn, Box::new(|to| to.write_all(&text))) {
             if is_new {
-                // It stays only where something is in it.
+                // The folder is kept only if it is not empty.
                 let _ = fs::remove_dir(&folder);
             }
             return Err(why);
@@ -268,7 +271,7 @@ impl ExportTarget {
         Ok(self.written(What::Page { cells, stages, beside: (beside.len(), folder), is_static }))
     }
 
-    /// The glossary of the lesson's folder. `attune check` reports its issues; here a glossary with issues is left out.
+    /// Returns the glossary in the lesson's folder. One with issues is left out, because `attune check` reports them.
     fn glossary(&self) -> Option<Glossary> {
         glossary::beside(&self.lesson).and_then(|file| glossary::read(&file).ok())
     }
@@ -277,7 +280,7 @@ impl ExportTarget {
         WrittenFiles { file: self.file.clone(), what }
     }
 
-    /// Puts what stands beside the file, and then the file, once all of it is on the disk.
+    /// Puts the further files and then the file itself into place, once all of them are on the disk.
     fn put<'a>(
         &self,
         beside: impl IntoIterator<Item = (PathBuf, Writer<'a>)>,
@@ -293,7 +296,7 @@ impl ExportTarget {
         prepared.into_iter().try_for_each(|(file, prepared)| prepared.put().map_err(|error| fault(&file, error)))
     }
 
-    /// The file's name without its ending, and with another.
+    /// Returns the file's name with another ending.
     fn beside_name(&self, ending: &str) -> String {
         format!("{}{ending}", self.file.file_stem().unwrap_or_default().to_string_lossy())
     }
@@ -303,25 +306,26 @@ impl ExportTarget {
     }
 }
 
-/// Writes the bytes of a file.
+/// A function that writes the bytes of a file.
 type Writer<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
 
-/// A file beside one of vectors.
+/// A further file of a vector export.
 enum Part {
     Metadata,
     Config,
 }
 
-/// Writes a file of no format of a lesson's own, such as a work: whole or not at all, and never over the lesson.
+/// Writes a file that is not an export format, such as a learner's work. It is written completely or not at all, and
+/// never over the lesson.
 ///
 /// # Errors
-/// As [`ExportTarget::write`].
+/// As for [`ExportTarget::write`].
 pub fn write(lesson: &Path, file: &Path, bytes: &[u8]) -> Result<(), ExportFault> {
     check_place(lesson, file)?;
     whole_file::write(file, bytes).map_err(|error| fault(file, error))
 }
 
-/// Refuses a place where no file can be, and the lesson's own file.
+/// Refuses a place where no file can be written, and the lesson's own file.
 fn check_place(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
     match obstacle(file) {
         Some(why) => Err(ExportFault::Place { file: file.to_owned(), why }),
@@ -334,14 +338,15 @@ fn spare(lesson: &Path, file: &Path) -> Result<(), ExportFault> {
     if whole_file::is_same(file, lesson) { Err(ExportFault::Lesson) } else { Ok(()) }
 }
 
-/// How the names of what stands beside a file end: the folder of a page's pictures ...
+/// The ending of the name of a page's folder of pictures.
 const FILES: &str = "_files";
-/// ... the table that names each vector ...
+/// The ending of the name of the table with a row for each vector.
 const METADATA: &str = "_metadata.tsv";
-/// ... and the config that opens the Embedding Projector's files together.
+/// The ending of the name of the configuration that opens both files in the Embedding Projector.
 const CONFIG: &str = "_config.json";
 
-/// Why no file can be there, as far as that can be known without writing one.
+/// Returns the reason why no file can be written there, as far as this can be known without writing; `None` if there is
+/// none.
 pub fn obstacle(file: &Path) -> Option<&'static str> {
     if let Some(why) = no_plain_file(file) {
         return Some(why);
@@ -350,7 +355,7 @@ pub fn obstacle(file: &Path) -> Option<&'static str> {
     (!folder.is_dir()).then_some("there is no such folder")
 }
 
-/// A line that reports the written files.
+/// The list of written files, which displays as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenFiles {
     pub file: PathBuf,
@@ -363,23 +368,23 @@ enum What {
     Page {
         cells: usize,
         stages: usize,
-        /// Pictures, and the folder that they are in.
+        /// The number of pictures, and their folder.
         beside: (usize, PathBuf),
-        /// A live page was asked for, and the model is not one for a page.
+        /// Whether a live page was requested, but the model is not one for a page.
         is_static: bool,
     },
     Vectors {
         count: usize,
         width: usize,
-        /// Words that had blanks, which end a word in the format.
+        /// The number of words with blanks, which would end a word in the format.
         joined: usize,
-        /// Words whose spelling another word has, with those that they are written with.
+        /// Words whose spelling another word has, each with the spelling that was written instead.
         distinct: Vec<[String; 2]>,
         beside: Vec<PathBuf>,
     },
 }
 
-/// Says which words got a spelling of their own, because another word has theirs.
+/// Reports which words were written with another spelling, because another word already has theirs.
 fn write_distinct(f: &mut fmt::Formatter<'_>, distinct: &[[String; 2]]) -> fmt::Result {
     const NAMED: usize = 3;
     if distinct.is_empty() {
@@ -436,16 +441,16 @@ impl fmt::Display for WrittenFiles {
     }
 }
 
-/// Why there is no export.
+/// The reason why an export failed.
 #[derive(Debug)]
 pub enum ExportFault {
-    /// No file can be there.
+    /// The file cannot be written at this place.
     Place { file: PathBuf, why: &'static str },
     /// The export would overwrite the lesson.
     Lesson,
     /// The lesson has no vectors.
     Vectors { lesson: PathBuf, error: io::Error },
-    /// The lesson's model has a form that the format does not.
+    /// The format cannot express the lesson's model.
     Form(Vec<Unfit>),
     /// A file could not be written.
     Write { file: PathBuf, error: io::Error },
@@ -469,7 +474,7 @@ fn fault(file: &Path, error: io::Error) -> ExportFault {
     ExportFault::Write { file: file.to_owned(), error }
 }
 
-/// A file's name within its folder.
+/// Returns a file's name within its folder.
 fn named(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

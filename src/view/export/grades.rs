@@ -1,4 +1,4 @@
-//! The works of a class, graded: a table for other programs, and a page that shows which misconceptions are common.
+//! The graded works of a class: a table for other programs, and a page that shows common misconceptions.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,27 +13,27 @@ use attune_engine::messages::{counted, counted_as};
 use super::page::Links;
 use super::{escaped, web_page};
 
-/// A class: the tasks of the lesson, and the works in the order in which they were given.
+/// A class: the lesson's tasks, and the works in the order of the submissions.
 pub struct Class<'a> {
     pub title: &'a str,
-    /// Ids and questions.
+    /// The ids and questions of the tasks.
     pub tasks: Vec<(&'a str, &'a str)>,
     pub works: Vec<GradedWork>,
-    /// Files that are no works, and why.
+    /// Files that could not be read, each with the reason.
     pub unread: Vec<(String, String)>,
 }
 
-/// A work with its grades, in the order of the tasks.
+/// A work with its grades, which are in the order of the tasks.
 pub struct GradedWork {
     pub file: String,
     pub name: Option<String>,
     pub minutes: Option<u64>,
-    /// Whether it is of another text of the lesson.
+    /// Whether it was made with another version of the lesson.
     pub is_of_another_version: bool,
     pub grades: Vec<Graded>,
 }
 
-/// A mark in a word, its sign in the table of the page, and the class of the style by which it is coloured.
+/// The description of a mark, its sign in the page's table, and the CSS class that colours it.
 struct Shown {
     word: &'static str,
     sign: &'static str,
@@ -80,12 +80,12 @@ pub fn write_tsv(class: &Class<'_>, mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
-/// Signs with which table programs begin a formula, also as wide as the characters of East Asia, and the one with which
-/// they begin a text that may go on over tabs and lines.
+/// Characters with which spreadsheets begin a formula, including their full-width forms, and the quotation mark, which
+/// begins a text that may continue over tabs and lines.
 const SIGNS: [char; 9] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '"'];
 
-/// A field on one line, which no table program takes for a formula or for more than the field, and no terminal for a command;
-/// nothing in it changes the direction of what follows it.
+/// Returns a field in one line that no spreadsheet reads as a formula or as several fields, and no terminal as a
+/// command. It does not change the writing direction of the text after it.
 fn field(text: &str) -> String {
     let line: String = text.split(|c: char| c.is_control() || c.is_whitespace()).collect::<Vec<_>>().join(" ");
     let line = printable(line.trim());
@@ -127,17 +127,17 @@ fn unread(class: &Class<'_>) -> String {
     format!("<aside class=\"unread\"><p>{files} not graded:</p><ul>{}</ul></aside>\n", lines.collect::<String>())
 }
 
-/// A wrong answer that several works have, or the feedback on it.
+/// A wrong answer that several works share, or the feedback on it.
 struct Mistake<'a> {
     task: usize,
     said: &'a str,
-    /// The words are those of a fault, in which a learner's may be.
+    /// Whether the text is an error message, which may contain the learner's own text.
     is_fault: bool,
     count: usize,
 }
 
 impl Mistake<'_> {
-    /// Feedback is the lesson's Markdown; a fault is text.
+    /// Returns the mistake as HTML. Feedback is Markdown of the lesson; an error message is plain text.
     fn html(&self) -> String {
         if self.is_fault {
             format!("<p>{}</p>", escaped(self.said))
@@ -152,7 +152,7 @@ impl Class<'_> {
         self.works.iter().filter_map(move |work| Some(&work.grades.get(task)?.mark))
     }
 
-    /// Mistakes that wrong answers to a task have in common, the most common first.
+    /// Lists the mistakes in the answers to a task, the most common first.
     fn mistakes(&self, task: usize) -> Vec<Mistake<'_>> {
         let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
         for mark in self.marks(task).filter(|mark| !feedback(mark).is_empty()) {
@@ -166,7 +166,7 @@ impl Class<'_> {
     }
 }
 
-/// The mistakes that most works share, of all tasks.
+/// Lists the most common mistakes in all tasks.
 fn common(class: &Class<'_>) -> String {
     const SHOWN: usize = 5;
     let mut mistakes: Vec<Mistake<'_>> = (0..class.tasks.len()).flat_map(|task| class.mistakes(task)).collect();
@@ -184,7 +184,7 @@ fn common(class: &Class<'_>) -> String {
     format!("<h2>Common mistakes</h2>\n<ul class=\"mistakes\">{}</ul>\n", mistakes.iter().map(line).collect::<String>())
 }
 
-/// Each task, how it went, and what wrong answers have in common.
+/// Lists each task with its results and common mistakes.
 fn by_task(class: &Class<'_>) -> String {
     let mut text = String::from("<h2>Tasks</h2>\n");
     for (place, (id, ask)) in class.tasks.iter().enumerate() {
@@ -218,7 +218,7 @@ fn by_task(class: &Class<'_>) -> String {
     text
 }
 
-/// A row for each work, a column for each task.
+/// Returns a table with a row for each work and a column for each task.
 fn by_work(class: &Class<'_>) -> String {
     let heads = class.tasks.iter().enumerate().map(|(place, (id, _))| {
         let (number, id) = (place + 1, escaped(id));

@@ -1,7 +1,7 @@
 //! A page as a Jupyter notebook, nbformat 4.5.
 //!
-//! The code is Rhai over attune's tensors and the notebook says so: Jupyter, which has no kernel for
-//! it, shows code and outputs as they are. Numbers that a picture is made of go with it as text.
+//! The code is Rhai over attune's tensors, as the notebook states. Jupyter has no kernel for it and shows code and
+//! outputs as they are. The numbers of a figure are included as text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -20,9 +20,9 @@ use super::page::{Code, Image, Page, PageCell, PageItem, Pictures};
 use super::web_page::output_html;
 use crate::view_model::output::OutputModel;
 
-/// Characters of a cell's id, by the format.
+/// The largest length of a cell's id, as the format requires.
 const ID_CHARS_MAX: usize = 64;
-/// Before the name of a picture that its cell carries.
+/// The prefix of the address of a picture attached to its cell.
 const ATTACHMENT: &str = "attachment:";
 
 /// Writes the snapshot's notebook.
@@ -49,7 +49,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
             "title": page.title,
             "attune": { "lesson": page.lesson, "seed": page.seed, "version": env!("CARGO_PKG_VERSION") },
             "kernelspec": { "name": "attune", "display_name": "attune (Rhai)", "language": "rhai" },
-            // Rhai's words are nearly Rust's, which every highlighter knows.
+            // Rhai's keywords are nearly those of Rust, which every highlighter supports.
             "language_info": {
                 "name": "rhai", "file_extension": ".rhai", "mimetype": "text/x-rhai",
                 "codemirror_mode": "rust", "pygments_lexer": "rust",
@@ -58,7 +58,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, mut to: impl Write) -> io
         "nbformat": 4,
         "nbformat_minor": 5,
     });
-    // As Jupyter itself writes it: sorted, and indented by one.
+    // Formatted as Jupyter itself does: keys sorted, indented by one space.
     notebook.serialize(&mut Serializer::with_formatter(&mut to, PrettyFormatter::with_indent(b" ")))?;
     writeln!(to)?;
     to.flush()
@@ -68,12 +68,12 @@ struct Cells<'a> {
     cells: Vec<Value>,
     ids: BTreeSet<String>,
     pictures: &'a Pictures,
-    /// Writes the cells of Markdown.
+    /// The writer of the Markdown cells.
     words: MarkdownWriter<'a>,
 }
 
 impl<'a> Cells<'a> {
-    /// A cell of the lesson becomes as many as it takes: words in Markdown, code in code cells.
+    /// Adds a cell of the lesson as one or more cells: text in Markdown cells, code in code cells.
     fn add(&mut self, cell: &PageCell<'a>) {
         let about = json!({ "attune": { "cell": cell.id, "kind": cell.kind } });
         self.words.set_cell(cell.id);
@@ -89,7 +89,7 @@ impl<'a> Cells<'a> {
         self.words(cell.id, &about);
     }
 
-    /// The words so far become a cell.
+    /// Adds a Markdown cell with the text written so far.
     fn words(&mut self, id: &str, about: &Value) {
         let text = mem::take(&mut self.words.text);
         let beside = mem::take(&mut self.words.beside);
@@ -98,7 +98,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Each note at the end is a cell, which has its pictures.
+    /// Adds a cell with its pictures for each note at the end.
     fn notes(&mut self) {
         let notes = mem::take(&mut self.words.notes);
         if !notes.is_empty() {
@@ -141,20 +141,20 @@ impl<'a> Cells<'a> {
         self.cells.push(cell);
     }
 
-    /// An id that no other cell has, of the characters that the format allows.
+    /// Returns an id that no other cell has, with only the characters that the format allows.
     fn id(&mut self, id: &str) -> String {
         const NUMBER_CHARS: usize = 8;
         let safe = id.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' });
         let safe: String = safe.take(ID_CHARS_MAX - NUMBER_CHARS).collect();
         let numbered = (1..).map(|i| if i == 1 { safe.clone() } else { format!("{safe}-{i}") });
-        // There is always a next number.
+        // There is always a free number.
         let id = numbered.into_iter().find(|id| !id.is_empty() && !self.ids.contains(id)).unwrap_or_default();
         self.ids.insert(id.clone());
         id
     }
 }
 
-/// An output as text, and in richer forms.
+/// Returns an output as plain text and in richer formats.
 fn output(output: &OutputModel, pictures: &Pictures) -> Value {
     let data = match output {
         OutputModel::Number(number) => json!({ "text/plain": lines(&number.full) }),
@@ -180,12 +180,12 @@ fn output(output: &OutputModel, pictures: &Pictures) -> Value {
     json!({ "output_type": "display_data", "metadata": {}, "data": data })
 }
 
-/// Text as the format keeps it, line by line.
+/// Splits a text into lines, as the format stores it.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// A picture as the format keeps it: SVG is text.
+/// Returns a picture as the format stores it: SVG as text, others in Base64.
 fn data(mime: &str, bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) if mime.ends_with("xml") => json!(lines(text)),

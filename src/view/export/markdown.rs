@@ -1,15 +1,15 @@
-//! Markdown: a lesson's text as every export reads it, and pages written as Markdown, for a file of its own and for the
+//! Markdown: a lesson's text as all exports read it, and pages written as Markdown, as a file of its own or in the
 //! cells of a Jupyter notebook.
 //!
-//! A text that is read has words, code, maths, pictures by name, and links to the web. Tags are words, links that lead elsewhere
-//! than to the web are their words alone, and the value of a live expression is text whatever characters it has: it joins
-//! the text after Markdown has been read.
+//! A text that is read has words, code, maths, pictures by name, and links to the web. Tags are shown as text, and of
+//! other links only the text remains. The value of a live expression is always plain text: it is inserted after the
+//! Markdown has been parsed.
 //!
-//! A text that is written goes through [`restated`]: it has no tag, and leads nowhere but to the web and to the pictures beside it.
-//! A lesson's own spelling may mean another thing to another reader: where one has no maths, `$` hides nothing. What is
-//! written is therefore read again, with and without the extensions, and stands only if it holds no tag, and no link or
-//! picture but those that were meant. Hints and answers, which a page opens on demand, stand as notes at the end, as in a
-//! book.
+//! A text that is written goes through [`restated`]: it has no tags, and links only to the web and to the pictures
+//! beside it. The lesson's own Markdown may mean something else to another reader: without a maths extension, for
+//! example, `$` hides nothing. The written text is therefore parsed again, with and without the extensions, and
+//! accepted only if it has no tags and no links or pictures but the intended ones. Hints and answers, which a page
+//! opens on demand, become notes at the end, as in a book.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -37,7 +37,7 @@ use crate::sheet::{Fold, FoldContent, Grids, Item, Sheet, Table, Text, Tiles, To
 use crate::view_model::notebook::shown_words;
 use crate::view_model::output::{OutputModel, PlotModel, TextModel};
 
-/// A file that stands beside the text.
+/// A picture file beside the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileBeside {
     pub name: String,
@@ -45,25 +45,25 @@ pub struct FileBeside {
     pub bytes: Vec<u8>,
 }
 
-/// Content that a page opens on demand: a note at the end of the text.
+/// Content that a page opens on demand, written as a note at the end of the text.
 pub struct PageNote {
     pub title: String,
     pub text: String,
     pub beside: Vec<FileBeside>,
 }
 
-/// Text that is being written.
+/// A Markdown text that is being written.
 pub struct MarkdownWriter<'a> {
     pub text: String,
-    /// The pictures that it names.
+    /// The pictures that it refers to.
     pub beside: Vec<FileBeside>,
-    /// Content for the end of the page.
+    /// The notes for the end of the page.
     pub notes: Vec<PageNote>,
     names: BTreeSet<String>,
     pictures: &'a Pictures,
     /// The prefix of a picture's address.
     prefix: &'a str,
-    /// The cell's id, for the names of its pictures.
+    /// The id of the current cell, for the names of its pictures.
     cell: &'a str,
 }
 
@@ -163,14 +163,14 @@ impl<'a> MarkdownWriter<'a> {
         self.block(&element(tag, [words(title)]));
     }
 
-    /// A line in italics, if it says anything.
+    /// Writes a line in italics, unless it is empty.
     pub fn note_line(&mut self, line: &str) {
         if !line.trim().is_empty() {
             self.paragraph(element(Tag::Emphasis, [words(line.trim())]));
         }
     }
 
-    /// Writes a note at its place, the end of the page.
+    /// Writes a note at the end of the page.
     pub fn end_note(&mut self, note: PageNote) {
         self.heading(HeadingLevel::H3, &note.title);
         self.text.push_str(&note.text);
@@ -181,7 +181,7 @@ impl<'a> MarkdownWriter<'a> {
         self.block(&element(Tag::Paragraph, content));
     }
 
-    /// Writes blocks; where they cannot be spelt so that every reader reads the same, their words as they are.
+    /// Writes blocks, or only their plain text if no spelling means the same to all readers.
     fn block(&mut self, events: &[Event<'_>]) {
         match restated(events) {
             Some(text) => self.push(&text),
@@ -189,7 +189,7 @@ impl<'a> MarkdownWriter<'a> {
         }
     }
 
-    /// Content that a page opens on demand becomes a note, which stands at the end.
+    /// Collects content that a page opens on demand as a note for the end.
     fn note(&mut self, summary: &str, items: &[PageItem<'_>]) {
         let number = self.notes.len();
         self.note_line(&format!("{summary}: note {}, at the end.", number + 1));
@@ -233,7 +233,7 @@ impl<'a> MarkdownWriter<'a> {
         self.note_line(stage.caption);
     }
 
-    /// A slider as it stands, in a line.
+    /// Writes a slider's current value as a line.
     fn slider(&mut self, slider: &PageSlider<'_>) {
         let caption = element(Tag::Strong, [words(slider.caption)]);
         let caption = if slider.caption.is_empty() { Vec::new() } else { [caption, vec![words(" ")]].concat() };
@@ -243,24 +243,24 @@ impl<'a> MarkdownWriter<'a> {
         self.paragraph(caption.into_iter().chain([value, range]));
     }
 
-    /// A file beside the text, by a name of its own; returns where it is.
+    /// Adds a picture file under a name of its own, and returns its address.
     fn keep(&mut self, what: &str, mime: &'static str, extension: &str, bytes: Vec<u8>) -> String {
         let cell: String =
             self.cell.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
         let number = (1..).map(|i| if i == 1 { String::new() } else { format!("-{i}") });
         let mut names = number.map(|number| format!("{cell}-{what}{number}.{extension}"));
-        // There is always a next number.
+        // There is always a free number.
         let name = names.find(|name| self.names.insert(name.clone())).unwrap_or_default();
         let url = format!("{}{name}", self.prefix);
         self.beside.push(FileBeside { name, mime, bytes });
         url
     }
 
-    /// Code, in a fence that nothing in it can close.
+    /// Writes code in a fence that nothing in the code can close.
     fn fence(&mut self, language: &'static str, code: &str) {
         let kind = CodeBlockKind::Fenced(language.into());
         let block = element(Tag::CodeBlock(kind), [words(code.trim_end())]);
-        // A block of code can always be spelt.
+        // A code block can always be written.
         self.push(&restated(&block).unwrap_or_default());
     }
 
@@ -269,7 +269,7 @@ impl<'a> MarkdownWriter<'a> {
         self.text.push_str("\n\n");
     }
 
-    /// A lesson's text, with its pictures beside it.
+    /// Writes a lesson's text, with its pictures as files.
     fn prose(&mut self, prose: &LessonProse) {
         let mut events = Vec::new();
         for piece in prose.pieces(Links::NONE) {
@@ -278,7 +278,7 @@ impl<'a> MarkdownWriter<'a> {
                 MarkdownPiece::Picture { url, alt } => events.extend(self.image(&url, &alt)),
             }
         }
-        // One block that cannot be spelt spoils no other.
+        // A block that cannot be written must not affect the others.
         for block in blocks(&events) {
             self.block(block);
         }
@@ -298,13 +298,13 @@ impl<'a> MarkdownWriter<'a> {
     }
 }
 
-/// A picture that stands beside the text.
+/// Returns the events of a picture beside the text.
 fn picture(url: String, alt: &str) -> Vec<Event<'static>> {
     let tag = Tag::Image { link_type: LinkType::Inline, dest_url: url.into(), title: "".into(), id: "".into() };
     element(tag, (!alt.is_empty()).then(|| words(alt)))
 }
 
-/// The events of each block at the top.
+/// Returns the events of each top-level block.
 fn blocks<'e, 'a>(events: &'e [Event<'a>]) -> impl Iterator<Item = &'e [Event<'a>]> {
     let mut depth = 0_usize;
     events.split_inclusive(move |event| {
@@ -313,7 +313,7 @@ fn blocks<'e, 'a>(events: &'e [Event<'a>]) -> impl Iterator<Item = &'e [Event<'a
     })
 }
 
-/// How many elements are open after an event.
+/// Returns the nesting depth after an event.
 fn depth_after(depth: usize, event: &Event<'_>) -> usize {
     match event {
         Event::Start(_) => depth + 1,
@@ -322,14 +322,14 @@ fn depth_after(depth: usize, event: &Event<'_>) -> usize {
     }
 }
 
-/// The part of a text that is shown, and how much is left out.
+/// Returns the shown part of a text, with a note on how much is left out.
 pub fn shown(text: &TextModel) -> String {
     let left = text.text[text.shown..].chars().count();
     let more = if left > 0 { format!("\n… and {left} more characters") } else { String::new() };
     format!("{}{more}", text.shown())
 }
 
-/// Writes the snapshot's notebook; returns the pictures, which belong into `folder` beside it.
+/// Writes the snapshot's notebook, and returns the pictures, which belong into `folder` beside it.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -364,26 +364,26 @@ pub fn write(
     Ok(text.beside)
 }
 
-/// The name of a folder as part of an address.
+/// Encodes the name of a folder for use in an address.
 fn percent_encoded(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     let encode = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     name.bytes().map(encode).collect()
 }
 
-/// A text of a lesson or of its learner.
+/// A text by the lesson or the learner.
 #[derive(Clone, Debug, Default)]
 pub struct LessonProse {
-    /// With a placeholder for each live expression.
+    /// The Markdown, with a placeholder for each live expression.
     markdown: String,
-    /// The words that stand for the expressions.
+    /// The values that replace the placeholders.
     values: Vec<String>,
 }
 
 /// An event of a text, or a whole picture.
 pub enum MarkdownPiece<'a> {
     Event(Event<'a>),
-    /// The picture's address, as the text names it, is yet to be looked up.
+    /// A picture whose address, as written in the text, has not been looked up.
     Picture {
         url: CowStr<'a>,
         alt: String,
@@ -391,7 +391,7 @@ pub enum MarkdownPiece<'a> {
 }
 
 impl LessonProse {
-    /// `live` has the values of the text's expressions.
+    /// Reads a text; `live` has the values of its expressions.
     pub fn of(source: &str, live: Option<&LiveTextSnapshot>) -> Self {
         let source = plain(source);
         let text = LiveText::read(&source);
@@ -403,7 +403,7 @@ impl LessonProse {
         self.markdown.trim_start().starts_with("# ")
     }
 
-    /// The text's pieces, without raw HTML, and with no link but those for which `links` has an address.
+    /// Returns the text's pieces, without raw HTML, and only with links for which `links` has an address.
     pub fn pieces<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = MarkdownPiece<'a>> {
         let mut safe = Safe { values: &self.values, links, are_links: Vec::new() };
         let events = Parser::new_ext(&self.markdown, markdown_options()).filter_map(move |event| safe.event(event));
@@ -419,7 +419,7 @@ impl LessonProse {
     }
 }
 
-/// The words of the picture that has just begun, with those of pictures within them.
+/// Returns the alternative text of the picture that has just begun, including that of nested pictures.
 fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
     let mut alt = String::new();
     let mut depth = 1_usize;
@@ -440,7 +440,7 @@ fn alt<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
 struct Safe<'a> {
     values: &'a [String],
     links: &'a Links,
-    /// Whether each open link is one.
+    /// For each open link, whether it is written as a link.
     are_links: Vec<bool>,
 }
 
@@ -455,7 +455,7 @@ impl<'a> Safe<'a> {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
                 let address = self.links.address(&dest_url);
                 self.are_links.push(address.is_some());
-                // A reference is written as an address of its own: its definition is no event.
+                // A reference link is written with its address, because events do not include definitions.
                 let link_type = if link_type == LinkType::Autolink { link_type } else { LinkType::Inline };
                 Event::Start(Tag::Link { link_type, dest_url: address?.into(), title: "".into(), id: "".into() })
             }
@@ -465,25 +465,25 @@ impl<'a> Safe<'a> {
     }
 }
 
-/// An element with its content, as Markdown's events.
+/// Returns the events of an element with its content.
 pub fn element<'a>(tag: Tag<'a>, content: impl IntoIterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let end = Event::End(tag.to_end());
     iter::once(Event::Start(tag)).chain(content).chain([end]).collect()
 }
 
-/// Plain words, in which nothing is markup.
+/// Returns a plain text, in which nothing is markup.
 pub fn words(text: &str) -> Event<'static> {
     Event::Text(plain(text).into())
 }
 
-/// Lists and quotations within each other; what is deeper, nobody reads, and each costs room on every line.
+/// The largest nesting of lists and quotations. Deeper nesting is unreadable and adds to every line.
 const NESTED_MAX: usize = 24;
 
-/// Stands for `<` until the text is spelt: as an entity, no reader, however careless, takes it for a tag. The character
-/// is for private use; a text that has it shows `<`.
+/// A placeholder for `<`, which is finally written as an entity, so that no reader takes it for a tag. It is a
+/// private-use character; in a text that contains it, it is shown as `<`.
 const LESS_THAN: char = '\u{10fffd}';
 
-/// The events as Markdown; `None` where no spelling of them means the same to every reader.
+/// Writes the events as Markdown; returns `None` if no spelling means the same to all readers.
 pub fn restated(events: &[Event<'_>]) -> Option<String> {
     if deepest(events) > NESTED_MAX {
         return None;
@@ -496,7 +496,7 @@ pub fn restated(events: &[Event<'_>]) -> Option<String> {
     holds_only(&text, &Addresses::of(events.iter())?).then_some(text)
 }
 
-/// The text without the empty first line and the space before each `>` that the crate gives a quotation.
+/// Removes the empty first line and the space before each `>` that the crate writes for a quotation.
 fn without_margin(text: &str) -> String {
     let text = text.trim();
     match text.strip_prefix("> \n") {
@@ -507,7 +507,7 @@ fn without_margin(text: &str) -> String {
     }
 }
 
-/// The words of the events, without markup.
+/// Returns the words of the events, without markup.
 pub fn plain_words(events: &[Event<'_>]) -> String {
     let mut words = String::new();
     for event in events {
@@ -530,10 +530,10 @@ fn deepest(events: &[Event<'_>]) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// The events as each reader can spell them.
+/// Rewrites the events so that all readers parse them alike.
 fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
     let mut portable = Vec::with_capacity(events.len());
-    // The text of a block of code.
+    // The text of the current code block.
     let mut block: Option<String> = None;
     for event in events {
         match event {
@@ -543,13 +543,13 @@ fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
             }
             Event::Text(text) if block.is_some() => block.iter_mut().for_each(|block| block.push_str(text)),
             Event::End(TagEnd::CodeBlock) => {
-                // Without the last line's end, the fence would stay open.
+                // Without a final line break, the fence would stay open.
                 let code = block.take().unwrap_or_default();
                 portable.extend([Event::Text(format!("{}\n", code.trim_end_matches('\n')).into()), event.clone()]);
             }
             Event::Text(text) if text.contains(['\n', '<']) => {
                 let text = text.replace('<', LESS_THAN.encode_utf8(&mut [0; 4]));
-                // Only a break parts lines, and none begins or ends with spaces.
+                // Lines are separated only by break events, and do not begin or end with spaces.
                 let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
                 portable.push(Event::Text(first.to_owned().into()));
                 let rest = rest.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -567,7 +567,7 @@ fn portable<'a>(events: &'a [Event<'_>]) -> Vec<Event<'a>> {
     portable
 }
 
-/// The language of a block of code, as a fence can name it.
+/// Returns the language of a code block, reduced to what a fence can state.
 fn language(kind: &CodeBlockKind<'_>) -> CowStr<'static> {
     let CodeBlockKind::Fenced(info) = kind else { return "".into() };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+');
@@ -578,8 +578,8 @@ fn code<'a>(latex: &str) -> Event<'a> {
     Event::Code(latex.split_whitespace().collect::<Vec<_>>().join(" ").into())
 }
 
-/// The formula with nothing in it that a reader without maths may take for a tag or a link: a space parts it, which
-/// maths does not mind. `None` where it has a character that begins code.
+/// Separates characters of a formula that a reader without maths could take for a tag or a link by a space, which does
+/// not change the formula. Returns `None` if it contains a backtick.
 fn formula<'a>(latex: &str) -> Option<CowStr<'a>> {
     if latex.contains('`') {
         return None;
@@ -600,7 +600,7 @@ fn formula<'a>(latex: &str) -> Option<CowStr<'a>> {
     Some(parted.into())
 }
 
-/// Links and pictures of a text.
+/// The links and pictures of a text.
 #[derive(Default)]
 struct Addresses {
     links: BTreeSet<String>,
@@ -608,7 +608,7 @@ struct Addresses {
 }
 
 impl Addresses {
-    /// `None` where a tag stands among the events.
+    /// Collects the addresses; returns `None` if there is a tag among the events.
     fn of<'a, 'e: 'a>(events: impl Iterator<Item = &'a Event<'e>>) -> Option<Self> {
         let mut addresses = Self::default();
         for event in events {
@@ -623,7 +623,7 @@ impl Addresses {
     }
 }
 
-/// Whether each kind of reader finds nothing in the text but words and these addresses.
+/// Returns whether every kind of reader finds only text and the intended addresses in the result.
 fn holds_only(text: &str, meant: &Addresses) -> bool {
     let readers = [Options::empty(), markdown_options(), markdown_options() - Options::ENABLE_MATH];
     readers.into_iter().all(|reader| {

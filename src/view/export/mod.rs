@@ -1,23 +1,25 @@
-//! Snapshots as files for other programs.
+//! Snapshots written as files for other programs.
 //!
 //! | module | writes or reads |
 //! |---|---|
-//! | [`page`] | a notebook as a reader sees it, without a format, with its pictures and its links, to the web and within a site |
-//! | [`markdown`] | lessons' Markdown as every export reads it, and a page as a Markdown file |
+//! | [`page`] | a notebook's content independent of the format, with pictures and links to the web and within a site |
+//! | [`markdown`] | lessons' Markdown as all exports read it, and a page as a Markdown file |
 //! | [`ipynb`] | a page as a Jupyter notebook |
-//! | [`web_page`] | a page as one HTML file that runs nothing |
-//! | [`live_page`] | the same with the model in it |
+//! | [`web_page`] | a page as one HTML file without scripts |
+//! | [`live_page`] | the same with the running model |
 //! | [`site`] | a whole course of live pages, with a front page |
 //! | [`figures`] | tables, rankings and plots, for all of these |
 //! | [`sheet_html`], [`sheet_svg`] | panels on a page, and as a vector picture |
 //! | [`vectors`] | vectors for the Embedding Projector |
 //! | [`trace`] | every tensor of a forward pass as JSON |
-//! | [`checkpoint`] | a lesson's model as a folder of the shapes that people share |
-//! | [`work_file`] | a learner's work, to hand in or to share, and one opened as a copy; a list of sentences with one word in common |
-//! | [`grades`] | the marks of a class |
-//! | [`file`](mod@file) | the formats that the window and the command line offer, each with the files beside it, all or nothing |
+//! | [`checkpoint`] | a lesson's model as a folder in the form of BERT or GPT-2 |
+//! | [`work_file`] | a learner's work, to hand in, to share or to open as a copy; and lists of sentences with a common
+//! word |
+//! | [`grades`] | the grades of a class |
+//! | [`file`](mod@file) | the formats offered in the window and on the command line, and writing all files of an export
+//! or none |
 //!
-//! Nothing of a lesson or an output is trusted: it is text, and never markup or a script.
+//! Content of a lesson or an output is never trusted: it is written as text, and never as markup or a script.
 
 pub mod checkpoint;
 pub mod figures;
@@ -39,7 +41,7 @@ pub mod work_file;
 pub use file::Format;
 pub use page::{Pictures, StagePicture};
 
-/// Text as HTML, in attributes too, without control characters.
+/// Escapes a text for HTML, including attributes, and removes control characters.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -56,7 +58,7 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The text without control characters.
+/// Removes control characters from a text.
 pub fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

@@ -1,5 +1,5 @@
-//! A notebook as a reader sees it, independent of any format; its pictures: those of the stage, and those that lie in the
-//! lesson's folder; and its links: to the web, and within a site to the pages of lessons and the terms of its glossary.
+//! The content of a notebook, independent of any format; its pictures, of the stage and from the lesson's folder; and
+//! its links to the web and, within a site, to lessons and glossary terms.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub struct Page<'a> {
     pub lesson: &'a str,
     pub seed: u64,
     pub cells: Vec<PageCell<'a>>,
-    /// How the model differs from the one that the lesson's training ends with, if it does.
+    /// How the model differs from the trained one, if it does.
     pub model: Option<String>,
 }
 
@@ -40,11 +40,11 @@ pub struct PageCell<'a> {
 }
 
 pub enum PageItem<'a> {
-    /// As the lesson or the learner wrote it, with the values of its expressions.
+    /// A text by the lesson or the learner, with the values of its expressions.
     Markdown(LessonProse),
-    /// The kind of task that begins here.
+    /// The kind of a task, shown where the task begins.
     Label(&'static str),
-    /// A line of words.
+    /// A line of plain text.
     Line(String),
     Code(Code<'a>),
     Stage(StageCell<'a>),
@@ -59,7 +59,7 @@ pub enum PageItem<'a> {
         summary: String,
         items: Vec<PageItem<'a>>,
     },
-    /// A gate: the cells below wait, or have waited, for the tasks above.
+    /// A gate: the cells below it are hidden until the tasks above are done.
     Gate {
         caption: &'a str,
     },
@@ -67,16 +67,16 @@ pub enum PageItem<'a> {
     Panel(Sheet),
 }
 
-/// Code with what it shows.
+/// Code and its outputs.
 pub struct Code<'a> {
     pub source: &'a str,
-    /// `In[n]`
+    /// The number of the run, as in `In[n]`.
     pub number: Option<u64>,
     pub outputs: Vec<OutputModel>,
     pub fault: Option<&'a Fault>,
-    /// Its outputs are read, not its text.
+    /// Whether only its outputs are shown.
     pub is_hidden: bool,
-    /// Why the outputs may differ from those of a run now.
+    /// The reason why the outputs may be out of date.
     pub note: Option<&'static str>,
 }
 
@@ -84,19 +84,19 @@ pub struct Code<'a> {
 pub struct StageCell<'a> {
     pub caption: &'a str,
     pub sentence: String,
-    /// Words that are lit; none: all.
+    /// The highlighted words; empty for all words.
     pub words: &'a [String],
-    /// 0 is static, 1 is contextual.
+    /// The time of the points, from 0 (static) to 1 (contextual).
     pub time: f32,
 }
 
 impl StageCell<'_> {
-    /// Alternative text of the picture, for screen readers. The picture has its caption in it.
+    /// Returns the alternative text of the picture, for screen readers. The caption is part of the picture.
     pub fn tell_picture(&self) -> String {
         if self.caption.is_empty() { self.tell() } else { format!("{}. {}", self.tell(), self.caption) }
     }
 
-    /// The content of the stage, in words.
+    /// Describes the content of the stage.
     pub fn tell(&self) -> String {
         let lit =
             if self.words.is_empty() { String::new() } else { format!(", with {} highlighted", self.words.join(", ")) };
@@ -111,17 +111,17 @@ impl StageCell<'_> {
 
 pub struct PageSlider<'a> {
     pub caption: &'a str,
-    /// The quantity that the slider sets, as code names it.
+    /// The name of the quantity that the slider sets, as in code.
     pub name: String,
-    /// `None` where the snapshot does not have it, or it is no number.
+    /// The current value; `None` if the snapshot does not have it, or it is not a number.
     pub value: Option<f64>,
-    /// The quantity has a value that no slider can give it.
+    /// Whether the value is one that the slider cannot set.
     pub is_custom: bool,
     pub range: (f64, f64),
 }
 
 impl PageSlider<'_> {
-    /// The value, as it is written after the name.
+    /// Returns the text of the value, which is written after the name.
     pub fn tell_value(&self) -> String {
         match self.value {
             Some(value) => format!(" = {}", full(value)),
@@ -130,7 +130,7 @@ impl PageSlider<'_> {
         }
     }
 
-    /// In [0, 1]
+    /// Returns the position of the value within the slider's range, in [0, 1].
     pub fn share(&self) -> Option<f64> {
         let (from, to) = self.range;
         self.value.map(|value| ((value - from) / (to - from)).clamp(0.0, 1.0)).filter(|share| share.is_finite())
@@ -151,14 +151,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether the cells begin with the title already, or with the stage and then the title.
+    /// Returns whether the cells begin with the title, or with a stage cell followed by the title.
     pub fn begins_with_title(&self) -> bool {
         let mut items = self.cells.iter().flat_map(|cell| &cell.items);
         let first = items.find(|item| !matches!(item, PageItem::Stage(_)));
         matches!(first, Some(PageItem::Markdown(prose)) if prose.begins_with_title())
     }
 
-    /// The names of the stage cells.
+    /// Returns the stage cells' ids and sentences.
     pub fn stages(snapshot: &Snapshot) -> impl Iterator<Item = (&str, usize)> {
         snapshot.notebook.cells.iter().filter_map(|cell| match &*cell.cell.kind {
             CellKind::Stage { sentence, .. } => Some((&*cell.cell.id, *sentence)),
@@ -225,7 +225,7 @@ fn model(snapshot: &Snapshot) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" "))
 }
 
-/// A warning where the outputs may not be those of a run now.
+/// Returns a warning if the outputs may be out of date.
 fn note(shown: &CellSnapshot) -> Option<&'static str> {
     match (shown.status, &shown.run) {
         (CellStatus::Stale, Some(run)) if run.is_from_before => Some("This cell has not run in this session yet."),
@@ -280,7 +280,7 @@ fn prediction<'a>(predict: &'a Predict, shown: &'a CellSnapshot) -> Vec<PageItem
         markdown(&predict.ask, shown),
         PageItem::Choices { choices, chosen, right: None },
     ];
-    // The answer is shown only once the learner has given one.
+    // The answer is shown only after the learner has given one.
     let Some(run) = shown.run.as_deref().filter(|_| is_locked) else { return items };
     let right = match run.verdict {
         Some(Verdict::Prediction { right }) => Some(right),
@@ -333,33 +333,33 @@ fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
     [PageItem::Line(line)].into_iter().chain(said).collect()
 }
 
-/// Pictures of a page.
+/// The pictures of a page.
 #[derive(Default)]
 pub struct Pictures {
     /// Panels of the window that stand below the notebook.
     pub panels: Vec<PanelName>,
     stages: BTreeMap<String, StagePicture>,
-    /// Why a stage cell has no picture, if it has none.
+    /// The reason to state where a stage cell has no picture.
     pub why_no_stage: String,
     folder: RefCell<PictureFolder>,
-    /// Bytes of the folder's pictures so far.
+    /// The number of bytes read from the folder's pictures so far.
     read: Cell<u64>,
 }
 
-/// A stage cell as PNG.
+/// A picture of a stage cell, as PNG.
 pub struct StagePicture {
     pub light: Vec<u8>,
-    /// For pages that are read on a dark ground too.
+    /// A second picture for dark pages.
     pub dark: Option<Vec<u8>>,
 }
 
-/// A picture of the lesson's folder.
+/// A picture in the lesson's folder.
 pub struct Image {
     pub bytes: Vec<u8>,
     pub format: PictureFormat,
 }
 
-/// Bytes of all the folder's pictures that a page shows; one that it shows twice, it holds twice.
+/// The largest total size of a page's pictures from the folder, in bytes. A picture that is shown twice counts twice.
 const PAGE_BYTES_MAX: u64 = 64 << 20;
 
 impl Pictures {
@@ -385,10 +385,10 @@ impl Pictures {
         self.stages.len()
     }
 
-    /// Reads the picture that a text of the lesson names.
+    /// Reads a picture that a text of the lesson names.
     ///
     /// # Errors
-    /// In words, if there is none, or none that a page may show.
+    /// If there is no such picture, or it may not be shown; described in words.
     pub fn image(&self, url: &str) -> Result<Image, String> {
         let picture = self.folder.borrow_mut().find(url)?;
         let bytes = picture.read()?;
@@ -401,46 +401,47 @@ impl Pictures {
     }
 }
 
-/// The pages of a site; empty for a page that stands alone.
+/// The pages of a site that can be linked to; none for a page on its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Ids of the lessons.
+    /// The ids of the site's lessons.
     lessons: BTreeSet<String>,
     has_glossary: bool,
 }
 
 impl Links {
-    /// No page but the one that has the links.
+    /// The links of a page that is not part of a site.
     pub const NONE: &'static Self = &Self { lessons: BTreeSet::new(), has_glossary: false };
-    /// The file of the front page.
+    /// The file name of the front page.
     pub const FRONT: &'static str = "index.html";
 
     pub fn new(lessons: impl IntoIterator<Item = String>, has_glossary: bool) -> Self {
         Self { lessons: lessons.into_iter().collect(), has_glossary }
     }
 
-    /// The file of a lesson's page: ids are lower-case letters, digits, `-` and `_`.
+    /// Returns the file name of a lesson's page. Ids consist of lower-case letters, digits, `-` and `_`, so they need
+    /// no escaping.
     pub fn file(lesson: &str) -> String {
         format!("{lesson}.html")
     }
 
-    /// The id of a term on the front page.
+    /// Returns the id of a term on the front page.
     pub fn anchor(term: &Term) -> String {
         let name = term.name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' });
         format!("term-{}", name.collect::<String>())
     }
 
-    /// The address of the lesson with this id, if the site has it.
+    /// Returns the address of the lesson with this id, if the site has it.
     pub fn lesson(&self, id: &str) -> Option<String> {
         self.lessons.contains(id).then(|| Self::file(id))
     }
 
-    /// The address of a term, if the site has a glossary.
+    /// Returns the address of a term, if the site has a glossary.
     pub fn term(&self, term: &Term) -> Option<String> {
         self.has_glossary.then(|| format!("{}#{}", Self::FRONT, Self::anchor(term)))
     }
 
-    /// The address for a link of a lesson's text; `None` where the page has nothing that it could lead to.
+    /// Returns the address for a link in a lesson's text; `None` if it leads nowhere from this page.
     pub fn address(&self, url: &str) -> Option<String> {
         match TextLink::read(url) {
             Some(Ok(TextLink::Lesson(id))) => self.lesson(&id),
@@ -450,7 +451,7 @@ impl Links {
     }
 }
 
-/// Whether a link leads to the web, and runs nothing.
+/// Returns whether a link leads to the web and cannot run anything.
 pub fn is_safe_link(url: &str) -> bool {
     ["http://", "https://", "mailto:"]
         .iter()

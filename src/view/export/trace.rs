@@ -1,4 +1,4 @@
-//! Every tensor of the forward pass as one JSON object, so that anyone can recompute it.
+//! Every tensor of the forward pass as one JSON object, so that others can verify the computation.
 //!
 #![doc = include_str!("trace.md")]
 
@@ -22,7 +22,7 @@ use attune_engine::quantity::{Owner, Quantity};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-/// The trace of the snapshot's sentence, as text; `None` until there is a model.
+/// Returns the trace of the snapshot's sentence; `None` until there is a model.
 pub fn trace(snapshot: &Snapshot) -> Option<String> {
     let mut text = Vec::new();
     write(snapshot, &mut text).ok()?;
@@ -48,17 +48,17 @@ impl<M: SerializeMap> Entries<M> {
         self.0.serialize_entry(name, &value)
     }
 
-    /// Adds an entry that has a value.
+    /// Adds an entry, unless its value is `None`.
     fn some(&mut self, name: &str, value: Option<impl Serialize>) -> Result<(), M::Error> {
         value.map_or(Ok(()), |value| self.add(name, value))
     }
 
-    /// Adds a number that is not the usual one.
+    /// Adds a number, unless it is the usual one.
     fn unless(&mut self, usual: f64, name: &str, number: f64) -> Result<(), M::Error> {
         self.some(name, Some(number).filter(|number| *number != usual))
     }
 
-    /// Adds whatever is not as in a usual layer norm.
+    /// Adds the properties in which a norm differs from the usual layer norm.
     fn norm(&mut self, form: NormForm) -> Result<(), M::Error> {
         self.unless(NORM_EPSILON, "norm_epsilon", form.epsilon)?;
         if (NormForm { epsilon: NORM_EPSILON, ..form }) == NormForm::LAYER {
@@ -83,7 +83,7 @@ struct Trace<'a> {
 impl Serialize for Trace<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { snapshot, space, model } = *self;
-        // A model's own files have its tables and weights.
+        // The tables and weights of a pretrained model are in its own files.
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
         let statics = (!is_read).then(|| space.vectors.widened());
         let groups = snapshot.lesson.groups.iter().map(|group| (group.name.as_str(), &group.words));
@@ -97,7 +97,7 @@ impl Serialize for Trace<'_> {
         map.add("tokens", texts(tokens))?;
         map.some("source", model.sentence.source.as_deref().map(texts))?;
         map.some("ids", is_read.then(rows_of_vocabulary))?;
-        // Columns of the logits.
+        // The columns of the logits.
         map.some("classes", (!is_read).then_some(&model.classes[..]))?;
         map.some("vocabulary", (!is_read).then(|| &*space.vocabulary))?;
         map.some("static", statics.as_deref().map(rows))?;
@@ -120,7 +120,7 @@ fn activation(activation: Activation) -> &'static str {
     }
 }
 
-/// The table of a mask that has one: a row for each query, 1 where it sees a key.
+/// Returns the table of a custom mask: a row for each query, with 1 for each key that it sees.
 fn visible(mask: &Mask) -> Option<Vec<Vec<u8>>> {
     match mask {
         Mask::None | Mask::Causal => None,
@@ -128,7 +128,7 @@ fn visible(mask: &Mask) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// A block as the trace tells it; what is as usual is left out.
+/// A block as written in the trace, without properties that have the usual value.
 struct Block<'a>(&'a BlockConfig);
 
 impl Serialize for Block<'_> {
@@ -177,7 +177,7 @@ fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig)
     map.unless(1.0, "score_divisor", layer.score_divisor)?;
     map.some("score_cap", layer.score_cap)?;
     map.some("window", (layer.window != Window::ALL).then_some([layer.window.before, layer.window.after]))?;
-    // Parts of the score formula that `scale` lacks where distance adds to a score, or a bound holds it.
+    // These properties change the formula of scores in ways that `scale` does not express.
     map.some("distances", layer.distances)?;
     let is_needed = layer.distances.is_some() || layer.score_cap.is_some();
     map.some("temperature", is_needed.then_some(layer.temperature))?;
@@ -185,13 +185,13 @@ fn add_attention<M: SerializeMap>(map: &mut Entries<M>, layer: &AttentionConfig)
     map.some("mask_visible", visible(&layer.mask))
 }
 
-/// The turn of queries and keys.
+/// The rotation of queries and keys.
 #[derive(Serialize)]
 struct Turns {
     theta: f64,
-    /// Columns of a head that are turned.
+    /// The number of rotated columns in a head.
     width: usize,
-    /// Radians a place, of each pair of columns.
+    /// The angle per position of each pair of columns, in radians.
     frequencies: Vec<f64>,
 }
 
@@ -201,7 +201,7 @@ impl Turns {
     }
 }
 
-/// The form of a model; what is as usual is left out.
+/// The configuration of a model, without properties that have the usual value.
 pub(super) struct TraceConfig<'a>(pub &'a Snapshot, pub &'a ModelSnapshot);
 
 impl Serialize for TraceConfig<'_> {
@@ -256,7 +256,7 @@ fn add_readout<M: SerializeMap>(map: &mut Entries<M>, config: &Architecture) -> 
     map.add("pooling", pooling)
 }
 
-/// The learner's changes to a pass. Weights of a frozen head are among the tensors.
+/// The learner's interventions in a pass. The weights of a frozen head are among the tensors.
 struct Changes<'a>(&'a Interventions<f32>);
 
 impl Serialize for Changes<'_> {
@@ -266,7 +266,7 @@ impl Serialize for Changes<'_> {
             &HeadMode::Gain(gain) => WordOrNumbers::Numbers(gain),
             named => WordOrNumbers::Word(named),
         };
-        // Of the heads that are not live, by their number among all blocks.
+        // Heads that are not live, by their index over all blocks.
         let changed = heads.iter().enumerate().filter(|(_, mode)| **mode != HeadMode::Live);
         let modes: BTreeMap<_, _> = changed.map(|(head, of)| (head, mode(of))).collect();
         let mask = mask.as_ref().map(|mask| visible(mask).map_or(WordOrNumbers::Word(mask), WordOrNumbers::Numbers));
@@ -282,7 +282,7 @@ impl Serialize for Changes<'_> {
     }
 }
 
-/// A change that is a word, as it is displayed, or numbers.
+/// An intervention given by a word, as displayed, or by numbers.
 enum WordOrNumbers<D, N> {
     Word(D),
     Numbers(N),
@@ -297,7 +297,7 @@ impl<D: Display, N: Serialize> Serialize for WordOrNumbers<D, N> {
     }
 }
 
-/// A patch, with its vector in digits.
+/// A patch, with the numbers of its vector.
 struct PatchRow<'a>(&'a Patch<f32>);
 
 impl Serialize for PatchRow<'_> {
@@ -330,7 +330,7 @@ fn tensor(matrix: &Matrix<f32>) -> Tensor<Vec<&[f32]>> {
     Tensor { shape: vec![matrix.rows(), matrix.cols()], rows: rows(matrix) }
 }
 
-/// By symbol, in the order of the model.
+/// The parameters by symbol, in the order of the model.
 struct Parameters<'a>(&'a ModelSnapshot);
 
 impl Serialize for Parameters<'_> {
@@ -352,7 +352,7 @@ struct Tensors<'a> {
 }
 
 impl Tensors<'_> {
-    /// Everything that the trace names of a block, or of a head.
+    /// Adds all traced tensors of a block or of a head.
     fn traced<M: SerializeMap>(&self, map: &mut M, owner: Owner, place: &str) -> Result<(), M::Error> {
         for quantity in Quantity::ALL {
             let matrix = quantity.matrix(&self.sentence.activations, owner);

@@ -1,9 +1,10 @@
-//! Vectors of a lesson as a table, for every format in which programs exchange vectors: `attune_engine::vectors` writes it.
+//! Vectors of a lesson as a table, which `attune_engine::vectors` writes in every common format.
 //!
-//! The static vectors of all words come first; then, of each token of each of the lesson's sentences, and before these of
-//! the one on the stage where it is none of them, its vectors in the sentence. The column `__seq_next__` has the number of the
-//! row, from 0, that follows a row; the Embedding Projector, <https://projector.tensorflow.org>, draws them as a path.
-//! [`at_sentence`] is the same model on another of the lesson's sentences.
+//! The static vectors of all words come first. They are followed by the vectors in context of each token of the
+//! lesson's sentences; if the sentence on the stage is another one, its tokens come before these. The column
+//! `__seq_next__` has the index, from 0, of the next row of a path, which the Embedding Projector,
+//! <https://projector.tensorflow.org>, draws as a line. [`at_sentence`] returns a snapshot with another of the lesson's
+//! sentences.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,7 +20,7 @@ use attune_core::kernel::static_embedding::{Rewriter, network};
 use attune_engine::numerics::Matrix;
 use attune_engine::vectors::{Column, Table};
 
-/// The vectors that a table has.
+/// Which vectors a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableRows {
     /// The static vectors of all words.
@@ -32,10 +33,10 @@ pub enum TableRows {
     Both,
 }
 
-/// Columns of what is known of a row.
+/// The columns of a row's metadata.
 const COLUMNS: [&str; 7] = ["label", "word", "kind", "sentence", "position", "group", "__seq_next__"];
 
-/// The table of a lesson's vectors.
+/// Returns the table of a lesson's vectors.
 ///
 /// # Errors
 /// If there is no model yet.
@@ -44,7 +45,7 @@ pub fn of(snapshot: &Snapshot, rows: TableRows) -> io::Result<Table<'static>> {
     table(snapshot, rows, 0..count)
 }
 
-/// The table of some words alone, by their static vectors.
+/// Returns the table of the static vectors of some words.
 ///
 /// # Errors
 /// As [`of`].
@@ -71,7 +72,7 @@ fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize
     }
     let words: Vec<Box<str>> = written.columns[0].entries.iter().map(|label| label.as_str().into()).collect();
     let numbers = Matrix::from_row_major(words.len(), space.vectors.cols(), written.numbers);
-    // Nothing else is known of words alone but their groups.
+    // For words alone, only the groups are known.
     let columns = written
         .columns
         .into_iter()
@@ -79,7 +80,7 @@ fn table(snapshot: &Snapshot, rows: TableRows, words: impl Iterator<Item = usize
     Ok(Table { words: words.into(), rows: Cow::Owned(numbers), metadata: columns.collect() })
 }
 
-/// The sentence on the stage where it is none of the lesson's, and the lesson's, each once.
+/// Returns the sentence on the stage, if it is not one of the lesson's, and then each of the lesson's sentences once.
 fn sentences<'a>(snapshot: &'a Snapshot, model: &'a ModelSnapshot) -> impl Iterator<Item = Arc<SentenceSnapshot>> + 'a {
     let mut seen = HashSet::new();
     let own = model.sentence.index.is_none().then(|| model.sentence.clone());
@@ -90,7 +91,7 @@ fn sentences<'a>(snapshot: &'a Snapshot, model: &'a ModelSnapshot) -> impl Itera
     own.into_iter().chain(of_lesson)
 }
 
-/// A table in the making.
+/// A table that is being made.
 struct Written<'a> {
     space: &'a StaticSpace,
     group: &'a dyn Fn(usize) -> &'a str,
@@ -99,17 +100,17 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// The vectors of the words of a sentence, which is the `number`th.
+    /// Adds the vectors of a sentence's words. `number` is the index of the sentence.
     fn sentence(&mut self, number: usize, shown: &SentenceSnapshot, model: &ModelSnapshot, rows: TableRows) {
         let words: Vec<&str> = shown.tokens.iter().map(|token| token.text.as_str()).collect();
         let (labels, sentence) = (token_labels(&shown.tokens), words.join(" "));
         for (i, token) in shown.tokens.iter().enumerate() {
-            // The start of a sentence that is yet to be written is no word.
+            // The start token of a generated sentence is not a word.
             let Some(word) = token.word else { continue };
             let (place, group) = ((i + 1).to_string(), (self.group)(word));
             let vectors = states(shown, i, self.space.vectors.row(word), model, rows);
             for (at, (kind, vector)) in vectors.iter().enumerate() {
-                // One word in several places has several rows, which a name tells apart.
+                // A word with several rows needs a label for each.
                 let label = match rows {
                     TableRows::Static | TableRows::Both => labels[i].clone(),
                     TableRows::Contextual => format!("{}@{number}.{place}", token.text),
@@ -129,7 +130,7 @@ impl Written<'_> {
     }
 }
 
-/// The vectors of the `i`th token, each with its kind.
+/// Returns the vectors of the `i`th token, each with its kind.
 fn states<'a>(
     shown: &'a SentenceSnapshot,
     i: usize,
@@ -150,8 +151,8 @@ fn states<'a>(
     }
 }
 
-/// The snapshot as it would be with one of the lesson's sentences on the stage; what is not about one
-/// sentence stays as it is. `None` until there is a model, or if there is no such sentence.
+/// Returns the snapshot with one of the lesson's sentences on the stage; everything else is unchanged. `None` if there
+/// is no model yet, or no such sentence.
 pub fn at_sentence(snapshot: &Snapshot, index: usize) -> Option<Snapshot> {
     let space = snapshot.space.as_deref()?;
     let model = snapshot.model.as_ref()?;

@@ -1,8 +1,9 @@
-//! A learner's work as one file: answers, outputs and the state of the model, with the lesson that they are of. It is
-//! handed in, or shared with what is on the screen. A name and the time spent stand in it only where the learner gives
-//! them. A [`SharedWork`] is one that is opened as a copy: its file, and the lesson that it is of.
+//! A learner's work as one file: answers, outputs and the state of the model, with the lesson to which they belong. It
+//! is handed in, or shared together with the view. A name and the time spent are included only if the learner gives
+//! them. A [`SharedWork`] is one that is opened as a copy: its file, and its lesson.
 //!
-//! The file names its lesson by an id and a hash, never by a path: whoever wrote it cannot have a file opened.
+//! The file identifies its lesson by an id and a hash, never by a path, so that its author cannot make another file
+//! open.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -24,13 +25,13 @@ use sha2::{Digest, Sha256};
 use super::file;
 use crate::view_model::saved_view::SavedView;
 
-/// The ending of its name.
+/// The file name extension.
 pub const EXTENSION: &str = "attune";
-/// 2: the work is a list of commands. Older files are read too.
+/// The version of the form. In version 2 the work is a list of commands; older files are still read.
 const VERSION: u32 = 2;
-/// Characters of a learner's name.
+/// The largest length of a learner's name, in characters.
 pub const NAME_CHARS_MAX: usize = 100;
-/// Bytes of a file that is read: outputs are bounded, so that no work comes near.
+/// The largest size of a file that is read, in bytes. Outputs are bounded, so every real work is far smaller.
 const BYTES_MAX: u64 = 32 << 20;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,18 +44,17 @@ pub struct WorkFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u64>,
     pub work: Saved,
-    /// The screen, of a state that is shared.
+    /// The view, in a state that is shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<SavedView>,
 }
 
-/// The lesson that a work is of, and the very text of it.
+/// The identity of a work's lesson, including the hash of its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LessonMark {
     pub id: String,
     pub title: String,
-    /// The hash of the text that the lesson was read from, or of the names and hashes of a model's files; in hexadecimal
-    /// digits.
+    /// The SHA-256 of the lesson's text, or of the names and hashes of a model's files, in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -64,19 +64,19 @@ impl LessonMark {
         Self { id: id.to_owned(), title: title.to_owned(), sha256 }
     }
 
-    /// The mark of a pretrained model that is open without a lesson's file.
+    /// Returns the mark of a pretrained model that was opened without a lesson's file.
     pub fn of_model(lesson: &Lesson, model: &Pretrained) -> Self {
         let files: String = files(model).iter().map(|(name, sha256)| format!("{name} {sha256}\n")).collect();
         Self::of(&lesson.id, &lesson.title, &files)
     }
 
-    /// Whether the work is of this very text.
+    /// Returns whether the work was made with exactly this text.
     pub fn is_of(&self, text: &str) -> bool {
         Self::of(&self.id, &self.title, text).sha256 == self.sha256
     }
 }
 
-/// Why a file is no work that can be read.
+/// The reason why a file cannot be read as a work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread(String);
 
@@ -86,9 +86,9 @@ impl fmt::Display for Unread {
     }
 }
 
-/// The file that is proposed: beside the lesson, by its name and by whose or what it is.
+/// Returns the proposed file: beside the lesson, named after the lesson and `of`, such as the learner's name.
 pub fn beside(lesson: &Path, of: &str) -> PathBuf {
-    /// Longer names are cut: the end of a file's name is what is seen least.
+    /// The largest length of `of`; longer texts are cut, because the end of a file name is often hidden.
     const CHARS_MAX: usize = 40;
     let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let of: String = of.trim().to_lowercase().chars().map(plain).take(CHARS_MAX).collect();
@@ -96,13 +96,13 @@ pub fn beside(lesson: &Path, of: &str) -> PathBuf {
     lesson.with_file_name(format!("{stem}-{of}.{EXTENSION}"))
 }
 
-/// The beginning of a message, in which the file's own text may be.
+/// Returns the beginning of a message, which may contain text of the file.
 fn begins(message: &str) -> String {
     const CHARS_MAX: usize = 300;
     message.chars().take(CHARS_MAX).collect()
 }
 
-/// The version of a file, which is read before anything else of it.
+/// The version of a file, which is read before the rest.
 #[derive(Deserialize)]
 struct Versioned {
     attune: u32,
@@ -113,10 +113,10 @@ impl WorkFile {
         Self { attune: VERSION, lesson, name: None, minutes: None, work, view: None }
     }
 
-    /// Reads a file that somebody handed in.
+    /// Reads a submitted file.
     ///
     /// # Errors
-    /// If it is not a regular file, too large, cut off, no work, or of a newer version.
+    /// If it is not a regular file, too large, truncated, not a work, or of a newer version.
     pub fn read(path: &Path) -> Result<Self, Unread> {
         let unread = |why: &dyn fmt::Display| Unread(format!("it cannot be read: {why}"));
         let bytes = attune_engine::files::read(path, BYTES_MAX).map_err(|why| match why.kind() {
@@ -127,7 +127,7 @@ impl WorkFile {
         Self::parse(str::from_utf8(&bytes).map_err(|why| unread(&why))?)
     }
 
-    /// Reads the text of such a file.
+    /// Parses the text of such a file.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -155,15 +155,15 @@ impl WorkFile {
         }
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Writes the file in place of what is there, but never over the lesson. Returns a line that reports it.
+    /// Writes the file in place of an existing one, but never over the lesson. Returns a line that reports it.
     ///
     /// # Errors
-    /// Why it is not written, in words; a file that was there before is unchanged.
+    /// If it cannot be written, described in words; an existing file is then unchanged.
     pub fn write(&self, lesson: &Path, to: &Path) -> Result<String, String> {
         let (text, name) = (self.text(), shown(to));
         if text.len() as u64 > BYTES_MAX {
@@ -173,7 +173,7 @@ impl WorkFile {
         Ok(format!("{name}: {}", self.about()))
     }
 
-    /// Its content in a few words.
+    /// Summarizes its content.
     fn about(&self) -> String {
         if self.view.is_some() {
             return "the lesson as you see it; attune opens it as a copy".to_owned();
@@ -185,26 +185,27 @@ impl WorkFile {
     }
 }
 
-/// The warning for who opens it on another text of the lesson than it was made with.
+/// The warning when the work was made with another text of the lesson.
 pub const OTHER_VERSION: &str =
     "The file was made with another version of the lesson. Whatever does not fit this version is left out.";
 
-/// A file that was read, and the file of its lesson.
+/// A work that was read, and the file of its lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedWork {
     pub file: PathBuf,
     pub lesson: PathBuf,
     pub content: WorkFile,
-    /// The lesson has another text than the one that the file is of.
+    /// Whether the work was made with another text of the lesson.
     pub is_of_another_version: bool,
 }
 
 impl SharedWork {
-    /// Reads a file and finds its lesson: at the path that is given, else beside the file, else in the course. Of several,
-    /// the one whose text is the very same. `of_program` gives the folder of the program's own course.
+    /// Reads a file and finds its lesson: at the given path, or else beside the file, or else in the course. Of several
+    /// lessons with its id, the one with exactly the same text is taken. `of_program` returns the folder of the
+    /// built-in course.
     ///
     /// # Errors
-    /// If the file cannot be read, or there is no such lesson, in words.
+    /// If the file cannot be read, or there is no such lesson; described in words.
     pub fn open(
         file: &Path,
         given: Option<&Path>,
@@ -235,7 +236,7 @@ impl SharedWork {
         Ok(Self { file: file.to_owned(), lesson, content, is_of_another_version: !is_same })
     }
 
-    /// Sentences for who opens it.
+    /// Returns sentences for the person who opens it.
     pub fn report(&self) -> Vec<String> {
         let file = printable(&self.file.file_name().unwrap_or_default().to_string_lossy());
         let by = self.content.name.as_ref().map_or(String::new(), |name| format!(", handed in by {}", shorten(name)));
@@ -244,12 +245,13 @@ impl SharedWork {
     }
 }
 
-/// Whether a path ends as such a file does, whatever is there.
+/// Returns whether a path has the extension of such a file, whether or not it exists.
 pub fn is_shared(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }
 
-/// The lesson of this id, beside the file or in the course; and whether its text is the very same.
+/// Finds the lesson with this id beside the file or in the course. Returns its file and whether its text is exactly the
+/// same.
 fn find(mark: &LessonMark, file: &Path, of_program: impl FnOnce() -> Option<PathBuf>) -> Option<(PathBuf, bool)> {
     let folders = [course::folder_of(file).to_owned()].into_iter().chain(course::folder());
     let mut found: Vec<PathBuf> = folders.flat_map(|folder| of_id(&folder, &mark.id)).collect();
@@ -260,7 +262,7 @@ fn find(mark: &LessonMark, file: &Path, of_program: impl FnOnce() -> Option<Path
     (!found.is_empty()).then(|| (found.swap_remove(same.unwrap_or(0)), same.is_some()))
 }
 
-/// The lessons of a folder that have this id.
+/// Returns the lessons in a folder that have this id.
 fn of_id(folder: &Path, id: &str) -> Vec<PathBuf> {
     let files = course::list(folder).into_iter();
     files.filter(|file| file.heading.as_ref().is_ok_and(|heading| heading.id == id)).map(|file| file.path).collect()
@@ -270,15 +272,15 @@ fn is_same(mark: &LessonMark, lesson: &Path) -> bool {
     load::text(lesson).is_ok_and(|text| mark.is_of(&text))
 }
 
-/// The ending of a list of sentences.
+/// The file name extension of a list of sentences.
 pub const SENSES_EXTENSION: &str = "txt";
-/// Bytes of a list of sentences; longer files are not read.
+/// The largest size of a list of sentences that is read, in bytes.
 const SENSES_BYTES_MAX: u64 = 1 << 21;
 
-/// Reads a list of sentences with one word in common.
+/// Reads a list of sentences that have one word in common.
 ///
 /// # Errors
-/// In words for the learner, if it cannot be read, or is no list.
+/// If it cannot be read or is not such a list; described in words for the learner.
 pub fn read_senses(file: &Path) -> Result<Vec<SenseSentence>, String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let bytes = attune_engine::files::read(file, SENSES_BYTES_MAX).map_err(|why| match why.kind() {
@@ -291,10 +293,10 @@ pub fn read_senses(file: &Path) -> Result<Vec<SenseSentence>, String> {
     read_sentences(&text).map_err(|why| format!("{name}: {why}"))
 }
 
-/// Writes a list of sentences with one word in common, as a file that any editor writes.
+/// Writes a list of sentences that have one word in common, as plain text.
 ///
 /// # Errors
-/// In words for the learner; what was there is there still.
+/// If it cannot be written, described in words for the learner; an existing file is then unchanged.
 pub fn write_senses(list: &SenseList, file: &Path) -> Result<(), String> {
     if let Some(why) = whole_file::no_plain_file(file) {
         return Err(why.to_owned());

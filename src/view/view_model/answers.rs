@@ -1,7 +1,7 @@
-//! The Answers panel: what the model answers about the sentence, and the words that it writes on; which answers gained and
-//! lost by the learner's changes; and the origin of an answer: what the word's own vector, each head, each word that it
-//! looks at and each feed-forward part add to its logit, and what each layer would answer at a word if the model ended
-//! there, the logit lens.
+//! The Answers panel: the model's answers about the sentence, and the words that it generates; the answers that gained
+//! and lost probability by the learner's changes; the origin of an answer, which is what the word's own vector, each
+//! head, each attended word and each feed-forward layer add to its logit; and the logit lens, which is what each layer
+//! would answer at a word if the model ended there.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -33,21 +33,21 @@ use super::{Model, quoted, quoted_token};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswersModel {
-    /// The question, in a sentence.
+    /// The question, as a sentence.
     pub question: String,
-    /// The likeliest answer of each row, in a sentence: the same as at the end of the walk.
+    /// The most likely answer of each row, as a sentence, the same as at the end of the walk.
     pub said: Vec<String>,
-    /// One for each token, or one for the sentence as a whole.
+    /// The rows: one for each token, or one for the whole sentence.
     pub rows: Vec<AnswerRow>,
-    /// The rows are those of the tokens.
+    /// Whether there is a row for each token.
     pub is_by_token: bool,
-    /// The row that is shown where no word is chosen: of a hidden word, or the last.
+    /// The row that is shown while no word is chosen: that of a hidden word, or the last.
     asked: usize,
     pub writing: AnswersWriting,
     groups: ClassGroups,
 }
 
-/// The group of each class, worked out once for a model.
+/// The group of each class, computed once for a model.
 #[derive(Clone, Debug, PartialEq)]
 struct ClassGroups {
     classes: Arc<[String]>,
@@ -70,12 +70,12 @@ impl ClassGroups {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerRow {
     pub label: String,
-    /// The likeliest first.
+    /// The answers, most likely first.
     pub answers: Vec<NamedAnswer>,
 }
 
 impl AnswerRow {
-    /// The probability of all that are not named.
+    /// Returns the total probability of the answers that are not named.
     pub fn rest(&self) -> f32 {
         (1.0 - self.answers.iter().map(|answer| answer.probability).sum::<f32>()).max(0.0)
     }
@@ -84,21 +84,21 @@ impl AnswerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedAnswer {
     pub name: String,
-    /// Index into the model's classes.
+    /// The index of the answer among the model's classes.
     pub class: usize,
     pub probability: f32,
-    /// Index into the lesson's groups.
+    /// The index of its group among the lesson's.
     pub group: Option<usize>,
     pub entry: Entry,
 }
 
-/// Whether the model goes on with sentences, and how it did.
+/// Whether the model can continue sentences, and what it has generated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswersWriting {
-    /// Why not.
+    /// The model cannot, for this reason.
     Cannot(String),
     Can {
-        /// Words at once, at most.
+        /// The largest number of words at once.
         most: usize,
         written: Option<WrittenText>,
     },
@@ -106,30 +106,30 @@ pub enum AnswersWriting {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenText {
-    /// The sentence that the model continued; empty where it wrote from a source.
+    /// The sentence that the model continued; empty if it generated from a source.
     pub before: String,
     pub words: Vec<String>,
-    /// The words as a text, which goes on behind the sentence: pieces of one word stand together.
+    /// The generated words as a text that follows the sentence, with the pieces of each word joined.
     pub text: String,
-    /// How they were chosen, and whether the weights are still those that chose them.
+    /// How the words were chosen, and whether the weights are still the same.
     pub said: String,
-    /// Rows that each word was written from.
+    /// The rows of keys and values that each word was generated from.
     pub rows: Vec<RowsRead>,
-    /// The same in words: how many were computed, and how many kept.
+    /// A text on these rows: how many were computed, and how many cached.
     pub rows_label: String,
 }
 
-/// The learner's choice of how to write on.
+/// The learner's choices for generating words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WritingPlan {
-    /// Words at once.
+    /// The number of words at once.
     pub count: usize,
-    /// Words are drawn by their probability, instead of the likeliest each time.
+    /// Whether words are drawn by their probability, instead of taking the most likely one.
     pub draws: bool,
     pub temperature: f64,
-    /// The number of likeliest words to draw among, and whether it counts.
+    /// Whether only the most likely words are drawn from, and how many.
     pub top_k: (bool, usize),
-    /// The share of the probability to draw among, and whether it counts.
+    /// Whether only the most likely words up to a total probability are drawn from, and that probability.
     pub top_p: (bool, f64),
 }
 
@@ -152,7 +152,7 @@ impl WritingPlan {
 }
 
 impl AnswersModel {
-    /// `None` until there is a model. What `last` knows of the same classes is kept.
+    /// Returns the model; `None` until there are answers. Reuses what `last` has computed for the same classes.
     pub fn of(snapshot: &Snapshot, last: Option<&Self>) -> Option<Self> {
         let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
         let objective = &model.made_of.model.objective;
@@ -189,7 +189,7 @@ impl AnswersModel {
         })
     }
 
-    /// The row of a word that is chosen, or else of a hidden word, or else the last; or the only one.
+    /// Returns the row of the chosen word, or else that of a hidden word, or else the last; or the only row.
     pub fn row_number(&self, query: Option<usize>) -> usize {
         let last = self.rows.len().saturating_sub(1);
         if self.is_by_token { query.unwrap_or(self.asked).min(last) } else { 0 }
@@ -199,11 +199,11 @@ impl AnswersModel {
         self.rows.get(self.row_number(query))
     }
 
-    /// How many answers a row names, at most.
+    /// The largest number of answers in a row.
     pub const NAMED: usize = ANSWERS;
 }
 
-/// The piece that hides a word of a model that was trained to find hidden ones.
+/// Returns the piece that hides a word, for a model that was trained on hidden words.
 fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
     match &lesson.static_embedding {
         StaticEmbedding::Pretrained(model) if lesson.model.objective != Objective::NextWord => match model.absent {
@@ -257,7 +257,7 @@ fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
     AnswersWriting::Can { most: GENERATED_MAX, written }
 }
 
-/// The likeliest answer for a token, or for the sentence as a whole; none of a sentence without words.
+/// Returns the most likely answer for a token or for the whole sentence; `None` for a sentence without words.
 pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     let answer = likeliest(model, token)?;
     let word = quoted(&model.classes[answer.class]);
@@ -270,28 +270,28 @@ pub fn said(model: &ModelSnapshot, token: usize) -> Option<String> {
     })
 }
 
-/// Words that an answer is about.
+/// The word that an answer is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Asked {
     /// The word at this position.
     Here,
-    /// The word after it.
+    /// The word after this position.
     Next,
     /// The whole sentence.
     Whole,
 }
 
-/// The likeliest answer at a word. `None` at a word that a model of hidden words sees: it was not trained to answer there,
-/// or mostly repeats the word.
+/// Returns the most likely answer at a word. `None` at a visible word of a model of hidden words, which was not trained
+/// to answer there, or mostly repeats the word.
 pub fn told_answer(model: &ModelSnapshot, token: usize) -> Option<(Asked, &RankedAnswer)> {
     let asked = Asked::of(model)?;
     let is_told = asked != Asked::Here || model.sentence.tokens.get(token).is_some_and(is_hidden);
     Some((asked, likeliest(model, token)?)).filter(|_| is_told)
 }
 
-/// Predictions that wait for the learner and open the panel *Answers* with their own answer: until then, no picture tells what
-/// the model answers.
+/// Returns the unanswered predictions that open the panel *Answers* with their own answer. Until they are answered, no
+/// picture shows the model's answers.
 pub fn keepers(snapshot: &Snapshot) -> impl Iterator<Item = &CellId> {
     let opens = |id: &&CellId| {
         snapshot.lesson.cells.iter().any(|cell| *cell.id == ***id && cell.opens.contains(&PanelName::Answers))
@@ -299,13 +299,13 @@ pub fn keepers(snapshot: &Snapshot) -> impl Iterator<Item = &CellId> {
     snapshot.notebook.cells.iter().filter(|shown| is_asked(shown)).map(|shown| &shown.cell.id).filter(opens)
 }
 
-/// A prediction that is yet to be answered.
+/// Returns whether a cell is a prediction without an answer.
 pub fn is_asked(shown: &CellSnapshot) -> bool {
     matches!(*shown.cell.kind, CellKind::Predict(_)) && !shown.cell.is_done()
 }
 
 impl Asked {
-    /// `None` of a model that gives no answers: where nothing can be learned, no word is one.
+    /// Returns the word that answers are about; `None` for a model without learned parts, which has no answers.
     pub fn of(model: &ModelSnapshot) -> Option<Self> {
         let learns = |block: &BlockConfig| block.attention.projected || block.feed_forward.is_some();
         let answers = model.architecture.blocks.iter().any(learns) && model.made_of.static_embedding.guesses_words();
@@ -322,7 +322,7 @@ fn likeliest(model: &ModelSnapshot, token: usize) -> Option<&RankedAnswer> {
     likeliest.get(token).filter(|_| asked != Asked::Whole).or(likeliest.last())?.first()
 }
 
-/// Rows of keys and values that were computed, and those that were kept.
+/// Describes how many rows of keys and values were computed, and how many were cached.
 fn rows_label(rows: &[RowsRead]) -> String {
     let Some((first, others)) = rows.split_first() else { return String::new() };
     let begins =
@@ -353,8 +353,8 @@ fn rows_label(rows: &[RowsRead]) -> String {
     }
 }
 
-/// Says how the words were chosen. They are written without the learner's interventions, and the list of answers beside
-/// them has these.
+/// Describes how the words were chosen. They are generated without the learner's interventions, which do apply to the
+/// list of answers beside them.
 fn how(generated: &Generated, interventions: &Interventions<f32>) -> String {
     let choice = match generated.choice {
         NextWordChoice::Greedy => "Each new word is the likeliest one.".to_owned(),
@@ -370,43 +370,45 @@ fn how(generated: &Generated, interventions: &Interventions<f32>) -> String {
     format!("{choice}{without}{since}")
 }
 
-/// A smaller change of a probability is not seen in its digits.
+/// The smallest change of a probability that its digits show.
 const SEEN: f32 = 5e-4;
-/// Answers that are passed over at once where none of them is seen.
+/// The number of answers that are skipped at once if none of them is visible.
 const PART: usize = 256;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerShifts {
-    /// Whose answers they are: `The answers after “river”`
+    /// The title, which says whose answers they are: `The answers after “river”`.
     pub title: String,
-    /// The largest first.
+    /// The answers that gained probability, the largest change first.
     pub gained: Vec<AnswerShift>,
     pub lost: Vec<AnswerShift>,
-    /// How many answers can be listed: both ways, and no more than there are.
+    /// The largest number of answers that can be listed in each direction.
     pub most: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerShift {
     pub name: String,
-    /// Probabilities without the changes and with them.
+    /// The probability without the changes.
     pub before: f32,
+    /// The probability with the changes.
     pub now: f32,
 }
 
 impl AnswerShift {
-    /// `“bank” 0.120 → 0.310`
+    /// Returns a text such as `“bank” 0.120 → 0.310`.
     pub fn said(&self) -> String {
         format!("{} {:.3} → {:.3}", quoted(&self.name), self.before, self.now)
     }
 }
 
 impl AnswerShifts {
-    /// Answers that are listed each way, at most.
+    /// The largest number of answers listed in each direction.
     pub const LISTED: usize = 3;
 
-    /// `None` of a model that answers nothing. Where no word is chosen, of the one that the
-    /// model is asked for: the last, of a model of next words; else a hidden one; else the one that moved most.
+    /// Returns the changes of the answers; `None` for a model without answers. If no word is chosen, it is the one that
+    /// the model is asked about: the last for a model of next words, or else a hidden one, or else the one that moved
+    /// most.
     pub fn of(snapshot: &Snapshot, query: Option<usize>) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| model.made_of.static_embedding.guesses_words())?;
         let (unchanged, is) = (model.sentence.unchanged.as_ref(), &model.sentence.answers);
@@ -417,7 +419,7 @@ impl AnswerShifts {
             return None;
         }
         let [was_row, is_row] = [was, is].map(|answers| answers.logits.row(row));
-        // A change that is seen needs a probability that is. Of tens of thousands of words few have one.
+        // A visible change requires a visible probability, which few of tens of thousands of words have.
         let [was_seen, is_seen] = [was, is].map(|answers| answers.logit_of(row, SEEN));
         let has_seen = |was: &[f32], is: &[f32]| {
             was.iter().zip(is).fold(false, |any, (was, is)| any | (*was >= was_seen) | (*is >= is_seen))
@@ -448,7 +450,7 @@ impl AnswerShifts {
         Some(Self { title, gained, lost, most: model.classes.len().min(2 * Self::LISTED) })
     }
 
-    /// In sentences, for those who see no table.
+    /// Describes the changes in sentences, for screen readers.
     pub fn said(&self) -> String {
         let list = |shifts: &[AnswerShift]| shifts.iter().map(AnswerShift::said).collect::<Vec<_>>().join(", ");
         let ways = [("gained", &self.gained), ("lost", &self.lost)];
@@ -461,7 +463,7 @@ impl AnswerShifts {
     }
 }
 
-/// A word that the model does not see.
+/// Returns whether the model does not see a word.
 fn is_hidden(token: &Token) -> bool {
     HIDDEN.contains(&token.text.as_str()) || token.word.is_none()
 }
@@ -470,19 +472,19 @@ fn hidden_at(tokens: &[Token]) -> Option<usize> {
     tokens.iter().position(is_hidden)
 }
 
-/// The word whose answer a picture of this word asks for.
+/// Returns the word whose answer is shown with the picture of this word.
 pub(crate) fn asked_beside(model: &ModelSnapshot, word: usize) -> usize {
     asked_or(model, || Some(word)).unwrap_or_default()
 }
 
-/// The word whose answer is asked for, where none is chosen.
+/// Returns the word whose answer is shown if none is chosen.
 fn asked(model: &ModelSnapshot) -> Option<usize> {
     let SentenceSnapshot { tokens, unchanged, .. } = &*model.sentence;
     let moved_most = || unchanged.as_ref()?.moved_most();
     asked_or(model, || moved_most().or((!tokens.is_empty()).then_some(0)))
 }
 
-/// A word that is hidden, or another where none is; or the last of those that the model goes on from.
+/// Returns a hidden word or else the result of `other`, for a model of hidden words; for any other model, the last word.
 fn asked_or(model: &ModelSnapshot, other: impl FnOnce() -> Option<usize>) -> Option<usize> {
     let tokens = &model.sentence.tokens;
     match &model.made_of.model.objective {
@@ -493,17 +495,17 @@ fn asked_or(model: &ModelSnapshot, other: impl FnOnce() -> Option<usize>) -> Opt
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttributionModel {
-    /// The answer and the word, in a sentence.
+    /// A sentence with the answer and the word.
     pub title: String,
     pub answer: String,
-    /// The answer's number among the model's classes.
+    /// The index of the answer among the model's classes.
     pub class: usize,
     pub logit: f32,
-    /// Terms by layer: before all layers first, then layer by layer, and what the readout adds.
+    /// The terms by layer: first that from before all layers, then each layer, and last what the readout adds.
     pub layers: Vec<Share>,
-    /// Each head of all layers, the largest first.
+    /// The terms of all heads, the largest first.
     pub heads: Vec<Share>,
-    /// Each look of a head at a word, the largest first.
+    /// The terms of each head and attended word, the largest first.
     pub looks: Vec<Share>,
 }
 
@@ -515,15 +517,15 @@ pub struct Share {
 }
 
 impl Share {
-    /// In a sentence: “layer 2, head 1, at “not”” gives “hate” +2.1.
+    /// Returns a sentence: “layer 2, head 1, at “not”” gives “hate” +2.1.
     pub fn said(&self, answer: &str) -> String {
         format!("{} gives {} {:+.2}", self.label, quoted(answer), self.value)
     }
 }
 
-/// The origin of an answer, or in words why it has none.
+/// The origin of an answer, or the reason why it has none, in words.
 impl Model for Result<AttributionModel, String> {
-    /// The word, and the answer among the model's classes; the last word and its likeliest answer where none is chosen.
+    /// The word, and the index of the answer; by default the last word and its most likely answer.
     type Choice = (Option<usize>, Option<usize>);
 
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, _: Option<&Self>) -> Option<Self> {
@@ -532,15 +534,15 @@ impl Model for Result<AttributionModel, String> {
 }
 
 impl AttributionModel {
-    /// `None` until there is a model.
+    /// Returns the terms of an answer; `None` until there is a model.
     ///
     /// # Errors
-    /// In words, if an answer of this model is no sum.
+    /// If an answer of this model is not a sum of terms; described in words.
     pub fn of(snapshot: &Snapshot, (token, class): (Option<usize>, Option<usize>)) -> Option<Result<Self, String>> {
         let model = snapshot.model.as_ref()?;
         let token = token.unwrap_or(model.sentence.tokens.len().checked_sub(1)?);
         let answers = &model.sentence.answers;
-        // Where one answer is for the whole sentence, it is no sum: of whichever place it is asked.
+        // A single answer for the whole sentence is not a sum, whichever word is chosen.
         let class =
             class.or_else(|| Some(answers.likeliest.get(token).or(answers.likeliest.last())?.first()?.class))?;
         let terms = match terms_of(snapshot, token, class)? {
@@ -572,19 +574,19 @@ fn largest_first(shares: impl Iterator<Item = Share>) -> Vec<Share> {
     shares
 }
 
-/// The terms of a logit, added up.
+/// The terms of a logit, summed.
 #[derive(Default)]
 struct TermSums {
-    /// By layer: 0 is what comes before all layers, and the readout follows the last.
+    /// The terms by layer: 0 is that from before all layers, and the readout comes after the last.
     layers: BTreeMap<usize, f32>,
-    /// By block and head of the block.
+    /// The terms by block and head within the block.
     heads: BTreeMap<(usize, usize), f32>,
     looks: Vec<(HeadAtKey, f32)>,
-    /// The layer before which a vector was put in.
+    /// The layer before which a vector was patched.
     patched: Option<usize>,
 }
 
-/// A head of a block at a key.
+/// A head of a block, and a key.
 #[derive(Clone, Copy)]
 struct HeadAtKey {
     block: usize,
@@ -618,7 +620,7 @@ impl TermSums {
     }
 }
 
-/// Names of the parts of a logit.
+/// The names of a logit's terms.
 struct PartNames<'a> {
     model: &'a ModelSnapshot,
     labels: HeadLabels<'a>,
@@ -643,7 +645,7 @@ impl PartNames<'_> {
         Some(format!("The terms that add up to the logit of {answer}{at} (direct logit attribution).{bound}"))
     }
 
-    /// A layer of [`TermSums::layers`]; `patched` is [`TermSums::patched`].
+    /// Returns the name of a layer in [`TermSums::layers`]; `patched` is [`TermSums::patched`].
     fn layer(&self, layer: usize, patched: Option<usize>) -> String {
         let architecture = &self.model.architecture;
         match (layer, patched) {
@@ -667,7 +669,7 @@ impl PartNames<'_> {
     }
 }
 
-/// Why there are no shares.
+/// Returns the reason why there are no terms.
 fn no_sum(why: NoSum) -> &'static str {
     match why {
         NoSum::Transformed => {
@@ -681,20 +683,20 @@ fn no_sum(why: NoSum) -> &'static str {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensModel {
-    /// The word, in a sentence.
+    /// A sentence that names the word.
     pub title: String,
-    /// From the word's vector before all layers to the last layer.
+    /// The layers, from the word's vector before all of them to the last.
     pub layers: Vec<LensLayer>,
     pub note: &'static str,
 }
 
-/// The likeliest answers after a layer.
+/// The most likely answers after a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensLayer {
     pub label: String,
-    /// The likeliest first, each with its probability.
+    /// The answers with their probabilities, most likely first.
     pub answers: Vec<(String, f32)>,
-    /// A line for those who read no picture.
+    /// A line for screen readers.
     pub said: String,
 }
 
@@ -702,20 +704,20 @@ const NOTE: &str = "Here each layer's vector goes through the model's final norm
     the readout. The early layers were not trained for this, so treat their apparent answers with caution. The \
     answer of the last layer is the model's own.";
 
-/// The words that layers can be asked about.
+/// The words about which the layers can be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensWords {
     pub labels: Vec<String>,
     pub layers: usize,
-    /// All of it takes less than a frame.
+    /// Whether the computation takes less than a frame.
     pub is_quick: bool,
 }
 
 impl LensWords {
-    /// Multiplications that a frame has time for.
+    /// The number of multiplications that fit into a frame.
     const QUICK: usize = 4_000_000;
 
-    /// `None` until there is a model, and of one that answers about no single word.
+    /// Returns the words; `None` until there is a model, and for a model without answers about single words.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref().filter(|model| answers_by_word(model))?;
         let labels = token_labels(&model.sentence.tokens);
@@ -724,13 +726,13 @@ impl LensWords {
         (!labels.is_empty()).then_some(Self { labels, layers, is_quick: cost <= Self::QUICK })
     }
 
-    /// Whether the layers have the same answers in both.
+    /// Returns whether the layers have the same answers in both snapshots.
     pub fn are_the_same(one: &Snapshot, other: &Snapshot) -> bool {
         let models = one.model.as_ref().zip(other.model.as_ref());
         models.is_some_and(|(one, other)| Arc::ptr_eq(&one.sentence.answers, &other.sentence.answers))
     }
 
-    /// The chosen word; the last where none is.
+    /// Returns the chosen word, or the last if none is chosen.
     pub fn chosen(&self, token: Option<usize>) -> usize {
         let last = self.labels.len() - 1;
         token.unwrap_or(last).min(last)
@@ -738,7 +740,8 @@ impl LensWords {
 }
 
 impl LensModel {
-    /// `None` until there is a model, and of one that answers about no single word.
+    /// Returns the answers of each layer; `None` until there is a model, and for a model without answers about single
+    /// words.
     pub fn of(snapshot: &Snapshot, token: Option<usize>) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let labels = token_labels(&model.sentence.tokens);

@@ -1,8 +1,8 @@
-//! The Attention panel: one heat map per head, rows are queries, columns are keys; the numbers of a head's map, with sinks
-//! of the sentence or without them.
+//! The Attention panel: a heat map for each head, with queries as rows and keys as columns, and the numbers of the
+//! maps, with or without the sentence's sinks.
 //!
-//! In attention between words, a word that looks at a split word looks at all of its pieces, and a split word looks as its
-//! pieces do in the mean (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece keep
+//! Between words, attention to a split word is the sum over its pieces, and attention from a split word is the mean
+//! over its pieces (Clark et al. 2019, arXiv 1906.04341, section 4.1). Rows still sum to 1, and words of one piece keep
 //! their numbers.
 
 use std::ops::Range;
@@ -24,41 +24,42 @@ use super::sentence_arcs::Pair;
 
 #[derive(Clone, Debug)]
 pub struct AttentionMaps {
-    /// Words of the sentence on the stage, or its pieces.
+    /// The words of the sentence on the stage, or their pieces.
     pub tokens: Arc<[String]>,
     pub heads: Vec<HeadMap>,
-    /// Why no word looks at another, where the mask is such.
+    /// The reason why no word attends to another, if the mask does not allow it.
     pub note: Option<&'static str>,
     pub sinks: Sinks,
 }
 
 #[derive(Clone, Debug)]
 pub struct HeadMap {
-    /// Counted over all blocks.
+    /// The index of the head, counted over all blocks.
     pub head: usize,
-    /// Its place in its layer: its hue.
+    /// The index of the head in its layer, which determines its hue.
     pub own: usize,
-    /// `Head 1`, with the layer where there are several.
+    /// `Head 1`, with the layer if there are several.
     pub title: String,
-    /// The place of its block in the model.
+    /// The index of its block in the model.
     pub block: usize,
     pub enabled: bool,
-    /// Labels of the rows: tokens, or words of the source that looks at itself.
+    /// The labels of the rows: tokens, or words of a source that attends to itself.
     pub queries: Arc<[String]>,
-    /// Labels of the columns.
+    /// The labels of the columns.
     pub keys: Arc<[String]>,
-    /// Its queries are not the stage's tokens.
+    /// Whether its queries are words of the source instead of the stage's tokens.
     pub is_of_source: bool,
-    /// Its keys are words of the source.
+    /// Whether its keys are words of the source.
     pub keys_are_source: bool,
     pub cells: HeadCells,
-    /// The tokens that each row and each column is of: one, or the pieces of a word.
+    /// The tokens of each row: one, or the pieces of a word.
     pub query_tokens: Arc<[Range<usize>]>,
+    /// The tokens of each column.
     pub key_tokens: Arc<[Range<usize>]>,
 }
 
 impl HeadMap {
-    /// The row of a token, if it has one.
+    /// Returns the row of a token, if it has one.
     pub fn row_of(&self, token: usize) -> Option<usize> {
         self.query_tokens.iter().position(|tokens| tokens.contains(&token))
     }
@@ -67,12 +68,12 @@ impl HeadMap {
         self.key_tokens.iter().position(|tokens| tokens.contains(&token))
     }
 
-    /// The query and the key of a cell, by their first pieces.
+    /// Returns the query and the key of a cell, each by its first piece.
     pub fn pair(&self, row: usize, column: usize) -> Pair {
         Pair { head: self.head, query: self.query_tokens[row].start, key: self.key_tokens[column].start }
     }
 
-    /// The entry of a cell; `None` of one that is several.
+    /// Returns the entry of a cell; `None` if the cell combines several entries.
     pub fn entry(&self, row: usize, column: usize) -> Option<Entry> {
         let (query, key) = (&self.query_tokens[row], &self.key_tokens[column]);
         let is_one = query.len() == 1 && key.len() == 1;
@@ -85,7 +86,7 @@ impl AttentionMaps {
         Some(Self::between(snapshot.model.as_ref()?, None))
     }
 
-    /// Between words, of a sentence in which a word has several pieces.
+    /// Returns the maps between words, for a sentence in which a word has several pieces.
     pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         Words::of(&model.sentence).map(|words| Self::between(model, Some(&Arc::new(words))))
@@ -131,13 +132,13 @@ impl AttentionMaps {
         Self { tokens: own.clone(), heads, note: note(model, labels.tokens.len()), sinks }
     }
 
-    /// Each word looks at itself alone: there are no steps of attention to walk through.
+    /// Returns whether each word attends only to itself, so that there are no steps of attention to walk through.
     pub fn is_each_word_alone(&self) -> bool {
         let is_alone = |map: &HeadMap| (0..map.cells.rows()).all(|query| map.cells.weight(query, query) == 1.0);
         self.heads.iter().all(|map| !map.keys_are_source && is_alone(map))
     }
 
-    /// The number that fills a cell of a map: a weight of 1, or the longest that is added.
+    /// Returns the number that fills a cell of a map: a weight of 1, or the largest length in the map.
     pub fn full(&self, map: &HeadMap, reading: Reading) -> f32 {
         if !reading.is_added {
             return 1.0;
@@ -147,7 +148,8 @@ impl AttentionMaps {
         pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
     }
 
-    /// The numbers of these heads, for a spreadsheet: the words of rows and columns, every digit, one head below another.
+    /// Returns the numbers of these heads as TSV: the words of rows and columns, with all digits, one head below
+    /// another.
     pub fn tsv(&self, heads: &[usize], reading: Reading) -> String {
         let table = |head: &usize| {
             let map = &self.heads[*head];
@@ -165,7 +167,7 @@ impl AttentionMaps {
         said + tables.join("\n").as_str()
     }
 
-    /// The words that a cell shows in place of its weight; `None` where it is the weight.
+    /// Returns the text that a cell shows instead of its weight; `None` if it shows the weight.
     pub fn say_shown(&self, head: usize, query: usize, key: usize, reading: Reading) -> Option<String> {
         let map = &self.heads[head];
         let is_hidden = reading.hides_sinks && map.cells.is_sink(key);
@@ -177,7 +179,8 @@ impl AttentionMaps {
         }
     }
 
-    /// The cell in words: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a vector of length 0.4130`.
+    /// Describes a cell: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a
+    /// vector of length 0.4130`.
     pub fn say(&self, head: usize, query: usize, key: usize) -> String {
         let map = &self.heads[head];
         format!(
@@ -191,7 +194,7 @@ impl AttentionMaps {
     }
 }
 
-/// Says that the mask, the lesson's or the learner's, lets each word see itself alone.
+/// Returns a note if the mask, the lesson's or the learner's, lets each word see only itself.
 fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
     const OF_LESSON: &str = "This model has no attention yet. Its mask hides every other word, so each word looks \
         only at itself, with weight 1, and no word moves.";
@@ -215,25 +218,25 @@ fn note(model: &ModelSnapshot, tokens: usize) -> Option<&'static str> {
     }
 }
 
-/// Numbers of one head, by the places of queries and keys: words where words are shown, pieces elsewhere.
+/// The numbers of one head, by query and key, which are words where words are shown, and pieces otherwise.
 #[derive(Clone, Debug)]
 pub struct HeadCells {
     sentence: Arc<SentenceSnapshot>,
     block: usize,
-    /// Its place in the block.
+    /// The index of the head in its block.
     own: usize,
-    /// The words, where some have several pieces and words are shown.
+    /// The words, if words are shown and some have several pieces.
     words: Option<Arc<Words>>,
-    /// Keys that are sinks; empty of a head that looks at another sentence.
+    /// The keys that are sinks; empty for a head that attends to another sentence.
     sinks: Arc<[usize]>,
-    /// By query, the sum of the weights of all but the sinks.
+    /// For each query, the sum of the weights of all keys but the sinks.
     rests: OnceLock<Vec<f32>>,
-    /// Between words, the lengths of what is added.
+    /// Between words, the lengths of the contributions.
     lengths: OnceLock<Matrix<f32>>,
 }
 
 impl HeadCells {
-    /// The cells of all heads, counted over all blocks.
+    /// Returns the numbers of all heads, in the order of all blocks.
     pub fn all(model: &ModelSnapshot, labels: &HeadLabels, sinks: &Sinks, words: Option<&Arc<Words>>) -> Vec<Self> {
         let none: Arc<[usize]> = Arc::from([]);
         let mut positions: Vec<usize> = sinks.sinks.iter().map(|sink| sink.position).collect();
@@ -260,20 +263,20 @@ impl HeadCells {
         &self.sentence.activations.blocks[self.block].heads[self.own]
     }
 
-    /// How many queries there are.
+    /// Returns the number of queries.
     pub fn rows(&self) -> usize {
         self.words.as_ref().map_or_else(|| self.activations().weights.rows(), |words| words.pieces.len())
     }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub fn cols(&self) -> usize {
         self.words.as_ref().map_or_else(|| self.activations().weights.cols(), |words| words.pieces.len())
     }
 
-    /// `α` of a query and a key; each row sums to 1.
+    /// Returns the weight `α` of a query and a key; each row sums to 1.
     ///
     /// # Panics
-    /// If there is no such query or key, here and below.
+    /// If there is no such query or key, as in the following methods.
     pub fn weight(&self, query: usize, key: usize) -> f32 {
         let weights = &self.activations().weights;
         let Some(words) = &self.words else { return weights.get(query, key) };
@@ -282,13 +285,13 @@ impl HeadCells {
         if queries.len() == 1 { sum } else { sum / queries.len() as f32 }
     }
 
-    /// The weights of a query.
+    /// Returns the weights of a query.
     pub fn weights(&self, query: usize) -> impl Iterator<Item = f32> {
         (0..self.cols()).map(move |key| self.weight(query, key))
     }
 
-    /// `‖α v W_O‖` of a query and a key (Kobayashi et al. 2020, arXiv 2004.10102), at the block's output; of words, the length
-    /// of what all pieces add together.
+    /// Returns `‖α v W_O‖` of a query and a key (Kobayashi et al. 2020, arXiv 2004.10102), at the block's output; for
+    /// words, the length of the sum over all pieces.
     pub fn length(&self, query: usize, key: usize) -> f32 {
         match &self.words {
             None => self.sentence.moves[self.block].term_length(self.own, query, key),
@@ -320,12 +323,12 @@ impl HeadCells {
         Matrix::from_fn(count, count, |query, key| length(&words.pieces[query], &words.pieces[key]))
     }
 
-    /// `‖Σ_j α_ij v_j W_O‖`: the length of what the head adds to a piece, also where words are shown.
+    /// Returns `‖Σ_j α_ij v_j W_O‖`, the length of the head's contribution to a piece, even where words are shown.
     pub fn head_length(&self, query: usize) -> f32 {
         self.sentence.contributions[self.block].head_lengths[self.own][query]
     }
 
-    /// A mask hides this key from this query.
+    /// Returns whether a mask hides this key from this query.
     pub fn is_hidden(&self, query: usize, key: usize) -> bool {
         let scores = &self.activations().scores;
         let is_hidden = |query, key| scores.get(query, key) == f32::NEG_INFINITY;
@@ -337,20 +340,20 @@ impl HeadCells {
         }
     }
 
-    /// Whether no piece looks at another.
+    /// Returns whether no piece attends to another.
     pub fn is_diagonal(&self) -> bool {
         let weights = &self.activations().weights;
         let row = |query: usize| weights.row(query).iter().enumerate().all(|(key, w)| key == query || *w == 0.0);
         (0..weights.rows()).all(row)
     }
 
-    /// Whether this key is a sink, hidden where they are hidden.
+    /// Returns whether this key is a sink, which is left out where sinks are hidden.
     pub fn is_sink(&self, key: usize) -> bool {
         self.sinks.contains(&key)
     }
 
-    /// The reading of a pair: its weight or the length of what it adds; `None` of a hidden sink, and where nothing is left
-    /// of a row without them.
+    /// Returns the reading of a pair: its weight or the length of its contribution. `None` for a hidden sink, and for a
+    /// row that is empty without its sinks.
     pub fn shown(&self, reading: Reading, query: usize, key: usize) -> Option<f32> {
         let value = || if reading.is_added { self.length(query, key) } else { self.weight(query, key) };
         if !reading.hides_sinks || self.sinks.is_empty() {
@@ -371,13 +374,13 @@ impl HeadCells {
     }
 }
 
-/// How attention is read: as its weights or as what they add, and with sinks or without.
+/// How attention is read: as weights or as contributions, and with or without sinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
-    /// The length of what a key adds, `‖α V W_O‖`, and not its weight `α`.
+    /// Whether the length of a key's contribution, `‖α V W_O‖`, is shown instead of its weight `α`.
     pub is_added: bool,
-    /// Without the sinks; the weights of the others then sum to 1.
+    /// Whether sinks are left out. The weights of the other keys are then rescaled to sum to 1.
     pub hides_sinks: bool,
 }
 
@@ -391,7 +394,7 @@ impl Reading {
         self.hides_sinks = !self.hides_sinks && has_sinks;
     }
 
-    /// The view other than the weights as they are, in words: said wherever that is so.
+    /// Describes the reading if it is not that of plain weights; every view that uses it shows this text.
     pub fn said(self) -> Option<&'static str> {
         match (self.is_added, self.hides_sinks) {
             (false, false) => None,
@@ -405,14 +408,14 @@ impl Reading {
 /// A word that gets much of the attention, averaged over all heads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
-    /// Its place among the pieces; where words are shown, the word's: among the words, or that of its first piece.
+    /// Its index among the pieces or, where words are shown, among the words or by its first piece.
     pub position: usize,
     pub label: String,
     pub numbers: SinkNumbers,
 }
 
 impl Sink {
-    /// A description of the sink, and whether it means much, in words.
+    /// Describes the sink, and whether its vectors contribute much.
     pub fn about(&self) -> String {
         let Self { label, numbers: SinkNumbers { mean, heads: (some, all), of_weights, of_added, .. }, .. } = self;
         let percent = |share: f32| format!("{:.0} %", share * 100.0);
@@ -423,7 +426,7 @@ impl Sink {
             percent(LEAST_WEIGHT as f32),
             counted(*all, "head")
         );
-        // Less by more than rounding would say.
+        // A ratio that is clearly less than 1, beyond rounding.
         const SHORTER: f32 = 0.9;
         let meaning = if *of_added < SHORTER * of_weights {
             format!(
@@ -445,14 +448,14 @@ impl Sink {
     }
 }
 
-/// The sinks of a sentence, in its order.
+/// The sinks of a sentence, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sinks {
     pub sinks: Vec<Sink>,
 }
 
 impl Sinks {
-    /// None of a lesson's own small model: its few heads look where the lesson trained them to look.
+    /// Finds the sinks. A lesson's own small model has none, because its few heads attend where they were trained to.
     pub fn of(model: &ModelSnapshot, labels: &HeadLabels) -> Self {
         if !model.made_of.static_embedding.is_pretrained() {
             return Self::default();
@@ -465,7 +468,7 @@ impl Sinks {
         Self { sinks: model.sentence.sinks.iter().map(sink).collect() }
     }
 
-    /// The same between words of several pieces; `word` is the place of a piece's word.
+    /// Converts the sinks to words of several pieces; `word` returns the index of a piece's word.
     #[must_use]
     pub fn of_words(mut self, word: impl Fn(usize) -> usize) -> Self {
         self.sinks.iter_mut().for_each(|sink| sink.position = word(sink.position));
@@ -477,7 +480,7 @@ impl Sinks {
         self.sinks.is_empty()
     }
 
-    /// The sink at this place of the sentence.
+    /// Returns the sink at this position of the sentence.
     pub fn at(&self, position: usize) -> Option<&Sink> {
         self.sinks.iter().find(|sink| sink.position == position)
     }

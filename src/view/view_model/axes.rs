@@ -1,5 +1,5 @@
-//! The axes of the picture: what each one is, and how much of what is on the stage they show. The caption of the picture is
-//! the one line that must not be wrong ([`StageShares`]).
+//! The axes of the picture: what each one is, and how much of the variance on the stage they show. The caption of the
+//! picture is the line that must never be wrong ([`StageShares`]).
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use attune_engine::numerics::shares::Shares;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxesModel {
     pub rows: Vec<AxisRow>,
-    /// Share of the variance that 2D shows, and that all axes show; `None` where nothing varies.
+    /// The shares of the variance that 2D and all axes show; `None` if nothing varies.
     pub together: Option<[f32; 2]>,
-    /// Cautions about the picture: it shows little, or its axes are not at right angles.
+    /// Warnings about the picture: it shows little of the variance, or its axes are not orthogonal.
     pub warnings: Vec<String>,
-    /// Says whose variance the shares divide, and what chose the axes.
+    /// A text that says whose variance the shares divide, and how the axes were chosen.
     pub about: String,
-    /// The lesson's groups, by name.
+    /// The names of the lesson's groups.
     pub groups: Vec<String>,
-    /// The axes can be fitted to what is on the stage.
+    /// Whether the axes can be fitted to what is on the stage.
     pub can_refit: bool,
-    /// They are not those of the lesson's beginning.
+    /// Whether the axes differ from the lesson's initial ones.
     pub is_changed: bool,
-    /// The norm that the picture can be seen through.
+    /// The norm through which the picture can be shown.
     pub scale: Option<ScaleChoice>,
 }
 
-/// A norm in front of the picture, which the learner can take away.
+/// A norm before the picture, which the learner can remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaleChoice {
     pub about: &'static str,
@@ -41,19 +41,19 @@ pub struct ScaleChoice {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisRow {
     pub axis: Axis,
-    /// `PC1`, `x₁` or `fruit → company`
+    /// `PC1`, `x₁` or `fruit → company`.
     pub name: String,
-    /// Share of the variance, in [0, 1].
+    /// Its share of the variance, in [0, 1].
     pub variance: f32,
-    /// As the groups were written, where it was chosen.
+    /// The groups of a chosen axis, as they were written.
     pub chosen: Option<(String, String)>,
-    /// The axis is another than the lesson's.
+    /// Whether the axis differs from the lesson's.
     pub is_changed: bool,
     pub meaning: String,
 }
 
 impl AxesModel {
-    /// `None` until the static vectors are trained.
+    /// Returns the axes; `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let space = snapshot.space.as_deref()?;
         let (projection, width) = (&space.projection, space.vectors.cols());
@@ -88,11 +88,11 @@ impl AxesModel {
     }
 }
 
-/// How the chosen axes order the vocabulary: the words at both ends of each, by their cosine with it.
+/// How the chosen axes order the vocabulary: the words at both ends of each, by their cosine with the axis.
 #[derive(Clone, Debug)]
 pub struct AxisOrders {
     space: Arc<StaticSpace>,
-    /// The words least and most along each axis that was chosen, the furthest first.
+    /// For each chosen axis, the words that are least and most along it, the farthest first.
     pub ends: [Option<[Vec<String>; 2]>; AXES],
 }
 
@@ -104,7 +104,7 @@ impl AxisOrders {
     }
 
     fn of(space: &Arc<StaticSpace>) -> Self {
-        // Seen through a norm, words lie along an axis otherwise than their vectors do.
+        // Seen through a norm, the order of words along an axis is not that of their vectors.
         let is_plain = space.scale().is_none();
         let is_chosen = |axis: &usize| is_plain && space.basis.chosen[*axis].is_some();
         let chosen: Vec<usize> = (0..AXES).filter(is_chosen).collect();
@@ -132,8 +132,8 @@ fn warnings(space: &StaticSpace, together: Option<f32>) -> Vec<String> {
     little.into_iter().chain(skewed).collect()
 }
 
-/// Sentences on whose variance the shares by axis divide, on what chose the axes, and on the norm that the picture is seen
-/// through, if there is one.
+/// Returns sentences that say whose variance the shares divide, how the axes were chosen and, if there is one, through
+/// which norm the picture is seen.
 pub fn about(snapshot: &Snapshot) -> String {
     let Some(space) = snapshot.space.as_deref() else { return String::new() };
     let is_pretrained = snapshot.lesson.static_embedding.is_pretrained();
@@ -163,7 +163,7 @@ pub fn about(snapshot: &Snapshot) -> String {
 
 const BEFORE_NORM: &str = "Outputs are shown before the final norm; neighbours and answers are computed after it.";
 
-/// A sentence on the norm in front of the picture.
+/// Returns a sentence about the norm before the picture.
 pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
     match norm {
         ScaleNorm::Last => "Vectors are shown after the final norm, so that all layers have the same scale.",
@@ -174,7 +174,7 @@ pub(crate) fn seen_through(norm: ScaleNorm) -> &'static str {
     }
 }
 
-/// Names of the axes.
+/// Returns the names of the axes.
 pub fn names(space: &StaticSpace) -> Vec<String> {
     let own = space.projection.names();
     let name = |(own, chosen): (&str, &Option<ChosenAxis>)| match chosen {
@@ -184,7 +184,7 @@ pub fn names(space: &StaticSpace) -> Vec<String> {
     own.into_iter().zip(&space.basis.chosen).map(name).collect()
 }
 
-/// Short enough to be written at the end of an axis.
+/// Shortens a text so that it fits at the end of an axis.
 pub fn short(text: &str) -> String {
     const MOST: usize = 18;
     if text.chars().count() <= MOST {
@@ -212,25 +212,25 @@ fn meaning(name: &str) -> String {
     }
 }
 
-/// Below this share the picture may mislead.
+/// The share of variance below which the picture may mislead.
 pub const LITTLE: f32 = 0.5;
 
-/// Shares of the points of the stage and of their moves that the axes show.
+/// The shares of the points' and moves' variance that the axes show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageShares {
-    /// Shares of the vocabulary, where it is drawn.
+    /// The shares for the vocabulary, where it is drawn.
     pub words: Option<Shares>,
-    /// Shares of the tokens, static and after each layer.
+    /// The shares for the tokens, static and after each layer.
     pub tokens: Arc<TokenShares>,
-    /// The same with each word a point.
+    /// The shares for words, each as one point.
     of_words: Option<Arc<TokenShares>>,
-    /// The layer whose own move the points show; none of points that go straight from static to contextual.
+    /// The layer whose movement the points show; `None` if they move directly from static to contextual.
     pub layer: Option<usize>,
 }
 
 const MOVES: &str = "moves";
 
-/// The share of a set of vectors that the axes show, with the name of the set.
+/// The name of a set of vectors, and the share of its variance that the axes show.
 pub type Shown = (&'static str, f32);
 
 impl StageShares {
@@ -246,21 +246,21 @@ impl StageShares {
         }
     }
 
-    /// The shares of a stage whose words are one point each.
+    /// Returns the shares of a stage with one point for each word.
     #[must_use]
     pub fn by_words(self) -> Self {
         let tokens = self.of_words.clone().unwrap_or_else(|| self.tokens.clone());
         Self { tokens, ..self }
     }
 
-    /// The set whose shares are given axis by axis: the vocabulary where it is drawn, else the outputs.
+    /// Returns the set whose shares are given for each axis: the vocabulary where it is drawn, or else the outputs.
     pub fn by_axis(&self) -> Option<(&'static str, Shares)> {
         let outputs = || Some(("outputs", (*self.tokens.states.last()?)?));
         self.words.map(|words| ("words", words)).or_else(outputs)
     }
 
-    /// Shares of the words and tokens where they are at a time from 0 to 1, and of the moves between; `flat_along` is the
-    /// axis that a flat picture looks along.
+    /// Returns the shares for the words, the tokens at a time from 0 to 1, and their moves. `flat_along` is the axis
+    /// along which a flat picture is seen.
     pub fn shown(&self, time: f32, flat_along: Option<usize>) -> Vec<Shown> {
         let TokenShares { states, moves, whole } = &*self.tokens;
         let last = states.len().saturating_sub(1);
@@ -278,7 +278,7 @@ impl StageShares {
     }
 }
 
-/// The name of the tokens' vectors at a stop of their way.
+/// Returns the name of the tokens' vectors at a stop of their way.
 fn name(stop: usize, last: usize) -> &'static str {
     match stop {
         0 => "static vectors",
@@ -287,10 +287,11 @@ fn name(stop: usize, last: usize) -> &'static str {
     }
 }
 
-/// Caption of the picture: how far it can be trusted, in as many words as there is room for, the longest first.
+/// Returns captions on how far the picture can be trusted, from the longest to the shortest, of which the longest that
+/// fits is shown.
 pub fn captions(shown: &[Shown], is_flat: bool) -> Vec<String> {
     let view = if is_flat { "2D" } else { "3D" };
-    // The variance is named once: `34 % of the words' variance, 41 % of the outputs' and 60 % of the moves`.
+    // The variance is mentioned only once: `34 % of the words' variance, 41 % of the outputs' and 60 % of the moves`.
     let of = |(at, (name, share)): (usize, &Shown)| match *name {
         MOVES => format!("{} of the {MOVES}", percent(*share)),
         name if at == 0 => format!("{} of the {name}' variance", percent(*share)),
@@ -320,7 +321,7 @@ pub fn captions(shown: &[Shown], is_flat: bool) -> Vec<String> {
     ]
 }
 
-/// `a, b and c`
+/// Joins parts as `a, b and c`.
 fn join(parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match &parts[..] {
@@ -330,7 +331,7 @@ fn join(parts: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// A share in per cent; one that is nearly all, or nearly nothing, is not rounded to it.
+/// Formats a share as a percentage. A share that is nearly all or nearly nothing is not rounded to 100 or 0.
 pub fn percent(share: f32) -> String {
     const ROUNDING: f32 = 1e-5;
     let rounded = (share * 100.0).round();
@@ -341,7 +342,7 @@ pub fn percent(share: f32) -> String {
     }
 }
 
-/// Lines that say how much the axes show of each set in 2D and in 3D, one line each, for the pointer.
+/// Returns lines for the tooltip: how much of each set's variance the axes show in 2D and in 3D.
 pub fn lines(shares: &StageShares, names: &[&str]) -> Vec<String> {
     let sets = |flat_along: Option<usize>| shares.shown(1.0, flat_along);
     let flat = AXES - 1;

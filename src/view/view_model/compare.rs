@@ -1,6 +1,6 @@
 //! One word read twice: in two sentences by one model, or in one sentence by two models.
 //!
-//! Two models have a basis each, so that of them only what no basis changes is compared.
+//! Two models have different bases, so only quantities that do not depend on a basis are compared between them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,44 +17,44 @@ use super::pictures::Sketch;
 use super::stage::StageModel;
 use super::{Model, ModelBeside, number, quoted};
 
-/// Marks what is of the second sentence.
+/// The mark of labels of the second sentence.
 pub const SECOND: char = '′';
 
-/// The two sentences side by side.
+/// The comparison of two sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareModel {
     /// Each shared word with each pair of its occurrences, the least similar after attention first.
     pub pairs: Vec<PairModel>,
-    /// Said where they share no word.
+    /// A text that says that the sentences share no word.
     pub none: Option<String>,
 }
 
-/// One occurrence in the first sentence, and one in the second.
+/// An occurrence in the first sentence, and one in the second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairModel {
     pub word: String,
     pub paired: PairedWord,
-    /// `apple₁` and `apple′`
+    /// The labels, such as `apple₁` and `apple′`.
     pub labels: [String; 2],
-    /// The nearest other words to each output, by cosine.
+    /// The other words nearest to each output, by cosine.
     pub near: [Vec<NearOutput>; 2],
-    /// Says in a sentence how attention changes it.
+    /// A sentence on how attention changes the word.
     pub said: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearOutput {
     pub word: String,
-    /// Index into the lesson's groups.
+    /// The index of its group among the lesson's.
     pub group: Option<usize>,
     pub cosine: f32,
 }
 
-/// Neighbours that are told.
+/// The number of neighbours in the list.
 const NEAR: usize = 5;
 
 impl CompareModel {
-    /// `None` where nothing is compared.
+    /// Returns the comparison; `None` if there is no second sentence.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let (first, second) = (&model.sentence, model.second.as_ref()?);
@@ -78,21 +78,21 @@ impl CompareModel {
         Some(Self { none: pairs.is_empty().then(|| NONE.to_owned()), pairs })
     }
 
-    /// The pair that is looked at, see [`wanted`].
+    /// Returns the pair that is shown, as [`wanted`] ranks them.
     pub fn chosen(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairModel> {
         let wanted = |pair: &&PairModel| wanted(&pair.paired, query, second, lit.contains(&pair.word));
         self.pairs.iter().rev().max_by_key(wanted)
     }
 }
 
-/// How much a pair is wanted; of equals the first in their order is looked at. Most is that of the chosen query and
-/// position in the second sentence, then one of the query, then one whose word is lit.
+/// Returns the rank of a pair; of equal pairs, the first is shown. The highest rank has the pair of the chosen query
+/// and position in the second sentence, then a pair of the query, then one whose word is highlighted.
 pub fn wanted(pair: &PairedWord, query: Option<usize>, second: Option<usize>, is_lit: bool) -> impl Ord + use<> {
     let is_query = query == Some(pair.first);
     (is_query && second == Some(pair.second), is_query, is_lit)
 }
 
-/// Token labels with the mark of the second sentence.
+/// Adds the mark of the second sentence to token labels.
 pub fn second_labels(labels: &[String]) -> Vec<String> {
     labels.iter().map(|label| format!("{label}{SECOND}")).collect()
 }
@@ -117,7 +117,7 @@ fn said([first, second]: &[String; 2], Likeness { cosine, distance }: Likeness) 
     format!("{first} and {second} have the same static vector, but different contextual vectors.")
 }
 
-/// A pair in numbers, before attention and after it. The labels are those that its words have in their sentences.
+/// Returns the similarity of a pair before and after attention, in numbers. The labels are those in the two sentences.
 pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: &PairedWord) -> String {
     format!(
         "{first} and {second}{SECOND}: cosine {} → {}, distance {} → {}",
@@ -128,45 +128,46 @@ pub fn in_numbers([first, second]: [&str; 2], PairedWord { before, after, .. }: 
     )
 }
 
-/// Two models on one sentence, compared by the words that both read: what each answers, where each looks, and how
-/// similar their layers are.
+/// The comparison of two models on one sentence, by the words that both read: what each answers, where each attends,
+/// and how similar their layers are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwoModels {
-    /// The one that the window shows, and the one beside it.
+    /// The names of the model in the window and of the other one.
     pub names: [String; 2],
-    /// Why the two cannot be compared on this sentence.
+    /// The reason why the two cannot be compared on this sentence.
     pub refusal: Option<String>,
-    /// The differences in how they read it.
+    /// Notes on the differences in how they read the sentence.
     pub notes: Vec<String>,
     pub words: Vec<WordOfBoth>,
-    /// The ways of these words in each model, in axes of its own; none of a model without words.
+    /// The moves of these words in each model, on its own axes; empty for a model without words.
     pub pictures: [Sketch; 2],
-    /// Linear CKA of each layer of the first with each of the second, from the embeddings on; empty of too few words.
+    /// The linear CKA of each layer of the first model with each of the second, starting with the embeddings; empty if
+    /// there are too few words.
     pub similarity: Vec<Vec<Option<f64>>>,
-    /// The layers that are most similar, in a sentence.
+    /// A sentence on the most similar layers.
     pub said: Option<String>,
 }
 
-/// A word that both read.
+/// A word that both models read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordOfBoth {
     pub label: String,
-    /// Its tokens in the sentence of the first.
+    /// Its tokens in the first model's sentence.
     tokens: Range<usize>,
     pub of: [WordInModel; 2],
-    /// Cosine of the two rows of attention, over the words of both.
+    /// The cosine of the two rows of attention, over the words of both models.
     pub attention: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordInModel {
-    /// The likeliest answers here, each with its probability; none of a model without a head for them.
+    /// The most likely answers here, with their probabilities; none for a model without a prediction head.
     pub answers: Vec<(String, f32)>,
-    /// The word that it looks at most, other than itself, and the mean weight over all heads.
+    /// The other word that it attends to most, and the mean weight over all heads.
     pub looks_at: Option<(String, f64)>,
 }
 
-/// Layers of fewer words in a wide space are similar by chance.
+/// The least number of words. With fewer words in a wide space, layers are similar by chance.
 const WORDS_MIN: usize = 4;
 
 impl Model for TwoModels {
@@ -178,7 +179,7 @@ impl Model for TwoModels {
 }
 
 impl TwoModels {
-    /// `None` until the first has a model.
+    /// Returns the comparison; `None` until the first model is ready.
     pub fn of(snapshot: &Snapshot, ModelBeside(beside): &ModelBeside) -> Option<Self> {
         let first = snapshot.model.as_ref()?;
         let names = [snapshot, beside].map(|of| of.lesson.title.clone());
@@ -212,29 +213,29 @@ impl TwoModels {
         })
     }
 
-    /// The word of both that a token of the first belongs to; else the last that is no full stop.
+    /// Returns the common word of a token of the first model; by default the last word that is not a full stop.
     pub fn chosen(&self, token: Option<usize>) -> Option<&WordOfBoth> {
         let chosen = token.and_then(|token| self.words.iter().find(|word| word.tokens.contains(&token)));
         let has_letters = |word: &&WordOfBoth| word.label.contains(char::is_alphanumeric);
         chosen.or_else(|| self.words.iter().rfind(has_letters)).or(self.words.last())
     }
 
-    /// The meaning of the pictures, in words.
+    /// An explanation of the pictures.
     pub const WAYS: &str = "A ring shows a word's static vector, a disc its contextual vector. Each picture has its \
         own axes and its own scale, so compare which words come close to each other in each picture, not where they \
         are.";
 
-    /// The similarity in words.
+    /// An explanation of the similarity.
     pub const SIMILARITY: &str = "The numbers are linear CKA (Kornblith et al. 2019), which is 1 if the words are \
         arranged in the same way in both layers, whatever the widths and axes of the layers. If the vectors have \
         many more entries than there are words, CKA is high even by chance, so compare cells within this map, not \
         maps of different sentences.";
 }
 
-/// The second model, if it can be compared with the first.
+/// Returns the second model, if it can be compared with the first.
 ///
 /// # Errors
-/// Why it cannot, in words.
+/// If it cannot, described in words.
 fn comparable<'a>(first: &ModelSnapshot, beside: &'a Snapshot) -> Result<&'a ModelSnapshot, String> {
     let Some(second) = &beside.model else {
         let waits = || match beside.lesson.static_embedding.is_pretrained() {
@@ -274,7 +275,7 @@ fn words_of_both(models: [&ModelSnapshot; 2], read: &[ReadWords; 2], pairs: &[[u
     pairs.iter().enumerate().map(word).collect()
 }
 
-/// The words of a sentence as a model reads them, with their tokens; not what the tokenizer added.
+/// The words of a sentence as a model reads them, with their tokens but without those that the tokenizer added.
 type ReadWords = Vec<(String, Range<usize>)>;
 
 fn read_words(model: &ModelSnapshot) -> ReadWords {
@@ -282,7 +283,7 @@ fn read_words(model: &ModelSnapshot) -> ReadWords {
     word_pieces(&model.sentence.tokens).into_iter().filter_map(word).collect()
 }
 
-/// Words that stand in both, in their order: each with the next one of the same letters.
+/// Returns the words in both sentences, in order: each is paired with the next equal one.
 fn pairs(read: &[ReadWords; 2]) -> Vec<[usize; 2]> {
     let (mut pairs, mut from) = (Vec::new(), 0);
     for (i, (text, _)) in read[0].iter().enumerate() {
@@ -300,14 +301,15 @@ fn answers(model: &ModelSnapshot, at: &Range<usize>) -> Vec<(String, f32)> {
         return Vec::new();
     }
     let likeliest = &model.sentence.answers.likeliest;
-    // The next word comes after the last piece; another answer stands in the place of the first.
+    // The next word comes after the last piece; other answers stand for the word at its first piece.
     let is_next = model.made_of.model.objective == Objective::NextWord;
     let row = likeliest.get(if is_next { at.end - 1 } else { at.start }).or(likeliest.last());
     let named = row.into_iter().flatten().map(|answer| (model.classes[answer.class].clone(), answer.probability));
     named.collect()
 }
 
-/// Mean weights over all heads between words: the sum over the pieces of a key, the mean over those of a query.
+/// Returns the mean weights over all heads between words: the sum over the pieces of a key, the mean over those of a
+/// query.
 fn attention(model: &ModelSnapshot, places: &[Range<usize>]) -> Vec<Vec<f64>> {
     let mut sums = vec![vec![0.0; places.len()]; places.len()];
     let mut count: f64 = 0.0;

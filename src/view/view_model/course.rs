@@ -1,5 +1,6 @@
-//! The learner's way through the course: of each lesson how many of its tasks are done, and which was open last, as plain
-//! data that outlives a session, to which every window adds its own; and the page of the course that is made of it.
+//! The learner's progress through the course: for each lesson the number of completed tasks, and which lesson was open
+//! last. It is plain data that outlives a session, into which every window merges its own; the course page is made from
+//! it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,17 +19,17 @@ use serde::{Deserialize, Serialize};
 
 use super::pictures::Sketch;
 
-/// Files that were opened last.
+/// The number of recently opened files that are remembered.
 pub const RECENT_MAX: usize = 12;
-/// Lessons that are remembered, the latest ones.
+/// The number of lessons that are remembered; the latest are kept.
 pub const LESSONS_MAX: usize = 1000;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {
-    /// By the path of the file.
+    /// The progress by the path of the lesson's file.
     pub lessons: BTreeMap<String, LessonProgress>,
-    /// Paths, the latest first.
+    /// The paths of recent files, the latest first.
     pub recent: Vec<String>,
 }
 
@@ -41,11 +42,11 @@ impl Stored for Course {
 pub struct LessonProgress {
     pub title: String,
     pub tasks: Tasks,
-    /// Seconds since 1970.
+    /// The time of opening, in seconds since 1970.
     pub opened: u64,
 }
 
-/// Predictions and exercises.
+/// The numbers of completed and of all predictions and exercises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tasks {
@@ -65,7 +66,7 @@ impl Tasks {
 }
 
 impl LessonProgress {
-    /// No lesson has more tasks than cells, nor more of them done than there are.
+    /// Returns plausible numbers: no more tasks than a lesson has cells, and no more completed ones than tasks.
     fn bounded(&self) -> Self {
         let of = self.tasks.of.min(CELLS_MAX);
         Self { tasks: Tasks { done: self.tasks.done.min(of), of }, ..self.clone() }
@@ -86,7 +87,7 @@ pub struct AroundLesson {
 }
 
 impl LessonsAround {
-    /// `lesson` is the file that is open, `files` are the lessons of its folder in their order.
+    /// Finds the lessons around `lesson`, the open file. `files` are the lessons of its folder in order.
     pub fn of(files: &[CourseFile], lesson: &Path) -> Self {
         let numbered = |file: &&CourseFile| file.heading.as_ref().is_ok_and(|heading| heading.number.is_some());
         let files: Vec<&CourseFile> = files.iter().filter(numbered).collect();
@@ -101,13 +102,13 @@ impl LessonsAround {
     }
 }
 
-/// How the course names a file: by its path, if that is text.
+/// Returns the course's name for a file: its path, if that is valid text.
 pub fn name(file: &Path) -> Option<String> {
     std::path::absolute(file).ok()?.to_str().map(str::to_owned)
 }
 
 impl Course {
-    /// The course as one window knows it: the progress of its lesson. Empty for a file whose path is no text.
+    /// Returns one window's progress in its lesson; empty for a file whose path is not valid text.
     pub fn of(file: &Path, snapshot: &Snapshot, opened: SystemTime) -> Self {
         let Some(path) = name(file) else { return Self::default() };
         let opened = opened.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -116,7 +117,7 @@ impl Course {
         Self { lessons: BTreeMap::from([(path.clone(), progress)]), recent: vec![path] }
     }
 
-    /// Takes in what a window adds to what is kept.
+    /// Merges a window's progress into the saved one.
     pub fn merge(&mut self, added: &Self) {
         for (path, progress) in &added.lessons {
             let kept = self.lessons.entry(path.clone()).or_default();
@@ -130,7 +131,7 @@ impl Course {
         *self = self.bounded();
     }
 
-    /// The latest lessons, as many as are kept.
+    /// Returns the latest lessons, up to the number that is remembered.
     pub fn bounded(&self) -> Self {
         let mut latest: Vec<_> = self.lessons.iter().collect();
         latest.sort_by_key(|(_, lesson)| Reverse(lesson.opened));
@@ -139,18 +140,18 @@ impl Course {
     }
 }
 
-/// Contents of the home page.
+/// The content of the course page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HomeModel {
-    /// In the order of the course.
+    /// The lessons, in the order of the course.
     pub lessons: Vec<HomeRow>,
-    /// Files that were opened and are not of the course, the latest first.
+    /// Opened files that do not belong to the course, the latest first.
     pub others: Vec<HomeRow>,
     /// The folder of the lessons.
     pub folder: Option<PathBuf>,
-    /// To begin or to go on with.
+    /// The lesson to begin or to continue with.
     pub next: Option<HomeNext>,
-    /// Tasks of the whole course.
+    /// The tasks of the whole course.
     pub tasks: Tasks,
 }
 
@@ -160,14 +161,14 @@ pub struct HomeRow {
     pub path: PathBuf,
     pub number: Option<usize>,
     pub title: String,
-    /// One line; empty where there is nothing to say.
+    /// A line of text; may be empty.
     pub summary: String,
     pub minutes: Option<usize>,
-    /// The lessons that it builds on, by number where they have one.
+    /// The lessons that it builds on, by number if they have one.
     pub builds_on: Vec<String>,
-    /// The chapter that begins with it.
+    /// The chapter that begins with this lesson.
     pub chapter: Option<String>,
-    /// None until it is drawn.
+    /// The picture; `None` until it is drawn.
     pub picture: Option<CardPicture>,
     pub tasks: Tasks,
     pub state: RowState,
@@ -176,9 +177,9 @@ pub struct HomeRow {
 /// The picture on the card of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CardPicture {
-    /// Its opening picture, drawn from the lesson.
+    /// The opening picture, drawn from the lesson.
     Sketch(Arc<Sketch>),
-    /// Its model is not on this computer: what it needs, and the model's layers and heads of each.
+    /// The model is not on this computer: what it needs, the number of its layers, and the heads of each.
     Absent { needs: String, layers: usize, heads: usize },
     /// No picture can be drawn.
     None,
@@ -192,7 +193,7 @@ impl CardPicture {
             let heads = blocks.first().map_or(0, |block| block.attention.heads);
             return Self::Absent { needs: absent.needs(), layers: blocks.len(), heads };
         }
-        // A lesson that cannot be drawn must not keep the others from being drawn.
+        // A panic in drawing one lesson must not prevent the others from being drawn.
         quietly(|| Sketch::of(lesson)).ok().flatten().map_or(Self::None, |sketch| Self::Sketch(Arc::new(sketch)))
     }
 }
@@ -201,17 +202,17 @@ impl CardPicture {
 pub enum RowState {
     #[default]
     New,
-    /// Opened before.
+    /// The lesson was opened before.
     Begun,
-    /// Every task of it is done.
+    /// All its tasks are completed.
     Done,
-    /// Its file has the given number of issues; it opens on them.
+    /// The file has this number of issues, which are shown when it opens.
     Broken(usize),
-    /// Its file is gone.
+    /// The file no longer exists.
     Missing,
 }
 
-/// The way on.
+/// The lesson with which to continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HomeNext {
     pub path: PathBuf,
@@ -226,15 +227,15 @@ pub struct CourseFiles {
     pub folder: Option<PathBuf>,
     pub files: Vec<CourseFile>,
     pub course: Course,
-    /// Files that were opened and are gone, as `course` names them.
+    /// Opened files that no longer exist, named as in `course`.
     pub missing: BTreeSet<String>,
-    /// Pictures of lessons as they are, by the paths of their files.
+    /// The pictures of lessons, by the paths of their files.
     pub pictures: BTreeMap<PathBuf, CardPicture>,
 }
 
 impl HomeModel {
     pub fn of(found: &CourseFiles) -> Self {
-        // Kept in a file, it may say anything.
+        // The saved file may contain anything.
         let course = found.course.bounded();
         let lessons: Vec<HomeRow> = found.files.iter().map(|file| row_of_course(file, found, &course)).collect();
         let known: BTreeSet<String> = found.files.iter().filter_map(|file| name(&file.path)).collect();
@@ -247,17 +248,17 @@ impl HomeModel {
         Self { lessons, others, folder: found.folder.clone(), next, tasks }
     }
 
-    /// There is something that a reset would take back.
+    /// Returns whether there is progress that a reset would remove.
     pub fn is_begun(&self) -> bool {
         self.lessons.iter().any(|row| matches!(row.state, RowState::Begun | RowState::Done))
     }
 
-    /// The lessons in chapters; those before the first chapter have none.
+    /// Returns the lessons by chapter; those before the first chapter have none.
     pub fn chapters(&self) -> impl Iterator<Item = &[HomeRow]> {
         self.lessons.chunk_by(|_, next| next.chapter.is_none())
     }
 
-    /// All rows, in the order in which they stand.
+    /// Returns all rows, in the order in which they are shown.
     pub fn rows(&self) -> impl Iterator<Item = &HomeRow> {
         self.lessons.iter().chain(&self.others)
     }
@@ -289,7 +290,7 @@ fn row_of_course(file: &CourseFile, found: &CourseFiles, course: &Course) -> Hom
     }
 }
 
-/// Lessons of the course by their numbers, or by their titles.
+/// Returns lessons of the course by their numbers, or else by their titles.
 fn named(ids: &[String], files: &[CourseFile]) -> Vec<String> {
     let heading = |id: &String| {
         let file = files.iter().find(|file| file.id() == *id)?;
@@ -326,7 +327,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The file that was open last, unless it is done: then the first of the course that is not.
+/// Returns the file that was open last or, if that is completed, the first lesson of the course that is not.
 fn next(lessons: &[HomeRow], others: &[HomeRow], course: &Course) -> Option<HomeNext> {
     let to = |row: &HomeRow| HomeNext {
         path: row.path.clone(),

@@ -1,5 +1,6 @@
-//! Features of the rows of a file of vectors, by which its points are coloured and sized: the frequency rank, and the columns
-//! of the metadata. Each becomes a level of a few for every row, once: a frame of very many points looks up a byte a point.
+//! Features of the rows of a file of vectors, which set the colours and sizes of points: the frequency rank, and the
+//! columns of the metadata. For each feature, every row gets one of a few levels once, so that a frame with very many
+//! points looks up one byte for each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -16,9 +17,9 @@ use super::quoted;
 /// A feature of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Feature {
-    /// The place of the row in the file: most files have their words by frequency.
+    /// The index of the row in the file, because most files list words by frequency.
     Rank,
-    /// The column of this name.
+    /// The column with this name.
     Column(String),
 }
 
@@ -33,23 +34,23 @@ impl Feature {
     }
 }
 
-/// The meaning of the levels of a feature.
+/// The meaning of a feature's levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// A level for each value, by the number of its rows, the most frequent first; and where there are more values, a last one
-    /// for the number of values that are left.
+    /// A level for each value, the most frequent first; if there are more values, a last level for all others, whose
+    /// number is given.
     Values { names: Vec<String>, others: usize },
-    /// From the least number to the greatest, as they are written.
+    /// Levels from the least number to the greatest, which are given as written.
     Numbers { least: String, greatest: String, is_logarithmic: bool },
 }
 
-/// Values that have colours of their own.
+/// The largest number of values with colours of their own.
 const VALUES_MAX: usize = 8;
 /// The least and the greatest level of numbers.
 const NUMBER_LEVELS: (u8, u8) = (1, u8::MAX);
 
 impl Scale {
-    /// The number of levels, with level 0.
+    /// Returns the number of levels, including level 0.
     pub fn levels(&self) -> usize {
         match self {
             Self::Values { names, others } => 1 + names.len() + usize::from(*others > 0),
@@ -57,13 +58,13 @@ impl Scale {
         }
     }
 
-    /// From 0, the least number, to 1, the greatest.
+    /// Returns the position of a level, from 0 for the least number to 1 for the greatest.
     pub fn share(level: u8) -> f32 {
         let (least, greatest) = NUMBER_LEVELS;
         f32::from(level.max(least) - least) / f32::from(greatest - least)
     }
 
-    /// `1 to 9000, logarithmic`
+    /// Returns a text such as `1 to 9000, logarithmic`.
     pub fn range(&self) -> String {
         let Self::Numbers { least, greatest, is_logarithmic } = self else { return String::new() };
         format!("{least} to {greatest}{}", if *is_logarithmic { ", logarithmic" } else { "" })
@@ -75,7 +76,7 @@ impl Scale {
 pub struct Levels {
     pub feature: Feature,
     pub scale: Scale,
-    /// 0 of a row that has no entry.
+    /// The level of each row; 0 for a row without an entry.
     of_rows: Vec<u8>,
     /// The mean of [`Scale::share`] over all rows.
     pub mean_share: f32,
@@ -92,7 +93,8 @@ impl Levels {
         self.of_rows.get(row).copied().unwrap_or_default()
     }
 
-    /// The first rows are the most frequent: their ranks are drawn on a logarithmic scale, the first row's level the greatest.
+    /// Returns the levels of ranks. The scale is logarithmic, because the first rows are the most frequent, and the
+    /// first row has the greatest level.
     fn of_ranks(rows: usize) -> Self {
         let whole = (rows.max(2) as f64).ln();
         let level = |row: usize| number_level(1.0 - ((row + 1) as f64).ln() / whole);
@@ -100,7 +102,7 @@ impl Levels {
         Self::new(Feature::Rank, scale, (0..rows).map(level).collect())
     }
 
-    /// The most frequent values, and the others together.
+    /// Returns the levels of the most frequent values, with the others together.
     fn of_values(column: &Column) -> Self {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         column
@@ -122,9 +124,9 @@ impl Levels {
         Self::new(column.into(), scale, column.entries.iter().map(level).collect())
     }
 
-    /// `None` if an entry is not a number, or none is finite.
+    /// Returns the levels of numbers; `None` if an entry is not a number, or none is finite.
     fn of_numbers(column: &Column) -> Option<Self> {
-        /// Positive numbers that differ by more than this factor are drawn on a logarithmic scale.
+        /// The ratio of positive numbers beyond which the scale is logarithmic.
         const WIDE: f64 = 100.0;
         let number = |entry: &String| if entry.is_empty() { Some(f64::NAN) } else { entry.trim().parse().ok() };
         let numbers: Vec<f64> = column.entries.iter().map(number).collect::<Option<_>>()?;
@@ -135,7 +137,7 @@ impl Levels {
         let is_logarithmic = from > 0.0 && to / from > WIDE;
         let place = |x: f64| if is_logarithmic { x.ln() } else { x };
         let (start, end) = (place(from), place(to));
-        // Halves, as the difference of two great numbers is infinite.
+        // Computed with halves, because the difference of two very large numbers would be infinite.
         let share = |x: f64| if start < end { (place(x) / 2.0 - start / 2.0) / (end / 2.0 - start / 2.0) } else { 0.5 };
         let level = |x: &f64| if x.is_finite() { number_level(share(*x)) } else { 0 };
         let written = |row: usize| column.entries[row].trim().to_owned();
@@ -155,7 +157,7 @@ fn number_level(share: f64) -> u8 {
     least + (share.clamp(0.0, 1.0) * f64::from(greatest - least)).round() as u8
 }
 
-/// The features of the rows of a file of vectors. A clone shares all of it.
+/// The features of the rows of a file of vectors. Clones share the data.
 #[derive(Clone, Debug)]
 pub struct Features(Arc<Table>);
 
@@ -163,14 +165,14 @@ pub struct Features(Arc<Table>);
 struct Table {
     rows: usize,
     columns: Arc<[Column]>,
-    /// Levels that were asked for: of the rank, and then of each column.
+    /// The levels computed so far: of the rank, and then of each column.
     made: Box<[Made]>,
 }
 
 #[derive(Debug, Default)]
 struct Made {
     colors: OnceLock<Option<Arc<Levels>>>,
-    /// `None` of a column that is not of numbers.
+    /// The levels of sizes; `None` if the column does not consist of numbers.
     sizes: OnceLock<Option<Arc<Levels>>>,
 }
 
@@ -181,7 +183,7 @@ impl PartialEq for Features {
 }
 
 impl Features {
-    /// `None` where the lesson is no file of vectors.
+    /// Returns the features; `None` if the lesson is not a file of vectors.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let StaticEmbedding::Given(given) = &snapshot.lesson.static_embedding else { return None };
         let columns = match &given.source {
@@ -198,17 +200,17 @@ impl Features {
         Self(Arc::new(Table { rows, columns, made }))
     }
 
-    /// The rank, and the columns in the order of the file.
+    /// Returns the rank, and the columns in the order of the file.
     pub fn all(&self) -> impl Iterator<Item = Feature> {
         std::iter::once(Feature::Rank).chain(self.0.columns.iter().map(Feature::from))
     }
 
-    /// The features that have an order, and so can be sizes.
+    /// Returns the features that have an order and can set sizes.
     pub fn of_numbers(&self) -> impl Iterator<Item = Feature> {
         self.all().filter(|feature| self.sizes(feature).is_some())
     }
 
-    /// The column of a feature, and where its levels are kept; none of a column that the file does not have.
+    /// Returns the column of a feature and its computed levels; `None` for a column that the file does not have.
     fn find(&self, feature: &Feature) -> Option<(Option<&Column>, &Made)> {
         let Table { columns, made, .. } = &*self.0;
         let Feature::Column(name) = feature else { return Some((None, &made[0])) };
@@ -216,7 +218,7 @@ impl Features {
         Some((Some(&columns[at]), &made[1 + at]))
     }
 
-    /// The entry of a row: its rank, or what the column says of it.
+    /// Returns the entry of a row: its rank, or the text of the column.
     pub fn entry(&self, feature: &Feature, row: usize) -> Option<String> {
         match self.find(feature)?.0 {
             None => Some((row + 1).to_string()),
@@ -224,7 +226,7 @@ impl Features {
         }
     }
 
-    /// The levels of sizes; none of a feature that is not of numbers.
+    /// Returns the levels of sizes; `None` for a feature that does not consist of numbers.
     pub fn sizes(&self, feature: &Feature) -> Option<Arc<Levels>> {
         let (column, made) = self.find(feature)?;
         let levels = || match column {
@@ -234,7 +236,7 @@ impl Features {
         made.sizes.get_or_init(levels).clone()
     }
 
-    /// The levels of colours: a few values have a colour each, also if they are numbers.
+    /// Returns the levels of colours. A few different values get a colour each, even if they are numbers.
     pub fn colors(&self, feature: &Feature) -> Option<Arc<Levels>> {
         let (column, made) = self.find(feature)?;
         let levels = || {
@@ -246,13 +248,13 @@ impl Features {
         made.colors.get_or_init(levels).clone()
     }
 
-    /// Finds the feature that somebody names, among those that have an order if it is for `sizes`.
+    /// Finds a feature by name, among those that have an order if it is for `sizes`.
     ///
     /// # Errors
-    /// In words that name the columns there are.
+    /// If there is none; the message lists the columns.
     pub fn named(&self, name: &str, sizes: bool) -> Result<Feature, String> {
         let all: Vec<Feature> = if sizes { self.of_numbers().collect() } else { self.all().collect() };
-        // A column that has the name of the rank goes first.
+        // A column with the name of the rank takes precedence.
         if let Some(feature) = all.iter().rev().find(|feature| feature.name() == name) {
             return Ok(feature.clone());
         }

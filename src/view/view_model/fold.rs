@@ -1,4 +1,4 @@
-//! The Fold panel: one block of attention, whole; how its matrices fold into heads and the heads join again.
+//! The Fold panel: one complete block of attention, with its matrices folded into heads and the heads joined again.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::heads::HeadLabels;
 use super::stage::crowd_of;
 use crate::explain::walk::Step;
 
-/// The role that a word is projected to.
+/// The role to which a word's vector is projected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProjectedRole {
     Query,
@@ -30,7 +30,7 @@ pub enum ProjectedRole {
 impl ProjectedRole {
     pub const ALL: [Self; 3] = [Self::Query, Self::Key, Self::Value];
 
-    /// The matrix that makes it.
+    /// Returns the matrix of the projection.
     pub fn weights(self) -> TensorName {
         match self {
             Self::Query => TensorName::QueryWeights,
@@ -47,7 +47,7 @@ impl ProjectedRole {
         }
     }
 
-    /// The role of all heads as points, along their main axes.
+    /// Returns the role's vectors of all heads as points, along their own principal axes.
     fn points(self, heads: &[HeadActivations<f32>]) -> Vec<Point> {
         let parts: Vec<&Matrix<f32>> = heads.iter().map(|head| self.matrix(head)).collect();
         let (rows, cols) = (parts[0].rows(), parts[0].cols());
@@ -56,7 +56,7 @@ impl ProjectedRole {
         (0..rows).map(|row| point(points.row(row))).collect()
     }
 
-    /// The role's matrix of a head.
+    /// Returns the role's matrix of a head.
     pub fn of_head(self, own: usize) -> Sheet {
         match self {
             Self::Query => Sheet::Query(own),
@@ -71,8 +71,8 @@ impl ProjectedRole {
 pub enum Sheet {
     /// `X` (T, D)
     Input,
-    /// The input of queries, keys or values: `X`, behind its norm where the block norms first, or the source's
-    /// words `Z`; (T, D)
+    /// The input of queries, keys or values, (T, D): `X`, after its norm if the block is pre-norm, or the source's
+    /// words `Z`.
     Projected(ProjectedRole),
     /// The head's columns of `W_Q`, `W_K` or `W_V`, (D, d)
     RoleWeights(ProjectedRole, usize),
@@ -84,7 +84,7 @@ pub enum Sheet {
     Value(usize),
     /// `Q_h K_hᵀ` (T, T_k)
     Product(usize),
-    /// `S_h` (T, T_k), scaled, with what distance adds; −∞ where masked
+    /// `S_h` (T, T_k): scaled, with the distance bias; −∞ where masked.
     Score(usize),
     /// `A_h` (T, T_k)
     Weight(usize),
@@ -97,7 +97,7 @@ pub enum Sheet {
 }
 
 impl Sheet {
-    /// Quantity that the sheet shows, and its head.
+    /// Returns the quantity that the sheet shows, and its head.
     fn quantity(self) -> (Quantity, Option<usize>) {
         match self {
             Self::Input | Self::Projected(_) => (Quantity::Input, None),
@@ -124,7 +124,7 @@ impl Sheet {
 pub struct SheetEntries<'a> {
     pub rows: usize,
     pub cols: usize,
-    /// From the first of them on; a row begins so far after the one before it.
+    /// The values from the first entry on. Each row begins a fixed number of values after the one before it.
     values: &'a [f32],
     stride: usize,
 }
@@ -134,7 +134,7 @@ impl<'a> SheetEntries<'a> {
         &self.values[row * self.stride..][..self.cols]
     }
 
-    /// Row after row.
+    /// Returns the values, row by row.
     pub fn values(self) -> impl Iterator<Item = &'a f32> {
         (0..self.rows).flat_map(move |row| self.row(row))
     }
@@ -148,14 +148,14 @@ impl<'a> From<&'a Matrix<f32>> for SheetEntries<'a> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldHead {
-    /// Counted over all blocks.
+    /// The index of the head, counted over all blocks.
     pub head: usize,
     /// `Head 1`
     pub title: String,
     pub is_on: bool,
 }
 
-/// Words of one group, where the dictionary puts them.
+/// The words of one group, at their static vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     pub group: usize,
@@ -164,7 +164,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The crowds of the groups that have enough words.
+    /// Returns the clusters of all groups that have enough words.
     fn all(space: &StaticSpace, groups: &[Group]) -> Vec<Self> {
         let crowd = |(group, named): (usize, &Group)| {
             let members = (0..space.group_of.len()).filter(|word| space.group_of[*word] == Some(group));
@@ -175,7 +175,7 @@ impl Cluster {
     }
 }
 
-/// Parameters in which the weights of a block's sheets are not packed.
+/// Returns parameters in which the weights of a block's sheets are not packed.
 fn of_sheets(parameters: &Arc<Parameters<f32>>, block: usize) -> Arc<Parameters<f32>> {
     if !parameters.is_packed() {
         return parameters.clone();
@@ -188,34 +188,35 @@ fn of_sheets(parameters: &Arc<Parameters<f32>>, block: usize) -> Arc<Parameters<
 #[derive(Clone, Debug)]
 pub struct FoldModel {
     sentence: Arc<SentenceSnapshot>,
-    /// At least those of the sheets.
+    /// The parameters, of which at least those of the sheets are not packed.
     parameters: Arc<Parameters<f32>>,
     block: usize,
-    /// The blocks by name, each with its first head; one where there is nothing to choose.
+    /// The names of the blocks, each with its first head; a single one if there is no choice.
     pub blocks: Vec<(String, usize)>,
     pub queries: Vec<String>,
     pub keys: Vec<String>,
     pub heads: Vec<FoldHead>,
-    /// Group of each query's word, and of each key's, by its place in the lesson.
+    /// The index of the group of each query's word.
     query_groups: Vec<Option<usize>>,
+    /// The index of the group of each key's word.
     key_groups: Vec<Option<usize>>,
     pub crowds: Vec<Cluster>,
     attention: AttentionConfig,
-    /// The block whose output the keys and values are made from, where they are of the source.
+    /// The source block whose output keys and values are computed from, if they are from a source.
     memory: Option<usize>,
     is_normed_first: bool,
-    /// Queries, keys and values of all heads as points, each along its own main axes.
+    /// The queries, keys and values of all heads as points, each along their own principal axes.
     role_points: [Vec<Point>; 3],
     has_residual: bool,
     width: usize,
-    /// Its queries are words of the source, not the stage's tokens.
+    /// Whether its queries are words of the source instead of the stage's tokens.
     pub is_of_source: bool,
-    /// The keys are the queries' own sentence.
+    /// Whether the keys are in the same sentence as the queries.
     pub looks_at_itself: bool,
 }
 
 impl FoldModel {
-    /// The block of a head; `None` until there is a model, and where it has no such head.
+    /// Returns the block of a head; `None` until there is a model, and if there is no such head.
     pub fn of(snapshot: &Snapshot, head: usize) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let architecture = &model.architecture;
@@ -268,22 +269,22 @@ impl FoldModel {
         self.attention.output
     }
 
-    /// Queries, keys and values are made by matrices that are learned.
+    /// Returns whether queries, keys and values are computed by learned matrices.
     pub fn is_projected(&self) -> bool {
         self.attention.projected
     }
 
-    /// Whether the vectors that are projected are at hand: those of a source that no layer works on are not.
+    /// Returns whether the projected vectors are available. Those of a source without layers are not.
     pub fn has_projected(&self, role: ProjectedRole) -> bool {
         role == ProjectedRole::Query || self.looks_at_itself || self.memory.is_some()
     }
 
-    /// Group of a query's word.
+    /// Returns the group of a query's word.
     pub fn group(&self, query: usize) -> Option<usize> {
         self.query_groups.get(query).copied().flatten()
     }
 
-    /// Words of the rows of a role, each with its group.
+    /// Returns the words of a role's rows, each with its group.
     pub fn words_of(&self, role: ProjectedRole) -> impl Iterator<Item = (&String, Option<usize>)> {
         let (words, groups) = match role {
             ProjectedRole::Query => (&self.queries, &self.query_groups),
@@ -292,17 +293,19 @@ impl FoldModel {
         words.iter().zip(groups.iter().copied())
     }
 
-    /// The queries, keys or values of all heads, along their own main axes.
+    /// Returns the queries, keys or values of all heads, along their own principal axes.
     pub fn role_points(&self, role: ProjectedRole) -> &[Point] {
         &self.role_points[role as usize]
     }
 
-    /// The input of a projection, in the basis of the stage; empty for words of the source.
+    /// Returns the input of a projection in the stage's basis; empty for words of the source.
     pub fn projected_points(&self, role: ProjectedRole) -> Vec<Point> {
         let is_here = role == ProjectedRole::Query || self.looks_at_itself;
         (0..if is_here { self.queries.len() } else { 0 }).map(|query| self.at_rest(query)).collect()
     }
 
+    /// Returns the entries of a sheet.
+    ///
     /// # Panics
     /// If the block has no such head.
     pub fn entries(&self, sheet: Sheet) -> SheetEntries<'_> {
@@ -332,7 +335,7 @@ impl FoldModel {
         }
     }
 
-    /// Columns of a head in the matrix of a role.
+    /// Returns a head's columns in the matrix of a role.
     fn columns(&self, role: ProjectedRole, own: usize) -> Range<usize> {
         match role {
             ProjectedRole::Query => self.attention.query_columns(own),
@@ -341,7 +344,7 @@ impl FoldModel {
         }
     }
 
-    /// `Q₁`; `Q` where the block has one head.
+    /// Returns a symbol such as `Q₁`, or `Q` if the block has one head.
     pub fn symbol(&self, sheet: Sheet) -> String {
         if let Sheet::Projected(role) = sheet {
             let is_memory = role != ProjectedRole::Query && !self.looks_at_itself;
@@ -356,7 +359,7 @@ impl FoldModel {
         }
     }
 
-    /// Name of a row or column: a word, or its number.
+    /// Returns the label of a row or column: a word, or its number.
     fn label(&self, labels: Option<&[String]>, index: usize) -> String {
         labels.and_then(|labels| labels.get(index)).map_or_else(|| index.to_string(), Clone::clone)
     }
@@ -370,7 +373,7 @@ impl FoldModel {
         }
     }
 
-    /// Its rows are the queries.
+    /// Returns whether the sheet's rows are queries.
     pub fn is_by_query(&self, sheet: Sheet) -> bool {
         match sheet {
             Sheet::Projected(role) => role == ProjectedRole::Query || self.looks_at_itself,
@@ -378,7 +381,7 @@ impl FoldModel {
         }
     }
 
-    /// `Q₁[apple₁, 3] = 0.1234`
+    /// Returns a text such as `Q₁[apple₁, 3] = 0.1234`.
     pub fn say(&self, sheet: Sheet, row: usize, col: usize) -> String {
         let by_key = sheet.counts(Index::Query) && sheet.counts(Index::Key);
         let col_labels = by_key.then_some(&self.keys[..]);
@@ -392,7 +395,7 @@ impl FoldModel {
         )
     }
 
-    /// The number as it can be asked where it comes from.
+    /// Returns the entry by which the number's provenance is opened.
     pub fn entry(&self, sheet: Sheet, row: usize, col: usize) -> Entry {
         match sheet {
             Sheet::RoleWeights(role, own) => {
@@ -419,27 +422,27 @@ impl FoldModel {
         &self.sentence.moves[self.block]
     }
 
-    /// The place of a query before anything moves it.
+    /// Returns the position of a query before attention.
     pub fn at_rest(&self, query: usize) -> Point {
         self.moves().rest(query)
     }
 
-    /// The beginning of a query's arrows.
+    /// Returns the start of a query's arrows.
     pub fn from(&self, query: usize) -> Point {
         self.moves().start(query)
     }
 
-    /// The end of a query's arrows.
+    /// Returns the end of a query's arrows.
     pub fn to(&self, query: usize) -> Point {
         self.moves().end(query)
     }
 
-    /// `Σ_j α_hij · V_hj W_O^h`: what a head adds to a query.
+    /// Returns `Σ_j α_hij · V_hj W_O^h`, the contribution of a head to a query.
     pub fn arrow(&self, own: usize, query: usize) -> Point {
         self.moves().head(own, query)
     }
 
-    /// Arrows of what no head adds, where norms or a feed-forward layer follow.
+    /// Returns the arrows that come from no head, if norms or a feed-forward layer follow.
     pub fn parts(&self, query: usize) -> impl Iterator<Item = (BlockPart, Point)> {
         let parts = &self.moves().parts;
         let is_shown = parts.iter().any(|moves| moves.part != BlockPart::Bias);
@@ -450,7 +453,7 @@ impl FoldModel {
         self.head(own).weights.get(query, key)
     }
 
-    /// Says how a step changes the matrices.
+    /// Describes how a step changes the matrices.
     pub fn said(&self, step: Step) -> String {
         let (heads, tokens) = (self.heads.len(), self.queries.len());
         let (key_width, value_width) = (self.head(0).query.cols(), self.head(0).value.cols());

@@ -1,5 +1,4 @@
-//! The glossary of the lesson's folder: what a card says of a term, what a search finds, and where in a text
-//! terms are named.
+//! The glossary of the lesson's folder: the cards of terms, the results of searches, and the terms that a text names.
 
 use std::path::{Path, PathBuf};
 
@@ -8,24 +7,25 @@ use attune_core::lesson::glossary::{Glossary, Term, TermOccurrence};
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, TagEnd};
 
-/// Terms with the lessons that introduce them. A term is named by its place in the file.
+/// The terms, with the lessons that introduce them. A term is identified by its index in the file.
 #[derive(Clone, Debug, Default)]
 pub struct GlossaryModel {
     glossary: Glossary,
-    /// First appearance of each term.
+    /// The lesson that introduces each term.
     firsts: Vec<First>,
-    /// Name and whole text of each term, in lower case.
+    /// The names, and the whole text, of each term in lower case.
     words: Vec<(String, String)>,
-    /// Their places, by name.
+    /// The indices of the terms in alphabetical order.
     order: Vec<usize>,
 }
 
 /// The lesson that introduces a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct First {
-    /// With its number, where it has one; the id where the lesson is not there; empty where no lesson introduces it.
+    /// The title, after the number if it has one; the id if the lesson does not exist; empty if no lesson introduces
+    /// the term.
     pub title: String,
-    /// To open it; none for the lesson that is open, or not there.
+    /// The path of the lesson; `None` if it is open or does not exist.
     pub path: Option<PathBuf>,
     /// Whether that lesson is open.
     pub is_here: bool,
@@ -34,7 +34,7 @@ pub struct First {
 }
 
 impl GlossaryModel {
-    /// `lesson` is the file that is open, `files` are the lessons of its folder.
+    /// Builds the model for `lesson`, the open file. `files` are the lessons in its folder.
     pub fn of(glossary: Glossary, files: &[CourseFile], lesson: &Path) -> Self {
         let open = files.iter().find(|file| file.path.file_name() == lesson.file_name());
         let open = open.map(|file| (file.id(), number(file)));
@@ -70,13 +70,13 @@ impl GlossaryModel {
         Self { glossary, firsts, words, order }
     }
 
-    /// A term and its lesson.
+    /// Returns a term and its lesson.
     pub fn entry(&self, term: usize) -> Option<(&Term, &First)> {
         self.glossary.terms().get(term).zip(self.firsts.get(term))
     }
 
-    /// Those that have every word of the search: whose name begins so first, then by name, then by what is said of
-    /// them. All for an empty one.
+    /// Returns the terms that contain every word of the search: first those whose name begins with the search, then
+    /// those with the words in their name, then the rest. An empty search returns all terms.
     pub fn found(&self, search: &str) -> Vec<usize> {
         let search = search.to_lowercase();
         let words: Vec<&str> = search.split_whitespace().collect();
@@ -84,23 +84,23 @@ impl GlossaryModel {
         let begins = |term: &usize| !search.is_empty() && self.words[*term].0.starts_with(search.trim());
         let (mut named, others): (Vec<usize>, Vec<usize>) =
             self.order.iter().partition(|term| has(&self.words[**term].0));
-        // The order among them stays.
+        // The sort is stable, so the alphabetical order remains.
         named.sort_by_key(|term| !begins(term));
         named.into_iter().chain(others.into_iter().filter(|term| has(&self.words[*term].1))).collect()
     }
 
-    /// A later lesson introduces it: where it is named before, nothing need be learnt yet.
+    /// Returns whether a later lesson introduces the term, so that it need not be known yet.
     pub fn is_later(&self, term: usize) -> bool {
         self.firsts.get(term).is_some_and(|first| first.is_later)
     }
 
-    /// Terms that a text names, with their places.
+    /// Returns the terms that a text names, with their positions.
     pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         self.glossary.find(text)
     }
 
-    /// The term that a formula is the symbol of, in the lesson that is open. A letter that is introduced later
-    /// means something else until then; where several terms share one, this lesson must introduce one of them.
+    /// Returns the term of which a formula is the symbol in the open lesson. A letter that is introduced later has
+    /// another meaning until then; if several terms share a symbol, this lesson must introduce one of them.
     pub fn symbol(&self, latex: &str) -> Option<usize> {
         let met: Vec<usize> =
             self.glossary.symbol(latex).iter().copied().filter(|term| !self.firsts[*term].is_later).collect();
@@ -111,12 +111,12 @@ impl GlossaryModel {
     }
 }
 
-/// Its place in the course.
+/// Returns the number of a lesson in the course.
 fn number(file: &CourseFile) -> Option<usize> {
     file.heading.as_ref().ok()?.number
 }
 
-/// Meaning of a term in one line without markup, for screen readers and tooltips.
+/// Returns the meaning of a term as one line without markup, for screen readers and tooltips.
 pub fn told(term: &Term) -> String {
     let mut told = plain(&term.meaning);
     if !term.shape.is_empty() {
@@ -125,12 +125,12 @@ pub fn told(term: &Term) -> String {
     told
 }
 
-/// Markdown as it is read out.
+/// Returns the text of Markdown without markup.
 fn plain(markdown: &str) -> String {
     words_of(Parser::new_ext(markdown, markdown_options()))
 }
 
-/// Words of a text without markup, in one line.
+/// Returns the words of a text without markup, as one line.
 pub fn words_of<'a>(events: impl IntoIterator<Item = Event<'a>>) -> String {
     use TagEnd::{CodeBlock, Heading, Item, Paragraph, TableCell};
 
@@ -172,7 +172,7 @@ mod tests {
 
     const NUMBERS: [Option<usize>; 3] = [Some(1), Some(2), Some(3)];
 
-    /// With the lesson `open` of three.
+    /// Returns a glossary in which one of three lessons is `open`.
     fn model(open: &str, [a, b, c]: [Option<usize>; 3]) -> GlossaryModel {
         let text = r#"Glossary([
             Term(name: "value", symbols: ["v", "w"], shape: "(T, d_v)", meaning: "What a *key* hands over, $v$.", lesson: "b"),
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(model.entry(3), None);
     }
 
-    /// `v` is of both, `q` of a lesson that is gone.
+    /// `v` is introduced by both lessons, `q` by one that no longer exists.
     #[test]
     fn a_symbol_is_what_it_means_by_now() {
         let named = |lesson, numbers, symbol| {

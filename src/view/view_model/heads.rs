@@ -1,5 +1,5 @@
-//! Heads: the names of a head, of its rows and columns and of the distances between them; what each head adds to each
-//! token, and how it takes part; and every head of every layer as a small map, with the field's measures of each.
+//! Heads: the names of heads, of their rows and columns and of distances; the contribution of each head to each token;
+//! and a small map of every head in every layer, with measures of each.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,25 +19,25 @@ use super::capitalised;
 /// A head in the Intervene panel.
 #[derive(Clone, Debug)]
 pub struct HeadRow {
-    /// Counted over all blocks.
+    /// The index of the head, counted over all blocks.
     pub head: usize,
-    /// Its place in its layer: its hue.
+    /// The index of the head in its layer, which determines its hue.
     pub own: usize,
-    /// `Head 1`, with the layer where there are several.
+    /// `Head 1`, with the layer if there are several.
     pub title: String,
     pub block: usize,
     pub mode: HeadMode<f32>,
-    /// The only head that takes part.
+    /// Whether all other heads are off.
     pub solo: bool,
-    /// Labels of what it looks at.
+    /// The labels of its keys.
     pub keys: Arc<[String]>,
-    /// Tokens to which it adds something: all of them, and none of a head of the source.
+    /// The number of tokens to which it contributes: all of them, or none for a head of the source.
     pub tokens: usize,
     cells: HeadCells,
 }
 
 impl HeadRow {
-    /// All heads of a model.
+    /// Returns all heads of a model.
     pub fn all(model: &ModelSnapshot, labels: &HeadLabels) -> Vec<Self> {
         let modes = &model.interventions.heads;
         let is_on = |mode: &HeadMode<f32>| *mode != HeadMode::Off;
@@ -62,28 +62,28 @@ impl HeadRow {
         cells.into_iter().zip(modes).enumerate().map(row).collect()
     }
 
-    /// The factor of its output; none where its attention weights are not its own.
+    /// Returns the factor of its output; `None` if its attention weights were replaced.
     pub fn gain(&self) -> Option<f32> {
         self.mode.takes_gain().then(|| self.mode.gain())
     }
 
-    /// `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`: length of the head's contribution to a token.
+    /// Returns `‖Σ_j α_ij (x_j W_V + b_V) W_O‖`, the length of the head's contribution to a token.
     pub fn move_length(&self, query: usize) -> f32 {
         self.cells.head_length(query)
     }
 
-    /// Lengths of the head's contributions to all tokens.
+    /// Returns the lengths of the head's contributions to all tokens.
     pub fn move_lengths(&self) -> impl Iterator<Item = f32> {
         (0..self.tokens).map(|query| self.move_length(query))
     }
 
-    /// The key that a token weighs most in this head, with the weight.
+    /// Returns the key with the largest weight for a token in this head, and the weight.
     pub fn strongest(&self, query: usize) -> (usize, f32) {
         strongest(self.cells.weights(query))
     }
 }
 
-/// The largest and where it is, the first of equals.
+/// Returns the index of the largest number, the first if several are equal, and the number.
 pub(crate) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
     row.enumerate()
         .fold((0, f32::NEG_INFINITY), |best, (key, weight)| if weight > best.1 { (key, weight) } else { best })
@@ -91,10 +91,10 @@ pub(crate) fn strongest(row: impl Iterator<Item = f32>) -> (usize, f32) {
 
 pub struct HeadLabels<'a> {
     architecture: &'a Architecture,
-    /// Words of the sentence that is read.
+    /// The words of the sentence.
     pub tokens: Vec<String>,
     pub(super) source: Vec<String>,
-    /// Names of the blocks.
+    /// The names of the blocks.
     blocks: Vec<String>,
 }
 
@@ -108,23 +108,23 @@ impl<'a> HeadLabels<'a> {
         Self { architecture, tokens: token_labels(&sentence.tokens), source, blocks }
     }
 
-    /// `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head 1` and
-    /// `Cross-attention, head 1`, with their layer where there are several.
+    /// Returns the name of a head: `Head 1`; `Layer 2, head 1`; with a source `Source, head 1`, `Self-attention, head
+    /// 1` and `Cross-attention, head 1`, with the layer if there are several.
     pub fn title(&self, head: usize) -> String {
         capitalised(&self.architecture.head_name(head))
     }
 
-    /// Name of the head's block: `Layer 2`, `Source`; empty where there is only one.
+    /// Returns the name of the head's block, such as `Layer 2` or `Source`; empty if there is only one.
     pub fn block(&self, head: usize) -> String {
         self.blocks[self.architecture.head(head).0].clone()
     }
 
-    /// Names of all blocks, in the order of their heads.
+    /// Returns the names of all blocks, in order.
     pub fn blocks(&self) -> Vec<String> {
         self.blocks.clone()
     }
 
-    /// Its queries are words of the source.
+    /// Returns whether the head's queries are words of the source.
     pub fn is_of_source(&self, head: usize) -> bool {
         self.architecture.has_source() && self.architecture.head(head).0 < self.architecture.source_blocks.len()
     }
@@ -133,13 +133,13 @@ impl<'a> HeadLabels<'a> {
         if self.is_of_source(head) { &self.source } else { &self.tokens }
     }
 
-    /// Its keys are words of the source.
+    /// Returns whether the head's keys are words of the source.
     pub fn keys_are_source(&self, head: usize) -> bool {
         let has_source = self.architecture.has_source();
         has_source && (self.is_of_source(head) || self.architecture.head(head).1.attends_to_source())
     }
 
-    /// The first head whose queries are words of the sentence.
+    /// Returns the first head whose queries are words of the sentence.
     pub fn first_of_sentence(&self) -> usize {
         let heads = self.architecture.heads();
         (0..heads).find(|head| !self.is_of_source(*head)).unwrap_or(heads)
@@ -150,7 +150,7 @@ impl<'a> HeadLabels<'a> {
     }
 }
 
-/// A head's place in the tensors, in words.
+/// Returns a head's place in the tensors, in words.
 pub fn place_of(architecture: &Architecture, head: usize) -> String {
     let (block, config, own) = architecture.head(head);
     let AttentionConfig { projected, output, .. } = config.attention;
@@ -174,7 +174,7 @@ pub fn place_of(architecture: &Architecture, head: usize) -> String {
     [Some(from), distances, to].into_iter().flatten().collect()
 }
 
-/// Distance from a query to a key that a column of `B` is for; below 0 where the key stands to the left.
+/// Returns the distance from a query to a key for a column of `B`; negative if the key is to the left.
 pub fn distance_of(col: usize, cols: usize) -> isize {
     col as isize - cols as isize / 2
 }
@@ -205,7 +205,7 @@ impl Side {
 
 #[derive(Clone, Debug)]
 pub struct AllHeadsModel {
-    /// The same `Arc` as long as the sentence's numbers are the same.
+    /// The content, which is the same `Arc` as long as the sentence's numbers are the same.
     pub content: Arc<AllHeads>,
 }
 
@@ -214,7 +214,7 @@ pub struct AllHeadsModel {
 pub struct AllHeads {
     sentence: Arc<SentenceSnapshot>,
     interventions: Arc<Interventions<f32>>,
-    /// In the order in which they are computed.
+    /// The layers, in the order of computation.
     pub layers: Vec<HeadLayer>,
     pub heads: Vec<HeadSummary>,
     pub sinks: Sinks,
@@ -223,37 +223,37 @@ pub struct AllHeads {
 /// The heads of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadLayer {
-    /// `Layer 2`, `Cross-attention`; empty where there is only one.
+    /// `Layer 2` or `Cross-attention`; empty if there is only one.
     pub title: String,
-    /// Counted over all.
+    /// The indices of the heads, counted over all blocks.
     pub heads: std::ops::Range<usize>,
 }
 
-/// A head and what is measured of it.
+/// A head and its measures.
 #[derive(Clone, Debug)]
 pub struct HeadSummary {
     pub head: usize,
-    /// `Layer 2, head 1`
+    /// Such as `Layer 2, head 1`.
     pub title: String,
     pub layer: usize,
-    /// Its place within its layer.
+    /// The index of the head within its layer.
     pub own: usize,
     pub enabled: bool,
-    /// Its queries are those of the source, and no words of the stage.
+    /// Whether its queries are words of the source instead of the stage's tokens.
     pub is_of_source: bool,
     pub queries: usize,
     pub keys: usize,
     pub cells: HeadCells,
-    /// By the places of [`HeadMeasure::ALL`].
+    /// The measures, in the order of [`HeadMeasure::ALL`].
     measures: Vec<Option<f32>>,
 }
 
-/// A head's map in at most the given number of rows and columns.
+/// A head's map, reduced to a limited number of rows and columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thumbnail {
     pub rows: usize,
     pub cols: usize,
-    /// Between 0 and 1, row by row; `None` where sinks are hidden.
+    /// The values between 0 and 1, row by row; `None` where sinks are hidden.
     pub shares: Vec<Option<f32>>,
 }
 
@@ -308,12 +308,12 @@ impl AllHeads {
         Self { sentence, interventions, layers, heads, sinks }
     }
 
-    /// The most heads that a layer has.
+    /// Returns the largest number of heads in a layer.
     pub fn columns(&self) -> usize {
         self.layers.iter().map(|layer| layer.heads.len()).max().unwrap_or(0)
     }
 
-    /// All heads by a measure, those without it last; of equals the first.
+    /// Returns all heads by a measure, in order; those without it come last, and equal ones stay in order.
     pub fn ranked(&self, measure: HeadMeasure, is_largest_first: bool) -> Vec<usize> {
         let mut ranked: Vec<(usize, Option<f32>)> =
             self.heads.iter().map(|head| (head.head, head.measure(measure))).collect();
@@ -325,13 +325,13 @@ impl AllHeads {
         ranked.into_iter().map(|(head, _)| head).collect()
     }
 
-    /// The heads with the largest of a measure, above 0.
+    /// Returns the heads with the largest values of a measure, above 0.
     pub fn strongest(&self, measure: HeadMeasure, count: usize) -> Vec<usize> {
         let has_some = |head: &usize| self.heads[*head].measure(measure).is_some_and(|found| found > 0.0);
         self.ranked(measure, true).into_iter().filter(has_some).take(count).collect()
     }
 
-    /// The largest value of a measure that any head has, to which bars are drawn: 1 of a share.
+    /// Returns the value of a full bar: 1 for a share, or the largest value of any head.
     pub fn full(&self, measure: HeadMeasure) -> f32 {
         if measure.is_share() {
             return 1.0;
@@ -339,7 +339,8 @@ impl AllHeads {
         self.heads.iter().filter_map(|head| head.measure(measure)).fold(0.0, f32::max)
     }
 
-    /// A head's map, each cell the largest of those that fall on it: a thin diagonal stays.
+    /// Returns a head's reduced map. Each cell is the largest of those that it covers, so that a thin diagonal stays
+    /// visible.
     pub fn thumbnail(&self, head: usize, side: usize, reading: Reading) -> Thumbnail {
         let HeadSummary { queries, keys, ref cells, .. } = self.heads[head];
         let (rows, cols) = (queries.min(side), keys.min(side));
@@ -358,7 +359,7 @@ impl AllHeads {
         Thumbnail { rows, cols, shares }
     }
 
-    /// Every head and every measure as a table.
+    /// Returns every head with every measure as a table.
     pub fn tsv(&self) -> String {
         let titles = HeadMeasure::ALL.map(|measure| measure_words(measure).title).join("\t");
         let row = |head: &HeadSummary| {
@@ -370,18 +371,18 @@ impl AllHeads {
 }
 
 impl HeadSummary {
-    /// The rows of its map that a query takes, as shares of the height.
+    /// Returns the range of the map's height that a query takes, as shares.
     pub fn row_of(&self, query: usize) -> Option<Range<f32>> {
         let share = |row: usize| row as f32 / self.queries as f32;
         (!self.is_of_source && query < self.queries).then(|| share(query)..share(query + 1))
     }
 
-    /// `None` where the sentence has nothing of the kind.
+    /// Returns a measure; `None` if the sentence has nothing to measure it by.
     pub fn measure(&self, measure: HeadMeasure) -> Option<f32> {
         self.measures[measure.place()]
     }
 
-    /// The head and a measure of it: `Layer 2, head 1: previous token 0.41`.
+    /// Returns a text with the head and a measure: `Layer 2, head 1: previous token 0.41`.
     pub fn say(&self, measure: HeadMeasure) -> String {
         let words = measure_words(measure);
         let found =
@@ -390,7 +391,7 @@ impl HeadSummary {
         format!("{}{off}: {} {found}", self.title, words.title)
     }
 
-    /// All measures in words, a line each.
+    /// Returns all measures as text, one a line.
     pub fn lines(&self) -> Vec<String> {
         let line = |measure: HeadMeasure| {
             let found = self.measure(measure)?;
@@ -400,7 +401,7 @@ impl HeadSummary {
     }
 }
 
-/// The patterns that are measured in each attention: of the source, of the sentence, and from one to the other.
+/// The patterns that are measured in each kind of attention: in the source, in the sentence, and from one to the other.
 struct Patterns {
     of_source: HeadPatterns,
     of_sentence: HeadPatterns,
@@ -432,7 +433,7 @@ fn measured(token: &Token) -> MeasuredToken {
     MeasuredToken { word: token.word, is_added: token.piece.as_ref().is_some_and(|piece| piece.is_added) }
 }
 
-/// A measure in words.
+/// The name and the explanation of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasureWords {
     pub title: &'static str,
@@ -441,7 +442,7 @@ pub struct MeasureWords {
     pub source: &'static str,
 }
 
-/// The words of a measure.
+/// Returns the texts of a measure.
 pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
     const CLARK: &str = "Clark et al. 2019";
     const LENS: &str = "TransformerLens, head_detector";

@@ -1,5 +1,6 @@
-//! Near meanings: which words are near a token before attention and after it, and the senses of one word. Of a word's
-//! senses: the sentences of a list, how far its occurrences lie apart after each layer, and where the senses part.
+//! Words with near meanings: the neighbours of a token before and after attention, and the senses of one word: the
+//! sentences of a list, the distances of the word's occurrences after each layer, and the layer at which the senses
+//! separate.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,11 +30,11 @@ use crate::explain::reader::EntryReader;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighboursModel {
     pub tokens: Vec<TokenNeighbours>,
-    /// The words of the sentence, where some are cut into pieces.
+    /// The words that are split into pieces, if there are any.
     pub words: Vec<CutWord>,
 }
 
-/// A word by its pieces.
+/// A word with its pieces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutWord {
     pub label: String,
@@ -43,7 +44,7 @@ pub struct CutWord {
 }
 
 impl CutWord {
-    /// Says whose neighbours are shown, where the word has several pieces.
+    /// Returns a note that says whose neighbours are shown, if the word has several pieces.
     pub fn note(&self, tokens: &[TokenNeighbours]) -> Option<String> {
         let Self { label, first, pieces } = self;
         let piece = &tokens.get(*first)?.label;
@@ -53,7 +54,7 @@ impl CutWord {
     }
 }
 
-/// Neighbours of one token.
+/// The neighbours of one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenNeighbours {
     pub label: String,
@@ -62,7 +63,7 @@ pub struct TokenNeighbours {
 }
 
 impl TokenNeighbours {
-    /// All of them, by either measure.
+    /// Returns all neighbours, by either measure.
     pub fn words(&self) -> Vec<&str> {
         let lists = [&self.before, &self.after].into_iter().flat_map(|near| [&near.by_cosine, &near.by_distance]);
         lists.flatten().map(|near| near.word.as_str()).collect()
@@ -76,7 +77,7 @@ pub struct NearWords {
 }
 
 impl NearWords {
-    /// The nearest first.
+    /// Returns the neighbours by a measure, the nearest first.
     pub fn by(&self, measure: Measure) -> &[NearWord] {
         match measure {
             Measure::Cosine => &self.by_cosine,
@@ -88,13 +89,13 @@ impl NearWords {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearWord {
     pub word: String,
-    /// Row of the vocabulary.
+    /// The word's row in the vocabulary.
     pub row: usize,
-    /// Index into the lesson's groups.
+    /// The index of its group among the lesson's.
     pub group: Option<usize>,
     pub cosine: f32,
     pub distance: f32,
-    /// Missing from the other list.
+    /// Whether the word is missing from the other list.
     pub is_new: bool,
 }
 
@@ -107,16 +108,16 @@ impl NearWord {
     }
 }
 
-/// Neighbours of a token behind a layer, measured when they are asked for.
+/// The neighbours of a token after a layer, which are computed on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerNeighbours {
-    /// `after layer 2`
+    /// Such as `after layer 2`.
     pub title: String,
     pub words: NearWords,
 }
 
 impl LayerNeighbours {
-    /// Neighbours of a token after a layer, by the layer's number over all blocks.
+    /// Finds the neighbours of a token after a layer, which is given by its index over all blocks.
     pub fn of(snapshot: &Snapshot, (token, block): (usize, usize)) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let reader = EntryReader::of(snapshot)?;
@@ -130,16 +131,16 @@ impl LayerNeighbours {
     }
 }
 
-/// Words near an expression of words such as `king - man + woman`, among the whole vocabulary.
+/// The words near an expression such as `king - man + woman`, in the whole vocabulary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NearExpression {
     pub words: NearWords,
-    /// Why there are none.
+    /// The reason why there are none.
     pub fault: Option<String>,
 }
 
 impl Model for NearExpression {
-    /// The expression, and whether its own words count as answers.
+    /// The expression, and whether its own words may be among the results.
     type Choice = (String, bool);
 
     fn make(snapshot: &Arc<Snapshot>, (text, with_own): &Self::Choice, _: Option<&Self>) -> Option<Self> {
@@ -152,7 +153,8 @@ impl Model for NearExpression {
     }
 }
 
-/// By cosine the words near the sum of the directions, by distance those near the sum of the vectors.
+/// Finds neighbours by both measures: by cosine those of the sum of directions, by distance those of the sum of
+/// vectors.
 fn near_expression(space: &StaticSpace, expression: &Expression, with_own: bool) -> NearWords {
     let rows = expression.rows();
     let except = if with_own { &[][..] } else { &rows[..] };
@@ -166,7 +168,7 @@ fn near_expression(space: &StaticSpace, expression: &Expression, with_own: bool)
 }
 
 impl NeighboursModel {
-    /// `None` until there is a model.
+    /// Returns the neighbours; `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, sentence) = (snapshot.space.as_ref()?, &snapshot.model.as_ref()?.sentence);
         let words = |own: &Neighbours, other: &Neighbours| near_words(space, own, other);
@@ -212,27 +214,27 @@ type Point = [f32; 3];
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensesModel {
     pub word: String,
-    /// Why no sentence could have the word.
+    /// The reason why no sentence can have the word.
     pub word_fault: Option<String>,
-    /// The stage shows the word in its sentences.
+    /// Whether the stage shows the word in its sentences.
     pub is_on: bool,
     pub rows: Vec<SenseRowModel>,
-    /// Scores at the static vectors and after each layer; none until they are measured.
+    /// The scores of the static vectors and after each layer; empty until they are measured.
     pub layers: Vec<SenseScores>,
-    /// The words on what is still missing, or on how far the work is; `None` where all is measured.
+    /// A text on what is missing, or on the progress; `None` when everything is measured.
     pub waits_for: Option<String>,
-    /// Where the senses part, in a sentence.
+    /// A sentence that says at which layer the senses separate.
     pub said: Option<String>,
-    /// Sentences of the lesson with one word in common, for a list that is empty.
+    /// Sentences of the lesson with one word in common, as a suggestion for an empty list.
     pub suggestion: Option<SenseList>,
-    /// The picture leaves dimensions out, so that axes can be fitted to these points.
+    /// Whether the picture leaves dimensions out, so that axes can be fitted to these points.
     pub can_refit: bool,
-    /// Letters that the list has, in their order.
+    /// The letters of the senses in the list, in order.
     letters: Vec<char>,
-    /// The lesson's groups, whose hues come before those of senses.
+    /// The number of the lesson's groups, whose hues come before those of senses.
     groups: usize,
     occurrences: Vec<OccurrenceModel>,
-    /// How much of the occurrences the axes show.
+    /// The shares of the occurrences' variance that the axes show.
     shares: Arc<TokenShares>,
 }
 
@@ -241,35 +243,35 @@ pub struct SensesModel {
 pub struct SenseRowModel {
     pub text: String,
     pub sense: Option<char>,
-    /// A caution, or why it is not measured.
+    /// A warning, or the reason why the sentence is not measured.
     pub said: Option<String>,
-    /// Whether it is not measured, though something is written.
+    /// Whether the sentence is not measured although it is not empty.
     pub is_left_out: bool,
 }
 
 /// A sentence in which the word was found.
 #[derive(Clone, Debug, PartialEq)]
 struct OccurrenceModel {
-    /// Index into the rows.
+    /// The index of its row.
     sentence: usize,
-    /// `3 the bank of`
+    /// Such as `3 the bank of`.
     label: String,
     sense: Option<char>,
-    /// Its places: static, and after each layer.
+    /// Its positions: static, and after each layer.
     stops: Vec<Point>,
-    /// The nearest other one, at the same: its sentence, and the cosine.
+    /// At each of these, the sentence of the nearest other occurrence, and their cosine.
     nearest: Vec<Option<(usize, f64)>>,
 }
 
-/// The sentence in which the word is nearest to that of another one.
+/// The sentence whose occurrence of the word is nearest to that of a given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearestModel {
     pub said: String,
-    /// The two have different senses.
+    /// Whether the two have different senses.
     pub is_of_another: bool,
 }
 
-/// A line over the layers.
+/// A curve over the layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenseCurve {
     Within,
@@ -290,7 +292,7 @@ impl SenseCurve {
         }
     }
 
-    /// Its definition.
+    /// Returns its definition.
     pub fn about(self) -> &'static str {
         match self {
             Self::Within => "Mean cosine of the word's vectors over the pairs of sentences with the same sense",
@@ -309,13 +311,13 @@ impl SenseCurve {
         }
     }
 
-    /// The score of a layer, `over` its baseline or as it is.
+    /// Returns the score of a layer, minus its baseline if `over` is true.
     pub fn of(self, scores: &SenseScores, over: bool) -> Option<f64> {
         let cosine = match self {
             Self::Within => scores.within,
             Self::Between => scores.between,
             Self::All => scores.all,
-            // A share of the sentences: the nearest is the nearest over any baseline.
+            // This is a share of the sentences, which no baseline changes.
             Self::Nearest => return scores.nearest,
             Self::Baseline => return scores.baseline.filter(|_| !over),
         };
@@ -324,7 +326,7 @@ impl SenseCurve {
 }
 
 impl SensesModel {
-    /// `None` until there is a model.
+    /// Returns the senses; `None` until there is a model.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let senses = &*model.senses;
@@ -359,13 +361,14 @@ impl SensesModel {
         })
     }
 
-    /// The hue of a sense, as an index among those of groups.
+    /// Returns the hue of a sense, as an index among those of groups.
     pub fn hue(&self, sense: Option<char>) -> Option<usize> {
         let at = self.letters.iter().position(|letter| Some(*letter) == sense)?;
         Some(self.groups + at)
     }
 
-    /// The sense that a click gives a sentence instead of its own: each that the others have, one more, and none.
+    /// Returns the sense that a click gives to a sentence: it goes through those of the other sentences, a new one, and
+    /// none.
     pub fn next_sense(&self, row: usize) -> Option<char> {
         let others = || self.rows.iter().enumerate().filter(move |(at, _)| *at != row).filter_map(|(_, row)| row.sense);
         let new = SENSES.clone().find(|letter| !others().any(|other| other == *letter));
@@ -373,18 +376,18 @@ impl SensesModel {
         others().chain(new).filter(|letter| own.is_none_or(|own| *letter > own)).min()
     }
 
-    /// The points of the stage in words, and where the senses part.
+    /// Describes the points on the stage, and says where the senses separate.
     pub fn about(&self) -> String {
         let said = self.said.as_ref().map_or_else(String::new, |said| format!(" {said}"));
         format!("Each point is “{}” in one of {} sentences.{said}", self.word, self.occurrences.len())
     }
 
-    /// The layers that the word passes.
+    /// Returns the number of layers.
     pub fn last_layer(&self) -> usize {
         self.layers.len().saturating_sub(1)
     }
 
-    /// The lines that there are: of senses, where some are given.
+    /// Returns the available curves; those of senses require that senses are given.
     pub fn curves(&self) -> Vec<SenseCurve> {
         let has = |curve: &SenseCurve| self.layers.iter().any(|scores| curve.of(scores, false).is_some());
         let of_senses = [SenseCurve::Within, SenseCurve::Between, SenseCurve::Nearest];
@@ -397,13 +400,13 @@ impl SensesModel {
         curves
     }
 
-    /// The points of a line: layers, and the scores that they have.
+    /// Returns the points of a curve: the layers, and their scores.
     pub fn points(&self, curve: SenseCurve, over: bool) -> Vec<[f64; 2]> {
         let scores = self.layers.iter().enumerate();
         scores.filter_map(|(layer, scores)| Some([layer as f64, curve.of(scores, over)?])).collect()
     }
 
-    /// The nearest other sentence after a layer; none where all are at one place.
+    /// Returns the nearest other sentence after a layer; `None` if all occurrences are at one position.
     pub fn nearest(&self, row: usize, layer: usize) -> Option<NearestModel> {
         let occurrence = self.occurrences.iter().find(|of| of.sentence == row).filter(|_| layer > 0)?;
         let (sentence, cosine) = (*occurrence.nearest.get(layer)?)?;
@@ -415,18 +418,18 @@ impl SensesModel {
         Some(NearestModel { said: super::sentence(&said), is_of_another })
     }
 
-    /// The sentence of a point of the stage.
+    /// Returns the sentence of a point on the stage.
     pub fn sentence_of(&self, point: usize) -> Option<usize> {
         self.occurrences.get(point).map(|of| of.sentence)
     }
 
-    /// There is something for the stage to show.
+    /// Returns whether the stage has something to show.
     pub fn is_shown(&self) -> bool {
         self.is_on && self.occurrences.first().is_some_and(|of| of.stops.len() > 1)
     }
 }
 
-/// Sentences that are the only one of their sense, while there is another sense.
+/// Returns the sentences that are the only one of their sense, while there is another sense.
 fn alone_of_their_sense(senses: &SensesSnapshot) -> Vec<usize> {
     let mut of_sense: BTreeMap<char, Vec<usize>> = BTreeMap::new();
     for (index, (sentence, row)) in senses.list.sentences.iter().zip(senses.rows.iter()).enumerate() {
@@ -473,7 +476,7 @@ fn waits_for(senses: &SensesSnapshot, is_training: bool) -> Option<String> {
     Some(said)
 }
 
-/// Where the senses part.
+/// Describes where the senses separate.
 fn part(layers: &[SenseScores]) -> Option<String> {
     let apart = |scores: &SenseScores| Some(scores.within? - scores.between?);
     let widest = layers.iter().enumerate().filter_map(|(layer, scores)| Some((layer, apart(scores)?, scores)));
@@ -492,7 +495,7 @@ fn part(layers: &[SenseScores]) -> Option<String> {
     ))
 }
 
-/// `after layer 3`; `before all layers`.
+/// Returns `after layer 3`, or `before all layers`.
 pub fn after(layer: usize) -> String {
     if layer == 0 { "before all layers".to_owned() } else { format!("after layer {layer}") }
 }
@@ -519,9 +522,9 @@ fn occurrences(senses: &SensesSnapshot, measured: &MeasuredSenses) -> Vec<Occurr
     all.iter().enumerate().map(occurrence).collect()
 }
 
-/// The number of a sentence with the words around the one that is looked at.
+/// Returns the number of a sentence, with the words around the one in question.
 fn label(list: &SenseList, sentence: usize) -> String {
-    /// Words on each side.
+    /// The number of words on each side.
     const AROUND: usize = 1;
     let words: Vec<&str> = list.sentences[sentence].text.split_whitespace().collect();
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
@@ -531,7 +534,7 @@ fn label(list: &SenseList, sentence: usize) -> String {
     format!("{} {}", sentence + 1, words[from..to].join(" "))
 }
 
-/// The word of the sentence on the stage at a token, as it is written.
+/// Returns the word of the sentence on the stage at a token, as it is written.
 pub fn written_at(snapshot: &Snapshot, token: Option<usize>) -> Option<String> {
     let sentence = &snapshot.model.as_ref()?.sentence;
     let pieces =
@@ -539,8 +542,8 @@ pub fn written_at(snapshot: &Snapshot, token: Option<usize>) -> Option<String> {
     sentence.written_word(&pieces).map(str::to_owned)
 }
 
-/// A list of the lesson's own: the probes of its first word, as many of each sense as there is room for; or else the sentences
-/// with the longest word that several have in common with the one on the stage.
+/// Suggests a list from the lesson: the probes of its first word, with as many of each sense as there is room for; or
+/// else the sentences with the longest word that several share with the one on the stage.
 fn suggestion(snapshot: &Snapshot, model: &ModelSnapshot) -> Option<SenseList> {
     of_probes(&snapshot.lesson.probes).or_else(|| {
         let texts: Vec<String> = snapshot.lesson.sentences.iter().map(|words| words.join(" ")).collect();
@@ -550,14 +553,14 @@ fn suggestion(snapshot: &Snapshot, model: &ModelSnapshot) -> Option<SenseList> {
         let ranked = tokenize(&model.sentence.written()).into_iter();
         let ranked =
             ranked.map(|word| (word.chars().count(), with(&word).len(), word)).filter(|(_, count, _)| *count > 1);
-        // A word that the lesson is about is rather a long one than an article.
+        // The word that a lesson is about is more likely to be long than an article is.
         let (.., word) = ranked.max_by_key(|(length, count, _)| (*length, *count))?;
         let sentence = |text: &String| SenseSentence { text: text.clone(), sense: None };
         Some(SenseList { sentences: with(&word).into_iter().map(sentence).collect(), word })
     })
 }
 
-/// The sentence on the stage with one of its words, and the lesson's other sentences that have it too.
+/// Returns the sentence on the stage with one of its words, and the lesson's other sentences with that word.
 pub fn list_with(snapshot: &Snapshot, word: &str) -> Option<SenseList> {
     let own = snapshot.model.as_ref()?.sentence.written();
     let wanted = word.to_lowercase();
@@ -587,7 +590,7 @@ fn of_probes(probes: &[Probe]) -> Option<SenseList> {
 }
 
 impl StageModel {
-    /// The same stage with the word in its sentences instead of the words of one sentence.
+    /// Returns the stage with the word in its sentences instead of the words of one sentence.
     #[must_use]
     pub fn of_senses(mut self, senses: &SensesModel) -> Self {
         self.groups.extend(senses.letters.iter().map(|letter| format!("sense {letter}")));
@@ -605,7 +608,7 @@ impl StageModel {
 }
 
 impl SensesModel {
-    /// The places of a point of the stage before a layer and after it.
+    /// Returns the positions of a point before and after a layer.
     pub fn way(&self, point: usize, layer: usize) -> Option<(Point, Point)> {
         let stops = &self.occurrences.get(point)?.stops;
         Some((*stops.get(layer)?, *stops.get(layer + 1)?))

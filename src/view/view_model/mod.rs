@@ -1,7 +1,7 @@
-//! Snapshot -> what each panel and the stage shows: plain data, tested as text, without a window.
+//! The content of each panel and of the stage, derived from a snapshot: plain data, tested as text, without a window.
 //!
-//! Nothing here computes a tensor: every number is an entry of a [`attune_core::kernel::Snapshot`]. Each
-//! [`Model`] of one snapshot is made when it is first asked for: what nobody looks at is never made.
+//! No tensor is computed here: every number is an entry of a [`attune_core::kernel::Snapshot`]. Each [`Model`] of a
+//! snapshot is made when it is first requested, so models that are not shown are never made.
 
 pub mod answers;
 pub mod attention;
@@ -36,42 +36,43 @@ use attune_core::kernel::snapshot::{Snapshot, Token};
 
 use self::spaces::TwoSpaces;
 
-/// The words with a capital letter.
+/// Returns a text with an initial capital letter.
 pub fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The words with a capital letter and a full stop, but behind a question.
+/// Returns a text with an initial capital letter and, unless it is a question, a full stop.
 pub fn sentence(words: &str) -> String {
     capitalised(words) + if words.ends_with('?') { "" } else { "." }
 }
 
-/// Two decimals, with a minus that can be seen.
+/// Formats a number with two decimals and a long minus sign.
 pub fn number(x: f64) -> String {
     format!("{x:.2}").replace('-', "−")
 }
 
-/// A word as a sentence names it.
+/// Quotes a word for use in a sentence.
 pub(crate) fn quoted(word: &str) -> String {
     format!("“{word}”")
 }
 
-/// A token as a sentence names it; empty where there is none.
+/// Quotes a token for use in a sentence; empty if there is no such token.
 pub(crate) fn quoted_token(tokens: &[Token], at: usize) -> String {
     token_labels(tokens).get(at).map_or_else(String::new, |label| quoted(label))
 }
 
 /// The content of a panel, made from a snapshot.
 pub trait Model: Sized + Send + Sync + 'static {
-    /// The choice that it follows beside the snapshot: a word, a head, a number; `()` where there is none.
+    /// The choice on which the model depends besides the snapshot: a word, a head, a number; `()` if there is none.
     type Choice: Clone + PartialEq + Send + Sync + 'static;
 
-    /// `None` while the kernel is not that far. `before` is the last one made, and lends what has not changed.
+    /// Makes the model; returns `None` until the kernel has what it needs. `before` is the last one made, whose
+    /// unchanged parts are reused.
     fn make(snapshot: &Arc<Snapshot>, choice: &Self::Choice, before: Option<&Self>) -> Option<Self>;
 }
 
-/// Declares models by the function that makes them: of a snapshot alone, of a choice beside it, or of the last one made.
+/// Declares models by the function that makes them: from a snapshot alone, with a choice, or with the last one made.
 macro_rules! models {
     (of(snapshot): $($model:ty),*) => {
         $(impl Model for $model {
@@ -113,7 +114,7 @@ models!(after(snapshot, before): axes::AxisOrders, features::Features, heads::Al
 models!(after(snapshot, before): stage::StageModel, tensors::WeightsModel);
 models!(of(snapshot, before): answers::AnswersModel, notebook::NotebookModel, sentences::SentencesModel);
 
-/// The latest snapshot of another model beside the one that is shown.
+/// The latest snapshot of another model, which is compared with the open one.
 #[derive(Clone, Debug)]
 pub struct ModelBeside(pub Arc<Snapshot>);
 
@@ -123,21 +124,21 @@ impl PartialEq for ModelBeside {
     }
 }
 
-/// The latest snapshot, and the models that were made of it so far.
+/// The latest snapshot, and the models made from it so far.
 #[derive(Default)]
 pub struct Models {
     snapshot: Option<Arc<Snapshot>>,
-    /// Another model beside it, as far as it is.
+    /// Another model for comparison, if it is open.
     pub beside: Option<ModelBeside>,
-    /// Another file of vectors beside the one that is shown.
+    /// Another file of vectors for comparison.
     pub spaces: Option<Arc<TwoSpaces>>,
-    /// Counts snapshots, so that a model tells whether it is of this one.
+    /// A counter of snapshots, by which a model is recognized as current.
     shown: u64,
-    /// The models of each type that were asked for last, the latest at the end.
+    /// The models of each type that were requested last, the latest at the end.
     made: Mutex<HashMap<TypeId, Vec<Made>>>,
 }
 
-/// Choices of one type that are kept at the same time: as many as several panels and the stage follow in one frame.
+/// The number of choices of a type that are cached: as many as panels and the stage use in one frame.
 const CHOICES_MAX: usize = 8;
 
 struct Made {
@@ -153,20 +154,21 @@ impl Made {
 }
 
 impl Models {
-    /// Models of `snapshot`.
+    /// Returns the models of `snapshot`, none of which is made yet.
     pub fn of(snapshot: Arc<Snapshot>) -> Self {
         let mut models = Self::default();
         models.show(snapshot);
         models
     }
 
-    /// Makes `snapshot` the one whose models are asked for.
+    /// Replaces the current snapshot.
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
         let is_of = |spaces: &Arc<TwoSpaces>| snapshot.space.as_ref().is_some_and(|space| spaces.is_of(space));
         self.spaces = self.spaces.take().filter(is_of);
         self.snapshot = Some(snapshot);
         self.shown += 1;
-        // A model that nobody asked for any more would keep an old snapshot alive; of the one before, the latest is enough.
+        // Models that are no longer requested would keep old snapshots alive. Of those of the previous snapshot, the
+        // latest is kept for reuse.
         let shown = self.shown;
         let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
         made.values_mut().for_each(|made| _ = made.drain(..made.len().saturating_sub(1)));
@@ -177,12 +179,12 @@ impl Models {
         self.snapshot.as_ref()
     }
 
-    /// The model of the snapshot alone.
+    /// Returns the model of the snapshot that depends on no choice.
     pub fn get<M: Model<Choice = ()>>(&self) -> Option<Arc<M>> {
         self.of_choice(&())
     }
 
-    /// The model that follows a choice.
+    /// Returns the model for a choice.
     pub fn of_choice<M: Model>(&self, choice: &M::Choice) -> Option<Arc<M>> {
         let snapshot = self.snapshot.as_ref()?;
         let before = {
@@ -198,7 +200,7 @@ impl Models {
             }
             all.last().and_then(Made::model::<M>)
         };
-        // Made without the lock: it may ask for others.
+        // Made without holding the lock, because it may request other models.
         let model = M::make(snapshot, choice, before.as_deref()).map(Arc::new);
         let made = Made {
             shown: self.shown,

@@ -1,5 +1,5 @@
-//! The notebook: the learner's cells as they stand, with the words and numbers beside them; and the expressions within their
-//! texts as a reader sees them: a number or a word, and whether it is still the one that the text is about.
+//! The notebook: the learner's cells with the texts and numbers beside them, and the live expressions within texts:
+//! each a number or a word, with whether it is still the value that the text describes.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -30,31 +30,31 @@ pub struct NotebookModel {
     pub title: String,
     pub cells: Vec<CellModel>,
     pub auto_run: bool,
-    /// A cell runs or waits to.
+    /// Whether a cell runs or waits to run.
     pub is_running: bool,
-    /// Predictions and exercises that are done, of all there are.
+    /// The numbers of completed and of all predictions and exercises.
     pub tasks: Tasks,
-    /// The cell behind which nothing is shown yet.
+    /// The index of the closed gate after which no cell is shown.
     pub closed_gate: Option<usize>,
     pub history: HistorySnapshot,
-    /// The model's tensors, and then what each cell defines.
+    /// The names of the model's tensors, and then those that each cell defines.
     pub names: Arc<NotebookNames>,
-    /// How many of them each cell sees.
+    /// The number of these names that each cell sees.
     pub seen: Vec<usize>,
-    /// Names that every cell sees.
+    /// The names that every cell sees.
     pub live: Arc<[LiveName]>,
     /// The sentences that can be chosen, as text.
     pub sentences: Arc<[String]>,
-    /// The one on the stage, as text.
+    /// The sentence on the stage, as text.
     pub sentence: String,
-    /// The words that the stage shows of it.
+    /// The words of the sentence that the stage shows.
     pub words: Vec<String>,
     /// Its index among `sentences`, if it is one of them.
     pub selected: Option<usize>,
     pub notice: Option<Arc<str>>,
-    /// A tour of the model is being measured: how many texts have run.
+    /// The progress of a tour of the model: how many texts have run.
     pub touring: Option<Progress>,
-    /// In what the model and the stage are not as the lesson has them.
+    /// The differences of the model and the stage from the lesson's.
     differences: Arc<Differences>,
 }
 
@@ -63,28 +63,28 @@ pub struct CellModel {
     pub cell: Arc<DocumentCell>,
     pub shown: CellSnapshot,
     pub outputs: Arc<[OutputModel]>,
-    /// Beside the check of an exercise.
+    /// The value beside the check of an exercise.
     pub value: Arc<[OutputModel]>,
-    /// An exercise's answer beside what is expected, case by case.
+    /// The answers to an exercise beside the expected ones, for each case.
     pub compared: Arc<[ComparedModel]>,
-    /// The answer to an exercise is judged: it was tried, or it is right.
+    /// Whether the answer to an exercise is judged, because it was tried or is right.
     pub is_judged: bool,
-    /// `[3]`, `[*]` or `[ ]`, of code.
+    /// The label of a code cell: `[3]`, `[*]` or `[ ]`.
     pub label: String,
-    /// How it stands, in a word or two: `stale`, `from earlier`, `12 ms`.
+    /// The state in a word or two: `stale`, `from earlier`, `12 ms`.
     pub note: String,
-    /// A slider's value, once there is a model.
+    /// The value of a slider, once there is a model.
     pub turned: Option<f64>,
-    /// Level and words of each heading of a text.
+    /// The level and the words of each heading in the text.
     pub headings: Arc<[(usize, String)]>,
-    /// The expressions in its texts, where it has some.
+    /// The live expressions in the cell's texts, if there are any.
     pub live: Option<LiveCellModel>,
-    /// Names that the cells below see.
+    /// The names that the cells below see.
     defines: Arc<[Name]>,
 }
 
 impl CellModel {
-    /// `before`, the same cell, lends what has not changed.
+    /// Builds the model of a cell. `before` is the last model of the same cell, whose unchanged parts are reused.
     pub fn of(
         shown: &CellSnapshot,
         model: Option<&ModelSnapshot>,
@@ -124,7 +124,7 @@ impl CellModel {
         }
     }
 
-    /// Found without looking into it.
+    /// Returns whether the model is of this cell, by a comparison of pointers only.
     fn is_of(&self, shown: &CellSnapshot) -> bool {
         let CellSnapshot { cell, status, run, mistake, reads_model, shadows, live } = &self.shown;
         Arc::ptr_eq(cell, &shown.cell)
@@ -136,12 +136,12 @@ impl CellModel {
             && agree(live.as_ref(), shown.live.as_ref(), LiveTextSnapshot::is_same)
     }
 
-    /// The verdict on its last answer is that the answer is right.
+    /// Returns whether the last answer was judged right.
     pub fn is_right(&self) -> bool {
         is_right(&self.shown)
     }
 
-    /// A prediction that waits for the learner's answer.
+    /// Returns whether the cell is a prediction without an answer.
     fn awaits_answer(&self) -> bool {
         matches!(self.cell.answer, Answer::Predict { is_locked: false, .. })
     }
@@ -156,7 +156,7 @@ impl CellModel {
 }
 
 impl NotebookModel {
-    /// `before` lends what has not changed.
+    /// Builds the model. Unchanged parts of `before` are reused.
     pub fn of(snapshot: &Snapshot, before: Option<&NotebookModel>) -> NotebookModel {
         let lesson = &snapshot.lesson;
         let model = snapshot.model.as_ref();
@@ -196,7 +196,8 @@ impl NotebookModel {
         }
     }
 
-    /// Names in scope of a cell: the tensors and, unless it starts `clean`, the names that the cells above define.
+    /// Returns the names in a cell's scope: the tensors and, unless it starts `clean`, those that the cells above
+    /// define.
     pub fn scope(&self, index: usize, is_clean: bool) -> CompletionScope {
         let seen = self.seen.get(index).copied().filter(|_| !is_clean);
         CompletionScope::of(self.names.clone(), seen.unwrap_or(self.live.len()))
@@ -206,29 +207,31 @@ impl NotebookModel {
         self.cells.iter().position(|cell| **cell.id() == *id)
     }
 
-    /// The predictions above a cell, in the same section, that wait for the learner's answer: what follows may tell it.
+    /// Returns the unanswered predictions above a cell in the same section, whose answers the following cells may
+    /// reveal.
     pub fn questions_above(&self, index: usize) -> impl Iterator<Item = &CellModel> {
         let section = self.cells[..=index].iter().rposition(|cell| !cell.headings.is_empty()).unwrap_or(0);
         self.cells[section..index].iter().filter(|cell| cell.awaits_answer())
     }
 
-    /// The sentence of the last Stage cell above a cell, or the first one.
+    /// Returns the sentence of the last stage cell above a cell, or the first sentence.
     pub fn sentence_above(&self, id: &str) -> usize {
         sentence_above(self.cells.iter().map(|cell| &cell.cell), id)
     }
 
-    /// The predictions that wait for the learner's answer.
+    /// Returns the predictions without an answer.
     pub fn unanswered(&self) -> impl Iterator<Item = &CellId> {
         self.cells.iter().filter(|cell| cell.awaits_answer()).map(CellModel::id)
     }
 
-    /// In what the learner's model differs from the lesson's, which predictions ask: each in two or three words.
+    /// Returns how the learner's model differs from the lesson's, which predictions are about, each in two or three
+    /// words.
     pub fn model_changes(&self) -> Vec<&'static str> {
         let Differences { forward, weights, recipe, .. } = &*self.differences;
         forward.iter().chain(weights).chain(recipe).map(|difference| difference.mark).collect()
     }
 
-    /// Every section and task, those behind a closed gate too.
+    /// Returns every section and task, including those behind a closed gate.
     pub fn outline(&self) -> Vec<OutlineRow> {
         let mut level = 1;
         let mut rows = Vec::new();
@@ -244,7 +247,7 @@ impl NotebookModel {
         rows
     }
 
-    /// Cells that are in sight: those up to the first closed gate.
+    /// Returns the cells up to the first closed gate.
     pub fn open_cells(&self) -> &[CellModel] {
         let end = self.closed_gate.map_or(self.cells.len(), |gate| gate + 1);
         &self.cells[..end.min(self.cells.len())]
@@ -255,16 +258,16 @@ impl NotebookModel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineRow {
     pub id: CellId,
-    /// 1 of a heading `#`; of a task one more than its section.
+    /// The level: 1 for a heading `#`; for a task, one more than its section.
     pub level: usize,
     pub words: String,
-    /// Whether a task is done; none for a section.
+    /// Whether a task is completed; `None` for a section.
     pub done: Option<bool>,
-    /// True where it is not behind a closed gate.
+    /// Whether it is not behind a closed gate.
     pub is_open: bool,
 }
 
-/// The cells of the model before, by their places and, where some were moved, by their ids.
+/// The cells of the previous model, by index and, if some were moved, by id.
 struct Known<'a> {
     cells: &'a [CellModel],
     by_id: OnceCell<HashMap<&'a str, usize>>,
@@ -284,7 +287,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Whether both are missing, or both are there and the same.
+/// Returns whether both are missing, or both exist and are the same.
 fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => is_same(a, b),
@@ -293,7 +296,8 @@ fn agree<T>(a: Option<&T>, b: Option<&T>, is_same: impl Fn(&T, &T) -> bool) -> b
     }
 }
 
-/// Names that all cells see together, and how many of them each sees. The list is kept if nothing in it changed.
+/// Returns the names that all cells see together, and how many of them each sees. The old list is reused if nothing in
+/// it changed.
 fn names(
     cells: &[CellModel],
     live: &Arc<[LiveName]>,
@@ -325,7 +329,8 @@ fn names(
     (Arc::new(NotebookNames::new(live.chain(defined))), above.collect())
 }
 
-/// Names that a cell gives to those below. Before it has run, these are the names that its text will define.
+/// Returns the names that a cell defines for those below. Before it has run, these are the names that its text will
+/// define.
 fn defines(cell: &DocumentCell, run: Option<&RunSnapshot>) -> Arc<[Name]> {
     if let Some((name, value)) = cell.turned_variable() {
         return Arc::from([Name::plain(name, NameKind::Variable, format!("= {value}"))]);
@@ -368,7 +373,8 @@ fn outputs(run: Option<&RunSnapshot>) -> Shown {
     (OutputModel::all(&run.text, &run.outputs).into(), value.into(), compared.into())
 }
 
-/// An exercise that is done elsewhere runs by itself: nothing is said of it before the learner has changed something.
+/// Returns whether an exercise is judged. One that is solved outside of code is checked by itself, so it is not judged
+/// until the learner has changed something.
 fn is_judged(shown: &CellSnapshot) -> bool {
     let CellKind::Exercise(exercise) = &*shown.cell.kind else { return false };
     exercise.start.is_some() || is_right(shown) || shown.cell.attempts().tried > 0
@@ -404,7 +410,7 @@ fn note(shown: &CellSnapshot) -> String {
     }
 }
 
-/// `80 µs`, `1.2 ms` or `3.4 s`
+/// Formats a duration as `80 µs`, `1.2 ms` or `3.4 s`.
 fn elapsed(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
@@ -414,8 +420,8 @@ fn elapsed(time: Duration) -> String {
     }
 }
 
-/// A slider's value; `None` before there is a model, of the viewer's own time, and where the mask is
-/// neither of the two that a slider knows.
+/// Returns a slider's value; `None` before there is a model, for the viewer's own time, and if the mask is neither of
+/// the two that a slider can set.
 pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64> {
     let CellKind::Slider(slider) = &*cell.kind else { return None };
     match &slider.bind {
@@ -437,7 +443,7 @@ pub fn turned(cell: &DocumentCell, model: Option<&ModelSnapshot>) -> Option<f64>
     }
 }
 
-/// Level and words of each heading, `# Words`, outside of code blocks.
+/// Returns the level and the words of each heading `# Words`, outside of code blocks.
 fn headings(cell: &DocumentCell) -> Arc<[(usize, String)]> {
     const LEVELS: std::ops::RangeInclusive<usize> = 1..=6;
     if !cell.is_text() {
@@ -454,7 +460,7 @@ fn headings(cell: &DocumentCell) -> Arc<[(usize, String)]> {
     cell.text.lines().filter_map(heading).collect()
 }
 
-/// The first line of a task, without its Markdown.
+/// Returns the first line of a task, without Markdown.
 fn task_words(cell: &DocumentCell) -> Option<String> {
     const CHARS_MAX: usize = 60;
     let ask = match &*cell.kind {
@@ -469,10 +475,10 @@ fn task_words(cell: &DocumentCell) -> Option<String> {
     Some(format!("{title}: {}{dots}", short.trim_end()))
 }
 
-/// In what the model and the stage are not as the lesson has them.
+/// How the model and the stage differ from the lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
-    /// The sentence on the stage, an index into the lesson's, and its words.
+    /// The index of the sentence on the stage among the lesson's, if it is one of them.
     stage: Option<usize>,
     stage_words: String,
     /// The sentence as it is written.
@@ -483,10 +489,10 @@ pub struct Differences {
     recipe: Option<Difference>,
 }
 
-/// Why a number may not be the one that the text is about.
+/// A reason why a number may not be the one that the text describes.
 #[derive(Clone, Debug, PartialEq)]
 struct Difference {
-    /// In two or three words, beside the number.
+    /// A mark of two or three words, shown beside the number.
     mark: &'static str,
     sentence: String,
 }
@@ -498,7 +504,7 @@ impl Difference {
 }
 
 impl Differences {
-    /// `sentences` are the lesson's, and `stage_words` is the sentence on the stage.
+    /// Finds the differences. `sentences` are the lesson's, and `stage_words` is the sentence on the stage.
     pub fn of(snapshot: &Snapshot, sentences: &Arc<[String]>, stage_words: &str) -> Self {
         let Some(model) = &snapshot.model else { return Self::default() };
         let training = &model.training;
@@ -528,13 +534,13 @@ impl Differences {
         }
     }
 
-    /// In what the model that is shown is not the trained one of its recipe, in sentences; empty where it is.
+    /// Returns sentences on how the shown model differs from the trained one of its recipe; empty if it does not.
     pub fn of_model(snapshot: &Snapshot) -> Vec<String> {
         let all = Self::of(snapshot, &Arc::default(), "");
         all.weights.into_iter().chain(all.forward).map(|difference| difference.sentence).collect()
     }
 
-    /// Differences in all that a value was computed from; empty where the value is the one that the text is about.
+    /// Returns the differences that affect a value; empty if it is the one that the text describes.
     fn of_value(&self, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let mut all = Vec::new();
         if self.is_of_another_sentence(value, speaks_of) && !value.is_elsewhere {
@@ -557,7 +563,7 @@ impl Differences {
         all
     }
 
-    /// The stage does not show the sentence that a text is about, and the value depends on the sentence.
+    /// Returns whether the stage shows another sentence than a text is about, and the value depends on the sentence.
     fn is_of_another_sentence(&self, value: &LiveValue, speaks_of: &Spoken) -> bool {
         let is_shown = match speaks_of {
             Spoken::Lesson(sentence) => self.stage == Some(*sentence),
@@ -581,14 +587,14 @@ pub struct LiveCellModel {
     differences: Arc<Differences>,
 }
 
-/// How a live word stands.
+/// The state of a live word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiveStanding {
-    /// The value is what the text is about.
+    /// The value is the one that the text describes.
     Current,
-    /// The value is another one than the text is about, or may be.
+    /// The value differs or may differ from the one that the text describes.
     Differs,
-    /// Not evaluated yet, or about to be.
+    /// Not evaluated yet, or about to be evaluated again.
     Waiting,
     Failed,
 }
@@ -596,13 +602,14 @@ pub enum LiveStanding {
 /// A live number or word within a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveWord {
-    /// As the sentence has it.
+    /// The text in the sentence.
     pub words: String,
     pub standing: LiveStanding,
-    /// Lines that say what the value is of, and what differs.
+    /// Lines that say what the value is about, and what differs.
     pub notes: Vec<String>,
-    /// The expression, and its value in full.
+    /// The source of the expression.
     pub source: Arc<str>,
+    /// The value in full.
     pub full: String,
     pub tensors: Vec<String>,
     /// The number whose provenance a click opens.
@@ -610,7 +617,7 @@ pub struct LiveWord {
 }
 
 impl LiveCellModel {
-    /// `before`, of the same cell, is kept if nothing changed.
+    /// Builds the model. `before`, that of the same cell, is reused if nothing changed.
     pub fn of(shown: &LiveTextSnapshot, differences: &Arc<Differences>, before: Option<&Self>) -> Self {
         let is_same = |before: &&Self| before.shown.is_same(shown) && before.differences == *differences;
         if let Some(before) = before.filter(is_same) {
@@ -619,7 +626,7 @@ impl LiveCellModel {
         Self { shown: shown.clone(), differences: differences.clone() }
     }
 
-    /// Every word is the same. Found without looking into the values.
+    /// Returns whether all words are the same, by a comparison of pointers only.
     pub fn is_same(&self, other: &Self) -> bool {
         self.shown.is_same(&other.shown) && Arc::ptr_eq(&self.differences, &other.differences)
     }
@@ -658,8 +665,8 @@ impl LiveCellModel {
         }
     }
 
-    /// Why a value is not the one that the text is about. One that reads as it does in the model as the lesson has it
-    /// is that one, whatever else differs.
+    /// Returns the reasons why a value is not the one that the text describes. A value that reads the same as in the
+    /// lesson's own model has none, whatever else differs.
     fn differing(&self, expression: &LiveExpression, value: &LiveValue, speaks_of: &Spoken) -> Vec<Difference> {
         let is_stale = |cell: &&CellId| self.shown.stale_cells.contains(*cell);
         if let Some(cell) = value.cells.iter().find(is_stale) {
@@ -673,7 +680,7 @@ impl LiveCellModel {
     }
 }
 
-/// A word that is yet to be computed.
+/// Returns a word that is not computed yet.
 pub fn waiting(expression: &LiveExpression) -> LiveWord {
     LiveWord {
         words: words(expression, None),
@@ -701,7 +708,7 @@ fn failed(fault: &Fault) -> String {
     words
 }
 
-/// An expression's value as the text shows it.
+/// Returns an expression's value as the text shows it.
 fn words(expression: &LiveExpression, value: Option<&LiveValue>) -> String {
     match value.filter(|value| !value.awaits_run).map(|value| &value.value) {
         None => "…".to_owned(),
@@ -717,7 +724,7 @@ fn written(expression: &LiveExpression, value: &Value) -> String {
     }
 }
 
-/// An expression's value as the text shows it, where nothing can change it any more: in its place.
+/// Returns an expression's value as an export shows it, where it no longer changes.
 pub fn shown_words(expression: &LiveExpression, live: Option<&LiveTextSnapshot>) -> String {
     let values = live.and_then(LiveTextSnapshot::in_place);
     words(expression, values.and_then(|values| values.of(&expression.source)))

@@ -1,10 +1,10 @@
-//! Outputs of a code cell: the words and ranges of each, made once for each run.
+//! The outputs of a code cell: texts and ranges, computed once for each run.
 //!
-//! A tensor is shown as tables ([`TableModel`]): a vector is one row, three axes are a table for each entry of the first. A plot
-//! ([`PlotModel`]) has lines over one horizontal axis, no finer than can be seen.
+//! A tensor is shown as tables ([`TableModel`]): a vector is one row, and three axes are one table for each entry of
+//! the first. A plot ([`PlotModel`]) has lines over one horizontal axis, with no more points than can be seen.
 //!
-//! A [`ComparedModel`] is an answer to an exercise: yours, expected, and the difference, as numbers or as tables one below
-//! the other.
+//! A [`ComparedModel`] is an answer to an exercise: yours, expected, and the difference, as numbers or as tables one
+//! below another.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub enum OutputModel {
     Table(TableModel),
     Ranking(RankingModel),
     Plot(PlotModel),
-    /// A picture of the lesson's folder, by its path there.
+    /// A picture in the lesson's folder, by its path there.
     Image(Arc<str>),
 }
 
@@ -37,7 +37,7 @@ impl OutputModel {
         }
     }
 
-    /// All that a cell of this text showed: a table that is the value of a variable has that name.
+    /// Returns the models of a cell's outputs. A table that is the value of a variable gets its name.
     pub fn all(source: &str, outputs: &[Output]) -> Vec<Self> {
         let mut models: Vec<Self> = outputs.iter().map(Self::of).collect();
         if let (Some(Self::Table(table)), Some(name)) = (models.last_mut(), last_name(source))
@@ -49,7 +49,7 @@ impl OutputModel {
     }
 }
 
-/// The variable that is a cell's last statement.
+/// Returns the variable that is a cell's last statement, if it is one.
 fn last_name(source: &str) -> Option<&str> {
     let mut spans: Vec<_> = highlight(source).into_iter().filter(|span| span.kind != SpanKind::Comment).collect();
     let name = spans.pop()?;
@@ -60,13 +60,13 @@ fn last_name(source: &str) -> Option<&str> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberModel {
     pub shown: String,
-    /// Every digit that it has.
+    /// The number with all digits.
     pub full: String,
 }
 
 impl NumberModel {
     fn of(number: f64) -> Self {
-        /// Smaller ones are what rounding leaves of 0 among the numbers of a model.
+        /// The least number that is not taken for a rounding error of 0.
         const LEAST: f64 = 1e-12;
         let is_rest = number != 0.0 && number.abs() < LEAST;
         Self { shown: if is_rest { "≈ 0".to_owned() } else { readable(number) }, full: full(number) }
@@ -76,15 +76,15 @@ impl NumberModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextModel {
     pub text: Arc<str>,
-    /// Bytes of it that are shown; a copy has all.
+    /// The number of bytes that are shown; a copy has the whole text.
     pub shown: usize,
-    /// Reference that `help` printed.
+    /// The reference that `help` printed.
     pub help: Option<&'static Help>,
 }
 
 impl TextModel {
     fn of(text: &Arc<str>) -> Self {
-        /// More would be slow to lay out, and nobody reads it.
+        /// The largest number of bytes. More would be slow to lay out and too long to read.
         const SHOWN_MAX: usize = 20_000;
         let shown = text.floor_char_boundary(SHOWN_MAX);
         Self { text: text.clone(), shown, help: Help::of_text(text) }
@@ -94,18 +94,18 @@ impl TextModel {
         &self.text[..self.shown]
     }
 
-    /// Says how much is left out.
+    /// Returns a text on how much is left out; `None` if nothing is.
     pub fn left_out(&self) -> Option<String> {
         let left = self.text[self.shown..].chars().count();
         (left > 0).then(|| format!("… and {left} more characters, which are copied too"))
     }
 }
 
-/// Words with a number and a bar each.
+/// A list of words, each with a number and a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankingModel {
     pub rows: Vec<RankingRow>,
-    /// Some bar goes to the left.
+    /// Whether some bar extends to the left.
     pub has_negative: bool,
 }
 
@@ -114,7 +114,7 @@ pub struct RankingRow {
     pub word: String,
     pub number: f64,
     pub shown: String,
-    /// Share of the longest bar, in [-1, 1]; `None` for NaN.
+    /// The length of the bar, as a share of the longest, in [-1, 1]; `None` for NaN.
     pub share: Option<f32>,
 }
 
@@ -137,12 +137,12 @@ impl RankingModel {
     }
 }
 
-/// The largest distance from zero among the finite ones.
+/// Returns the largest absolute value among the finite numbers.
 pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.filter(|number| number.is_finite()).fold(0.0, |extent, number| extent.max(number.abs()))
 }
 
-/// In [-1, 1]; `None` for what is not finite.
+/// Returns a number as a share of the extent, in [-1, 1]; `None` if it is not finite.
 pub(super) fn share(number: f64, extent: f64) -> Option<f32> {
     number.is_finite().then(|| if extent > 0.0 { (number / extent) as f32 } else { 0.0 })
 }
@@ -156,14 +156,15 @@ fn not_finite(number: f64) -> Option<&'static str> {
     }
 }
 
-/// Beyond these a number is written with its power of ten.
+/// The range of numbers that are written without a power of ten.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e7;
 
 fn is_plain(number: f64) -> bool {
     number == 0.0 || PLAIN.contains(&number.abs())
 }
 
-/// Every digit that tells it from its neighbours; those of the model are of single precision.
+/// Formats a number with all digits that tell it from its neighbours in its own precision; the model's numbers have
+/// single precision.
 pub fn full(number: f64) -> String {
     if let Some(text) = not_finite(number) {
         return text.to_owned();
@@ -179,32 +180,33 @@ pub fn full(number: f64) -> String {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableModel {
-    /// Name for tooltips: one that code can write, or empty.
+    /// The name in tooltips: one that code can use, or empty.
     pub name: String,
     pub caption: Arc<str>,
     tensor: Tensor,
-    /// The largest distance from zero.
+    /// The largest absolute value.
     extent: f64,
     least: f64,
     most: f64,
     is_finite: bool,
     whole: bool,
-    /// Characters of the longest name of a row, and of a column.
+    /// The length of the longest row name, in characters.
     pub row_chars: usize,
+    /// The length of the longest column name, in characters.
     pub col_chars: usize,
 }
 
-/// How the numbers of a table are written: all alike, so that they can be compared.
+/// The format of a table's numbers, which is the same for all, so that they can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
     Decimals(usize),
-    /// With the power of ten.
+    /// A format with a power of ten.
     Power,
 }
 
 impl TableModel {
     pub fn of(caption: &Arc<str>, tensor: &Tensor) -> Self {
-        /// Above this, digits are counted and not read.
+        /// The largest number that is read in digits rather than counted.
         const WHOLE_MAX: f64 = 1e6;
         let finite = || tensor.entries().iter().copied().filter(|x| x.is_finite());
         let is_name = caption.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -230,7 +232,7 @@ impl TableModel {
         }
     }
 
-    /// How many tables it has.
+    /// Returns the number of tables.
     pub fn parts(&self) -> usize {
         if self.tensor.rank() > 2 { self.tensor.axes()[0].len } else { 1 }
     }
@@ -248,12 +250,12 @@ impl TableModel {
         axes.len().checked_sub(2).map(|i| &axes[i])
     }
 
-    /// The name of a table of several.
+    /// Returns the name of one of several tables.
     pub fn part_name(&self, part: usize) -> String {
         self.tensor.axes()[0].name(part)
     }
 
-    /// Empty for the only row of a vector.
+    /// Returns the name of a row; empty for the only row of a vector.
     pub fn row_name(&self, row: usize) -> String {
         self.row_axis().map_or_else(String::new, |axis| axis.name(row))
     }
@@ -262,7 +264,7 @@ impl TableModel {
         self.tensor.last_axis().name(col)
     }
 
-    /// Whether the columns are words, and not numbers.
+    /// Returns whether the columns are named by words instead of numbers.
     pub fn has_words(&self) -> bool {
         self.tensor.last_axis().labels.is_some()
     }
@@ -271,19 +273,19 @@ impl TableModel {
         self.tensor.entries()[(part * self.rows() + row) * self.cols() + col]
     }
 
-    /// Its place between blue and orange, in [-1, 1]; `None` for what is no finite number.
+    /// Returns the position of a number on the colour scale, in [-1, 1]; `None` if it is not finite.
     pub fn share(&self, number: f64) -> Option<f32> {
         share(number, self.extent)
     }
 
-    /// Ways to write the numbers, the most digits first.
+    /// Returns possible formats of the numbers, the one with most digits first.
     pub fn digits(&self) -> &'static [Digits] {
         use Digits::{Decimals, Power};
         match self.extent {
             _ if self.whole => &[Decimals(0)],
             extent if extent < 0.01 => &[Power],
             extent if extent < 0.1 => &[Decimals(3), Decimals(2)],
-            // One is little, but more than a colour says.
+            // A single decimal is little, but more than a colour shows.
             extent if extent < 10.0 => &[Decimals(3), Decimals(2), Decimals(1)],
             extent if extent < 1000.0 => &[Decimals(2), Decimals(1)],
             extent if extent < 1e5 => &[Decimals(1), Decimals(0)],
@@ -291,18 +293,18 @@ impl TableModel {
         }
     }
 
-    /// Characters of the longest number.
+    /// Returns the length of the longest number, in characters.
     pub fn widest(&self, digits: Digits) -> usize {
         let longest = if self.is_finite { 1 } else { "NaN".len() };
         [self.least, self.most].map(|x| written(x, digits).chars().count()).into_iter().fold(longest, usize::max)
     }
 
-    /// `(2, 3)`
+    /// Returns the shape, such as `(2, 3)`.
     pub fn shape(&self) -> String {
         self.tensor.shape().to_string()
     }
 
-    /// `A["bank", "river"] = 0.61234`
+    /// Describes an entry: `A["bank", "river"] = 0.61234`.
     pub fn tell(&self, part: usize, row: usize, col: usize) -> String {
         let at = [part, row, col];
         let axes = self.tensor.axes();
@@ -314,7 +316,8 @@ impl TableModel {
         format!("{}[{}] = {}", self.name, index.join(", "), full(self.entry(part, row, col)))
     }
 
-    /// With its words, for a spreadsheet. Tables of three axes stand below one another, each under its name.
+    /// Returns the table as TSV, with its words. The tables of three axes are placed one below another, each under its
+    /// name.
     pub fn tsv(&self) -> String {
         let mut text = String::new();
         let has_rows = self.row_axis().is_some_and(|axis| axis.labels.is_some());
@@ -336,11 +339,11 @@ impl TableModel {
     }
 }
 
-/// A number of a cell.
+/// Formats a number for a cell.
 pub fn written(number: f64, digits: Digits) -> String {
     match digits {
         _ if !number.is_finite() => full(number),
-        // Rounding leaves no minus before a zero.
+        // A rounded zero must not have a minus sign.
         Digits::Decimals(decimals) => {
             let text = format!("{number:.decimals$}");
             let is_zero = !text.contains(|c: char| c.is_ascii_digit() && c != '0');
@@ -354,19 +357,19 @@ pub fn written(number: f64, digits: Digits) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlotModel {
     pub lines: Vec<LineModel>,
-    /// How many points were not finite, and are not drawn.
+    /// The number of points that are not drawn because they are not finite.
     pub left_out: usize,
-    /// Names of the horizontal and the vertical axis, empty without one.
+    /// The names of the horizontal and the vertical axis; empty if an axis has none.
     pub axes: [String; 2],
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineModel {
-    /// Empty for the only line.
+    /// The name of the line; empty for an only line.
     pub name: String,
-    /// Apart where something is left out.
+    /// The connected parts of the line, which is broken where points are left out.
     pub pieces: Vec<Vec<[f64; 2]>>,
-    /// So few points that each is marked.
+    /// Whether each point is marked, because there are few.
     pub marked: bool,
 }
 
@@ -385,7 +388,7 @@ impl PlotModel {
         Self { lines, left_out, axes: plot.axes.clone() }
     }
 
-    /// In words, for who does not see it.
+    /// Describes the plot for screen readers.
     pub fn summary(&self) -> String {
         let names: Vec<&str> =
             self.lines.iter().map(|line| line.name.as_str()).filter(|name| !name.is_empty()).collect();
@@ -407,13 +410,13 @@ impl PlotModel {
     }
 }
 
-/// `name: (x, y)`
+/// Describes a point: `name: (x, y)`.
 pub fn tell(name: &str, x: f64, y: f64) -> String {
     let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
     format!("{name}({}, {})", full(x), full(y))
 }
 
-/// Fewer points that draw the same line: the first, least, greatest and last of each stretch, in order.
+/// Returns fewer points that draw the same line: the first, least, greatest and last of each stretch, in order.
 fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     const STRETCHES: usize = 1000;
     const KEPT: usize = 4;
@@ -436,7 +439,7 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
 /// One case of an exercise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedModel {
-    /// `Case 2 of 3`; empty where there is only one.
+    /// `Case 2 of 3`; empty if there is only one.
     pub name: String,
     pub is_right: bool,
     pub content: ComparedContent,
@@ -446,12 +449,12 @@ pub struct ComparedModel {
 pub enum ComparedContent {
     Numbers(ComparedNumbers),
     Tables {
-        /// The tables in the order of [`SIDES`].
+        /// The tables, in the order of [`SIDES`].
         table: TableModel,
-        /// The largest difference, with its sign lost.
+        /// The largest absolute difference.
         largest: f64,
     },
-    /// Two things that no difference is taken of, such as tables of two sizes.
+    /// Two values that have no difference, such as tables of different sizes.
     Apart {
         yours: OutputModel,
         expected: OutputModel,
@@ -468,7 +471,7 @@ pub struct ComparedNumbers {
     pub difference: String,
 }
 
-/// The three that stand beside each other.
+/// The labels of the three values.
 pub const SIDES: [&str; 3] = ["yours", "expected", "difference"];
 
 impl ComparedModel {
@@ -479,7 +482,7 @@ impl ComparedModel {
         cases.map(|(i, case)| Self { name: name(i), is_right: case.is_right, content: content(case) }).collect()
     }
 
-    /// The difference in a word or two, for the line that stands for a case.
+    /// Returns a short text on the difference, for the line of a case.
     pub fn summary(&self) -> String {
         match &self.content {
             ComparedContent::Numbers(numbers) => format!("difference {}", numbers.difference),
@@ -527,13 +530,13 @@ fn content(case: &ComparedCase) -> ComparedContent {
     }
 }
 
-/// A word that has room beside numbers.
+/// Returns whether a text is short enough to be shown beside numbers.
 fn is_short(text: &Arc<str>) -> bool {
     const CHARS_MAX: usize = 24;
     text.chars().count() <= CHARS_MAX && !text.contains('\n')
 }
 
-/// The three tables as one tensor; `None` where it would have more axes than a table shows.
+/// Returns the three tables as one tensor; `None` if it would have more axes than a table can show.
 fn stacked(yours: &Tensor, expected: &Tensor) -> Option<ComparedContent> {
     const AXES_MAX: usize = 3;
     if yours.rank() >= AXES_MAX {
@@ -549,13 +552,13 @@ fn stacked(yours: &Tensor, expected: &Tensor) -> Option<ComparedContent> {
     Some(ComparedContent::Tables { table, largest })
 }
 
-/// The number of a bound such as `> 0.5` or `at most 3`.
+/// Returns the number of a bound such as `> 0.5` or `at most 3`.
 fn bound(text: &str) -> Option<f64> {
     let number = ["> ", "< ", "at least ", "at most "].iter().find_map(|word| text.strip_prefix(word))?;
     number.trim().parse().ok()
 }
 
-/// Four decimals: enough to see what a check with a tolerance sees.
+/// Formats a number with four decimals, which is enough to see what a check with a tolerance sees.
 fn rounded(number: f64) -> String {
     const SCALE: f64 = 1e4;
     let rounded = (number * SCALE).round() / SCALE;

@@ -1,8 +1,8 @@
-//! Flat pictures, which nothing moves: a sketch of a stage with the crowds of its groups and the ways of some words; a map
-//! of the vocabulary; and the sizes that a picture can have.
+//! Flat still pictures: a sketch of a stage with its groups and the moves of some words, a map of the vocabulary, and
+//! the allowed sizes of pictures.
 //!
-//! On the course page a sketch is the opening picture of a lesson, made from the trained lesson itself; beside another model
-//! there is one for each.
+//! On the course page a sketch is the opening picture of a lesson, made from the trained lesson; in a comparison of two
+//! models there is one for each.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use serde::{Deserialize, Serialize};
 
 use super::stage::{StageModel, TokenPoint};
 
-/// Words of a picture; more are a grey cloud.
+/// The largest number of words in a sketch; more would be a grey cloud.
 const DOTS_MAX: usize = 240;
-/// Words whose way is drawn.
+/// The largest number of words whose moves are drawn.
 const MOVES_MAX: usize = 12;
 
-/// A place in the picture, from −1 to 1, upwards.
+/// A position in the picture, from −1 to 1, with y upwards.
 pub type At = [f32; 2];
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sketch {
-    /// Words at their static points, with the colour of their group.
+    /// The words at their static points, with the index of their group.
     pub dots: Vec<(At, Option<usize>)>,
-    /// Name, middle and colour of each group.
+    /// The name, middle and index of each group.
     pub crowds: Vec<(String, At, usize)>,
     pub moves: Vec<SketchMove>,
 }
 
-/// A word on its way.
+/// The move of a word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SketchMove {
     pub label: String,
@@ -42,14 +42,14 @@ pub struct SketchMove {
 }
 
 impl SketchMove {
-    /// Where the word is so far on its way, from 0 to 1.
+    /// Returns the word's position at a time from 0 to 1.
     pub fn at(&self, time: f32) -> At {
         [0, 1].map(|axis| (1.0 - time) * self.start[axis] + time * self.end[axis])
     }
 }
 
 impl Sketch {
-    /// Trains the lesson and draws it; `None` where it cannot be trained.
+    /// Trains the lesson and draws its sketch; `None` if it cannot be trained.
     pub fn of(lesson: Lesson) -> Option<Self> {
         let sentence = opening(&lesson).map_or(0, |(sentence, _)| sentence);
         let mut kernel = Kernel::trained(Arc::new(lesson));
@@ -60,15 +60,15 @@ impl Sketch {
         Self::of_snapshot(&kernel.snapshot())
     }
 
-    /// The picture of a snapshot's sentence, with the ways of the words that the lesson's first stage cell highlights;
-    /// `None` until there is a model.
+    /// Returns the sketch of a snapshot's sentence, with the moves of the words that the lesson's first stage cell
+    /// highlights; `None` until there is a model.
     pub fn of_snapshot(snapshot: &Snapshot) -> Option<Self> {
         let lit = opening(&snapshot.lesson).map_or(&[][..], |(_, words)| words);
         let is_lit = |token: &TokenPoint| lit.is_empty() || lit.contains(&token.text);
         Some(Self::of_stage(&StageModel::by_words(snapshot)?, is_lit))
     }
 
-    /// The picture of a stage, with the ways of some of the sentence's words.
+    /// Returns the sketch of a stage, with the moves of some of the sentence's words.
     pub fn of_stage(model: &StageModel, is_lit: impl Fn(&TokenPoint) -> bool) -> Self {
         let words = if model.hides_table { &[][..] } else { &model.words[..] };
         let tokens: Vec<&TokenPoint> =
@@ -91,7 +91,7 @@ impl Sketch {
         Self { dots, crowds: model.groups.iter().enumerate().filter_map(crowd).collect(), moves: moves.collect() }
     }
 
-    /// Words that begin at one place end at two.
+    /// Returns whether words that begin at one position end at two.
     pub fn splits(&self) -> bool {
         const APART: f32 = 0.5;
         let apart = |a: At, b: At| (a[0] - b[0]).hypot(a[1] - b[1]);
@@ -100,7 +100,7 @@ impl Sketch {
     }
 }
 
-/// Sentence and highlighted words of the lesson's first stage cell.
+/// Returns the sentence and the highlighted words of the lesson's first stage cell.
 fn opening(lesson: &Lesson) -> Option<(usize, &[String])> {
     lesson.cells.iter().find_map(|cell| match &cell.kind {
         CellKind::Stage { sentence, words, .. } => Some((*sentence, &words[..])),
@@ -108,7 +108,7 @@ fn opening(lesson: &Lesson) -> Option<(usize, &[String])> {
     })
 }
 
-/// The part of the first two axes that holds everything.
+/// The range of the first two axes that contains everything.
 struct Frame {
     middle: At,
     half: f32,
@@ -133,16 +133,16 @@ impl Frame {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StillModel {
     pub points: Vec<StillPoint>,
-    /// How far the picture can be trusted.
+    /// A text on how far the picture can be trusted.
     pub about: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StillPoint {
     pub text: String,
-    /// Colour of its group, as an index into the lesson's groups.
+    /// The index of its group among the lesson's.
     pub group: Option<usize>,
-    /// In the unit square, its second number downwards; both axes have one scale.
+    /// The position in the unit square, with y downwards; both axes have the same scale.
     pub at: [f32; 2],
 }
 
@@ -150,7 +150,7 @@ const ABOUT: &str = "t-SNE keeps neighbours together and distorts the rest. Clus
     the distances between clusters, the sizes of the clusters and the directions mean little.";
 
 impl StillModel {
-    /// `flat` holds two numbers for each word of the vocabulary.
+    /// Builds the map; `flat` has two coordinates for each word of the vocabulary.
     pub fn of(space: &StaticSpace, flat: &[f32]) -> Self {
         let places = || flat.chunks_exact(2).map(|at| [at[0], at[1]]);
         let bound = |axis: usize, pick: fn(f32, f32) -> f32, from: f32| places().map(|at| at[axis]).fold(from, pick);
@@ -168,22 +168,22 @@ impl StillModel {
     }
 }
 
-/// Pixels of a side.
+/// The allowed width and height, in pixels.
 pub const SIDES: RangeInclusive<u32> = 1..=8192;
-/// Pixels of a whole picture: some thirty bytes are held for each while it is drawn and read back.
+/// The largest number of pixels; some thirty bytes are held for each while it is drawn and read back.
 pub const PIXELS_MAX: u32 = 20_000_000;
 
-/// Whether a picture of this size can be drawn.
+/// Returns whether a picture of this size can be drawn.
 pub fn fits((width, height): (u32, u32)) -> bool {
     SIDES.contains(&width) && SIDES.contains(&height) && height <= highest(width)
 }
 
-/// The most pixels that a picture of this width is high.
+/// Returns the largest height for this width, in pixels.
 pub fn highest(width: u32) -> u32 {
     (PIXELS_MAX / width.max(1)).clamp(*SIDES.start(), *SIDES.end())
 }
 
-/// The nearest size that can be drawn, as wide as it is.
+/// Returns the nearest size that can be drawn, keeping the width if possible.
 pub fn nearest((width, height): (u32, u32)) -> (u32, u32) {
     let width = width.clamp(*SIDES.start(), *SIDES.end());
     (width, height.clamp(*SIDES.start(), highest(width)))

@@ -1,5 +1,5 @@
-//! Pieces of one word as one. A word's vector is the mean of its pieces, and so are its arrows: they add up as theirs do. How
-//! weights are folded, [`HeadCells`] says.
+//! Words of several pieces shown as one. A word's vector is the mean of its pieces' vectors, and so are its arrows,
+//! which therefore still add up. [`HeadCells`] describes how weights are combined.
 //!
 //! [`HeadCells`]: super::attention::HeadCells
 
@@ -20,7 +20,7 @@ use super::sentence_arcs::SentenceArcs;
 use super::stage::{StageModel, TokenPoint};
 use crate::explain::path::{ArrowParts, PathArrow, PathModel, tip_to_tail};
 
-/// The weights between words; `None` where each word is one piece.
+/// The attention maps between words; `None` if each word is one piece.
 #[derive(Clone, Debug)]
 pub struct WordAttention(pub AttentionMaps);
 
@@ -30,7 +30,7 @@ impl WordAttention {
     }
 }
 
-/// The weights between words as arcs; `None` where each word is one piece.
+/// The arcs between words; `None` if each word is one piece.
 #[derive(Clone, Debug)]
 pub struct WordArcs(pub Arc<SentenceArcs>);
 
@@ -41,7 +41,7 @@ impl WordArcs {
 }
 
 impl StageModel {
-    /// The stage with each word as one point, also a word in pieces.
+    /// Returns the stage with one point for each word, including split ones.
     pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let stage = Self::of(snapshot)?;
         let words = snapshot.model.as_ref().and_then(|model| Words::of(&model.sentence));
@@ -51,7 +51,7 @@ impl StageModel {
         })
     }
 
-    /// The same with each word as one point, in the middle of its pieces.
+    /// Returns the stage with each word as one point, in the middle of its pieces.
     #[must_use]
     pub fn of_words(mut self, words: &Words) -> Self {
         let texts: Vec<&str> = words.texts.iter().map(String::as_str).collect();
@@ -71,12 +71,12 @@ impl StageModel {
             }
             first.first_piece = Some(std::mem::replace(&mut first.text, texts[at].to_owned()));
             (first.static_at, first.start, first.end, first.trained_end) = (static_at, start, end, trained_end);
-            // Neighbours are words of the table, which has no such word.
+            // Neighbours are words of the table, which does not contain a split word.
             (first.static_nearest, first.contextual_nearest) = (None, None);
             first.pieces = range.len();
             self.tokens[range.clone()].iter_mut().skip(1).for_each(|piece| piece.is_part = true);
         }
-        // The static place of a piece is that of a word only where the piece is the whole word.
+        // The static position of a piece is that of a word only if the piece is the whole word.
         let wholes = self.tokens.iter().filter(|token| token.pieces == 1 && !token.is_part).chain(&self.second);
         let wholes: BTreeSet<usize> = wholes.filter_map(|token| token.word).collect();
         self.in_sentence.retain(|row| wholes.contains(row));
@@ -87,7 +87,8 @@ impl StageModel {
 }
 
 impl PathModel {
-    /// The path of a word: each arrow is the mean of its pieces', and what the pieces of a word add is one arrow.
+    /// Returns the path of a word. Each arrow is the mean of its pieces' arrows, and the pieces of an attended word
+    /// share one arrow.
     pub fn of_word(
         snapshot: &Arc<Snapshot>,
         words: &Words,
@@ -136,22 +137,22 @@ impl PathModel {
     }
 }
 
-/// Arrows of the pieces of a word as one.
+/// The arrows of a word's pieces, combined to one.
 struct ArrowSum {
-    /// From the origin, in the basis.
+    /// The arrow from the origin, in the stage's basis.
     arrow: PathArrow,
-    /// In the true space.
+    /// The vector in the true space.
     vector: Vec<f32>,
 }
 
 impl ArrowSum {
-    /// A sum to which nothing like `arrow` is added yet.
+    /// Returns an empty sum for arrows like `arrow`.
     fn empty(arrow: PathArrow, width: usize) -> Self {
         let weight = arrow.weight.map(|_| 0.0);
         Self { arrow: PathArrow { weight, from: [0.0; AXES], to: [0.0; AXES], ..arrow }, vector: vec![0.0; width] }
     }
 
-    /// An arrow, of a word that begins with this key, belongs to the sum.
+    /// Returns whether an arrow belongs to the sum; `key` is the first piece of its attended word.
     fn is_of(&self, arrow: &PathArrow, key: Option<usize>) -> bool {
         let own = &self.arrow;
         let is_same_part = own.part == arrow.part && own.label == arrow.label;
@@ -161,13 +162,13 @@ impl ArrowSum {
     fn add(&mut self, arrow: &PathArrow, vector: &[f32], share: f32) {
         let sum = &mut self.arrow;
         sum.weight = sum.weight.zip(arrow.weight).map(|(sum, weight)| sum + share * weight);
-        // Of several arrows, no entry is the length.
+        // The length of a combined arrow is not an entry of a tensor.
         sum.entry = sum.entry.filter(|_| share == 1.0 && sum.entry == arrow.entry);
         sum.to = std::array::from_fn(|axis| sum.to[axis] + share * (arrow.to[axis] - arrow.from[axis]));
         add_scaled(&mut self.vector, share, vector);
     }
 
-    /// The place of its kind in a path: what the norm makes of the word itself, then what is added.
+    /// Returns the rank of its kind in a path: first what a norm changes in the word itself, then contributions.
     fn rank(&self) -> usize {
         match self.arrow.part {
             Some(BlockPart::Rescaled) => 0,
@@ -177,7 +178,7 @@ impl ArrowSum {
     }
 }
 
-/// The arrows in the order of a piece's, of what is added the longest first.
+/// Returns the arrows in the same order as a piece's: contributions from longest to shortest.
 fn in_order(mut sums: Vec<ArrowSum>) -> Vec<PathArrow> {
     sums.iter_mut().for_each(|sum| sum.arrow.length = norm(&sum.vector));
     let length = |sum: &ArrowSum| if sum.arrow.part.is_none() { sum.arrow.length } else { 0.0 };
@@ -185,14 +186,14 @@ fn in_order(mut sums: Vec<ArrowSum>) -> Vec<PathArrow> {
     sums.into_iter().map(|sum| sum.arrow).collect()
 }
 
-/// The vectors behind the arrows of a block.
+/// The vectors of a block from which arrows are computed.
 struct Summer<'a> {
     model: &'a ModelSnapshot,
     block: usize,
 }
 
 impl Summer<'_> {
-    /// The arrow of a piece in the true space.
+    /// Returns the vector of a piece's arrow, in the true space.
     fn vector(&self, query: usize, arrow: &PathArrow) -> Vec<f32> {
         let Self { model, block } = *self;
         let (contributions, activations) =
@@ -217,16 +218,16 @@ impl Summer<'_> {
     }
 }
 
-/// The pieces of each word of a sentence, where one has several.
+/// The pieces of each word of a sentence in which one has several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Words {
-    /// In their order; a piece that the tokenizer added is a word of its own.
+    /// The words in order; a piece that the tokenizer added is a word of its own.
     pub(super) pieces: Vec<Range<usize>>,
     pub(super) texts: Vec<String>,
 }
 
 impl Words {
-    /// `None` where each word is one piece.
+    /// Returns the words; `None` if each is one piece.
     pub fn of(sentence: &SentenceSnapshot) -> Option<Self> {
         sentence.text.as_ref()?;
         let tokens = &sentence.tokens;
@@ -243,17 +244,17 @@ impl Words {
         Some(Self { pieces, texts })
     }
 
-    /// The first piece of the word that a piece belongs to: it stands for the word.
+    /// Returns the first piece of a piece's word, which stands for the word.
     pub fn first(&self, piece: usize) -> usize {
         self.pieces.iter().find(|range| range.contains(&piece)).map_or(piece, |range| range.start)
     }
 
-    /// The number of the word that a piece belongs to.
+    /// Returns the index of a piece's word.
     pub(super) fn place(&self, piece: usize) -> usize {
         self.pieces.iter().position(|range| range.contains(&piece)).unwrap_or(piece)
     }
 
-    /// `apple` or, where the sentence has more than one, `apple₂`.
+    /// Returns labels: `apple`, or `apple₂` if the sentence has it more than once.
     pub(super) fn labels(&self) -> Vec<String> {
         let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
         labels(&texts)

@@ -1,4 +1,4 @@
-//! The viewer's choices for one lesson, as they are kept beside what the kernel keeps.
+//! The viewer's choices for one lesson, which are saved together with the kernel's state.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,39 +9,40 @@ use super::features::Feature;
 #[serde(default)]
 pub struct SavedView {
     pub time: f32,
-    /// The place on the walk through attention; none where the points go straight from static to contextual.
+    /// The place on the walk through attention; `None` if the points move directly from static to contextual.
     pub walk: Option<SavedWalk>,
     pub query: Option<usize>,
     /// The head that the learner chose, counted over all layers.
     pub head: Option<usize>,
     pub is_head_alone: bool,
     pub reading: Reading,
-    /// The pieces of a word stand by themselves.
+    /// Whether the pieces of a word are shown separately.
     pub pieces: bool,
-    /// Features of a file's rows that its points are coloured and sized by.
+    /// The feature of a file's rows that sets the colours of points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color_by: Option<Feature>,
+    /// The feature that sets their sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_by: Option<Feature>,
     pub lit: Vec<String>,
     pub shown_cell: Option<String>,
-    /// The cell that the notebook was at.
+    /// The notebook's selected cell.
     pub selected: Option<String>,
     pub layout: Option<PanelLayout>,
-    /// The learner has moved a panel.
+    /// Whether the learner has moved a panel.
     pub is_laid_out_by_hand: bool,
-    /// The panels that cells have opened, by their titles; none where it was kept before panels could be closed.
+    /// The titles of the panels that cells have opened; `None` if saved before panels could be closed.
     pub revealed: Option<Vec<String>>,
     pub attention_as_lines: bool,
     pub attention_zoom: usize,
     pub step_as_matrices: bool,
     pub answers: AnswersView,
-    /// None where it was kept before the panel's view was.
+    /// The view of the panel *Meaning*; `None` if saved before it was included.
     pub meaning: Option<MeaningView>,
-    /// The camera, where somebody has moved it. Kept in a state that is shared.
+    /// The camera, if the user has moved it. Saved only in a shared state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<SavedCamera>,
-    /// Width and height of the stage, in points. Kept in a state that is shared.
+    /// The width and height of the stage, in points. Saved only in a shared state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<(u32, u32)>,
 }
@@ -55,7 +56,7 @@ pub enum AnswersView {
     Terms,
 }
 
-/// Subjects of a comparison.
+/// The subject of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MeaningView {
     #[default]
@@ -67,17 +68,17 @@ pub enum MeaningView {
     Models,
 }
 
-/// A walk that is within the layers of a model.
+/// A walk within the layers of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedWalk {
     pub layers: usize,
-    /// Steps of the walk, or layers that the points have passed.
+    /// The place among the steps, or the number of layers that the points have passed.
     pub place: f32,
     pub is_by_layer: bool,
 }
 
-/// Where a camera is, and where it looks.
+/// The position of a camera and the point at which it looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedCamera {
@@ -88,11 +89,11 @@ pub struct SavedCamera {
     pub is_flat: bool,
 }
 
-/// The places of the panels: a tree that may be anything when it is read.
+/// The layout of the panels, as a tree. A saved one can have any content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PanelLayout {
-    /// Panels by their titles, and which is in front.
+    /// Panels by their titles, and the index of the one in front.
     Tabs { panels: Vec<String>, front: usize },
-    /// One beside or above the other, with the share of the first.
+    /// Two parts beside or above one another, with the share of the first.
     Split { is_beside: bool, share: f32, parts: Box<(PanelLayout, PanelLayout)> },
 }

@@ -1,4 +1,4 @@
-//! Attention in the sentence: its words in a line, a source above them, and the weights between two words as arcs.
+//! Attention in the sentence: its words in a line, with the source above, and the weights between two words as arcs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,38 +15,38 @@ use crate::explain::walk::{first_of, lengths};
 
 #[derive(Clone, Debug)]
 pub struct SentenceArcs {
-    /// The sentence on the stage.
+    /// The words of the sentence on the stage.
     pub words: Vec<ArcWord>,
-    /// The sentence that it looks at; empty where there is none.
+    /// The words of its source; empty if there is none.
     pub source: Vec<ArcWord>,
-    /// In the order in which they are computed; none where each word sees itself alone.
+    /// The layers in the order of computation; none if each word sees only itself.
     pub layers: Vec<ArcLayer>,
-    /// How far each word of the sentence moves.
+    /// The length of each word's move.
     pub lengths: Vec<f32>,
     pub sinks: Sinks,
-    /// A word of the sentence has several pieces.
+    /// Whether a word of the sentence consists of several pieces.
     pub has_pieces: bool,
-    /// The pieces of each word, where words are shown; else each word is one.
+    /// The pieces of each word, if words are shown; otherwise each piece is a word.
     pub folded: Option<Arc<Words>>,
-    /// The mask in words, at the beginning of a sentence.
+    /// A text on the mask, for the beginning of a sentence.
     pub hides: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArcWord {
-    /// `apple` or, where the sentence has more than one, `apple₂`.
+    /// `apple`, or `apple₂` if the sentence has it more than once.
     pub label: String,
     pub text: String,
-    /// Index into the lesson's groups.
+    /// The index of its group among the lesson's.
     pub group: Option<usize>,
-    /// A piece for which the first one of its word stands: it has no place.
+    /// Whether the first piece of its word stands for this piece, which then is not shown.
     pub is_part: bool,
 }
 
-/// The heads of one block: all look from the same words at the same words.
+/// The heads of one block, which all have the same queries and keys.
 #[derive(Clone, Debug)]
 pub struct ArcLayer {
-    /// `Layer 2`, `Cross-attention`; empty where there is only one.
+    /// `Layer 2` or `Cross-attention`; empty if there is only one.
     pub title: String,
     pub queries: Side,
     pub keys: Side,
@@ -55,16 +55,16 @@ pub struct ArcLayer {
 
 #[derive(Clone, Debug)]
 pub struct ArcHead {
-    /// Counted over all blocks.
+    /// The index of the head, counted over all blocks.
     pub head: usize,
-    /// `Head 1`, with the layer where there are several.
+    /// `Head 1`, with the layer if there are several.
     pub title: String,
     pub is_enabled: bool,
-    /// Its numbers, of the words in the order in which they are placed.
+    /// Its numbers, for the words in the order in which they are shown.
     pub cells: HeadCells,
 }
 
-/// A word where it stands.
+/// A word by its line and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WordAt {
     pub side: Side,
@@ -80,7 +80,7 @@ impl WordAt {
         Self { side: Side::Source, position }
     }
 
-    /// Position in the sentence on the stage.
+    /// Returns the position in the sentence on the stage.
     pub fn token(self) -> Option<usize> {
         (self.side == Side::Sentence).then_some(self.position)
     }
@@ -89,19 +89,19 @@ impl WordAt {
 /// A query and a key of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// Counted over all blocks.
+    /// The index of the head, counted over all blocks.
     pub head: usize,
     pub query: usize,
     pub key: usize,
 }
 
-/// Which weights of a word are looked at.
+/// Which weights of a word are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// Whom it looks at: its row.
+    /// Its weights as a query: a row.
     #[default]
     LooksAt,
-    /// Who looks at it: its column.
+    /// Its weights as a key: a column.
     SeenBy,
 }
 
@@ -115,7 +115,7 @@ impl Direction {
         }
     }
 
-    /// Over a word's weights in this direction.
+    /// Returns a heading for a word's weights in this direction.
     pub fn heading(self, word: &str) -> String {
         match self {
             Self::LooksAt => format!("{word} looks at"),
@@ -135,34 +135,34 @@ impl Direction {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeightArc {
     pub pair: Pair,
-    /// Place of the head in its layer: its hue.
+    /// The index of the head in its layer, which determines its hue.
     pub own: usize,
     pub from: WordAt,
     pub to: WordAt,
-    /// As thick as it is drawn: the weight, or its share of the longest that is shown.
+    /// The weight that the width shows, or the length as a share of the longest one shown.
     pub weight: f32,
-    /// The length of what is added, where that is shown.
+    /// The length of the contribution, if lengths are shown.
     pub added: Option<f32>,
     pub is_enabled: bool,
 }
 
-/// The number of a word under the arcs that are drawn.
+/// The number of a word below the drawn arcs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordNumber {
     pub at: WordAt,
     pub text: String,
-    /// Place of the head in its layer; none of a mean over several heads.
+    /// The index of the head in its layer; `None` for a mean over several heads.
     pub own: Option<usize>,
 }
 
-/// Choice of the arcs to show.
+/// Which arcs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownArcs {
-    /// The word whose weights they are.
+    /// The word whose weights are shown.
     pub word: WordAt,
     pub direction: Direction,
     pub layer: usize,
-    /// Counted over all blocks; none: all heads of the layer.
+    /// The index of the head, counted over all blocks; `None` for all heads of the layer.
     pub head: Option<usize>,
     pub reading: Reading,
 }
@@ -173,8 +173,8 @@ impl SentenceArcs {
         Self::between(space, model, None)
     }
 
-    /// Between words, of a sentence in which a word has several pieces: each word is at the place of its first piece, and
-    /// the others have no place.
+    /// Returns the arcs between words, for a sentence in which a word has several pieces. Each word is at the position
+    /// of its first piece, and the other pieces are not shown.
     pub fn by_words(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let words = Arc::new(Words::of(&model.sentence)?);
@@ -194,7 +194,7 @@ impl SentenceArcs {
         let labels = HeadLabels::of(model);
         let sinks = Sinks::of(model, &labels);
         let layers = layers(model, &labels, &sinks, folded.as_ref());
-        // Nobody is looked at by another: there is nothing to draw, and nothing to say.
+        // Without attention between words, there is nothing to draw or to describe.
         let is_alone = layers
             .iter()
             .all(|layer| layer.queries == layer.keys && layer.heads.iter().all(|head| head.cells.is_diagonal()));
@@ -210,13 +210,13 @@ impl SentenceArcs {
         })
     }
 
-    /// Rows and columns of a head's numbers, each with the position of its word.
+    /// Returns the rows or columns of a head's numbers, each with the position of its word.
     fn placed_words(&self, side: Side) -> impl Iterator<Item = (usize, usize)> {
         let words = self.line(side).iter().enumerate().filter(|(_, word)| !word.is_part);
         words.map(|(position, _)| position).enumerate()
     }
 
-    /// The row or the column of a word.
+    /// Returns the row or the column of a word.
     fn row_of(&self, side: Side, position: usize) -> Option<usize> {
         self.placed_words(side).find(|(_, placed)| *placed == position).map(|(row, _)| row)
     }
@@ -232,20 +232,20 @@ impl SentenceArcs {
         self.line(at.side).get(at.position)
     }
 
-    /// The same word at the place that it has: a piece of a word is where the first one is.
+    /// Returns the word at its shown position: a piece is at that of the first piece of its word.
     pub fn placed(&self, at: WordAt) -> WordAt {
         let line = self.line(at.side).get(..=at.position).unwrap_or_default();
         WordAt { position: line.iter().rposition(|word| !word.is_part).unwrap_or(at.position), ..at }
     }
 
-    /// The same pair at the places that its words have; `None` of a head that has no arcs.
+    /// Returns the pair at its words' shown positions; `None` for a head without arcs.
     pub fn placed_pair(&self, Pair { head, query, key }: Pair) -> Option<Pair> {
         let layer = &self.layers[self.layer_of(head)?];
         let place = |side, position| self.placed(WordAt { side, position }).position;
         Some(Pair { head, query: place(layer.queries, query), key: place(layer.keys, key) })
     }
 
-    /// The weight of an arc, as it can be asked where it comes from; `None` of one that is of several pieces.
+    /// Returns the entry by which an arc's provenance is opened; `None` if it combines several pieces.
     pub fn entry(&self, arc: &WeightArc) -> Option<Entry> {
         let is_of_one = |words: &Words, position: usize| {
             words.pieces.iter().all(|pieces| pieces.start != position || pieces.len() == 1)
@@ -261,31 +261,32 @@ impl SentenceArcs {
         self.word(at).map_or("", |word| &word.label)
     }
 
-    /// The layer of a head that is counted over all blocks.
+    /// Returns the layer of a head that is counted over all blocks.
     pub fn layer_of(&self, head: usize) -> Option<usize> {
         self.layers.iter().position(|layer| layer.heads.iter().any(|one| one.head == head))
     }
 
-    /// The word that the walk follows by default where a lesson is about these; none where it has none of them.
+    /// Returns the word that the walk follows by default if a lesson is about the words `lit`; `None` if the sentence
+    /// has none of them.
     pub fn first_lit(&self, lit: &[String]) -> Option<usize> {
         first_of(lit, self.words.iter().map(|word| word.text.as_str()), &self.lengths)
     }
 
-    /// Directions in which a word has weights in a layer.
+    /// Returns the directions in which a word has weights in a layer.
     pub fn directions(&self, layer: usize, word: WordAt) -> Vec<Direction> {
         let Some(layer) = self.layers.get(layer) else { return Vec::new() };
         Direction::ALL.into_iter().filter(|direction| layer.line_of(*direction) == word.side).collect()
     }
 
-    /// The layer that is shown, the row or the column of the word in it, and the line of the other words; `None` where the
-    /// word has no weights in this direction.
+    /// Returns the shown layer, the word's row or column in it, and the line of the other words; `None` if the word has
+    /// no weights in this direction.
     fn chosen(&self, shown: &ShownArcs) -> Option<(&ArcLayer, usize, Side)> {
         let layer = self.layers.get(shown.layer).filter(|layer| layer.line_of(shown.direction) == shown.word.side)?;
         let mine = self.row_of(shown.word.side, shown.word.position)?;
         Some((layer, mine, layer.line_of(shown.direction.other())))
     }
 
-    /// The weights that are shown, the head's first, each head in the order of its words.
+    /// Returns the shown weights, head by head in the order of the words.
     pub fn arcs(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         let Some((layer, mine, others)) = self.chosen(shown) else { return Vec::new() };
         let heads = layer.heads.iter().enumerate();
@@ -321,15 +322,16 @@ impl SentenceArcs {
         arcs
     }
 
-    /// The arcs of the heads that are on: nothing flows through the others.
+    /// Returns the arcs of the heads that are on.
     pub fn drawn(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         self.arcs(shown).into_iter().filter(|arc| arc.is_enabled).collect()
     }
 
-    /// The numbers of the words at the other ends of the arcs that are drawn, the largest first: the weights of one head, or the
-    /// means over several, which sum to 100 % as those of one do. Lengths of several heads have no such mean, and no number.
+    /// Returns the numbers of the words at the other ends of the drawn arcs, the largest first: the weights of one
+    /// head, or the means over several heads, which also sum to 100 %. Lengths of several heads have no such mean, and
+    /// get no number.
     pub fn numbers(&self, shown: &ShownArcs) -> Vec<WordNumber> {
-        /// Smaller ones would stand so close that none is read.
+        /// The least number that is shown; smaller ones would be too close together to read.
         const LEAST: f32 = 0.095;
         let arcs = self.drawn(shown);
         let own = arcs.first().map(|arc| arc.own).filter(|own| arcs.iter().all(|arc| arc.own == *own));
@@ -346,7 +348,7 @@ impl SentenceArcs {
         means.into_iter().filter_map(|(at, mean)| Some(WordNumber { at, text: text(at, mean)?, own })).collect()
     }
 
-    /// The words of an arc: `apple₁ looks at launched: 38 % (head 2)`; `apple₁ receives from launched: 0.41`.
+    /// Describes an arc: `apple₁ looks at launched: 38 % (head 2)` or `apple₁ receives from launched: 0.41`.
     pub fn say(&self, arc: &WeightArc) -> String {
         let (from, to) = (self.label(arc.from), self.label(arc.to));
         let target = if arc.from == arc.to { "itself" } else { to };
@@ -354,7 +356,7 @@ impl SentenceArcs {
         format!("{from} {verb} {target}: {}{}", arc.number(), self.in_head(arc))
     }
 
-    /// ` (head 2)` where its layer has several.
+    /// Returns ` (head 2)` if the layer has several heads.
     fn in_head(&self, arc: &WeightArc) -> String {
         let layer = self.layer_of(arc.pair.head).map(|layer| &self.layers[layer]);
         match layer.filter(|layer| layer.heads.len() > 1) {
@@ -365,9 +367,9 @@ impl SentenceArcs {
         }
     }
 
-    /// The largest weights in words, one line each, the largest first.
+    /// Describes the largest weights, one a line, the largest first.
     pub fn card(&self, shown: &ShownArcs) -> Vec<String> {
-        /// More is in the map.
+        /// The largest number of lines; the map shows all weights.
         const LINES: usize = 4;
         let mut arcs = self.arcs(shown);
         arcs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -384,7 +386,7 @@ impl SentenceArcs {
         lines
     }
 
-    /// Words that a mask hides: from the word, or from which it is hidden.
+    /// Returns the number of words that a mask hides from the word, or from which it hides the word.
     fn hidden(&self, shown: &ShownArcs) -> usize {
         let Some((layer, mine, others)) = self.chosen(shown) else { return 0 };
         let Some(head) = layer.heads.first() else { return 0 };
@@ -395,7 +397,7 @@ impl SentenceArcs {
         self.placed_words(others).filter(|(other, _)| is_hidden(*other)).count()
     }
 
-    /// One line on what is shown: `apple₁ looks most at launched, 38 %`; of several heads, each.
+    /// Summarizes the shown weights in a line: `apple₁ looks most at launched, 38 %`; for several heads, each.
     pub fn summary(&self, shown: &ShownArcs) -> String {
         let most = self.most(shown);
         let word = self.label(shown.word);
@@ -418,12 +420,12 @@ impl SentenceArcs {
         }
     }
 
-    /// The same for screen readers, with words for signs.
+    /// Returns the summary for screen readers, with words instead of symbols.
     pub fn spoken(&self, shown: &ShownArcs) -> String {
         self.summary(shown).replace(" %", " percent").replace('<', "less than ")
     }
 
-    /// The largest weight of each head that is shown, of at most three.
+    /// Returns the largest weight of each shown head, for at most three.
     fn most(&self, shown: &ShownArcs) -> Vec<WeightArc> {
         const HEADS: usize = 3;
         let arcs = self.arcs(shown);
@@ -438,14 +440,14 @@ impl SentenceArcs {
 }
 
 impl WeightArc {
-    /// The weight as people read it, or the length of what is added.
+    /// Returns the weight as text, or the length of the contribution.
     pub fn number(&self) -> String {
         self.added.map_or_else(|| percent(self.weight), |length| format!("{length:.2}"))
     }
 }
 
 impl ArcLayer {
-    /// The line whose words have weights in this direction.
+    /// Returns the line whose words have weights in this direction.
     pub fn line_of(&self, direction: Direction) -> Side {
         match direction {
             Direction::LooksAt => self.queries,
@@ -454,7 +456,7 @@ impl ArcLayer {
     }
 }
 
-/// A weight as people read it: `38 %`, `<1 %`.
+/// Formats a weight as a percentage: `38 %`, `<1 %`.
 pub fn percent(weight: f32) -> String {
     const HALF: f32 = 0.005;
     if weight > 0.0 && weight < HALF { "<1 %".to_owned() } else { format!("{:.0} %", weight * 100.0) }

@@ -1,4 +1,4 @@
-//! The sentence fields: what is typed as words, each known or not, and what could be done about it.
+//! The sentence fields: the typed text as words, each known or not, and suggestions for the unknown ones.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,73 +11,74 @@ use attune_engine::messages::nearest_few;
 
 use super::{quoted, sentence};
 
-/// Letters that a field takes; a sentence that a model reads is far shorter.
+/// The largest number of characters in a field; every sentence that a model can read is far shorter.
 pub const CHARS_MAX: usize = 2000;
-/// Words of which a field tells how they are read; more are counted.
+/// The largest number of words whose reading is shown; further words are only counted.
 pub const WORDS_TOLD: usize = 96;
-/// Spellings that are offered for an unknown word.
+/// The number of similar words that are offered for an unknown one.
 const SPELLINGS: usize = 3;
-/// Words in the way for which others are offered; more are worked through one after the other.
+/// The largest number of faulty words for which others are offered at once.
 pub const OFFERED: usize = 4;
 
 #[derive(Clone, Debug)]
 pub struct SentencesModel {
     pub lexicon: Arc<Lexicon>,
-    /// The lesson's, as text.
+    /// The lesson's sentences, as text.
     pub sentences: Vec<String>,
-    /// The one on the stage, as text, and its index among them.
+    /// The sentence on the stage, as text.
     pub shown: String,
+    /// The index of that sentence among the lesson's, if it is one of them.
     pub selected: Option<usize>,
-    /// The one beside it.
+    /// The second sentence of a comparison.
     pub second: Option<String>,
-    /// A sentence to compare with: the lesson's that shares the longest word with it.
+    /// The index of a sentence suggested for comparison: the lesson's one that shares the longest word.
     pub suggestion: Option<usize>,
 }
 
-/// Words and sizes that a model reads.
+/// The words and limits of a model.
 #[derive(Debug)]
 pub struct Lexicon {
     space: Arc<StaticSpace>,
     most_words: usize,
-    /// The lesson of a pretrained model, which reads any text.
+    /// The lesson of a pretrained model, which can read any text.
     pretrained: Option<Arc<Lesson>>,
 }
 
 /// A text as a model reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentenceReading {
-    /// At most [`WORDS_TOLD`].
+    /// The words, up to [`WORDS_TOLD`].
     pub words: Vec<ReadWord>,
-    /// Words in all.
+    /// The number of all words.
     pub count: usize,
-    /// Words that the model reads at most.
+    /// The largest number of words that the model can read.
     pub most_words: usize,
-    /// A tokenizer reads it, to which case and punctuation matter.
+    /// Whether a tokenizer reads the text, for which case and punctuation may matter.
     pub in_pieces: bool,
-    /// Why it cannot be shown; `None` where it can.
+    /// The reason why the sentence cannot be shown; `None` if it can.
     pub fault: Option<SentenceFault>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadWord {
-    /// Bytes of the text.
+    /// The word's range in the text, in bytes.
     pub at: Range<usize>,
-    /// As it is read: without capitals.
+    /// The word as it is read, in lower case.
     pub text: String,
     pub kind: WordKind,
-    /// Words to take instead of an unknown one that none is spelt like: those that share the most letters with it.
+    /// For an unknown word without similar ones, the words that share the most letters with it.
     pub others: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum WordKind {
-    /// With its group's index.
+    /// A known word, with the index of its group.
     Known(Option<usize>),
-    /// The last one, with known words that begin so.
+    /// The last word, still being typed, with known words that begin with it.
     Unfinished(Vec<String>),
-    /// With the words that are spelt most like it.
+    /// An unknown word, with the words most similar to it.
     Unknown(Vec<String>),
-    /// Known, but more than the model reads.
+    /// A known word beyond the model's limit.
     TooMany,
 }
 
@@ -89,7 +90,7 @@ pub struct SentenceFault {
 }
 
 impl SentencesModel {
-    /// `None` until there is a model; `before` lends what has not changed.
+    /// Builds the model; `None` until there is a model of the lesson. Unchanged parts of `before` are reused.
     pub fn of(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let most_words = model.architecture.max_tokens;
@@ -97,7 +98,7 @@ impl SentencesModel {
         let lexicon = before.map(|before| &before.lexicon).filter(is_same).cloned();
         let lexicon = lexicon.unwrap_or_else(|| Arc::new(Lexicon::new(space.clone(), &snapshot.lesson, most_words)));
         let chosen = model.sentence.chosen();
-        // The word that a lesson is about is rather a long one than an article.
+        // The word that a lesson is about is more likely to be long than an article is.
         let longest_shared = |sentence: &[String]| {
             let shared = sentence.iter().filter(|word| chosen.iter().any(|token| token.text == **word));
             shared.map(|word| word.chars().count()).max()
@@ -115,7 +116,8 @@ impl SentencesModel {
         })
     }
 
-    /// First text of a comparison: the suggestion, or the sentence itself where the lesson has no other.
+    /// Returns the initial text of a comparison: the suggested sentence, or the sentence itself if there is no
+    /// suggestion.
     pub fn first_second(&self) -> String {
         self.suggestion.map_or(&self.shown, |index| &self.sentences[index]).clone()
     }
@@ -142,18 +144,19 @@ impl Lexicon {
         }
     }
 
-    /// Rows in which words like an unknown one are looked for while it is typed: of very many those with its first letter.
+    /// Returns the rows in which words similar to an unknown one are searched during typing. In a very large
+    /// vocabulary, only those with its first letter are.
     fn looked_through(&self, word: &str) -> impl Iterator<Item = usize> {
-        /// More take longer than a frame.
+        /// The largest number of words that can be searched within a frame.
         const MANY: usize = 60_000;
         let is_many = self.space.vocabulary.len() > MANY;
         let first = word.chars().next().filter(|_| is_many).map_or_else(String::new, String::from);
         self.space.beginning(&first).iter().copied()
     }
 
-    /// The words that share the most letters with one, by pairs of letters that follow each other.
+    /// Returns the words that share the most letters with a word, measured by pairs of adjacent letters.
     fn like(&self, word: &str) -> Vec<String> {
-        /// The beginning of a longer word.
+        /// The number of initial letters of a long word that are compared.
         const LETTERS: usize = 24;
         let pairs = |word: &str| -> Vec<(char, char)> {
             let letters: Vec<char> = word.chars().take(LETTERS).collect();
@@ -164,7 +167,7 @@ impl Lexicon {
             let own = pairs(&self.space.vocabulary[*row]);
             let count = own.iter().filter(|pair| wanted.contains(pair)).count();
             let begins_alike = self.space.vocabulary[*row].chars().next() == word.chars().next();
-            // Twice the pairs of both, in thousandths of all.
+            // Twice the number of common pairs, as thousandths of all pairs in both words.
             (2000 * count / (own.len() + wanted.len()).max(1), begins_alike)
         };
         let mut rows: Vec<(_, usize)> = self.looked_through(word).map(|row| (shared(&row), row)).collect();
@@ -196,7 +199,7 @@ impl Lexicon {
         SentenceReading { words, count, most_words, in_pieces: false, fault }
     }
 
-    /// A text as a pretrained model reads it: each word in its pieces.
+    /// Reads a text as a pretrained model does, with each word in its pieces.
     fn read_pieces(&self, text: &str, lesson: &Lesson) -> SentenceReading {
         let most_words = self.most_words;
         let sentence = match Sentence::read(text, lesson, &self.space.vocabulary) {
@@ -232,7 +235,7 @@ impl Lexicon {
     }
 }
 
-/// Stands between the pieces of a word.
+/// The mark between the pieces of a word.
 const PIECE_MARK: char = '·';
 
 fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<SentenceFault> {
@@ -265,7 +268,7 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
     }
 }
 
-/// A word of any length, for a line of text.
+/// Shortens a word for a line of text.
 pub fn shortened(word: &str) -> String {
     const MOST: usize = 24;
     if word.chars().count() <= MOST {
@@ -275,7 +278,7 @@ pub fn shortened(word: &str) -> String {
 }
 
 impl SentenceReading {
-    /// The word in the way, and the nearest word to put in its place; none where nothing is near enough to be meant.
+    /// Returns the first faulty word and the nearest replacement; `None` if no word is near enough.
     pub fn suggestion(&self) -> Option<(usize, &str)> {
         let word = self.first_fault()?;
         match &self.words[word].kind {
@@ -284,7 +287,8 @@ impl SentenceReading {
         }
     }
 
-    /// A text without a fault, as it is kept: the words of a lesson; as it was written, where a tokenizer reads it.
+    /// Returns a text without faults in the form in which it is saved: as the lesson's words, or as written if a
+    /// tokenizer reads it.
     pub fn sentence(&self, text: &str) -> String {
         if self.in_pieces || self.count > self.words.len() {
             return text.trim().to_owned();
@@ -292,29 +296,29 @@ impl SentenceReading {
         self.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The first word that stands in the way.
+    /// Returns the first faulty word.
     pub fn first_fault(&self) -> Option<usize> {
         self.words.iter().position(|word| matches!(word.kind, WordKind::Unknown(_) | WordKind::Unfinished(_)))
     }
 
-    /// The text without a word.
+    /// Returns the text without a word.
     pub fn without(&self, text: &str, word: usize) -> String {
         let at = self.words[word].at.clone();
         let (before, after) = (&text[..at.start], &text[at.end..]);
-        // One space of the two around it goes with it.
+        // One of the two spaces around the word is removed with it.
         match before.strip_suffix(' ') {
             Some(before) if after.is_empty() || after.starts_with(' ') => format!("{before}{after}"),
             _ => format!("{before}{}", after.strip_prefix(' ').unwrap_or(after)),
         }
     }
 
-    /// The text with another word in place of one.
+    /// Returns the text with a word replaced by another.
     pub fn with(&self, text: &str, word: usize, other: &str) -> String {
         let at = self.words[word].at.clone();
         format!("{}{other}{}", &text[..at.start], &text[at.end..])
     }
 
-    /// The text up to the last word that the model reads.
+    /// Returns the text up to the last word that the model can read.
     pub fn cut(&self, text: &str) -> String {
         let end = self.words.get(self.most_words.saturating_sub(1)).map_or(text.len(), |word| word.at.end);
         text[..end].to_owned()

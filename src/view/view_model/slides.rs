@@ -1,6 +1,7 @@
-//! The slides of a talk: a lesson one thing at a time, each with the stage cell whose picture stands beside it.
+//! The slides of a presentation: a lesson in small parts, each with the stage cell whose picture is shown beside it.
 //!
-//! A slide is a part of a text, a cell, a step of the walk, or a reveal: outputs, the model's answer, a hint, a solution.
+//! A slide is a part of a text, a cell, a step of the walk, or a reveal: outputs, the model's answer, a hint, a
+//! solution.
 
 use std::ops::Range;
 
@@ -13,42 +14,42 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use super::attention::AttentionMaps;
 use crate::explain::walk::Step;
 
-/// Characters of a text that large type has room for at once.
+/// The number of characters that fit on a slide in large type.
 const ROOM: usize = 300;
-/// A formula or a picture takes the room of the given number of characters, and so does a line of code or a row of a
-/// table.
+/// The space of a formula, a picture, a line of code or a row of a table, in characters.
 const FIGURE: usize = 70;
 const LINE: usize = 30;
-/// The steps of more layers than this would be most of a talk: there each layer is one slide.
+/// The largest number of layers whose steps are slides. In a deeper model, each layer is one slide, because steps would
+/// fill most of the presentation.
 const STEPPED_LAYERS: usize = 2;
 
-/// All slides of a notebook, in their order.
+/// All slides of a notebook, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlidesModel(pub Vec<Slide>);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slide {
     pub cell: CellId,
-    /// Its place among the slides of its cell.
+    /// The index of the slide among those of its cell.
     pub part: usize,
     /// The section of the text, the kind of a task, or the name of a step.
     pub title: String,
     pub shows: SlideContent,
-    /// The stage cell whose picture stands beside it: the last one up to here.
+    /// The stage cell whose picture is shown: the last one up to this slide.
     pub stage: Option<CellId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlideContent {
-    /// Markdown: a part of a text.
+    /// A part of a text, as Markdown.
     Text(String),
-    /// The cell before it has run or is answered.
+    /// The cell before it is run or answered.
     Cell,
     /// The cell with its outputs.
     Ran,
     /// A prediction with the model's answer.
     Answered,
-    /// An exercise with the given number of hints open.
+    /// An exercise with this number of hints.
     Hints(usize),
     /// An exercise with its solution.
     Solution,
@@ -56,18 +57,18 @@ pub enum SlideContent {
     Walk(Stop),
 }
 
-/// A place where a talk stops on its walk; layers are counted from 0.
+/// A place at which a presentation stops on the walk. Layers are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Step {
         layer: usize,
         step: Step,
     },
-    /// Behind a layer, its steps left out.
+    /// The place after a layer, without its steps.
     Layer(usize),
 }
 
-/// Layers that can be walked through; none before there is a model, and where no word looks at another.
+/// Returns the number of layers for the walk; 0 before there is a model, and if no word attends to another.
 fn layers(snapshot: &Snapshot) -> usize {
     let looks = AttentionMaps::of(snapshot).is_some_and(|attention| !attention.is_each_word_alone());
     let layers = snapshot.model.as_ref().map_or(0, |model| model.sentence.activations.blocks.len());
@@ -81,7 +82,7 @@ impl SlidesModel {
         Self(slides(cells, layers(snapshot)))
     }
 
-    /// The first cell with a slide, from a cell on; from the beginning where there is none behind it.
+    /// Returns the first cell with a slide, starting at `cell`, or else from the beginning.
     pub fn first_from(&self, snapshot: &Snapshot, cell: Option<&str>) -> Option<CellId> {
         let cells = &snapshot.notebook.cells;
         let begin = cells.iter().position(|shown| Some(&*shown.cell.id) == cell).unwrap_or(0);
@@ -90,14 +91,14 @@ impl SlidesModel {
         from_there.or(self.0.first().map(|slide| &slide.cell)).cloned()
     }
 
-    /// Index of a slide; of a part that is no longer there, the last one of its cell.
+    /// Returns the index of a slide. For a part that no longer exists, it is that of the cell's last slide.
     pub fn index(&self, cell: &str, part: usize) -> Option<usize> {
         self.0.iter().rposition(|slide| *slide.cell == *cell && slide.part <= part)
     }
 }
 
-/// The slides of cells with their texts. The walk is taken once, through the given number of layers: at the first
-/// stage cell that rests where attention puts the words, rather than at one that plays.
+/// Returns the slides of cells with their texts. The walk is shown once, through this number of layers: at the first
+/// stage cell that rests at the contextual points, in preference to one that plays.
 pub fn slides<'a>(
     cells: impl Iterator<Item = (&'a CellId, &'a CellKind, &'a str)> + Clone,
     layers: usize,
@@ -130,11 +131,11 @@ pub fn slides<'a>(
                     talk.walk(id, layers);
                 }
             }
-            // Nobody waits for tasks in a talk.
+            // A presentation does not wait for tasks.
             CellKind::Gate { .. } => {}
         }
     }
-    // A model that is open without a lesson has no stage cell, and is walked through all the same.
+    // A model that was opened without a lesson has no stage cell, but the walk is shown too.
     if let (None, Some(last)) = (&talk.stage, talk.slides.last()) {
         let last = last.cell.clone();
         talk.walk(&last, layers);
@@ -151,7 +152,7 @@ struct Talk {
 }
 
 impl Talk {
-    /// Slides of one cell; without a title, that of the section.
+    /// Adds the slides of a cell; an empty title is replaced by that of the section.
     fn add(&mut self, cell: &CellId, title: &str, all: Vec<SlideContent>) {
         let before = self.slides.iter().rev().take_while(|slide| slide.cell == *cell).count();
         let title = if title.is_empty() { &self.section } else { title }.to_owned();
@@ -185,19 +186,19 @@ impl Talk {
     }
 }
 
-/// A paragraph, an item of a list, or another block of a text.
+/// A paragraph, a list item, or another block of a text.
 struct Block {
     range: Range<usize>,
-    /// In characters.
+    /// The space that it needs, in characters.
     room: usize,
-    /// Words of a heading.
+    /// The words, if it is a heading.
     heading: Option<String>,
-    /// Ends of sentences, and the room that is taken up to there.
+    /// The ends of sentences, and the space used up to each.
     ends: Vec<(usize, usize)>,
 }
 
-/// A text in parts that are read at a glance, each with the heading that it begins under, if that is a new one. A part
-/// ends where a block ends, or a sentence where a block is too long.
+/// Splits a text into parts for one slide each, with the heading that begins there, if there is one. A part ends with a
+/// block or, if a block is too long, with a sentence.
 fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
     let mut parts: Vec<(Option<String>, Range<usize>, usize)> = Vec::new();
     let (mut heading, mut is_under_heading) = (None, true);
@@ -208,7 +209,7 @@ fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
         }
         for (piece, room) in pieces(&block) {
             let last = parts.last_mut().filter(|_| !is_under_heading);
-            // What a colon leads to stands with it.
+            // A block after a colon stays with the one before it.
             let leads = last.as_ref().is_some_and(|(_, part, _)| markdown[part.clone()].trim_end().ends_with(':'));
             let most = if leads { ROOM + ROOM / 2 } else { ROOM };
             match last.filter(|(.., taken)| taken + room <= most) {
@@ -218,19 +219,19 @@ fn parts(markdown: &str) -> Vec<(Option<String>, String)> {
             is_under_heading = false;
         }
     }
-    // A heading alone is a slide too.
+    // A heading without text becomes a slide too.
     parts.extend(heading.map(|heading| (Some(heading), 0..0, 0)));
     parts.into_iter().map(|(heading, part, _)| (heading, markdown[part].trim().to_owned())).collect()
 }
 
-/// A block as a whole, or cut into pieces of about the same length where it is too long.
+/// Returns a block as a whole, or split into parts of similar length if it is too long.
 fn pieces(block: &Block) -> Vec<(Range<usize>, usize)> {
     let about = block.room / block.room.div_ceil(ROOM).max(1);
     let mut pieces = Vec::new();
     let (mut start, mut before) = (block.range.start, 0);
     for (index, (end, taken)) in block.ends.iter().enumerate() {
         let next = block.ends.get(index + 1).map_or(block.room, |(_, taken)| *taken);
-        // With the next sentence the piece would be further from its length than without.
+        // Ends the part here if the next sentence would make its length differ more from the intended one.
         if block.room > ROOM && (next - before).abs_diff(about) > (taken - before).abs_diff(about) {
             pieces.push((start..*end, taken - before));
             (start, before) = (*end, *taken);
@@ -290,7 +291,7 @@ fn blocks(markdown: &str) -> Vec<Block> {
     blocks
 }
 
-/// Ends of sentences within a piece of a paragraph.
+/// Returns the ends of sentences in a part of a paragraph.
 fn sentence_ends<'a>(markdown: &'a str, range: &Range<usize>) -> impl Iterator<Item = usize> + use<'a> {
     let is_end = |end: &usize| {
         let after = &markdown[*end..];

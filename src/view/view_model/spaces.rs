@@ -1,4 +1,5 @@
-//! Two spaces side by side: another file of vectors, turned onto the space on the stage by the words that both have.
+//! The comparison of two spaces: another file of vectors, rotated onto the space on the stage by the words that both
+//! contain.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,46 +13,46 @@ use attune_engine::vectors::{Vectors, are_row_numbers, no_words};
 
 use super::stage::{SecondKind, StageModel, TokenPoint};
 
-/// The other file, as far as the stage and the panel show it.
+/// The other file, as shown on the stage and in the panel.
 #[derive(Debug)]
 pub struct TwoSpaces {
-    /// The file on the stage, and the other one.
+    /// The names of the file on the stage and of the other one.
     pub names: [String; 2],
-    /// Words that both have.
+    /// The number of shared words.
     pub shared: usize,
-    /// Their mean cosine after the turn.
+    /// Their mean cosine after the rotation.
     pub mean_cosine: f64,
-    /// Those that moved most, the farthest first.
+    /// The words that moved most, the farthest first.
     pub most: Vec<MovedWord>,
-    /// Those that moved least, the nearest first.
+    /// The words that moved least, the nearest first.
     pub least: Vec<MovedWord>,
-    /// The vectors on the stage that the other file is turned onto.
+    /// The vectors on the stage onto which the other file was rotated.
     onto: Arc<Table<f32>>,
     other: Vectors,
-    /// From the other space into the one on the stage: directions, ...
+    /// The rotation from the other space into the one on the stage.
     turn: Turn,
-    /// ... and lengths.
+    /// The factor by which its vectors are scaled.
     scale: f64,
 }
 
-/// A word of both spaces.
+/// A word in both spaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovedWord {
     pub word: String,
-    /// Its row on the stage, and of the other file.
+    /// Its row on the stage and in the other file.
     pub rows: [usize; 2],
-    /// The cosine of its turned vector and of that on the stage.
+    /// The cosine of its rotated vector and its vector on the stage.
     pub cosine: f64,
 }
 
 impl TwoSpaces {
-    /// Words of each list.
+    /// The number of words in each list.
     pub const LISTED: usize = 30;
 
-    /// Turns the other file onto a space.
+    /// Rotates the other file onto a space.
     ///
     /// # Errors
-    /// In words for the learner, if they cannot be turned onto each other.
+    /// If this is not possible, described in words for the learner.
     pub fn of(space: &StaticSpace, names: [String; 2], other: Vectors) -> Result<Self, String> {
         if let Some(why) = other.why_no_words() {
             return Err(format!("{}: {why}", names[1]));
@@ -86,18 +87,18 @@ impl TwoSpaces {
         })
     }
 
-    /// Whether the other file is turned onto this space, and not onto what was there before a file was read again.
+    /// Returns whether the other file was rotated onto this space, and not onto an earlier version of the file.
     pub fn is_of(&self, space: &StaticSpace) -> bool {
         Arc::ptr_eq(&self.onto, &space.vectors)
     }
 
-    /// The words that the stage shows in both spaces: those of the lists, then those of the sentence.
+    /// Returns the words that the stage shows in both spaces: those of the lists, and then those of the sentence.
     fn shown(&self, stage: &StageModel) -> Vec<[usize; 2]> {
         let of_sentence = stage.tokens.iter().filter_map(|token| Some([token.word?, self.other.row_of(&token.text)?]));
         self.most.iter().chain(&self.least).map(|word| word.rows).chain(of_sentence).collect()
     }
 
-    /// Says which points the stage shows.
+    /// Describes the points that the stage shows.
     pub fn about(&self) -> String {
         let [here, there] = &self.names;
         format!(
@@ -107,7 +108,7 @@ impl TwoSpaces {
 }
 
 impl StageModel {
-    /// Replaces the sentence of the stage by words on their way from this space to another.
+    /// Replaces the sentence on the stage by words that move from this space to the other one.
     #[must_use]
     pub fn of_spaces(self, spaces: &TwoSpaces, space: &StaticSpace) -> Self {
         let shown = spaces.shown(&self);

@@ -1,4 +1,4 @@
-//! The points of the stage, in the one basis of the moment: the words of the vocabulary at rest, and the tokens on their way.
+//! The points of the stage, all in the current basis: the words of the vocabulary at rest, and the tokens, which move.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -19,57 +19,59 @@ use attune_engine::numerics::projection::AXES;
 use super::axes::{StageShares, about, names, short};
 use super::compare::wanted;
 
-/// Everything the 3D view draws.
+/// Everything that the 3D view draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageModel {
-    /// The vocabulary, at rest at its static positions.
+    /// The vocabulary, at its static positions.
     pub words: WordTable,
-    /// Words that are in the sentence: the resting point of each is the ghost of the moving one.
+    /// The words of the vocabulary that are in the sentence. Each one's static point is the ghost of a moving point.
     pub in_sentence: BTreeSet<usize>,
-    /// The current sentence, each token on its way from static to contextual.
+    /// The tokens of the current sentence, which move from static to contextual.
     pub tokens: Vec<TokenPoint>,
-    /// Points beside the sentence, or in place of it: see [`SecondKind`].
+    /// Points beside the sentence, or instead of it: see [`SecondKind`].
     pub second: Vec<TokenPoint>,
     pub second_kind: SecondKind,
-    /// Words of both, the least similar after attention first.
+    /// The words in both sentences, the least similar after attention first.
     pub shared: Vec<PairedWord>,
-    /// Names of the lesson's groups, in the order of their colours.
+    /// The names of the lesson's groups, in the order of their colours.
     pub groups: Vec<String>,
-    /// Names of the axes: three, or as many as the vectors have dimensions.
+    /// The labels of the axes: three, or as many as the vectors have dimensions.
     pub axes: Vec<AxisLabel>,
-    /// How much of what is drawn the axes show.
+    /// The shares of the drawn points' variance that the axes show.
     pub shares: StageShares,
-    /// The choice of the axes, and the norm that the picture is seen through.
+    /// A text on how the axes were chosen, and through which norm the picture is seen.
     pub about: String,
-    /// The axes are the vectors' own dimensions: nothing is projected.
+    /// Whether the axes are the vectors' own dimensions, without a projection.
     pub is_whole: bool,
-    /// Words and tokens at their places before the lesson was trained again, each picture at its own scale.
+    /// Words and tokens at their positions before the lesson was trained again, each picture at its own scale.
     pub ghosts: Vec<GhostPoint>,
-    /// Each word is one point, in the middle of its pieces.
+    /// Whether each word is one point, in the middle of its pieces.
     pub is_of_words: bool,
-    /// Words that are not in the sentence are shown as far as they are asked for: they are the table of a pretrained model.
+    /// Whether words outside of the sentence are shown only on request, because they are the table of a pretrained
+    /// model.
     pub hides_table: bool,
-    /// Where weights that have not been edited come from: *trained*, *given* or *drawn*.
+    /// The origin of unedited weights: *trained*, *given* or *drawn*.
     pub origin: &'static str,
-    /// A caution about reading the picture.
+    /// A warning about reading the picture.
     pub note: Option<String>,
-    /// The scale of the picture, fixed for the lesson: of one with words of its own, the radius that holds them all.
+    /// The scale of the picture, fixed for the lesson. For a lesson with its own words, it is the radius that contains
+    /// them all.
     pub radius: f32,
 }
 
-/// The meaning of the points beside those of the sentence.
+/// The meaning of the points that do not belong to the sentence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SecondKind {
-    /// A second sentence, which is compared with the first.
+    /// The second sentence of a comparison.
     #[default]
     Sentence,
-    /// This word in several sentences, in place of both.
+    /// This word in several sentences, instead of both sentences.
     Senses(String),
-    /// Words on their way to another space, in place of the sentence.
+    /// Words that move to another space, instead of the sentence.
     Spaces,
 }
 
-/// The place where a token should end. Minus the gradient of the loss, half the squared distance, is the way there.
+/// A position that a token should reach. Minus the gradient of the loss, half the squared distance, points to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     pub token: usize,
@@ -80,35 +82,37 @@ pub struct Goal {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenPoint {
     pub text: String,
-    /// Position in the sentence, from 0. Its colour is the same in every panel.
+    /// The position in the sentence, from 0. Its colour is the same in every panel.
     pub position: usize,
-    /// Distinguishes the occurrences of a word that stands more than once: 1, 2, ...
+    /// A number that distinguishes the occurrences of a repeated word: 1, 2, ...
     pub occurrence: Option<usize>,
     pub group: Option<usize>,
-    /// Its row of the vocabulary; none of a point that is no token of a sentence.
+    /// The row in the vocabulary; `None` for a point that is not a token of a sentence.
     pub word: Option<usize>,
-    /// Static position: the ghost.
+    /// The static position, which is that of the ghost.
     pub static_at: [f32; 3],
-    /// Beginning of its way: the static position, or that before the layer that is shown.
+    /// The start of the move: the static position, or the one before the shown layer.
     pub start: [f32; 3],
-    /// Contextual position with the weights in use.
+    /// The contextual position with the weights in use.
     pub end: [f32; 3],
-    /// Contextual position with the trained weights: where `end` was before weights were turned.
+    /// The contextual position with the trained weights, which is that of `end` before weights were changed.
     pub trained_end: [f32; 3],
-    /// A piece that no letter of the text asked for: `[CLS]`.
+    /// Whether the tokenizer added the piece, such as `[CLS]`.
     pub is_added: bool,
-    /// The pieces that it stands for, and the text of the first of them.
+    /// The number of pieces that the point stands for.
     pub pieces: usize,
+    /// The text of the first piece, if the point stands for a word.
     pub first_piece: Option<String>,
-    /// A piece for which the first one of its word stands: it has no point.
+    /// Whether the first piece of its word stands for this piece, which then has no point.
     pub is_part: bool,
-    /// The nearest other word by cosine in the true space, of the static vector and of the output.
+    /// The nearest other word to the static vector, by cosine in the true space.
     pub static_nearest: Option<(String, f32)>,
+    /// The nearest other word to the output, by cosine in the true space.
     pub contextual_nearest: Option<(String, f32)>,
 }
 
 impl TokenPoint {
-    /// A whole word on its way from one place to another, of no vocabulary.
+    /// Returns a whole word that moves from one position to another and belongs to no vocabulary.
     pub fn moving(text: String, position: usize, start: [f32; 3], end: [f32; 3]) -> Self {
         Self {
             text,
@@ -129,18 +133,18 @@ impl TokenPoint {
         }
     }
 
-    /// The live position at `time` in [0, 1], on the straight line from static to contextual.
+    /// Returns the position at `time` in [0, 1], on the straight line from static to contextual.
     pub fn at(&self, time: f32) -> [f32; 3] {
-        // Not `start + time (end − start)`, which need not round to the end itself.
+        // The form `start + time (end − start)` might not give exactly `end` at time 1.
         std::array::from_fn(|axis| (1.0 - time) * self.start[axis] + time * self.end[axis])
     }
 
-    /// The text of the piece, or of the first one of its word.
+    /// Returns the text of the piece, or of its word's first piece.
     pub fn piece_text(&self) -> &str {
         self.first_piece.as_ref().unwrap_or(&self.text)
     }
 
-    /// `apple` or, where the sentence has more than one, `apple₂`.
+    /// Returns `apple`, or `apple₂` if the sentence has it more than once.
     pub fn label(&self) -> String {
         label(&self.text, self.occurrence)
     }
@@ -151,15 +155,16 @@ impl TokenPoint {
 pub struct GhostPoint {
     pub text: String,
     pub group: Option<usize>,
-    /// Static and contextual; the same of a word that is not in the sentence.
+    /// The static position.
     pub start: [f32; 3],
+    /// The contextual position; the static one for a word that is not in the sentence.
     pub end: [f32; 3],
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisLabel {
     pub name: String,
-    /// The words from which it runs and those to which, where it was chosen.
+    /// For a chosen axis, the words from which and to which it points.
     pub ends: Option<(String, String)>,
 }
 
@@ -171,24 +176,24 @@ impl AxisLabel {
     }
 }
 
-/// Standard deviations in the radius of the picture of a pretrained model, or of a file of vectors.
+/// The radius of the picture in standard deviations, for a pretrained model or a file of vectors.
 const DEVIATIONS: f32 = 2.5;
 
 impl StageModel {
-    /// The shared word that is looked at, see [`wanted`].
+    /// Returns the shared word that is shown, as [`wanted`] ranks them.
     pub fn chosen_pair(&self, query: Option<usize>, second: Option<usize>, lit: &[String]) -> Option<&PairedWord> {
         let wanted = |pair: &&PairedWord| wanted(pair, query, second, lit.contains(&self.tokens[pair.first].text));
         self.shared.iter().rev().max_by_key(wanted)
     }
 
-    /// The lines that a stage cell draws between words, as indices into these.
+    /// Returns the lines that a stage cell draws between words, as pairs of word indices.
     pub fn lines_of(&self, cell: &CellKind) -> Vec<[usize; 2]> {
         let CellKind::Stage { lines, .. } = cell else { return Vec::new() };
         let word = |text: &String| self.words.find(text).first().copied();
         lines.iter().filter_map(|(from, to)| Some([word(from)?, word(to)?])).collect()
     }
 
-    /// The goals that a stage cell sets; the loss is of the true vectors.
+    /// Returns the goals that a stage cell sets. Their loss is computed from the true vectors.
     pub fn goals_of(&self, cell: &CellKind, snapshot: &Snapshot) -> Vec<Goal> {
         let (CellKind::Stage { goals, .. }, Some(space), Some(model)) = (cell, &snapshot.space, &snapshot.model) else {
             return Vec::new();
@@ -203,25 +208,27 @@ impl StageModel {
         goals.iter().filter_map(goal).collect()
     }
 
-    /// The point of a token: where words are points, that of its first piece.
+    /// Returns the point of a token; where words are points, that of its first piece.
     pub fn point_of(&self, token: usize) -> Option<usize> {
         self.tokens.get(..=token)?.iter().rposition(|token| !token.is_part)
     }
 
-    /// Two chosen axes are read best in their plane; one stands in space too, and a third is seen there alone.
+    /// Returns whether the picture opens in 2D, which suits two chosen axes best. A single one can be read in 3D too,
+    /// and a third is visible only there.
     pub fn opens_flat(&self) -> bool {
         self.axes.iter().filter(|axis| axis.ends.is_some()).count() == AXES - 1
     }
 
-    /// Attention moves a point, with the weights in use or with the trained ones. Until there are points, it may.
+    /// Returns whether attention moves a point, with the weights in use or the trained ones. True while there are no
+    /// points.
     pub fn has_moves(&self) -> bool {
         let tokens = || self.tokens.iter().chain(&self.second);
         let is_moved = |token: &TokenPoint| [token.end, token.trained_end].iter().any(|at| *at != token.static_at);
         tokens().next().is_none() || tokens().any(is_moved)
     }
 
-    /// Another sentence is shown than before, what was changed in this one is as trained again, or all layers are shown
-    /// after one of them.
+    /// Returns whether the points must return to rest: another sentence is shown, changes to this one were reset, or
+    /// all layers are shown after a single one.
     pub fn rests_after(&self, before: &StageModel) -> bool {
         let texts = |model: &StageModel| -> Vec<String> {
             model.tokens.iter().chain(&model.second).map(|token| token.text.clone()).collect()
@@ -231,34 +238,34 @@ impl StageModel {
             || (before.is_of_layer() && !self.is_of_layer())
     }
 
-    /// Whether the points show their way through one layer, and not through all.
+    /// Returns whether the points show their movement in one layer instead of all.
     pub fn is_of_layer(&self) -> bool {
         self.shares.layer.is_some()
     }
 
-    /// A weight or an intervention moves a token.
+    /// Returns whether a changed weight or an intervention moves a token.
     fn is_changed(&self) -> bool {
         self.tokens.iter().any(|token| token.end != token.trained_end)
     }
 
-    /// The same stage with points of another kind in place of the sentence and of what is beside it.
+    /// Returns the stage with points of another kind instead of the sentence and its second points.
     pub(super) fn showing(self, second: Vec<TokenPoint>, kind: SecondKind, in_sentence: BTreeSet<usize>) -> Self {
         let (tokens, shared, ghosts) = (Vec::new(), Vec::new(), Vec::new());
         Self { second, second_kind: kind, in_sentence, tokens, shared, ghosts, ..self }
     }
 
-    /// Whether a word of the vocabulary is in the sentence.
+    /// Returns whether a word of the vocabulary is in the sentence.
     #[inline]
     pub fn is_in_sentence(&self, word: usize) -> bool {
         self.in_sentence.contains(&word)
     }
 
-    /// `None` until the static vectors are trained.
+    /// Builds the stage; `None` until the static vectors are trained.
     pub fn of(snapshot: &Snapshot) -> Option<StageModel> {
         Self::after(snapshot, None)
     }
 
-    /// `before`: the last one, whose words are shared while the space is the same.
+    /// Builds the stage. The words of `before` are shared while the space is the same.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<StageModel> {
         let space = snapshot.space.as_ref()?;
         let sentence = snapshot.model.as_ref().map(|model| &*model.sentence);
@@ -268,7 +275,7 @@ impl StageModel {
         let known = before.map(|before| &before.words).filter(|words| words.is_of(space));
         let words = known.cloned().unwrap_or_else(|| WordTable::of(space));
         let is_read = snapshot.lesson.static_embedding.is_pretrained();
-        // Layers may lead far from the words: then the scale is that of what chose the axes.
+        // Layers may lead far away from the words, so the scale is that of the vectors to which the axes were fitted.
         let is_table = is_read || snapshot.lesson.static_embedding.is_whole_file();
         let radius = match is_table {
             true => DEVIATIONS * space.projection.deviation(),
@@ -297,7 +304,7 @@ impl StageModel {
     }
 }
 
-/// How the picture of a retrained space is chosen.
+/// Describes how the axes of a retrained space are chosen.
 pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
     let projection = &space.projection;
     match (projection.is_turned(), projection.is_chosen()) {
@@ -308,7 +315,7 @@ pub fn picture_of_retrained(space: &StaticSpace) -> &'static str {
     }
 }
 
-/// The tokens of a sentence.
+/// Returns the points of a sentence's tokens.
 fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPoint> {
     let texts: Vec<&str> = sentence.tokens.iter().map(|t| t.text.as_str()).collect();
     let token_point = |(i, token): (usize, &Token)| TokenPoint {
@@ -324,7 +331,7 @@ fn token_points(space: &StaticSpace, sentence: &SentenceSnapshot) -> Vec<TokenPo
     sentence.tokens.iter().enumerate().map(token_point).collect()
 }
 
-/// As many words of a group as tell where it is; none where they are too few to be a crowd.
+/// Returns as many words of a group as show where it is; `None` if there are too few.
 pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
     const LEAST: usize = 3;
     const MOST: usize = 64;
@@ -332,11 +339,11 @@ pub fn crowd_of<T>(words: impl Iterator<Item = T>) -> Option<Vec<T>> {
     (crowd.len() >= LEAST).then_some(crowd)
 }
 
-/// Ghosts of the words that have a group, and of the sentence where it is the same; at the picture's present scale.
+/// Returns the ghosts of words with a group, and of the sentence if it is the same, at the picture's current scale.
 fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
-    // Back at the lesson's own recipe nothing was replaced that is still to be compared.
+    // With the lesson's own recipe, there is nothing to compare with.
     let Some(model) = snapshot.model.as_ref().filter(|model| !model.recipe.is_default()) else { return Vec::new() };
-    // In other axes the old places would be elsewhere.
+    // With other axes, the old positions would not be comparable.
     let is_seen = |old: &&Arc<Replaced>| snapshot.space.as_ref().is_some_and(|space| space.basis == old.space.basis);
     let Some(old) = model.replaced.as_ref().filter(is_seen) else { return Vec::new() };
     let scale = radius_now / old.space.reach();
@@ -356,7 +363,7 @@ fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
     grouped.chain(tokens).collect()
 }
 
-/// The nearest word by cosine, with its cosine.
+/// Returns the nearest word by cosine, and the cosine.
 pub(super) fn nearest_word(space: &StaticSpace, neighbours: &Neighbours) -> Option<(String, f32)> {
     neighbours.by_cosine.first().map(|near| (space.vocabulary[near.word].clone(), near.cosine))
 }
@@ -364,27 +371,27 @@ pub(super) fn nearest_word(space: &StaticSpace, neighbours: &Neighbours) -> Opti
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordPoint {
     pub text: String,
-    /// Colour of its group, as an index into the lesson's groups.
+    /// The index of its group among the lesson's, which determines its colour.
     pub group: Option<usize>,
     pub at: [f32; 3],
 }
 
-/// The vocabulary at its static positions. A clone shares all of it.
+/// The vocabulary at its static positions. Clones share the data.
 #[derive(Clone, Debug)]
 pub struct WordTable(Arc<Table>);
 
 #[derive(Debug)]
 struct Table {
     words: Vec<WordPoint>,
-    /// Words that have a group, in the order of the vocabulary.
+    /// The words with a group, in the order of the vocabulary.
     grouped: Vec<usize>,
-    /// Words whose place is not finite.
+    /// The words whose position is not finite.
     lost: Vec<usize>,
-    /// How far the farthest word is from the origin.
+    /// The distance of the farthest word from the origin.
     reach: f32,
-    /// The words by the alphabet, where they are of no space, which has them.
+    /// The alphabetical order of words without a space; a space has its own.
     by_alphabet: OnceLock<Box<[usize]>>,
-    /// The space that they are of.
+    /// The space of the words.
     space: Option<Arc<StaticSpace>>,
 }
 
@@ -410,27 +417,27 @@ impl WordTable {
         self.0.space.as_ref().is_some_and(|own| Arc::ptr_eq(own, space))
     }
 
-    /// One table is a clone of the other.
+    /// Returns whether the two tables share their data.
     pub fn is_shared(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Words that have a group, in the order of the vocabulary.
+    /// Returns the words with a group, in the order of the vocabulary.
     pub fn grouped(&self) -> &[usize] {
         &self.0.grouped
     }
 
-    /// Words whose place is not finite.
+    /// Returns the words whose position is not finite.
     pub fn lost(&self) -> &[usize] {
         &self.0.lost
     }
 
-    /// How far the farthest word is from the origin.
+    /// Returns the distance of the farthest word from the origin.
     pub fn reach(&self) -> f32 {
         self.0.reach
     }
 
-    /// The words of a text.
+    /// Returns the words with a given text.
     pub fn find(&self, text: &str) -> &[usize] {
         let own = || -> &[usize] {
             self.0.by_alphabet.get_or_init(|| {
@@ -467,7 +474,7 @@ impl From<Vec<WordPoint>> for WordTable {
 }
 
 impl PartialEq for WordTable {
-    /// A table that both share is not looked into.
+    /// Compares the content only if the data is not shared.
     fn eq(&self, other: &Self) -> bool {
         self.is_shared(other) || self[..] == other[..]
     }

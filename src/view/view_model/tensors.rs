@@ -1,5 +1,5 @@
-//! Tensors as panels show them. The Weights panel: every entry of a tensor with its ghost. The Variables panel: every tensor
-//! of the forward pass and every variable of code, with its shape and its numbers.
+//! Tensors in panels. The Weights panel shows every entry of a tensor with its ghost. The Variables panel shows every
+//! tensor of the forward pass and every variable of code, with shape and numbers.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -19,22 +19,22 @@ use super::output::TableModel;
 #[derive(Clone, Debug)]
 pub struct WeightsModel {
     pub tensors: Vec<TensorModel>,
-    /// Names of the blocks: `Layer 2`, `Cross-attention`; of a single one, nothing.
+    /// The names of the blocks, such as `Layer 2` or `Cross-attention`; empty for a single one.
     pub blocks: Vec<String>,
     pub comparison: Option<ComparisonModel>,
-    /// Where weights that have not been edited come from: *trained*, *given* or *drawn*.
+    /// The origin of unedited weights: *trained*, *given* or *drawn*.
     pub origin: &'static str,
-    /// The latest step of the training.
+    /// The latest training step.
     pub step: usize,
 }
 
-/// The weights in use beside others.
+/// The comparison of the weights in use with others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonModel {
     pub with: Reference,
-    /// Such as `after step 100` or `as trained`.
+    /// The name of the others, such as `after step 100` or `as trained`.
     pub name: String,
-    /// `‖W − W'‖` of all tensors together.
+    /// `‖W − W'‖` over all tensors.
     pub overall: f32,
 }
 
@@ -49,43 +49,45 @@ impl ComparisonModel {
     }
 }
 
-/// Its entries are read where they lie: of a large model those that are on the screen.
+/// A tensor of the model. Its entries are read in place, so that of a large one only visible entries are read.
 #[derive(Clone, Debug)]
 pub struct TensorModel {
     pub id: TensorId,
     pub rows: usize,
     pub cols: usize,
-    /// As in [`WeightsModel::origin`].
+    /// The origin, as in [`WeightsModel::origin`].
     pub origin: &'static str,
-    /// In use now.
+    /// The parameters in use.
     live: Arc<Parameters<f32>>,
-    /// As training left them.
+    /// The trained parameters.
     trained: Arc<Parameters<f32>>,
-    /// In use less those of what it is compared with, if it is.
+    /// The parameters in use minus those of the comparison, if there is one.
     difference: Option<Arc<Parameters<f32>>>,
-    /// The largest trained entry, worked out when it is first asked for.
+    /// The largest trained entry, computed on request.
     largest: OnceLock<f32>,
     /// `‖W − W'‖` of this tensor.
     pub difference_norm: f32,
-    /// How many entries differ from `trained`.
+    /// The number of entries that differ from `trained`.
     pub changed: usize,
-    /// How many heads share the columns (of `W_O` and `B`, the rows).
+    /// The number of heads that share the columns (for `W_O` and `B`, the rows).
     pub heads: usize,
 }
 
-/// Tensors of one block, or those that no block has.
+/// The tensors of one block, or those that belong to no block.
 pub struct TensorGroup<'a> {
-    /// Empty where there is one block.
+    /// The name of the block; empty if there is only one.
     pub title: String,
     pub tensors: Vec<&'a TensorModel>,
 }
 
-/// The mistake of a caller that asks for another entry.
+/// The panic message for an entry that does not exist, which is a mistake of the caller.
 const ENTRY: &str = "an entry of the tensor";
 
 impl TensorModel {
+    /// Returns an entry in use.
+    ///
     /// # Panics
-    /// If there is no such entry, as in the next.
+    /// If there is no such entry, as in the next method.
     pub fn value(&self, row: usize, col: usize) -> f32 {
         self.live.entry(self.id, row, col).expect(ENTRY)
     }
@@ -102,12 +104,12 @@ impl TensorModel {
         self.trained.rows(self.id, row..row + 1)
     }
 
-    /// In use less those of what it is compared with, if it is; row-major.
+    /// Returns the entries in use minus those of the comparison, if there is one, row by row.
     pub fn differences(&self) -> Option<Cow<'_, [f32]>> {
         Some(self.difference.as_ref()?.row_major(self.id))
     }
 
-    /// A row of the same.
+    /// Returns a row of these differences.
     pub fn difference_row(&self, row: usize) -> Option<Cow<'_, [f32]>> {
         Some(self.difference.as_ref()?.rows(self.id, row..row + 1))
     }
@@ -122,21 +124,21 @@ impl TensorModel {
         self.rows * self.cols
     }
 
-    /// The largest entry as training left them, without its sign.
+    /// Returns the largest absolute value of the trained entries.
     pub fn largest(&self) -> f32 {
         *self.largest.get_or_init(|| largest(&self.trained.row_major(self.id)))
     }
 
-    /// The largest entry of those that the map shows: of the differences, where there are some.
+    /// Returns the largest absolute value in the map: that of the differences, if there is a comparison.
     pub fn largest_shown(&self) -> f32 {
         self.differences().map_or_else(|| self.largest(), |differences| largest(&differences))
     }
 
-    /// Rank among the tensors: block by block and layer by layer, matrices before what is added to them; last what
-    /// no block has.
+    /// Returns the rank among the tensors: block by block and layer by layer, with matrices before biases; tensors that
+    /// belong to no block come last.
     pub fn rank(&self) -> impl Ord + use<> {
         let TensorId { block, name } = self.id;
-        // Distances are a part of attention, wherever they lie in the flat vector.
+        // The distance bias is part of attention, wherever it is in the flat vector of parameters.
         let layer = if name.layer() == Layer::Distances { Layer::Attention } else { name.layer() };
         (!name.is_of_a_block(), block, layer, name.start() == Start::Zero, name)
     }
@@ -145,7 +147,7 @@ impl TensorModel {
         self.id.name.purpose()
     }
 
-    /// Purpose of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
+    /// Returns the meaning of an entry of `B`: `head 2, a word 1 place to the left`; `None` for other tensors.
     pub fn entry_meaning(&self, row: usize, col: usize) -> Option<String> {
         let is_distance = self.id.name == TensorName::DistanceBias;
         is_distance.then(|| format!("head {}, {}", row + 1, at_distance(distance_of(col, self.cols))))
@@ -161,7 +163,7 @@ impl WeightsModel {
         Self::after(snapshot, None)
     }
 
-    /// `before`: the last one, which knows the largest entries.
+    /// Builds the model; `before` is the last one, whose largest entries are reused.
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<WeightsModel> {
         let model = snapshot.model.as_ref()?;
         let (comparison, origin) = (model.comparison.as_ref(), model.weights_origin());
@@ -198,7 +200,8 @@ impl WeightsModel {
         Some(WeightsModel { tensors, blocks, comparison, origin, step: model.training.progress.done })
     }
 
-    /// The tensors by block, each group in the order of [`TensorModel::rank`]; last those that no block has.
+    /// Returns the tensors by block, each group in the order of [`TensorModel::rank`]; last those that belong to no
+    /// block.
     pub fn groups(&self) -> Vec<TensorGroup<'_>> {
         let mut tensors: Vec<&TensorModel> = self.tensors.iter().collect();
         tensors.sort_by_key(|tensor| tensor.rank());
@@ -212,7 +215,7 @@ impl WeightsModel {
     }
 }
 
-/// Worked out when somebody looks, and then kept: the tables cost more than a frame should when nobody does.
+/// The variables, whose tables are computed on request and then cached, because this takes longer than a frame should.
 #[derive(Clone, Debug)]
 pub struct VariablesModel {
     snapshot: Arc<Snapshot>,
@@ -221,23 +224,23 @@ pub struct VariablesModel {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableModel {
-    /// As code writes it.
+    /// The name in code.
     pub name: String,
-    /// As the literature does.
+    /// The symbol in the literature.
     pub symbol: String,
     pub kind: VariableKind,
-    /// In a sentence; of a variable of code, where it is made.
+    /// The meaning, as a sentence; for a variable of code, the cell in which it is defined.
     pub meaning: String,
     pub value: VariableValue,
-    /// The first entry, whose others follow it; none of a variable of code.
+    /// The first entry of the tensor, which the others follow; `None` for a variable of code.
     first: Option<Entry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum VariableKind {
-    /// Tensors of the sentence's forward pass.
+    /// A tensor of the sentence's forward pass.
     Forward,
-    /// Learned or given.
+    /// Learned or given weights.
     Weights,
     Code,
 }
@@ -262,7 +265,7 @@ pub enum VariableValue {
 }
 
 impl VariableModel {
-    /// `(2, 11, 8)`, or what it is instead of a tensor.
+    /// Returns the shape, such as `(2, 11, 8)`, or the type if it is not a tensor.
     pub fn shape(&self) -> String {
         match &self.value {
             VariableValue::Number(_) => "number".to_owned(),
@@ -271,7 +274,7 @@ impl VariableModel {
         }
     }
 
-    /// An entry of its table, as it can be asked where it comes from.
+    /// Returns the entry by which the provenance of a number in the table is opened.
     pub fn entry(&self, [part, row, col]: [usize; 3]) -> Option<Entry> {
         let mut entry = self.first?.of_later_head(part);
         entry.index = [row, col, 0];
@@ -279,7 +282,7 @@ impl VariableModel {
     }
 }
 
-/// The first entry of a tensor, if it can be asked where its numbers come from.
+/// Returns the first entry of a tensor, if its numbers have a provenance.
 fn first_entry(tensor: LiveTensor, architecture: &Architecture) -> Option<Entry> {
     let LiveTensor { quantity, block } = tensor;
     let definition = quantity.definition();
@@ -296,7 +299,7 @@ impl VariablesModel {
         Self { snapshot: snapshot.clone(), all: OnceLock::new() }
     }
 
-    /// The forward pass first, then the weights, then code; each in its own order.
+    /// Returns the variables of the forward pass, then the weights, then the variables of code, each in their order.
     pub fn all(&self) -> &[VariableModel] {
         self.all.get_or_init(|| {
             let mut all: Vec<VariableModel> = live_of(&self.snapshot).as_ref().map(of_the_model).unwrap_or_default();
@@ -307,7 +310,7 @@ impl VariablesModel {
     }
 }
 
-/// The tensors of the snapshot, as code would read them.
+/// Returns the tensors of the snapshot as code reads them.
 fn live_of(snapshot: &Snapshot) -> Option<Live> {
     let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
     let sentence = &model.sentence;
@@ -333,7 +336,7 @@ fn of_the_model(live: &Live) -> Vec<VariableModel> {
     names.iter().map(|name| live_variable(live, name)).collect()
 }
 
-/// Rank in the order of the forward pass; a block's learned tensors in the order of the literature.
+/// Returns the rank in the order of the forward pass; a block's learned tensors are in the order of the literature.
 fn rank(LiveTensor { quantity, block }: LiveTensor) -> (usize, bool, Quantity) {
     match quantity {
         Quantity::Input | Quantity::Static => (0, false, quantity),
@@ -369,7 +372,7 @@ fn table(name: &str, tensor: &Tensor) -> VariableValue {
     VariableValue::Table(TableModel::of(&Arc::from(name), tensor))
 }
 
-/// Variables of code cells; where a name stands twice, the later one, which the cells below see.
+/// Returns the variables of code cells. Of several with the same name, the latest is taken, which the cells below see.
 fn of_code(snapshot: &Snapshot) -> Vec<VariableModel> {
     let mut all: Vec<VariableModel> = Vec::new();
     let mut add = |variable: VariableModel| {

@@ -1,4 +1,4 @@
-//! The Training panel: the loss curve and where training stands.
+//! The Training panel: the loss curve and the state of training.
 
 use attune_core::kernel::snapshot::{CheckpointsSnapshot, Progress, Snapshot, TrainingSnapshot};
 use attune_core::kernel::training::log::TrainingLog;
@@ -9,44 +9,44 @@ use attune_engine::messages::counted;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingModel {
     pub stage: TrainingStage,
-    /// The stage in words, with the reason where training stopped by itself.
+    /// A text on the stage of training, with the reason if training stopped by itself.
     pub status: String,
     /// The latest step.
     pub step: usize,
     pub steps: usize,
-    /// The past step that is shown, if not the latest.
+    /// The past step that is shown, if it is not the latest.
     pub shown: Option<usize>,
-    /// The step that was asked for; it is being recalled while another is shown.
+    /// The requested step, which is being recomputed while another one is shown.
     pub sought: usize,
-    /// Learning rate of the step after the one that is shown.
+    /// The learning rate of the step after the shown one.
     pub learning_rate: f64,
-    /// Loss, in nats, and gradient norms of each step.
+    /// The loss, in nats, and the gradient norms of each step.
     pub log: TrainingLog,
-    /// Tensors whose norms are in the log.
+    /// The tensors whose norms are in the log.
     pub tensors: Vec<String>,
-    /// The loss of a model that knows nothing.
+    /// The loss of a model that only guesses.
     pub chance: Option<f32>,
-    /// How many steps can be recalled, in words.
+    /// A text on how many steps can be recalled.
     pub checkpoints: String,
-    /// `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`
+    /// Such as `toy model, 4,736 parameters, trained on 1,200 sentences of 96 words`.
     pub honest_label: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrainingStage {
-    /// The static vectors, in epochs.
+    /// The training of static vectors, in epochs.
     Embedding {
         done: usize,
         of: usize,
     },
-    /// A pretrained model, in megabytes.
+    /// The loading of a pretrained model, in megabytes.
     Loading {
         done: usize,
         of: usize,
     },
     Playing,
     Paused,
-    /// By a rule of the lesson, before the last step; it can go on.
+    /// Stopped by a rule of the lesson before the last step; training can continue.
     Stopped,
     Finished,
     Diverged,
@@ -97,7 +97,8 @@ impl TrainingModel {
     }
 }
 
-/// Such as `76 steps kept in 1.2 MB, one in every 8; when needed, the steps in between are trained again, bit for bit`.
+/// Returns a text such as `76 steps kept in 1.2 MB, one in every 8; when needed, the steps in between are trained
+/// again, bit for bit`.
 fn checkpoints_words(checkpoints: &CheckpointsSnapshot) -> String {
     const MEGABYTE: f64 = 1e6;
     let CheckpointsSnapshot { steps, bytes } = checkpoints;
@@ -125,13 +126,13 @@ impl TrainingStage {
         }
     }
 
-    /// Before there is a model.
+    /// Returns whether there is no model yet.
     pub fn is_before_model(self) -> bool {
         matches!(self, Self::Embedding { .. } | Self::Loading { .. })
     }
 }
 
-/// A line in place of what there is nothing to show of yet.
+/// Returns a text for a panel that has nothing to show yet.
 pub fn waiting_words(snapshot: &Snapshot) -> String {
     if let Some(fault) = &snapshot.fault {
         return fault.words.clone();
@@ -173,7 +174,7 @@ fn status(training: &TrainingSnapshot) -> String {
     }
 }
 
-/// Why a rule stopped the training.
+/// Describes the rule that stopped training.
 fn rule_words(rule: StopRule) -> String {
     match rule {
         StopRule::LossBelow(limit) => format!("the loss is below {limit}"),
@@ -184,7 +185,7 @@ fn rule_words(rule: StopRule) -> String {
     }
 }
 
-/// Says how training diverged, and where.
+/// Describes how training diverged, and where.
 pub fn diverged_words(diverged: &Diverged) -> String {
     let what = match diverged.overflow {
         Overflow::Loss => "the loss is no longer finite".to_owned(),

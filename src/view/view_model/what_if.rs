@@ -1,5 +1,4 @@
-//! The What-if panel: what the learner changed about the forward pass, and what comes of it beside the
-//! unchanged result.
+//! The learner's changes to the forward pass, and their effect compared with the unchanged result.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,32 +21,33 @@ pub struct WhatIfModel {
     /// Whether scores are divided by `√d_k`.
     pub scale: Setting<bool>,
     pub key_width: usize,
-    /// Names of the layers.
+    /// The names of the layers.
     pub blocks: Vec<String>,
     pub heads: Vec<HeadRow>,
-    /// Who sees whom in the first layer, row by row: a row is a query.
+    /// Whether each query sees each key in the first layer, row by row; a row is a query.
     pub mask: Setting<Vec<bool>>,
-    /// Layers have masks or windows of their own: a pair that is changed in the first layer is changed in all of them.
+    /// Whether the layers have different masks or windows. A pair that is changed in the first layer is changed in all
+    /// of them.
     pub layers_see_differently: bool,
-    /// Edges that are taken out.
+    /// The removed edges.
     pub edges: Vec<Edge>,
     pub patch: PatchState,
-    /// The changes, in sentences; empty where there are none.
+    /// The changes, as sentences; empty if there are none.
     pub said: Vec<String>,
-    /// The pass, with the unchanged one beside it: what the changes do to a word is read of it when somebody asks.
+    /// The pass together with the unchanged one, from which the effect on a word is computed on request.
     sentence: Arc<SentenceSnapshot>,
     space: Arc<StaticSpace>,
     architecture: Architecture,
-    /// The heads before it are the source's, whose queries are no tokens.
+    /// The first head of the sentence; the heads before it are those of the source.
     first_head: usize,
 }
 
-/// A setting as it is now, and as the lesson has it.
+/// A setting in use, and the lesson's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting<T> {
     pub now: T,
     pub own: T,
-    /// The learner set it.
+    /// Whether the learner set it.
     pub is_set: bool,
 }
 
@@ -57,16 +57,17 @@ impl<T: Clone> Setting<T> {
     }
 }
 
-/// The patch of a vector of the second sentence into the first, and what there is to choose from.
+/// The patch of a vector of the second sentence into the first, and the possible choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchState {
     pub is_on: bool,
-    /// Words of the second sentence; empty where there is none.
+    /// The words of the second sentence; empty if there is none.
     pub second: Vec<String>,
-    /// For each word of the first sentence the place of the same word in the second, if it is there.
+    /// For each word of the first sentence, the position of the same word in the second, if it is there.
     pub same: Vec<Option<usize>>,
-    /// Layers of the sentence, and the number of the first block.
+    /// The number of the sentence's layers.
     pub layers: usize,
+    /// The index of the sentence's first block.
     first_block: usize,
 }
 
@@ -83,23 +84,23 @@ impl PatchState {
         }
     }
 
-    /// The command for the vector before a layer, counted from 0.
+    /// Returns the command that patches the vector before a layer, counted from 0.
     pub fn command(&self, layer: usize, position: usize, from: usize) -> Command {
         let patch = Patch { block: self.first_block + layer, position, from, vector: None };
         Command::Interventions(InterventionCommand::SetPatch(Some(patch)))
     }
 }
 
-/// Effect of the changes on one token.
+/// The effect of the changes on one token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenEffect {
     /// `‖y − y'‖`, in the true space.
     pub moved: f32,
-    /// The nearest word with its cosine, before the changes and with them.
+    /// The nearest word with its cosine, before and with the changes.
     pub nearest: [Option<(String, f32)>; 2],
 }
 
-/// A token's weights in a head, before the changes and with them.
+/// A token's weights in a head, before and with the changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectRow {
     pub head: usize,
@@ -108,7 +109,7 @@ pub struct EffectRow {
 }
 
 impl EffectRow {
-    /// The edge to a key, and whether it can be taken out or is: one that weighs nothing cannot.
+    /// Returns the edge to a key, and whether it is or can be removed. An edge without weight cannot be.
     pub fn edge(&self, edges: &[Edge], query: usize, key: usize) -> EdgeState {
         let edge = Edge { head: self.head, query, key };
         let is_removed = edges.contains(&edge);
@@ -116,7 +117,7 @@ impl EffectRow {
     }
 }
 
-/// A look of a head that the learner may take out.
+/// The attention of a head from one token to another, which the learner may remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeState {
     edge: Edge,
@@ -125,14 +126,14 @@ pub struct EdgeState {
 }
 
 impl EdgeState {
-    /// The command that takes it out, or puts it back.
+    /// Returns the command that removes the edge or restores it.
     pub fn toggled(self) -> Command {
         Command::Interventions(InterventionCommand::SetEdge { edge: self.edge, is_removed: !self.is_removed })
     }
 }
 
 impl WhatIfModel {
-    /// `None` until there is a model.
+    /// Builds the model; `None` until there is a model of the lesson.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let (space, model) = (snapshot.space.as_ref()?, snapshot.model.as_ref()?);
         let labels = HeadLabels::of(model);
@@ -164,12 +165,12 @@ impl WhatIfModel {
         Some(told)
     }
 
-    /// A head's place in the tensors, in words.
+    /// Returns a head's place in the tensors, in words.
     pub fn place(&self, head: usize) -> String {
         place_of(&self.architecture, head)
     }
 
-    /// The pass without the changes; the one that is shown where nothing is changed.
+    /// Returns the pass without the changes, which is the shown one if there are none.
     fn before(&self) -> (&Activations<f32>, &[Neighbours]) {
         let Some(unchanged) = &self.sentence.unchanged else {
             return (&self.sentence.activations, &self.sentence.contextual_neighbours);
@@ -177,30 +178,30 @@ impl WhatIfModel {
         (&unchanged.other.activations, &unchanged.other.contextual_neighbours)
     }
 
-    /// How far the changes move a token, in the true space.
+    /// Returns how far the changes move a token, in the true space.
     fn moved(&self, token: usize) -> f32 {
         self.sentence.unchanged.as_ref().map_or(0.0, |unchanged| unchanged.moved(token))
     }
 
-    /// The effect of the changes on a token, if there is one.
+    /// Returns the effect of the changes on a token, if there is one.
     pub fn effect(&self, token: usize) -> Option<TokenEffect> {
         let nearest = |near: &[Neighbours]| nearest_word(&self.space, near.get(token)?);
         let nearest = [self.before().1, &self.sentence.contextual_neighbours].map(nearest);
         (token < self.tokens.len()).then(|| TokenEffect { moved: self.moved(token), nearest })
     }
 
-    /// The token that moved most, with how far.
+    /// Returns the token that moved most, and how far.
     pub fn moved_most(&self) -> Option<(usize, f32)> {
         let moved = (0..self.tokens.len()).map(|token| (token, self.moved(token)));
         moved.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// The heads that have tokens for queries.
+    /// Returns the heads whose queries are tokens of the sentence.
     pub fn own_heads(&self) -> Range<usize> {
         self.first_head..self.heads.len()
     }
 
-    /// The weights of a token in one of [`Self::own_heads`].
+    /// Returns a token's weights in one of [`Self::own_heads`].
     pub fn row(&self, token: usize, head: usize) -> Option<EffectRow> {
         let row = |activations: &Activations<f32>| {
             let weights = &activations.heads().nth(head)?.weights;
@@ -256,7 +257,7 @@ fn layers_see_differently(architecture: &Architecture) -> bool {
     layers.any(|layer| (&layer.mask, layer.window) != (&first.mask, first.window))
 }
 
-/// A removed edge: In layer 2, head 1, “it” no longer looks at “bank”.
+/// Describes a removed edge: In layer 2, head 1, “it” no longer looks at “bank”.
 fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
     let labels = HeadLabels::of(model);
     let word = |words: &[String], at: usize| words.get(at).map_or_else(String::new, |word| quoted(word));
@@ -265,7 +266,7 @@ fn said_edge(model: &ModelSnapshot, edge: &Edge) -> String {
     format!("In {title}, {query} no longer looks at {key}.")
 }
 
-/// The vector that was put in place of another.
+/// Describes the vector that replaced another.
 pub(crate) fn said_patch(model: &ModelSnapshot, patch: &Patch<f32>) -> String {
     let taken = model.second.as_ref().map_or_else(String::new, |second| quoted_token(&second.other.tokens, patch.from));
     let layer = patch.block - model.architecture.source_blocks.len() + 1;

@@ -6,17 +6,17 @@ use egui::{Context, Id, Popup};
 /// The part of the window that has the keyboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
-    /// No part has it: the keys are for the notebook's selected cell, or for a talk's slides.
+    /// No particular part: keys are for the notebook's selected cell or, in a presentation, for its slides.
     #[default]
     Page,
-    /// A text is being written: a cell, the sentence, a search, a name.
+    /// A text field: a cell, the sentence, a search, a name.
     Text,
-    /// A control that letters are for, as if it were a text: see [`keep_letters`].
+    /// A control that takes letters although it is not a text field; see [`keep_letters`].
     Letters,
-    /// A menu or another control, which Space and the arrows are for.
+    /// A menu or another control, which takes Space and the arrows.
     Control,
     Stage,
-    /// The sentence over the stage.
+    /// The sentence above the stage.
     Sentence,
 }
 
@@ -25,29 +25,29 @@ pub enum Focus {
 pub enum Page {
     #[default]
     Lesson,
-    /// A lesson that is presented.
+    /// The presentation of a lesson.
     Talk,
     Course,
 }
 
-/// The page, and the windows over it that Esc closes.
+/// The open page, and the windows over it that Esc closes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
     pub page: Page,
     pub is_key_sheet_open: bool,
-    /// How many numbers lie on the trail of the card that says where a number comes from.
+    /// The number of entries on the trail of the provenance card.
     pub trail_depth: usize,
     pub is_glossary_open: bool,
 }
 
-/// All that decides which keys are live.
+/// Everything that decides which keys are live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keyboard {
     pub focus: Focus,
     pub opened: Opened,
 }
 
-/// The one thing that Esc closes, leaves or clears: the topmost.
+/// The topmost open part, which Esc closes, leaves or clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escape {
     KeySheet,
@@ -57,12 +57,12 @@ pub(super) enum Escape {
     Stage,
     Sentence,
     Glossary,
-    /// Nothing of the tables.
+    /// Nothing that has an action in the tables.
     Nothing,
 }
 
 impl Focus {
-    /// The part that has the keyboard now.
+    /// Returns the part that has the keyboard now.
     pub fn of(ctx: &Context) -> Focus {
         if ctx.text_edit_focused() {
             return Focus::Text;
@@ -80,7 +80,7 @@ impl Focus {
         }
     }
 
-    /// Whether letters are written, or are for a control of their own.
+    /// Returns whether letters go to a text field or to a control that takes them.
     pub fn takes_letters(self) -> bool {
         matches!(self, Focus::Text | Focus::Letters)
     }
@@ -106,7 +106,7 @@ fn letters_id() -> Id {
 }
 
 impl Opened {
-    /// Hands it to everybody who looks for keys in this frame.
+    /// Stores this state in the context, for every key look-up of this frame.
     pub fn announce(self, ctx: &Context) {
         ctx.data_mut(|data| data.insert_temp(opened_id(), self));
     }

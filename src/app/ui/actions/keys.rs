@@ -1,6 +1,6 @@
 //! Keys and the keyboard: how keys are counted and consumed, and which widget takes letters.
 //!
-//! A widget that the keyboard is asked for takes it when it is next shown, be that in this frame, in the next one, or later.
+//! A widget for which the keyboard was requested takes it when it is next shown, in this frame or later.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,18 @@ use super::focus::{Focus, Keyboard};
 use super::row::ActionTable;
 use super::shortcut::{Pressed, Shortcut, is_arrow};
 
-/// A key of a table, with what it is for.
+/// A key of an action table, with its action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LiveKey<A> {
     pub action: A,
-    /// The place of the action in its table, and of the key among those of its row.
+    /// The index of the action in its table, and of the key within its row.
     pub place: usize,
     pub which: usize,
     pub shortcut: Shortcut,
 }
 
-/// The keys of a table that are looked for. While letters are for a text, a key that writes something is the text's.
+/// Returns the live keys of a table. While a text field or another control takes letters, keys that write a character
+/// are left out.
 pub fn live_keys<A: ActionTable>(at: &Keyboard) -> Vec<LiveKey<A>> {
     let live = A::ROWS.iter().enumerate().filter(|(_, (action, _))| action.is_live(at));
     let keys = live.flat_map(|(place, (action, row))| {
@@ -31,9 +32,9 @@ pub fn live_keys<A: ActionTable>(at: &Keyboard) -> Vec<LiveKey<A>> {
     keys.filter(|key| !(at.focus.takes_letters() && key.shortcut.is_typed())).collect()
 }
 
-/// The actions whose keys were pressed in this frame, in the order of their table; consumes those keys.
+/// Returns the actions whose keys were pressed in this frame, in the order of their table, and consumes those keys.
 ///
-/// `is_on` says which of those that are live are looked for.
+/// `is_on` selects among the live actions.
 pub fn pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Vec<Pressed<A>> {
     if !ctx.input(|input| input.events.iter().any(|event| matches!(event, Event::Key { pressed: true, .. }))) {
         return Vec::new();
@@ -52,7 +53,8 @@ pub fn pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Vec<
     found.into_iter().map(|(_, pressed)| pressed).collect()
 }
 
-/// The action whose key was pressed first in this frame; keys that follow it are left to who comes next.
+/// Returns the live action whose key was pressed first in this frame, and consumes the key. Later keys remain for other
+/// callers.
 pub fn first_pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -> Option<A> {
     let at = Keyboard::of(ctx);
     let is_on = |action: A| action.is_live(&at) && is_on(action);
@@ -67,7 +69,7 @@ pub fn first_pressed<A: ActionTable>(ctx: &Context, is_on: impl Fn(A) -> bool) -
     })
 }
 
-/// The action that a key is for, among those that are looked for.
+/// Returns the action of a key, among the actions selected by `is_on`.
 pub fn action_of<A: ActionTable>(key: Key, modifiers: Modifiers, is_on: impl Fn(A) -> bool) -> Option<A> {
     let rows = A::ROWS.iter().filter(|(action, _)| is_on(*action));
     let keys =
@@ -76,14 +78,14 @@ pub fn action_of<A: ActionTable>(key: Key, modifiers: Modifiers, is_on: impl Fn(
     matching.min_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifier_count())).map(|(action, _)| action)
 }
 
-/// Drops what the keys of this frame have written, so that a field that is given the keyboard does not begin with the
-/// letter that called it.
+/// Removes typed text from this frame, so that a field that a letter key opened does not begin with that letter.
 pub fn drop_text(ctx: &Context) {
     ctx.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
 }
 
-/// Removes what keys with Ctrl or with Alt have written: they are commands, in every field. With both modifiers the key is AltGr's,
-/// which writes; so does Option on a Mac, unless an action takes the key. `now` are the modifiers of a text that came without a key.
+/// Removes text that was typed with Ctrl or Alt, because such keys are commands in every field. Ctrl and Alt together
+/// are AltGr, which types characters; so does Option on a Mac, unless an action takes the key. `now` has the modifiers
+/// for a text that came without a key.
 fn drop_text_of_commands(events: &mut Vec<Event>, now: Modifiers) {
     let of_press = |event: Option<&Event>| match event {
         Some(Event::Key { pressed: true, modifiers, .. }) => Some(*modifiers),
@@ -92,7 +94,7 @@ fn drop_text_of_commands(events: &mut Vec<Event>, now: Modifiers) {
     let is_alt = |modifiers: Modifiers| modifiers.alt && !modifiers.command && !cfg!(target_os = "macos");
     let is_command = |modifiers: Modifiers| modifiers.command && !modifiers.alt || is_alt(modifiers);
     let is_dropped = |at: usize| {
-        // The text of a key precedes its press. Behind Ctrl+V comes what is pasted.
+        // The text event of a key comes before its press. After Ctrl+V comes the pasted text.
         let key = of_press(events.get(at + 1)).map(is_command);
         let before = at.checked_sub(1).and_then(|before| of_press(events.get(before)));
         matches!(events[at], Event::Text(_)) && key.unwrap_or_else(|| is_alt(before.unwrap_or(now)))
@@ -103,7 +105,7 @@ fn drop_text_of_commands(events: &mut Vec<Event>, now: Modifiers) {
     }
 }
 
-/// Takes the presses of a shortcut out of the frame's events, with the text that each has written, and counts them.
+/// Removes a shortcut's presses from the frame's events, with the text of each press, and returns their number.
 fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
     let is_press = |event: &Event| match event {
         Event::Key { key, pressed, modifiers, .. } => *pressed && shortcut.matches(*key, *modifiers),
@@ -118,7 +120,7 @@ fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
                 continue;
             }
             count += 1;
-            // The text of a key precedes its press.
+            // The text event of a key comes before its press.
             kept.pop_if(|before| matches!(before, Event::Text(_)));
         }
         input.events = kept;
@@ -131,27 +133,27 @@ pub fn stage_search() -> Id {
     Id::new("stage search")
 }
 
-/// The field that searches the glossary.
+/// Returns the id of the field that searches the glossary.
 pub fn glossary_search() -> Id {
     Id::new("glossary search")
 }
 
-/// The field that searches the functions of code cells.
+/// Returns the id of the field that searches the functions of code cells.
 pub fn function_search() -> Id {
     Id::new("function search")
 }
 
-/// The field of a sentence, by the name under which it is shown.
+/// Returns the id of a sentence field, given its name in the window.
 pub fn sentence_field(name: &str) -> Id {
     Id::new(("sentence", name))
 }
 
-/// Asks for the keyboard; only the last one that was asked for gets it.
+/// Requests the keyboard for a widget. Only the last request is granted.
 pub fn ask(ctx: &Context, id: Id) {
     ctx.data_mut(|data| data.insert_temp(asked(), id));
 }
 
-/// Takes the keyboard if it was asked for, once. A widget calls this where it is shown.
+/// Takes the keyboard if it was requested for this widget. Called where the widget is shown.
 pub fn take(ctx: &Context, id: Id) {
     if is_asked(ctx, id) {
         ctx.data_mut(|data| data.remove::<Id>(asked()));
@@ -159,7 +161,7 @@ pub fn take(ctx: &Context, id: Id) {
     }
 }
 
-/// The keyboard was asked for, and its widget was not shown since.
+/// Returns whether the keyboard was requested for a widget that has not been shown since.
 pub fn is_asked(ctx: &Context, id: Id) -> bool {
     ctx.data(|data| data.get_temp::<Id>(asked())) == Some(id)
 }
@@ -168,38 +170,39 @@ fn asked() -> Id {
     Id::new("keyboard asked for")
 }
 
-/// Between two letters of somebody who types on without looking.
+/// The longest pause between two letters of a learner who types on without looking at the screen.
 const MOMENT: Duration = Duration::from_millis(1200);
-/// Between two letters of a word. Keys that are commands come more slowly, or are the same key again.
+/// The longest pause between two letters of a word. Keys meant as commands come more slowly, or repeat the same key.
 const WITHIN_WORD: Duration = Duration::from_millis(350);
 
-/// How the last field was left, and what was typed last.
+/// How the last text field was left, and what was typed last.
 #[derive(Clone, Copy, Default)]
 struct Typing {
     last: Option<Instant>,
-    /// A field has the keyboard as this frame begins; it had in this frame or the one before.
+    /// Whether a field has the keyboard at the start of this frame.
     is_writing: bool,
+    /// Whether a field had the keyboard at the start of this frame or the one before.
     was_writing: bool,
-    /// True once the field was left by a key that is there for it, such as Esc.
+    /// Whether the field was left by a key that is meant for it, such as Esc.
     is_left: bool,
-    /// The last letter that was typed into no field.
+    /// The last letter that was typed outside every field.
     loose: Option<(char, Instant)>,
-    /// When a letter was dropped last, of a word that was typed into no field.
+    /// The time at which the last letter of a word typed outside every field was dropped.
     dropped: Option<Instant>,
 }
 
-/// Keys of a frame that come after something that may move the keyboard: they wait for the next frame, when it has moved.
-/// Where frames are slow, a click into a field and the first letters for it come in one frame.
+/// Keys that follow an event which may move the keyboard. They wait for the next frame, when it has moved. With slow
+/// frames, a click into a field and the first letters for it arrive in one frame.
 #[derive(Clone, Default)]
 struct WaitingKeys {
     events: Vec<Event>,
-    /// Frames in which they waited for a widget that was asked to take the keyboard, and is not shown yet.
+    /// The number of frames for which the keys have waited for a widget that is not shown yet.
     frames: usize,
 }
 
-/// Holds the keys back that wait, and gives those that have waited.
+/// Holds back keys that must wait, and puts those that have waited into the frame's events.
 fn hold_keys(ctx: &Context, is_writing: bool) {
-    /// A widget that is not shown then may never be.
+    /// A widget that has not been shown after this many frames may never be shown.
     const FRAMES_MAX: usize = 3;
     let id = Id::new("keys that wait");
     let mut waiting = ctx.data_mut(|data| data.remove_temp::<WaitingKeys>(id)).unwrap_or_default();
@@ -225,26 +228,25 @@ fn hold_keys(ctx: &Context, is_writing: bool) {
     }
 }
 
-/// A key that is pressed, or what it writes.
+/// Returns whether an event is a pressed key, typed text, or a use of the clipboard.
 fn is_key(event: &Event) -> bool {
     matches!(event, Event::Key { pressed: true, .. } | Event::Text(_) | Event::Paste(_) | Event::Copy | Event::Cut)
 }
 
-/// Esc was pressed, and did not lead out of a field.
+/// Returns whether Esc was pressed outside every text field.
 pub fn is_free_escape(ctx: &Context) -> bool {
     let was_writing = ctx.data(|data| data.get_temp::<Typing>(typing_id())).is_some_and(|typing| typing.was_writing);
     !was_writing && ctx.input(|input| input.key_pressed(Key::Escape))
 }
 
-/// Follows what is typed; once a frame, before any key is looked for. Keys wait until the keyboard is where they are meant for.
-/// Letters that come after a field lost the keyboard
-/// by itself or by a click are taken out of the frame, until there is a pause; and so are those of a word that is typed
-/// into no field, after its first letter.
+/// Processes typing; called once a frame, before any keys are looked up. Keys wait until the keyboard has moved to
+/// where they are meant to go. After a field lost the keyboard by itself or by a click, letters are removed until there
+/// is a pause. Of a word that is typed outside every field, all letters after the first are removed.
 pub fn follow_typing(ctx: &Context) {
     ctx.input_mut(|input| drop_text_of_commands(&mut input.events, input.modifiers));
     let mut typing = ctx.data(|data| data.get_temp::<Typing>(typing_id())).unwrap_or_default();
     let is_writing = Focus::of(ctx).takes_letters();
-    // Esc takes the keyboard away before the frame begins.
+    // egui takes the keyboard away on Esc before the frame begins.
     let before = std::mem::replace(&mut typing.is_writing, is_writing);
     typing.was_writing = is_writing || before;
     hold_keys(ctx, typing.was_writing);
@@ -268,7 +270,7 @@ pub fn follow_typing(ctx: &Context) {
     ctx.data_mut(|data| data.insert_temp(typing_id(), typing));
 }
 
-/// When a letter was dropped last, of a word that was typed into no field.
+/// Returns the time at which the last letter of a word typed outside every field was dropped.
 pub fn dropped_letters(ctx: &Context) -> Option<Instant> {
     ctx.data(|data| data.get_temp::<Typing>(typing_id())).and_then(|typing| typing.dropped)
 }
@@ -278,8 +280,8 @@ fn typing_id() -> Id {
 }
 
 impl Typing {
-    /// Takes the letters of a word out of the frame, all but its first: two different letters, one soon after the other,
-    /// are a word, and so is what follows them without a pause.
+    /// Removes all letters of a word but its first from the frame. Two different letters in quick succession begin a
+    /// word, which continues until there is a pause.
     fn drop_word(&mut self, ctx: &Context) {
         let now = Instant::now();
         let mut is_word = self.dropped.is_some_and(|last| now - last < MOMENT);
@@ -301,7 +303,8 @@ impl Typing {
     }
 }
 
-/// The letter of a text, if it was not written by a shortcut: its key follows it.
+/// Returns the letter of a text event in lower case; `None` if a shortcut wrote it, which shows in the key event that
+/// follows.
 fn typed_letter(event: &Event, next: Option<&Event>) -> Option<char> {
     let Event::Text(text) = event else { return None };
     if matches!(next, Some(Event::Key { modifiers, .. }) if modifiers.alt || modifiers.command) {
@@ -310,13 +313,13 @@ fn typed_letter(event: &Event, next: Option<&Event>) -> Option<char> {
     text.chars().next().filter(|letter| letter.is_alphabetic())?.to_lowercase().next()
 }
 
-/// A key that leads out of a field on purpose. It may have done so before this is asked.
+/// Returns whether a key leaves a field on purpose. The field may have lost the keyboard before this is called.
 fn leaves(event: &Event) -> bool {
     use Key::{ArrowDown, ArrowUp, Enter, Escape, Tab};
     matches!(event, Event::Key { key: Escape | Enter | Tab | ArrowUp | ArrowDown, pressed: true, .. })
 }
 
-/// A letter or another sign, without a modifier that makes it a command.
+/// Returns whether an event types a letter or another character, without a modifier that makes it a command.
 fn is_letter(event: &Event) -> bool {
     match event {
         Event::Text(_) => true,

@@ -1,8 +1,8 @@
-//! Everything that a key or a menu entry does, one row an action, and what else is asked of the window.
+//! Every action of keys and menus, one row an action, and the other requests to the window.
 //!
-//! A row has the words of the menu entry, the tooltip, the keys and the line of the key sheet. Menus, tooltips and the
-//! sheet are printed from the tables and the keys are looked up in them, so a new key costs a row here and a line that
-//! names what performs it.
+//! A row has the text of the menu entry, the tooltip, the keys and the line of the key sheet. Menus, tooltips and the
+//! sheet are generated from the tables and keys are looked up in them, so a new key needs one row here and one line
+//! that names the function that performs it.
 //!
 //! | file | actions | performed in |
 //! |---|---|---|

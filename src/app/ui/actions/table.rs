@@ -1,5 +1,5 @@
-//! The actions, a row each: those of the window (pages, dialogs, the walk, training, history, looks), those of the stage and of
-//! the sentence over it, once they were clicked, and those of the notebook, with Jupyter's keys.
+//! The action tables: actions of the window (pages, dialogs, the walk, training, history, appearance), of the stage, of
+//! the sentence above it while it has the keyboard, and of the notebook, with Jupyter's keys.
 
 use std::path::PathBuf;
 
@@ -214,7 +214,7 @@ action_table! {
             aliases: &[ctrl(Key::Equals)],
             line: New("size of everything"),
         }
-        // With Shift it splits a cell.
+        // With Shift, this key splits a cell.
         Smaller { text: "A−", tooltip: "Smaller", keys: &[ctrl(Key::Minus).without_shift()], line: Joined }
         UsualSize { keys: &[ctrl(Key::Num0)], line: Joined }
         KeySheet {
@@ -245,32 +245,32 @@ action_table! {
     }
 }
 
-/// Request to the window; a request to the kernel is a command.
+/// A request to the window. Requests to the kernel are commands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// An action with a row in the table.
     Row(Pressed<WindowAction>),
-    /// From the page of the course back to the lesson.
+    /// Returns from the course page to the lesson.
     Back,
     /// Opens a dialog that chooses a file for this purpose.
     ChooseFile(FilePurpose),
-    /// Uses that file for this purpose.
+    /// Uses the chosen file for this purpose.
     UseFile(FilePurpose, PathBuf),
     CloseMap,
-    /// Goes back to the checkpoint at this place of the list.
+    /// Restores the checkpoint at this index of the list.
     GoBack(usize),
     ResetCourse,
     UndoResetCourse,
-    /// Does what a link in a text says.
+    /// Follows a link in a text.
     Follow(TextLink),
-    /// Opens the panels that come with a cell of the notebook.
+    /// Opens the panels that belong to a cell of the notebook.
     Reach(ReachedCell),
-    /// Plays training at this pace.
+    /// Sets the pace of training.
     SetPace(Pace),
 }
 
 impl Action {
-    /// Opens a lesson, a model or a shared file in place of the lesson that is open.
+    /// Returns the action that opens a lesson, a model or a shared file in place of the open lesson.
     pub fn open(path: impl Into<PathBuf>) -> Action {
         Action::UseFile(FilePurpose::Open, path.into())
     }
@@ -282,66 +282,67 @@ impl From<WindowAction> for Action {
     }
 }
 
-/// The purpose of a file that is chosen: one to be read, or one to be written.
+/// The purpose of a file that is read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilePurpose {
-    /// A lesson, a model or a shared file, in place of the lesson that is open.
+    /// A lesson, a model or a shared file, opened in place of the current lesson.
     Open,
-    /// A model beside the one that is open.
+    /// A model to compare with the open one.
     OpenBeside,
-    /// A file that was dropped on the window: one of vectors beside another, or else in place of the lesson.
+    /// A file dropped on the window: a file of vectors to compare with the open one, or else a replacement for the open
+    /// lesson.
     Dropped,
-    /// The lesson in another format.
+    /// An export of the lesson to another format.
     Export(Format),
-    /// The vectors of the words that are found on the stage, by a search or a lasso.
+    /// The vectors of the words found on the stage by a search or a lasso.
     ExportFound(VectorFormat),
-    /// The stage as PNG.
+    /// A PNG picture of the stage.
     Picture(PictureChoice),
-    /// The stage as a GIF.
+    /// A GIF of the stage.
     Recording,
-    /// A new lesson, a small one or a copy of this one, which is opened then.
+    /// A new lesson, which is opened afterwards: a small one or a copy of this one.
     NewLesson {
         is_copy: bool,
     },
-    /// The learner's work.
+    /// The learner's work, as a file.
     Work(WorkChoice),
     ImportSenses,
     ExportSenses,
 }
 
 impl FilePurpose {
-    /// An export is written beside the window, one at a time.
+    /// Returns whether the file is an export, which is written in the background, one at a time.
     pub fn is_export(&self) -> bool {
         matches!(self, Self::Export(_) | Self::ExportFound(_) | Self::Picture(_) | Self::Recording | Self::Work(_))
     }
 }
 
-/// A cell of the notebook that the learner has come to.
+/// A cell of the notebook that the learner has reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedCell {
     pub cell: CellId,
-    /// The cell was run or shown, and not only read.
+    /// Whether the cell was run or shown, and not only scrolled to.
     pub is_used: bool,
-    /// The predictions that wait for an answer: the panels that they open would give it away.
+    /// The predictions that are not answered yet. Their panels stay closed, because these would give the answer away.
     pub unanswered: Vec<CellId>,
 }
 
-/// The file of the learner's work that is wanted.
+/// The kind of file for the learner's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkChoice {
-    /// A file to be handed in, with what the learner says of it.
+    /// A file to hand in, with the learner's name and the time spent, if given.
     HandIn { name: Option<String>, minutes: Option<u64> },
-    /// A file to be shared, with what is on the screen.
+    /// A file to share, which includes the current view.
     Share,
 }
 
-/// The picture of the stage that is wanted.
+/// Options of a picture of the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PictureChoice {
-    /// Size of the picture, in pixels.
+    /// The size of the picture, in pixels.
     pub size: (u32, u32),
     pub is_transparent: bool,
-    /// The sentence and the step stand below.
+    /// Whether a caption with the sentence and the step is drawn below.
     pub has_caption: bool,
 }
 
@@ -436,8 +437,8 @@ action_table! {
 }
 
 action_table! {
-    /// An action of the notebook. On a cell of a kind that is not written, such as a prediction, `Write` and the
-    /// three that run mean what that kind does.
+    /// An action of the notebook. On cells that cannot be edited, such as predictions, `Write` and the three run
+    /// actions do what that kind of cell defines.
     NotebookAction {
         Write { keys: &[key(Key::Enter)], line: New("write in the selected cell; stop writing") }
         Leave { keys: &[key(Key::Escape)], line: Joined }
@@ -511,13 +512,14 @@ action_table! {
 }
 
 impl NotebookAction {
-    /// The editor of a cell leaves it to the notebook.
+    /// Returns whether the editor of a cell passes the action on to the notebook.
     pub fn is_of_editor(self) -> bool {
         use NotebookAction::{Leave, Run, RunAndGoOn, RunAndInsert, Split};
         matches!(self, Run | RunAndGoOn | RunAndInsert | Split | Leave)
     }
 
-    /// Its key is a letter or a digit that changes the notebook: one of Jupyter's command mode, which is entered by keys.
+    /// Returns whether the action belongs to Jupyter's command mode: its key is a letter or a digit, and it changes the
+    /// notebook.
     pub fn is_of_command_mode(self) -> bool {
         use NotebookAction::{Delete, Fold, InsertAbove, InsertBelow, MakeCode, MakeText, Merge, Restart, UndoDelete};
         matches!(self, InsertAbove | InsertBelow | Delete | UndoDelete | MakeText | MakeCode | Merge | Fold | Restart)

@@ -1,4 +1,4 @@
-//! The ink of code and of Markdown: its colours, and the marks over and beside it.
+//! The colours of code and of Markdown source, and the marks on and beside it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,25 +13,25 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::theme::{self, Palette, size};
 
-/// Language that a text is written in.
+/// The language of a text.
 #[derive(Clone, Copy)]
 pub enum Language<'a> {
-    /// Code, with the names that it sees.
+    /// Code, with the names in its scope.
     Code(&'a CompletionScope),
     Markdown,
 }
 
-/// The colours of a text, kept until it changes.
+/// The coloured layout of a text, cached until the text changes.
 pub struct Inked {
     of: (u64, bool),
-    /// Names that code sees; `None` for Markdown.
+    /// The names in the code's scope; `None` for Markdown.
     scope: Option<CompletionScope>,
     pub spans: Vec<Span>,
     job: LayoutJob,
 }
 
 impl Inked {
-    /// Lays out `source` with what was kept of it, if it is the same.
+    /// Lays out `source`, using the cached colours in `kept` if the text is the same.
     pub fn galley(kept: &mut Option<Inked>, ui: &Ui, source: &str, width: f32, language: Language) -> Arc<Galley> {
         let inked = Self::of(kept, ui, source, language);
         inked.job.wrap.max_width = width;
@@ -64,7 +64,7 @@ impl Inked {
     }
 }
 
-/// Code in its colours: sections of one each; white space joins the one before it.
+/// Lays out code in sections of one colour each. White space joins the section before it.
 pub fn code(
     source: &str,
     spans: &[Span],
@@ -118,14 +118,14 @@ fn append(job: &mut LayoutJob, text: &str, format: TextFormat) {
     }
 }
 
-/// The last piece; an empty text has the height of a line too.
+/// Adds the last section. Even an empty text gets one, so that it has the height of a line.
 fn end(job: &mut LayoutJob, text: &str, format: TextFormat) {
     if !text.is_empty() || job.sections.is_empty() {
         job.append(text, 0.0, format);
     }
 }
 
-/// Letters of one width, as editors have them.
+/// Returns a monospaced format.
 fn mono(color: Color32) -> TextFormat {
     let line_height = Some(size::MONO + 2.0 * size::CODE_LEADING);
     TextFormat { line_height, ..TextFormat::simple(theme::mono(size::MONO), color) }
@@ -154,7 +154,7 @@ pub fn name_ink(kind: NameKind, palette: &Palette) -> Color32 {
     }
 }
 
-/// A text as it lies on the screen.
+/// A text that is laid out on the screen.
 pub struct Laid<'a> {
     pub source: &'a str,
     pub galley: &'a Galley,
@@ -166,12 +166,12 @@ impl Laid<'_> {
         CCursor { index: self.source[..at].chars().count().into(), prefer_next_row: true }
     }
 
-    /// The place before byte `at`.
+    /// Returns the rectangle of the caret before byte `at`.
     pub fn caret(&self, at: usize) -> Rect {
         self.galley.pos_from_cursor(self.cursor(at)).translate(self.origin.to_vec2())
     }
 
-    /// Rectangle of a piece of one line, as far as it is in one row.
+    /// Returns the rectangle of a part of one line, cut off at the end of its row.
     pub fn rect(&self, range: Range<usize>) -> Rect {
         let (start, end) = (self.caret(range.start), self.caret(range.end));
         let right = if end.top() > start.top() { self.origin.x + self.galley.rect.right() } else { end.right() };
@@ -184,7 +184,7 @@ impl Laid<'_> {
         ui.painter().rect_stroke(self.rect(range), f32::from(size::RADIUS_SMALL), stroke, StrokeKind::Outside);
     }
 
-    /// Numbers of the lines, left of the text.
+    /// Writes line numbers to the left of the text.
     pub fn number_lines(&self, ui: &Ui, color: Color32) {
         let visible = ui.clip_rect();
         let font = theme::mono(size::CELL_NUMBER);
@@ -203,7 +203,7 @@ impl Laid<'_> {
     }
 }
 
-/// A wavy line at the foot of `rect`.
+/// Draws a wavy line at the bottom of `rect`.
 pub fn squiggle(ui: &Ui, rect: Rect, color: Color32) {
     const WAVE: f32 = 3.0;
     const HEIGHT: f32 = 2.0;
@@ -216,7 +216,7 @@ pub fn squiggle(ui: &Ui, rect: Rect, color: Color32) {
     ui.painter().add(Shape::line(points.collect(), Stroke::new(size::CURVE, color)));
 }
 
-/// Kinds of pieces of a text.
+/// Kinds of Markdown source, by which it is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkdownMark {
     Plain,
@@ -226,11 +226,11 @@ pub enum MarkdownMark {
     Code,
     Maths,
     Link,
-    /// `#`, `*`, `-`, addresses: what is not read out.
+    /// Markup such as `#`, `*` and `-`, and link addresses.
     Sign,
 }
 
-/// The pieces of any text, in order and without gaps.
+/// Splits a text into coloured ranges, in order and without gaps.
 pub fn marks(source: &str) -> Vec<(Range<usize>, MarkdownMark)> {
     let mut pieces = Pieces { found: Vec::new(), end: 0 };
     let mut around = vec![MarkdownMark::Plain];
@@ -262,12 +262,12 @@ fn of_tag(tag: &Tag, around: MarkdownMark) -> MarkdownMark {
 
 struct Pieces {
     found: Vec<(Range<usize>, MarkdownMark)>,
-    /// End of the last piece.
+    /// The end of the last range.
     end: usize,
 }
 
 impl Pieces {
-    /// Adds a piece, and marks the characters before it as signs.
+    /// Adds a range, and marks the characters between it and the last one as markup.
     fn push(&mut self, range: Range<usize>, mark: MarkdownMark) {
         let start = range.start.max(self.end);
         self.join(self.end..start, MarkdownMark::Sign);

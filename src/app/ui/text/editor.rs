@@ -1,5 +1,5 @@
-//! The editor of a cell: egui's own, with colours and the notebook's keys; for code also the keys of code, and below the caret
-//! the names that may be meant.
+//! The editor of a cell: egui's text field with colours and the notebook's keys. For code it also has keys for editing
+//! code and a list of completions below the caret.
 
 use std::collections::VecDeque;
 
@@ -21,58 +21,58 @@ use crate::actions::NotebookAction;
 use crate::actions::keys::action_of;
 use crate::theme::{self, Palette, size};
 
-/// Properties that an editor shows beside the text.
+/// The properties of an editor other than its text.
 pub struct EditorModel<'a> {
-    /// Name for screen readers, such as `Code of cell scores`.
+    /// The name for screen readers, such as `Code of cell scores`.
     pub name: &'a str,
     pub language: Language<'a>,
-    /// Fault of the last run and the text that ran; its mark goes as soon as the text differs.
+    /// The error of the last run, and the text that was run. The error is marked only while the text is the same.
     pub fault: Option<(&'a Fault, &'a str)>,
-    /// Shown in an empty editor.
+    /// The hint in an empty editor.
     pub hint: &'a str,
     pub editable: bool,
 }
 
-/// State of an editor, one for each.
+/// The state of one editor.
 #[derive(Default)]
 pub struct EditorState {
     inked: Option<Inked>,
     offer: Option<CompletionOffer>,
-    /// Typed in a frame behind a key that is ours, whose turn is the next one.
+    /// Events that were typed after one of the editor's own keys and wait for the next frame.
     later: VecDeque<Event>,
 }
 
-/// Request to the notebook from within the editor: the row of a key, or moving on to the cell above or below.
+/// A request to the notebook from the editor: an action, such as running the cell or moving to the one above or below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub action: NotebookAction,
-    /// The byte of the text at which it was asked.
+    /// The byte position of the caret at the time of the request.
     pub caret: usize,
 }
 
 pub struct EditorResponse {
     pub response: Response,
-    /// The text is another one.
+    /// Whether the text has changed.
     pub changed: bool,
     pub focused: bool,
-    /// Byte of the text.
+    /// The byte position of the caret.
     pub caret: usize,
     pub asked: Option<Asked>,
 }
 
 impl EditorState {
-    /// Whether names are offered: arrows, Enter and Esc are theirs.
+    /// Returns whether completions are shown, which take the arrows, Enter and Esc.
     pub fn is_offering(&self) -> bool {
         self.offer.is_some()
     }
 }
 
-/// Id of the editor's text field, for egui's keyboard focus.
+/// Returns the id of the editor's text field, for egui's keyboard focus.
 pub fn editor_id(ui: &Ui) -> Id {
     ui.make_persistent_id("code")
 }
 
-/// Gives the editor of `text` the keyboard, with the caret at a byte of it.
+/// Moves the keyboard focus to the editor of `text`, with the caret at a byte position if one is given.
 pub fn focus_editor(ui: &Ui, text: &str, caret: Option<usize>) {
     let id = editor_id(ui);
     ui.memory_mut(|memory| memory.request_focus(id));
@@ -145,7 +145,7 @@ fn show(
     shown
 }
 
-/// The pair of brackets at the caret, and what went wrong.
+/// Marks the pair of brackets at the caret, and the error of the last run.
 fn marks_ui(
     ui: &mut Ui,
     laid: &Laid,
@@ -181,7 +181,7 @@ fn marks_ui(
     });
 }
 
-/// Shows what is offered. True when a click took one.
+/// Shows the completions. Returns true if a click took one.
 fn offer(
     ui: &Ui,
     id: Id,
@@ -209,7 +209,7 @@ fn take(ui: &Ui, id: Id, text: &mut String, item: Completion) {
     select(ui, id, text, TextSelection::at(item.replaces.start + item.caret));
 }
 
-/// Selected range in bytes; egui counts characters.
+/// Returns the selection in bytes. egui counts characters.
 fn selection(ui: &Ui, id: Id, text: &str) -> TextSelection {
     let state = TextEditState::load(ui.ctx(), id);
     let byte = |cursor: CCursor| text.char_indices().nth(cursor.index.0).map_or(text.len(), |(at, _)| at);
@@ -227,7 +227,7 @@ fn select(ui: &Ui, id: Id, text: &str, selection: TextSelection) {
     state.store(ui.ctx(), id);
 }
 
-/// A key that is not egui's editor's.
+/// A key that this editor handles instead of egui's text field.
 enum EditorKey {
     Notebook(NotebookAction),
     Enter,
@@ -238,10 +238,10 @@ enum EditorKey {
     Backspace,
     Typed(char),
     Offer,
-    /// Among the names that are offered.
+    /// Moves the selection in the list of completions by a number of rows.
     Go(isize),
     Take,
-    /// The arrow up, and the arrow down.
+    /// The arrow keys up and down, which can leave the text.
     Up,
     Down,
 }
@@ -275,7 +275,7 @@ fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<EditorKe
         (Key::Tab, false, ..) => EditorKey::Tab,
         (Key::CloseBracket, true, ..) => EditorKey::Indent,
         (Key::OpenBracket, true, ..) => EditorKey::Outdent,
-        // The rest is of code.
+        // The remaining keys are only for code.
         _ if !is_code => return None,
         (Key::Enter, ..) => EditorKey::Enter,
         (Key::Slash, true, ..) => EditorKey::Comment,
@@ -285,7 +285,7 @@ fn action(event: &Event, offering: bool, model: &EditorModel) -> Option<EditorKe
     })
 }
 
-/// Whether egui's editor takes this event from the keyboard.
+/// Returns whether egui's text field handles this keyboard event.
 fn is_typed(event: &Event) -> bool {
     matches!(
         event,
@@ -293,7 +293,7 @@ fn is_typed(event: &Event) -> bool {
     )
 }
 
-/// The keys of one frame.
+/// The handling of one frame's keys.
 pub struct FrameKeys<'a, 'm> {
     pub id: Id,
     pub model: &'a EditorModel<'m>,
@@ -302,12 +302,12 @@ pub struct FrameKeys<'a, 'm> {
 }
 
 impl FrameKeys<'_, '_> {
-    /// Does what is ours, in the order in which it was typed: from a key of ours behind one of egui's on,
-    /// the rest waits for the next frame.
+    /// Handles the editor's own keys in the order in which they were typed. If one follows a key for egui's text field,
+    /// it and all later keys wait for the next frame.
     pub fn read(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, focused: bool) {
         let mut queue = std::mem::take(&mut state.later);
         if !focused {
-            // Who has the keyboard now gets them.
+            // Another widget has the keyboard now, and gets these events.
             ui.input_mut(|input| input.events.extend(queue));
             return;
         }
@@ -346,11 +346,11 @@ impl FrameKeys<'_, '_> {
         }
     }
 
-    /// False where the key is egui's after all.
+    /// Handles a key; returns false if it must go to egui's text field after all.
     fn act(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, action: EditorKey) -> bool {
         let at = selection(ui, self.id, text);
         let after = match action {
-            // Esc first takes the names away that are offered.
+            // Esc closes the completions first.
             EditorKey::Notebook(NotebookAction::Leave) if state.offer.take().is_some() => return true,
             EditorKey::Notebook(action) => return self.ask(ui, state, action, at.caret),
             EditorKey::Offer => {
@@ -386,7 +386,7 @@ impl FrameKeys<'_, '_> {
         true
     }
 
-    /// Hands a key of the notebook on.
+    /// Passes a key on to the notebook.
     fn ask(&mut self, ui: &Ui, state: &mut EditorState, action: NotebookAction, caret: usize) -> bool {
         match action {
             NotebookAction::Leave => ui.memory_mut(|memory| memory.surrender_focus(self.id)),
@@ -397,7 +397,7 @@ impl FrameKeys<'_, '_> {
         true
     }
 
-    /// Writes the name that is selected among those offered.
+    /// Inserts the selected completion.
     fn take_offer(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, caret: usize) -> bool {
         let offer = state.offer.take().zip(self.scope());
         if let Some(mut offer) = offer.and_then(|(offer, scope)| offer.follow(text, caret, scope)) {
@@ -407,7 +407,8 @@ impl FrameKeys<'_, '_> {
         true
     }
 
-    /// Leads out of the text from its `end`. Elsewhere the key is egui's, which leads there first, as in JupyterLab.
+    /// Leaves the text if the caret is at `end`. Otherwise egui handles the key and moves the caret there first, as in
+    /// JupyterLab.
     fn leave_from(&mut self, caret: usize, end: usize, action: NotebookAction) -> bool {
         let leaves = caret == end;
         if leaves {
@@ -416,7 +417,8 @@ impl FrameKeys<'_, '_> {
         leaves
     }
 
-    /// Tab after a word completes it: at once if there is but one name.
+    /// Completes the word before the caret, at once if there is only one completion. Returns false if there is nothing
+    /// to complete.
     fn complete(&mut self, ui: &Ui, text: &mut String, state: &mut EditorState, at: TextSelection) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         if !at.is_empty() || !text[..at.caret].ends_with(is_word) {
@@ -438,16 +440,16 @@ impl FrameKeys<'_, '_> {
     }
 }
 
-/// Names that are offered until one is taken.
+/// The list of completions, until one is taken.
 pub struct CompletionOffer {
     pub items: Vec<Completion>,
     pub selected: usize,
-    /// The text and the caret that they belong to.
+    /// The hash of the text and the caret for which the list was made.
     of: (u64, usize),
     start: usize,
-    /// The selection moved by a key, so it must be in sight.
+    /// Whether a key has moved the selection, which must then be scrolled into view.
     moved: bool,
-    /// The pointer is on the list, so that a press there does not close it.
+    /// Whether the pointer is over the list, in which case a press does not close it.
     pub hovered: bool,
 }
 
@@ -459,7 +461,7 @@ impl CompletionOffer {
         Some(CompletionOffer { items, selected: 0, of, start, moved: true, hovered: false })
     }
 
-    /// Filters the offer by the word as typed so far. `None` once another word is typed.
+    /// Updates the list to the word typed so far; returns `None` once another word is being typed.
     pub fn follow(self, source: &str, caret: usize, scope: &CompletionScope) -> Option<CompletionOffer> {
         let is_same = self.of == (egui::util::hash(source), caret);
         if is_same {
@@ -471,7 +473,7 @@ impl CompletionOffer {
     pub fn go(&mut self, steps: isize) {
         let last = self.items.len() as isize - 1;
         let to = self.selected as isize + steps;
-        // From either end to the other, a page only up to them.
+        // A single step wraps around at the ends; a page stops there.
         self.selected = match (to < 0, to > last, steps.abs() == 1) {
             (true, _, true) => last,
             (_, true, true) => 0,
@@ -481,7 +483,7 @@ impl CompletionOffer {
     }
 }
 
-/// Below `caret`, or above it where there is no room. The one that was clicked.
+/// Shows the list below `caret`, or above it if there is no room. Returns the index of the completion that was clicked.
 pub fn offer_ui(ui: &Ui, id: Id, caret: Rect, offer: &mut CompletionOffer) -> Option<usize> {
     let screen = ui.ctx().content_rect();
     let above = caret.bottom() + size::POPUP.y > screen.bottom();
@@ -544,7 +546,7 @@ fn row_ui(ui: &mut Ui, item: &Completion, selected: bool) -> bool {
         theme::plain(size::SMALL),
         palette.ink_faint,
     );
-    // Between the two, as far as there is room.
+    // The detail is drawn between name and kind, if there is room.
     let room = Rect::from_x_y_ranges(drawn.right() + size::GAP..=kind.left() - size::GAP, rect.y_range());
     if room.is_positive() {
         let detail = theme::mono(size::SMALL);
@@ -555,7 +557,7 @@ fn row_ui(ui: &mut Ui, item: &Completion, selected: bool) -> bool {
     response.clicked()
 }
 
-/// Explanation of the selected completion.
+/// Shows the explanation of the selected completion.
 fn about_ui(ui: &mut Ui, item: &Completion) {
     let name = &item.name;
     if name.meaning.is_empty() && name.equation.is_empty() {

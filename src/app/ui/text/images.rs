@@ -1,4 +1,4 @@
-//! The pictures of a lesson: files of its own folder and of nowhere else, decoded beside the window.
+//! The pictures of a lesson: files in its own folder only, decoded on other threads.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -9,20 +9,21 @@ use attune_core::lesson::pictures::{self, PictureFolder, PictureFormat, SIDE_MAX
 use egui::{ColorImage, Context, TextureHandle, TextureId, TextureOptions, Vec2, vec2};
 use image::{ImageFormat, ImageReader, Limits};
 
-/// Finds, checks and keeps them. A place is known at once, the pixels come when they are decoded.
+/// A cache that finds, checks and decodes pictures. A picture's size is known at once; its pixels are ready after
+/// decoding.
 #[derive(Default)]
 pub struct Images {
     lesson: Option<PathBuf>,
     folder: PictureFolder,
     found: HashMap<String, Result<LoadedImage, String>>,
     generation: u64,
-    /// How often the folder was looked at anew: what was asked for before is of no use.
+    /// The number of times that the folder was read again. Pictures decoded for an earlier epoch are discarded.
     epoch: u64,
     /// Pictures that other threads have decoded since the last check.
     decoded: Arc<Mutex<Vec<Decoded>>>,
 }
 
-/// Path, epoch and pixels.
+/// The path, the epoch and the pixels, or the reason why they cannot be decoded.
 type Decoded = (String, u64, Result<ColorImage, String>);
 
 struct LoadedImage {
@@ -37,13 +38,13 @@ enum ImageState {
 }
 
 impl Images {
-    /// Pictures of this lesson from now on.
+    /// Switches to the pictures of another lesson.
     pub fn open(&mut self, lesson: &Path) {
         self.lesson = Some(lesson.to_owned());
         self.look_again();
     }
 
-    /// Files may have changed: each is looked at anew when it is next shown.
+    /// Reads the folder again, because files may have changed.
     pub fn look_again(&mut self) {
         self.found.clear();
         self.folder = self.lesson.as_deref().map(PictureFolder::of).unwrap_or_default();
@@ -51,12 +52,12 @@ impl Images {
         self.epoch += 1;
     }
 
-    /// Changes when a size may have changed.
+    /// Returns a number that changes whenever the size of a picture may have changed.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Its size in pixels, or why it is not shown.
+    /// Returns a picture's size in pixels, or the reason why it cannot be shown.
     pub fn size(&mut self, path: &str) -> Result<Vec2, String> {
         let found = match self.found.get(path) {
             Some(found) => found,
@@ -69,7 +70,7 @@ impl Images {
         Ok(vec2(width as f32, height as f32))
     }
 
-    /// Its pixels, as soon as they are there.
+    /// Returns the texture of a picture; `None` until it is decoded.
     pub fn texture(&mut self, ctx: &Context, path: &str) -> Option<TextureId> {
         self.receive(ctx);
         let epoch = self.epoch;
@@ -83,7 +84,7 @@ impl Images {
                 let (path, ctx) = (path.to_owned(), ctx.clone());
                 std::thread::spawn(move || {
                     let pixels = decode(&picture);
-                    // A list of finished pictures is whole whatever panicked beside it.
+                    // The list stays valid even if another decoding thread panicked.
                     decoded.lock().unwrap_or_else(PoisonError::into_inner).push((path, epoch, pixels));
                     ctx.request_repaint();
                 });
@@ -119,7 +120,7 @@ fn decode(picture: &pictures::Picture) -> Result<ColorImage, String> {
         PictureFormat::Jpeg => ImageFormat::Jpeg,
     };
     let mut reader = ImageReader::with_format(Cursor::new(picture.read()?), format);
-    // The file may have changed since it was measured.
+    // The file may have changed since its size was read.
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(SIDE_MAX), Some(SIDE_MAX));
     reader.limits(limits);

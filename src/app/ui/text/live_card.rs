@@ -9,17 +9,17 @@ use crate::widgets::controls::copy_button;
 /// Width of the card within its margins.
 const WIDTH: f32 = 340.0;
 
-/// An open card.
+/// The open card of a live number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveCard {
     pub word: LiveWord,
-    /// Beside what was clicked.
+    /// The position of the click that opened it.
     pub at: Pos2,
-    /// Time of opening, by egui's clock: the click that opened it does not close it.
+    /// The time of opening, by egui's clock, so that the click that opened the card does not close it.
     pub time: f64,
 }
 
-/// The card, until it is closed: by Esc, its cross, or a click elsewhere.
+/// Shows the card until it is closed by Esc, by its cross, or by a click elsewhere.
 pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
     let Some(LiveCard { word, at, time }) = card else { return };
     let window = Window::new("A live number").id(Id::new("live number")).title_bar(false).collapsible(false);
@@ -39,7 +39,7 @@ pub fn live_card_ui(ctx: &Context, card: &mut Option<LiveCard>) {
     }
 }
 
-/// True if it is to be closed.
+/// Shows the content of the card; returns true if its cross was clicked.
 fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.set_width((ui.ctx().content_rect().width() - size::GAP_WIDE).clamp(0.0, WIDTH));
@@ -59,7 +59,7 @@ fn card_ui(ui: &mut Ui, word: &LiveWord) -> bool {
     is_closed
 }
 
-/// Expression, standing and tensors, one below the other: the card's, and the tooltip's.
+/// Shows the expression, the notes and the tensors read, one below another, on the card and in the tooltip.
 pub fn live_lines_ui(ui: &mut Ui, word: &LiveWord) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let line = |ui: &mut Ui, text: RichText| ui.add(Label::new(text).wrap());

@@ -1,4 +1,4 @@
-//! Text: typeset Markdown with formulas, the code editor, and their letters.
+//! Text: typeset Markdown with formulas, the code editor, and colours for both.
 
 pub mod code_text;
 pub mod editor;

@@ -1,4 +1,5 @@
-//! The faces of the app, compiled in, so that a lesson looks the same everywhere and ᵀ, ℝ and ∇ are there.
+//! The fonts of the program, which are compiled in, so that a lesson looks the same everywhere and has glyphs for ᵀ, ℝ
+//! and ∇.
 
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ const BODY: &str = "Inter";
 const ITALIC: &str = "Inter Italic";
 const STRONG: &str = "Inter SemiBold";
 const NUMBERS: &str = "JetBrains Mono";
-/// Symbols that the other fonts lack: ᵀ ℝ ∈ ∇ ⊙ ⟨ ⟩
+/// The font of symbols that the other fonts lack: ᵀ ℝ ∈ ∇ ⊙ ⟨ ⟩
 const SYMBOLS: &str = "DejaVu Sans";
 
-/// KaTeX's faces, by the names that the formula layout gives them.
+/// KaTeX's fonts, by the names that the formula layout uses for them.
 const MATHS: [(&str, &[u8]); 19] = [
     ("AMS-Regular", include_bytes!("../../../../assets/fonts/katex/AMS-Regular.ttf")),
     ("Caligraphic-Regular", include_bytes!("../../../../assets/fonts/katex/Caligraphic-Regular.ttf")),
@@ -36,7 +37,8 @@ const MATHS: [(&str, &[u8]); 19] = [
     ("Typewriter-Regular", include_bytes!("../../../../assets/fonts/katex/Typewriter-Regular.ttf")),
 ];
 
-/// The face of a formula's glyph; what KaTeX has no face for, such as CJK, is drawn in that of the text.
+/// Returns the font of a glyph in a formula. Glyphs that KaTeX has no font for, such as CJK, are drawn in the text
+/// font.
 pub fn maths_family(name: &str) -> FontFamily {
     match MATHS.iter().find(|(known, _)| *known == name) {
         Some((known, _)) => FontFamily::Name((*known).into()),
@@ -76,7 +78,7 @@ pub fn definitions() -> FontDefinitions {
 mod tests {
     use super::*;
 
-    /// Every symbol of the lessons has a glyph of its own in every family, not the box that stands for a missing one.
+    /// Every symbol in the lessons has a glyph of its own in every family, and not the box for a missing one.
     #[test]
     fn faces_have_the_symbols_of_attention() {
         const SYMBOLS: &str = "ᵀℝₖ→∈∇⊙⟨⟩₁₂√Σα·×‖≈↶↷↺▶";

@@ -1,6 +1,5 @@
-//! Every colour, size and duration of the app: the one place that names a literal colour, in [`palette`].
-//!
-//! The meaning of each hue, and its contrast, stand in [`palette`].
+//! Every colour, size and duration of the window. Only [`palette`] names literal colours; the meaning and the contrast
+//! of each colour are explained there.
 
 pub mod fonts;
 mod palette;
@@ -15,21 +14,21 @@ pub mod size {
     use egui::Vec2;
 
     pub const WINDOW: (u32, u32) = (1280, 720);
-    /// Below this, panels have no room for what they show.
+    /// The smallest window in which panels have room for their content.
     pub const WINDOW_MIN: (f32, f32) = (800.0, 480.0);
     pub const SMALL: f32 = 11.5;
     pub const BODY: f32 = 13.5;
     pub const READING: f32 = 15.0;
     pub const HEADING: f32 = 19.0;
-    /// The name of the course.
+    /// The title of the course.
     pub const TITLE: f32 = 30.0;
     pub const MONO: f32 = 12.5;
     pub const LABEL: f32 = 13.0;
     pub const LABEL_STRONG: f32 = 14.5;
     pub const LABEL_AXIS: f32 = 11.0;
-    /// Names of crowds.
+    /// Names of groups of points.
     pub const CROWD: f32 = 13.0;
-    /// About 62 characters of reading text.
+    /// The width of a text column: about 62 characters of reading text.
     pub const MEASURE: f32 = 460.0;
     pub const GAP: f32 = 8.0;
     pub const GAP_WIDE: f32 = 18.0;
@@ -43,13 +42,13 @@ pub mod size {
     pub const OUTLINE: f32 = 2.0;
     pub const CHIP: f32 = 11.0;
     pub const BAR: f32 = 8.0;
-    /// Opacity of a bar under words.
+    /// The opacity of a bar behind text.
     pub const BAR_FAINT: f32 = 0.55;
     pub const CELL_MIN: f32 = 12.0;
     pub const CELL_MAX: f32 = 34.0;
-    /// A heat-map cell shows its number if every digit has this width.
+    /// The width that each digit needs for a heat-map cell to show its number.
     pub const CELL_DIGIT: f32 = 6.6;
-    /// Wide enough for `.62`.
+    /// The width of a cell that fits `.62`.
     pub const CELL_WITH_NUMBER: f32 = 21.0;
     pub const CELL_NUMBER: f32 = 9.5;
     pub const CELL_NUMBER_MAX: f32 = 11.5;
@@ -57,32 +56,35 @@ pub mod size {
     pub const SLIDER_ROW: f32 = 22.0;
     pub const CHART_MIN: f32 = 96.0;
     pub const CHART_MAX: f32 = 240.0;
-    /// Least height of a curve, in a panel that has much else to show.
+    /// The least height of a curve in a panel that shows much else.
     pub const CURVE_MIN: f32 = 72.0;
     pub const CURVE: f32 = 1.6;
-    /// Height of the time line, and under a stage that is narrower than the third.
+    /// The height of the time line.
     pub const TIMELINE: f32 = 72.0;
+    /// The height of the time line under a stage that is narrower than `TIMELINE_WIDE_FROM`.
     pub const TIMELINE_NARROW: f32 = 90.0;
     pub const TIMELINE_WIDE_FROM: f32 = 640.0;
-    /// Above the stage; a stage that is lower than the second has no room for it.
+    /// The height of the bar above the stage.
     pub const VIEW_BAR: f32 = 34.0;
+    /// The least height of a stage that has room for the bar.
     pub const VIEW_BAR_FROM: f32 = 160.0;
     pub const SEARCH: f32 = 150.0;
     pub const SEARCH_MIN: f32 = 72.0;
-    /// Beside the lines of code, for their numbers.
+    /// The width of the line numbers left of the code.
     pub const GUTTER: i8 = 34;
     pub const CODE_LEADING: f32 = 3.5;
-    /// Margin within a field, so that it is as high as the buttons beside it.
+    /// The margin within a text field, which makes it as high as the buttons beside it.
     pub const FIELD_MARGIN: Vec2 = Vec2::new(7.0, 4.0);
-    /// Width of the list of a sentence's words while it is typed.
+    /// The width of the list of a sentence's words while it is typed.
     pub const WIDE_POPUP: f32 = 400.0;
-    /// About five rows of them.
+    /// The largest height of that list: about five rows.
     pub const CHIPS_MAX: f32 = 136.0;
-    /// Least and largest width of a field for a group of words.
+    /// The least and the largest width of a field for a group of words.
     pub const GROUP_FIELD: (f32, f32) = (56.0, 180.0);
     pub const POPUP: Vec2 = Vec2::new(340.0, 196.0);
-    /// An output is no higher than this and scrolls; a plot is as high as the second.
+    /// The largest height of an output, which scrolls beyond it.
     pub const OUTPUT_MAX: f32 = 320.0;
+    /// The height of a plot.
     pub const PLOT: f32 = 200.0;
     pub const TABLE_ROW: f32 = 22.0;
     pub const TABLE_DIGIT: f32 = 7.6;
@@ -92,20 +94,22 @@ pub mod size {
     pub const RING_GAP: f32 = 3.5;
     pub const LABEL_GAP: f32 = 4.0;
     pub const LEGEND: f32 = 9.0;
-    /// Share of the width that the notebook takes, and that the right column takes of the rest; each within its bounds.
+    /// The share of the window's width that the notebook takes, within the bounds of `NOTEBOOK`.
     pub const NOTEBOOK_SHARE: f32 = 0.32;
-    /// A window that is narrower has no right column: panels share the notebook's, which takes this share.
+    /// The least width of a window with a right column. In a narrower one, panels share the notebook's column, which
+    /// then takes `NOTEBOOK_SHARE_NARROW`.
     pub const SIDE_FROM: f32 = 1050.0;
     pub const NOTEBOOK_SHARE_NARROW: f32 = 0.38;
     pub const NOTEBOOK: (f32, f32) = (280.0, 540.0);
+    /// The share of the remaining width that the right column takes, within the bounds of `SIDE`.
     pub const SIDE_SHARE: f32 = 0.335;
     pub const SIDE: (f32, f32) = (300.0, 600.0);
-    /// A window that is lower has one row in the right column; in a higher one the upper row takes this share.
+    /// The least height of a window with two rows in the right column, of which the upper one takes `SIDE_SPLIT`.
     pub const SIDE_ROWS_FROM: f32 = 640.0;
     pub const SIDE_SPLIT: f32 = 0.52;
-    /// Zoom of all text: least, most, and one step.
+    /// The zoom of all text: least, largest, and one step.
     pub const ZOOM: (f32, f32, f32) = (0.7, 2.0, 0.1);
-    /// A window higher than this many points starts with larger text, up to the second number.
+    /// The height in points above which a window starts with larger text, and the largest such zoom.
     const ZOOM_FROM: (f32, f32) = (1152.0, 1.4);
 
     pub fn zoom_for(height: u32) -> f32 {
@@ -113,11 +117,11 @@ pub mod size {
     }
 }
 
-/// A weight as a line: the more, the thicker and the more opaque.
+/// How an attention weight is drawn as a line: a larger weight makes it thicker and more opaque.
 pub mod weight_line {
-    /// Widths in points of lines without weight and of weight 1.
+    /// Line widths in points for weight 0 and weight 1.
     pub const WIDTH: (f32, f32) = (0.5, 10.0);
-    /// Opacity of a line without weight.
+    /// The least opacity of a line.
     const FAINT: f32 = 0.14;
 
     pub fn width(weight: f32) -> f32 {
@@ -129,21 +133,21 @@ pub mod weight_line {
     }
 }
 
-/// How text cells are set, in points; ratios are of the font size.
+/// The layout of text cells, in points; ratios are relative to the font size.
 pub mod prose {
     use super::size;
 
-    /// Font sizes of headings, level 1 first; deeper levels take the last.
+    /// Font sizes of headings, level 1 first; deeper levels use the last one.
     pub const HEADINGS: [f32; 4] = [22.0, 17.5, size::READING, size::BODY];
     pub const CODE: f32 = 13.0;
-    /// Code among words looks as large as they do.
+    /// The ratio that makes inline code look as large as the text around it.
     pub const CODE_INLINE: f32 = 0.9;
-    /// A formula's letters look as large as the words around it.
+    /// The ratio that makes a formula's letters look as large as the text around it.
     pub const MATHS: f32 = 1.17;
-    /// From the baseline of a line to its top and to its bottom.
+    /// The distances from a line's baseline to its top and to its bottom.
     pub const STRUT: (f32, f32) = (1.12, 0.42);
     pub const STRUT_HEADING: (f32, f32) = (1.0, 0.34);
-    /// Room above and below what is higher than its line.
+    /// The space above and below anything higher than its line.
     pub const STRUT_EXTRA: f32 = 2.5;
     pub const PARAGRAPH_GAP: f32 = 10.0;
     pub const HEADING_GAP: f32 = 20.0;
@@ -158,59 +162,60 @@ pub mod prose {
     pub const QUOTE_INDENT: f32 = 14.0;
     pub const CODE_PADDING: (f32, f32) = (12.0, 9.0);
     pub const CODE_INLINE_PADDING: (f32, f32) = (3.0, 1.5);
-    /// Between a table cell's text and its edges.
+    /// The space between a table cell's text and its edges.
     pub const CELL_PADDING: (f32, f32) = (9.0, 4.5);
-    /// A column keeps this much of its text's width before the table scrolls.
+    /// The least width of a column's text before the table scrolls.
     pub const COLUMN_MIN: f32 = 56.0;
-    /// The largest share of its size that a formula loses to fit the column before it scrolls.
+    /// The smallest ratio to which a formula is scaled to fit the column before it scrolls.
     pub const MATHS_SHRINK: f32 = 0.8;
     pub const SCROLL_BAR: f32 = 10.0;
-    /// From the baseline to the line under a term.
+    /// The distance from the baseline to the line under a term.
     pub const TERM_LINE: f32 = 3.5;
-    /// Width of the card of a term.
+    /// The width of the card of a term.
     pub const TERM_CARD: f32 = 290.0;
 }
 
 /// Durations, in seconds.
 pub mod motion {
-    /// A new column of panels slides in.
+    /// Sliding in of a new column of panels.
     pub const COLUMN: f32 = 0.3;
-    /// From static to contextual.
+    /// Movement of the points from static to contextual.
     pub const GLIDE: f32 = 0.5;
-    /// Once from static to contextual where a stage cell plays, and the pause before and after it.
+    /// Slow movement from static to contextual when a stage cell plays.
     pub const PLAY: f32 = 3.0;
+    /// The pause before and after that movement.
     pub const PLAY_PAUSE: f32 = 0.9;
-    /// The picture of the course's page.
+    /// The animation on the course page.
     pub const SPLIT: f32 = 4.0;
-    /// From a picture to that of the lesson trained again.
+    /// Movement of the points to their places after the lesson was trained again.
     pub const RETRAINED: f32 = 0.7;
-    /// Arcs into and out of sight.
+    /// Fading of arcs in and out.
     pub const FADE: f32 = 0.15;
-    /// Camera to a focus or home.
+    /// Movement of the camera to a focus or to its home position.
     pub const CAMERA: f32 = 0.3;
-    /// A scene that opens in space turns to and fro once.
+    /// One turn to and fro of a scene that opens in 3D.
     pub const SWAY: f32 = 16.0;
-    /// The window draws continuously for this long after the last input.
+    /// Continuous drawing after the last input.
     pub const AFTER_INPUT: f32 = 0.5;
-    /// The stage's picture keeps its size while a divider is dragged.
+    /// The time after which a stage that is being resized gets a picture of its new size.
     pub const RESIZE_SETTLES: f32 = 0.12;
-    /// The longest the window sleeps when nothing happens.
+    /// The longest sleep of the window when nothing happens.
     pub const LONG_WAIT: f32 = 3600.0;
 }
 
-/// A figure that is drawn on both backgrounds shows how transparent each of its pixels is.
+/// The two backgrounds on which a transparent figure is drawn. The difference shows how transparent each pixel is.
 pub const BACKGROUNDS: [Color32; 2] = [Color32::BLACK, Color32::WHITE];
-/// Paints nothing.
+/// A colour that paints nothing.
 pub const CLEAR: Color32 = Color32::TRANSPARENT;
-/// Multiplies an image by one.
+/// The tint that leaves an image unchanged.
 pub const UNTINTED: Color32 = Color32::WHITE;
 
-/// The semibold face.
+/// Returns the semibold font.
 pub fn strong_family() -> FontFamily {
     FontFamily::Name("strong".into())
 }
 
-/// The face of emphasis.
+/// Returns the font of emphasis.
 pub fn italic_family() -> FontFamily {
     FontFamily::Name("italic".into())
 }
@@ -231,7 +236,7 @@ pub fn mono(size: f32) -> FontId {
     FontId::monospace(size)
 }
 
-/// Gives `ctx` both styles; which one is shown is [`egui::Context::set_theme`]'s business.
+/// Sets the dark and the light style of `ctx`. [`egui::Context::set_theme`] chooses between them.
 pub fn apply(ctx: &egui::Context) {
     for (theme, palette) in [(egui::Theme::Dark, &DARK), (egui::Theme::Light, &LIGHT)] {
         ctx.style_mut_of(theme, |style| {
@@ -310,7 +315,7 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.window_shadow = shadow;
     visuals.popup_shadow = shadow;
     visuals.slider_trailing_fill = true;
-    // The blend is linear: dark strokes on light come out thin unless their edges are lifted.
+    // The blend is linear: dark strokes on light look thin unless their edges are made stronger.
     visuals.text_options.color_transfer_function = if palette.dark {
         FontColorTransferFunction::Off
     } else {
@@ -319,7 +324,7 @@ fn set_visuals(visuals: &mut egui::Visuals, palette: &Palette) {
     visuals.striped = false;
 }
 
-/// The window's ground, before anything is drawn on it.
+/// Returns the colour of the window before anything is drawn on it.
 pub fn clear_color(dark: bool) -> bevy::color::Color {
     let [red, green, blue, alpha] = Palette::of(dark).ground.to_array();
     bevy::color::Color::srgba_u8(red, green, blue, alpha)

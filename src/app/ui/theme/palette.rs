@@ -1,4 +1,4 @@
-//! The two palettes, and the colours that follow from them. One hue has one meaning, in every panel and on the stage:
+//! The two palettes and the colours derived from them. A hue has the same meaning in every panel and on the stage:
 //!
 //! | meaning | colours |
 //! |---|---|
@@ -12,29 +12,29 @@
 //! | what the learner has chosen, links, focus | `accent`, an indigo |
 //! | a caution, a fault | `warn`, `error` |
 //!
-//! The first three groups, the first two heads and the signs are told apart by people who do not see red and green
-//! alike (orange, blue and yellow after Okabe-Ito; purple and green as ColorBrewer's PRGn). What lies beyond is also
-//! told apart by its name. Text has a contrast of [`TEXT_CONTRAST`] at least, marks of [`MARK_CONTRAST`], on every
-//! ground that they stand on; a test computes them.
+//! The first three groups, the first two heads and the signs of numbers can be told apart without distinguishing red
+//! from green (orange, blue and yellow after Okabe-Ito; purple and green as in ColorBrewer's PRGn). Further groups and
+//! heads are also told apart by their names. Text has a contrast of at least [`TEXT_CONTRAST`], marks of
+//! [`MARK_CONTRAST`], on every background on which they appear; a test computes the contrasts.
 
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::quantity::Quantity;
 use attune_view::sheet::grid::SPREAD;
 use egui::Color32;
 
-/// How light and ink meet in one theme.
+/// The colours of one theme.
 #[derive(Debug, PartialEq)]
 pub struct Palette {
     pub dark: bool,
-    /// Behind everything.
+    /// The background of the window.
     pub ground: Color32,
-    /// Panels.
+    /// The background of panels.
     pub surface: Color32,
-    /// Cards, fields, the notebook's stage cells.
+    /// The background of cards, fields, and the notebook's stage cells.
     pub raised: Color32,
-    /// Hovered controls.
+    /// The background of hovered controls.
     pub lifted: Color32,
-    /// The stage's background.
+    /// The background of the stage.
     pub stage: Color32,
     pub line: Color32,
     pub ink: Color32,
@@ -45,27 +45,27 @@ pub struct Palette {
     pub on_accent: Color32,
     pub warn: Color32,
     pub error: Color32,
-    /// Words that belong to no group.
+    /// The colour of words without a group.
     pub word: Color32,
     pub grid: Color32,
     pub axis: Color32,
     pub shadow: Color32,
     pub negative: Color32,
     pub positive: Color32,
-    /// The three roles of a vector in attention.
+    /// The colour of queries, one of the three roles of a vector in attention.
     pub query: Color32,
     pub key: Color32,
     pub value: Color32,
     pub groups: [Color32; GROUPS],
     pub heads: [Color32; HEADS],
-    /// Rescaled by a norm, its shift, the feed-forward part, the shift of its norm.
+    /// The colours of the changes by a norm's scale, its shift, the feed-forward layer, and the shift of its norm.
     pub parts: [Color32; PARTS],
-    /// Stops of a ramp for numbers, from the least to the greatest.
+    /// The colour ramp for numbers, from the least to the greatest.
     pub ramp: [Color32; RAMP],
     pub code: CodeColors,
 }
 
-/// Inks of code, one per kind of word.
+/// The colours of code, one for each kind of token.
 #[derive(Debug, PartialEq)]
 pub struct CodeColors {
     pub keyword: Color32,
@@ -199,17 +199,18 @@ impl Palette {
         group.map_or(self.word, |group| self.group(group))
     }
 
-    /// A word of the sentence has one colour in every sentence and panel: its group's, or the ink.
+    /// Returns the colour of a word of the sentence: that of its group, or else the ink. It is the same in every
+    /// sentence and panel.
     pub fn token(&self, group: Option<usize>) -> Color32 {
         group.map_or(self.ink, |group| self.group(group))
     }
 
-    /// The hue of a head, by its place in its layer: the same in every layer.
+    /// Returns the hue of a head, given its index within its layer. It is the same in every layer.
     pub fn head(&self, own: usize) -> Color32 {
         self.heads[own % HEADS]
     }
 
-    /// Arrow of what no head adds.
+    /// Returns the colour of the arrow for a contribution that comes from no head.
     pub fn part(&self, part: BlockPart) -> Color32 {
         match part {
             BlockPart::Bias => self.ink_soft,
@@ -220,83 +221,85 @@ impl Palette {
         }
     }
 
-    /// A stop of the time line: one that the walk has come to, or one ahead.
+    /// Returns the colour of a stop on the time line, which the walk has reached or has ahead.
     pub fn stop(&self, is_reached: bool) -> Color32 {
         if is_reached { self.accent } else { self.ink_faint }
     }
 
-    /// Opacity of a control that cannot be used, such as an answer that is locked: its words are read all the same. The
-    /// blend is linear, so dark letters on a light ground pale sooner than light ones on a dark ground.
+    /// Returns the opacity of a disabled control, such as a locked answer. Its text must stay readable. Because the
+    /// blend is linear, dark letters on a light background fade more than light ones on a dark background.
     pub fn disabled_alpha(&self) -> f32 {
         if self.dark { 0.6 } else { 0.88 }
     }
 
-    /// The ground of the picture of a lesson that is done, in the hue of its chapter.
+    /// Returns the background for the picture of a completed lesson, in the hue of its chapter.
     pub fn tinted(&self, hue: Color32) -> Color32 {
-        /// As much as names of groups bear.
+        /// The strongest tint on which the names of groups keep their contrast.
         const TINT: f32 = 0.09;
         self.stage.lerp_to_gamma(hue, TINT)
     }
 
-    /// Name of a tab: of the panel in front, or of one behind it.
+    /// Returns the colour of a tab's name, for the tab in front or one behind it.
     pub fn tab(&self, is_front: bool) -> Color32 {
         if is_front { self.ink } else { self.ink_soft }
     }
 
-    /// A weight in [0, 1]: from the surface to the head's hue.
+    /// Returns the colour of a weight in [0, 1], from the surface to the head's hue.
     pub fn weight(&self, own: usize, weight: f32) -> Color32 {
         self.raised.lerp_to_gamma(self.head(own), weight.clamp(0.0, 1.0).powf(SPREAD))
     }
 
-    /// A weight in [0, 1] of a query: from the surface to its hue.
+    /// Returns the colour of a query's weight in [0, 1], from near the surface to the hue of queries.
     pub fn weight_of_query(&self, weight: f32) -> Color32 {
         const FAINT: f32 = 0.25;
         self.raised.lerp_to_gamma(self.query, FAINT + (1.0 - FAINT) * weight.clamp(0.0, 1.0))
     }
 
-    /// A number in [0, 1]: the greater, the farther from the ground in lightness, whatever colours somebody sees.
+    /// Returns the colour of a number in [0, 1]. A greater number differs more from the background in lightness, for
+    /// every kind of colour vision.
     pub fn ramp(&self, share: f32) -> Color32 {
         let at = share.clamp(0.0, 1.0) * (RAMP - 1) as f32;
         let stop = (at as usize).min(RAMP - 2);
         self.ramp[stop].lerp_to_gamma(self.ramp[stop + 1], at - stop as f32)
     }
 
-    /// A number in [-1, 1]: purple through the surface to green.
+    /// Returns the colour of a number in [-1, 1], from purple through the surface to green.
     pub fn diverging(&self, x: f32) -> Color32 {
         let end = if x < 0.0 { self.negative } else { self.positive };
         self.raised.lerp_to_gamma(end, x.abs().clamp(0.0, 1.0))
     }
 
-    /// Ink that can be read on `fill`: the one with more contrast, as WCAG counts it.
+    /// Returns the light or dark ink that reads better on `fill`, by WCAG contrast.
     pub fn ink_on(&self, fill: Color32) -> Color32 {
-        /// Thin dark letters on a middle tone read worse than their contrast says.
+        /// A factor in favour of light letters: thin dark letters on a middle tone read worse than their contrast says.
         const TOWARDS_LIGHT: f32 = 1.6;
         let (light, dark) = (WHITE, if self.dark { self.ground } else { self.ink });
         let fill = luminance(fill);
         if fill * fill > TOWARDS_LIGHT * luminance(light) * luminance(dark) { dark } else { light }
     }
 
-    /// A colour that a formula chose, from its red, green and blue in [0, 1], kept apart from the ground.
+    /// Adjusts a colour that a formula chose, given as red, green and blue in [0, 1], so that it differs from the
+    /// background.
     pub fn chosen(&self, rgb: [f32; 3]) -> Color32 {
         const TOWARDS_INK: f32 = 0.25;
         let [r, g, b] = rgb.map(|share| (share.clamp(0.0, 1.0) * f32::from(u8::MAX)).round() as u8);
         Color32::from_rgb(r, g, b).lerp_to_gamma(self.ink, TOWARDS_INK)
     }
 
-    /// `color` stepped back towards the stage, as far as a mark can step and still be seen.
+    /// Returns `color` moved towards the stage's colour, as far as a mark may fade and still be visible.
     pub fn dimmed(&self, color: Color32) -> Color32 {
         const TOWARDS_GROUND: f32 = 0.45;
         self.legible(color.lerp_to_gamma(self.stage, TOWARDS_GROUND), MARK_CONTRAST)
     }
 
-    /// Ink that is as sheer as makes `color` of it on the stage: over a glow it is neither lighter nor darker than the glow
-    /// by more than there, as light adds up.
+    /// Returns a transparent ink that looks like `color` on the stage. Over a glow, its difference in luminance from
+    /// the background stays about the same.
     pub fn sheer(&self, color: Color32) -> Color32 {
         let [color, ground, ink] = [color, self.stage, self.ink].map(luminance);
         self.ink.gamma_multiply((color - ground) / (ink - ground))
     }
 
-    /// `color` on the stage, moved towards the ink as far as the contrast needs.
+    /// Returns `color` moved towards the ink until its contrast with the stage is at least `least`.
     pub fn legible(&self, color: Color32, least: f32) -> Color32 {
         const STEPS: u8 = 16;
         let at = |step: u8| color.lerp_to_gamma(self.ink, f32::from(step) / f32::from(STEPS));
@@ -304,7 +307,7 @@ impl Palette {
     }
 }
 
-/// The three roles of a vector in attention, each with one hue, in words, formulas and pictures.
+/// The three roles of a vector in attention, each with its own hue in text, formulas and pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Query,
@@ -313,7 +316,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role of the vectors that a quantity is of; none of a number of two of them.
+    /// Returns the role of a quantity's vectors; `None` for a number computed from two roles.
     pub fn of(quantity: Quantity) -> Option<Self> {
         match quantity {
             Quantity::Query => Some(Self::Query),
@@ -323,7 +326,7 @@ impl Role {
         }
     }
 
-    /// The role that a word names.
+    /// Returns the role that a word names.
     pub fn of_word(word: &str) -> Option<Self> {
         match word.to_lowercase().as_str() {
             "query" | "queries" => Some(Self::Query),
@@ -333,7 +336,7 @@ impl Role {
         }
     }
 
-    /// The role that a letter stands for, in a formula that is about attention.
+    /// Returns the role that a letter stands for in a formula about attention.
     pub fn of_letter(letter: char) -> Option<Self> {
         match letter {
             'q' | 'Q' => Some(Self::Query),
@@ -352,17 +355,18 @@ impl Role {
     }
 }
 
-/// Least contrast of text, and of marks and large letters, with their ground (WCAG 2.2, 1.4.3 and 1.4.11).
+/// The least contrast of text with its background (WCAG 2.2, 1.4.3).
 pub const TEXT_CONTRAST: f32 = 4.5;
+/// The least contrast of marks and large letters with their background (WCAG 2.2, 1.4.11).
 pub const MARK_CONTRAST: f32 = 3.0;
 
-/// Contrast of two colours, from 1 to 21, as WCAG counts it.
+/// Returns the WCAG contrast of two colours, from 1 to 21.
 pub fn contrast(a: Color32, b: Color32) -> f32 {
     let (a, b) = (luminance(a), luminance(b));
     a.max(b) / a.min(b)
 }
 
-/// Relative luminance, with the flare of a screen.
+/// Returns the relative luminance, plus the constant that WCAG adds for the flare of a screen.
 fn luminance(color: Color32) -> f32 {
     const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
     const FLARE: f32 = 0.05;
@@ -405,7 +409,7 @@ mod tests {
 
     #[test]
     fn text_and_marks_have_contrast_in_both_themes() {
-        /// Least contrast of a line that is to be felt and not read.
+        /// The least contrast of a line that is noticed rather than read.
         const FLOOR_CONTRAST: f32 = 1.4;
         assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-3);
         for palette in [&DARK, &LIGHT] {
@@ -427,10 +431,10 @@ mod tests {
             assert!(apart.is_sorted(), "the greater, the farther from the ground in lightness: {apart:?}");
             let tinted = palette.groups.map(|hue| palette.tinted(hue));
             check(palette, "group on a lesson that is done", &palette.groups, &tinted, TEXT_CONTRAST);
-            // A named axis is a mark to be read; the floor is none, but there.
+            // A named axis must be legible as a mark; the floor only needs to be visible.
             check(palette, "axis", &[palette.axis], &[stage], MARK_CONTRAST);
             check(palette, "floor", &[palette.grid], &[stage], FLOOR_CONTRAST);
-            // The time line and the tabs lie on the surface.
+            // The time line and the tabs have the surface as background.
             let stops = [palette.stop(false), palette.stop(true)];
             check(palette, "stop of the time line", &stops, &[surface], MARK_CONTRAST);
             let tabs = [palette.tab(false), palette.tab(true)];
@@ -473,8 +477,8 @@ mod tests {
         }
     }
 
-    /// More weight is more contrast with the ground, however an eye sees colours: Machado et al. 2009, the matrices of
-    /// eyes without one kind of cone, on linear red, green and blue.
+    /// A greater weight has more contrast with the background for every kind of colour vision, simulated with the
+    /// matrices of Machado et al. 2009 for eyes without one kind of cone, on linear red, green and blue.
     #[test]
     fn the_colours_of_weights_go_one_way_for_every_eye() {
         const STEPS: u8 = 10;
@@ -527,7 +531,7 @@ mod tests {
 
     #[test]
     fn one_hue_has_one_meaning() {
-        // As many groups and heads as the lessons have.
+        // More groups and heads than any lesson has.
         const FAR: i32 = 60;
         for palette in [&DARK, &LIGHT] {
             let mut all = palette.groups[..3].to_vec();

@@ -1,7 +1,7 @@
-//! Choices of the viewer that no kernel needs to know: what is selected, walked through, lit, pointed at and preferred. Never
-//! part of a lesson's result.
+//! The viewer's choices that do not concern the kernel: what is selected, walked through, highlighted, hovered and
+//! preferred. They never change a lesson's results.
 //!
-//! [`ViewState`] has a part for each owner; a panel is handed a [`PanelView`], the parts that it may change.
+//! [`ViewState`] has a part for each purpose; a panel gets a [`PanelView`], which has the parts that it may change.
 
 pub mod search;
 pub mod walk;
@@ -22,7 +22,7 @@ use self::search::{Hit, Search};
 pub use self::walk::Walk;
 use crate::theme::size;
 
-/// Shared by the panels and the stage.
+/// The state that the panels and the stage share.
 #[derive(Resource, Clone, Debug, Default, PartialEq)]
 pub struct ViewState {
     pub selection: Selection,
@@ -35,16 +35,16 @@ pub struct ViewState {
     pub figure: FigureOptions,
 }
 
-/// The stage as a picture of its own.
+/// Options for drawing the stage as a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FigureOptions {
-    /// The stage alone, as a figure: no slider, no reminder.
+    /// Whether the stage is drawn alone as a figure, without a slider or hints.
     pub is_on: bool,
-    /// A figure without its caption.
+    /// Whether the caption is left out.
     pub bare: bool,
-    /// The caption says the step of training, and not the time of the points.
+    /// Whether the caption states the training step instead of the time of the points.
     pub of_training: bool,
-    /// Background of a figure, instead of the stage's own colour.
+    /// The background of the figure, if not the stage's own colour.
     pub background: Option<egui::Color32>,
 }
 
@@ -58,12 +58,12 @@ impl ViewState {
         self
     }
 
-    /// The state with which another lesson opens: the look stays.
+    /// Returns the state for another lesson, which keeps only the preferences.
     pub fn for_another_lesson(&self) -> ViewState {
         ViewState { preferences: self.preferences, ..ViewState::default() }
     }
 
-    /// The state as a figure, at rest.
+    /// Returns the state for a figure, with all motion finished.
     pub fn as_figure(&self, theme: ThemeChoice, zoom: f32) -> ViewState {
         ViewState {
             walk: self.walk.at_rest(),
@@ -74,7 +74,7 @@ impl ViewState {
         }
     }
 
-    /// The parts that a panel may change.
+    /// Returns the parts that a panel may change.
     pub fn for_panels(&mut self) -> PanelView<'_> {
         let ViewState { selection, walk, highlight, trail, hover, asked, .. } = self;
         PanelView { selection, walk, highlight, trail, hover, asked }
@@ -92,7 +92,8 @@ pub struct PanelView<'a> {
 }
 
 impl PanelView<'_> {
-    /// Ends the walk, with the word that it chose by itself: the words are at their contextual points. False where none is on.
+    /// Ends the walk: the words move to their contextual points, and a query that the walk chose by itself is dropped.
+    /// Returns false if no walk is on.
     pub fn end_walk(&mut self) -> bool {
         let is_on = self.walk.is_walking();
         if is_on {
@@ -104,7 +105,7 @@ impl PanelView<'_> {
         is_on
     }
 
-    /// Chooses no word. False where the learner has chosen none.
+    /// Clears the chosen word. Returns false if the learner has chosen none.
     pub fn clear_choice(&mut self) -> bool {
         let is_chosen = self.selection.chosen_query().is_some();
         self.selection.choose_query(None);
@@ -114,27 +115,29 @@ impl PanelView<'_> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Highlight {
-    /// Words that a stage cell lights; empty: all.
+    /// The words that a stage cell highlights; empty for all words.
     pub lit: Vec<String>,
-    /// The stage cell that was shown last.
+    /// The id of the stage cell that was shown last.
     pub shown_cell: Option<String>,
-    /// Counts how often a stage cell was shown: each time the camera comes home.
+    /// The number of times that a stage cell was shown. Each time, the camera returns to its home position.
     pub shows: usize,
-    /// Rings where the points were before the lesson was trained again.
+    /// Whether rings mark the points' positions before the lesson was trained again.
     pub old_ghosts: bool,
-    /// Search on the stage, and which of the found points was looked at last.
+    /// The search on the stage.
     pub search: Search,
+    /// The index of the found point that was looked at last.
     pub looked_at: Option<usize>,
-    /// Points that a lasso encloses: they count as found while no text is searched.
+    /// The points within a lasso, which count as found while no text is searched.
     pub enclosed: Arc<[Hit]>,
-    /// The next drag on the stage draws a lasso.
+    /// Whether the next drag on the stage draws a lasso.
     pub draws_lasso: bool,
-    /// Only the points that were found are shown or, without a search, the sentence and what is near its query.
+    /// Whether only found points are shown or, without a search, only the sentence and the words near its query.
     pub isolated: bool,
-    /// The pieces of a word stand by themselves; else they are one word.
+    /// Whether the pieces of a word are shown separately instead of as one word.
     pub pieces: bool,
-    /// Features of a file's rows that its points are coloured and sized by; none: by their groups, and all of one size.
+    /// The feature that sets the colours of a file's points; `None` to colour them by group.
     pub color_by: Option<Feature>,
+    /// The feature that sets their sizes; `None` for one size.
     pub size_by: Option<Feature>,
 }
 
@@ -158,25 +161,25 @@ impl Default for Highlight {
 }
 
 impl Highlight {
-    /// Lights the words of a stage cell, among all points.
+    /// Highlights the words of a stage cell, among all points.
     pub fn show(&mut self, cell: &str, words: &[String]) {
         self.widen();
         (self.lit, self.shown_cell) = (words.to_vec(), Some(cell.to_owned()));
         self.shows = self.shows.wrapping_add(1);
     }
 
-    /// A search or a lasso is on, or points are hidden.
+    /// Returns whether there is a search or a lasso, or some points are hidden.
     pub fn is_narrowed(&self) -> bool {
         !self.search.text.is_empty() || !self.enclosed.is_empty() || self.draws_lasso || self.isolated
     }
 
-    /// Shows all points again.
+    /// Shows all points again, without a search or a lasso.
     pub fn widen(&mut self) {
         self.enclose(Vec::new());
         self.isolated = false;
     }
 
-    /// Makes the points within a lasso the ones that are found.
+    /// Makes the points within a lasso the found ones, and clears the search.
     pub fn enclose(&mut self, points: Vec<Hit>) {
         (self.search.text, self.looked_at) = (String::new(), None);
         (self.enclosed, self.draws_lasso) = (points.into(), false);
@@ -197,42 +200,42 @@ struct Pointed {
 }
 
 impl Hover {
-    /// The pointer is over this word of the vocabulary.
+    /// Notes that the pointer is over this word of the vocabulary.
     pub fn point_at(&mut self, word: &str) {
         self.now.word = Some(word.to_owned());
     }
 
-    /// The pointer is over this word of the sentence or of its source.
+    /// Notes that the pointer is over this word of the sentence or of its source.
     pub fn point_at_token(&mut self, at: WordAt) {
         self.now.at = Some(at);
     }
 
-    /// The pointer is over the weight of a pair.
+    /// Notes that the pointer is over the weight of this pair.
     pub fn point_at_pair(&mut self, pair: Pair) {
         self.now.pair = Some(pair);
     }
 
-    /// The word that was pointed at in the frame before.
+    /// Returns the word that was hovered in the last frame.
     pub fn word(&self) -> Option<&str> {
         self.before.word.as_deref()
     }
 
-    /// The word of the sentence or of its source that was pointed at in the frame before.
+    /// Returns the word of the sentence or of its source that was hovered in the last frame.
     pub fn at(&self) -> Option<WordAt> {
         self.before.at
     }
 
-    /// Position in the sentence that was pointed at in the frame before.
+    /// Returns the position in the sentence that was hovered in the last frame.
     pub fn token(&self) -> Option<usize> {
         self.before.at.and_then(WordAt::token)
     }
 
-    /// The pair whose weight was pointed at in the frame before.
+    /// Returns the pair whose weight was hovered in the last frame.
     pub fn pair(&self) -> Option<Pair> {
         self.before.pair
     }
 
-    /// Begins a frame. True if another thing is pointed at than in the last one.
+    /// Begins a frame. Returns true if the hover has changed since the last one.
     pub fn begin_frame(&mut self) -> bool {
         let is_other = self.now != self.before;
         self.before = std::mem::take(&mut self.now);
@@ -249,12 +252,12 @@ impl Trail {
         self.0 = vec![entry];
     }
 
-    /// Opens the provenance of an operand of the number that is shown.
+    /// Opens the provenance of an operand of the shown number.
     pub fn follow(&mut self, entry: Entry) {
         self.0.push(entry);
     }
 
-    /// Goes back to the number before.
+    /// Returns to the previous number.
     pub fn back(&mut self) {
         self.0.pop();
     }
@@ -263,7 +266,7 @@ impl Trail {
         self.0.clear();
     }
 
-    /// The number whose provenance is shown.
+    /// Returns the number whose provenance is shown.
     pub fn entry(&self) -> Option<Entry> {
         self.0.last().copied()
     }
@@ -276,9 +279,9 @@ impl Trail {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preferences {
     pub theme: ThemeChoice,
-    /// Multiplies every size on the screen.
+    /// The factor of every size on the screen.
     pub zoom: f32,
-    /// Jump instead of gliding.
+    /// Whether points and camera jump instead of gliding.
     pub reduced_motion: bool,
 }
 
@@ -323,65 +326,66 @@ impl ThemeChoice {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// The selected token, a position in the sentence: the query whose row is lit.
+    /// The selected query, a position in the sentence, whose row of weights is highlighted.
     pub query: Option<usize>,
-    /// The query is the walk's own choice: the word that the lesson is about, or that moves most.
+    /// The query that the walk chose by itself: the word that the lesson is about, or the one that moves most.
     pub by_default: Option<usize>,
     /// The head of the walk, counted over all blocks.
     pub head: usize,
-    /// The learner chose the head; else it is the one that moves the query most.
+    /// Whether the learner chose the head; otherwise it is the one that moves the query most.
     pub is_head_chosen: bool,
-    /// The map and the sentence show this head alone, or all of them; none: as [`Self::set_heads`] says.
+    /// Whether the map and the sentence show this head alone; `None` to decide by the number of heads, as in
+    /// [`Self::set_heads`].
     pub is_head_alone: Option<bool>,
-    /// The model has so many heads that all of them at once cannot be told apart.
+    /// Whether the model has too many heads to tell all of them apart at once.
     has_many_heads: bool,
-    /// The key of the worked product; none: the one with the largest weight.
+    /// The key of the product that is worked out; `None` for the key with the largest weight.
     pub key: Option<usize>,
-    /// A position in the second sentence: with the query, the pair that is compared.
+    /// A position in the second sentence, which is compared with the query.
     pub second: Option<usize>,
-    /// The point of a word in one of several sentences that was clicked.
+    /// The index of the clicked point among a word's occurrences in several sentences.
     pub sense: Option<usize>,
-    /// Parts that the arrows of a move stand for, where the learner chose them.
+    /// The parts that the arrows of a move stand for, if the learner chose them.
     pub by: Option<ArrowParts>,
     /// How attention is read, in every map and in the sentence.
     pub reading: Reading,
-    /// The chosen word and its occurrence while the sentence has no such occurrence.
+    /// The chosen word and the number of its occurrence, while the sentence lacks it.
     missed: Option<(String, usize)>,
 }
 
 impl Selection {
-    /// Makes another word the query; its key is again the one with the largest weight.
+    /// Makes another word the query. The key becomes again the one with the largest weight.
     pub fn choose_query(&mut self, query: Option<usize>) {
         (self.query, self.key) = (query, None);
         (self.by_default, self.missed) = (None, None);
     }
 
-    /// Follows a word that the learner did not choose.
+    /// Selects a query that the learner did not choose.
     pub fn follow_by_default(&mut self, query: Option<usize>) {
         (self.query, self.key, self.by_default) = (query, None, query);
     }
 
-    /// The query that the learner chose.
+    /// Returns the query that the learner chose.
     pub fn chosen_query(&self) -> Option<usize> {
         self.query.filter(|query| self.by_default != Some(*query))
     }
 
-    /// Makes another head the head of the walk; its key is again the one with the largest weight.
+    /// Makes another head the head of the walk. The key becomes again the one with the largest weight.
     pub fn choose_head(&mut self, head: usize) {
         (self.head, self.key, self.is_head_chosen) = (head, None, true);
     }
 
-    /// Follows a head that the learner did not choose.
+    /// Selects a head that the learner did not choose.
     pub fn follow_head(&mut self, head: usize) {
         (self.head, self.key, self.is_head_chosen) = (head, None, false);
     }
 
-    /// The one head that the map and the sentence show; none: all.
+    /// Returns the only head that the map and the sentence show; `None` for all heads.
     pub fn shown_head(&self) -> Option<usize> {
         self.is_head_alone.unwrap_or(self.has_many_heads).then_some(self.head)
     }
 
-    /// Shows one head alone, which the walk then goes through too, or all of them.
+    /// Shows one head alone, which becomes the head of the walk, or all heads.
     pub fn show_head(&mut self, head: Option<usize>) {
         self.is_head_alone = Some(head.is_some());
         match head {
@@ -391,8 +395,8 @@ impl Selection {
         }
     }
 
-    /// Follows another sentence: the chosen word stays chosen by its name and occurrence, and is chosen again where it
-    /// was missing for a while, such as while a sentence is typed.
+    /// Adapts the selection to another sentence: the same occurrence of the chosen word stays chosen. If it is missing
+    /// for a while, for example during typing, it is chosen again when it returns.
     pub fn follow(&mut self, before: &[&str], now: &[&str]) {
         if before == now {
             return;
@@ -405,8 +409,7 @@ impl Selection {
         self.missed = wanted.filter(|wanted| found.and_then(|found| nth(now, found)).as_ref() != Some(wanted));
     }
 
-    /// Takes back a word and a head, as far as there are so many tokens and heads now. A word that was chosen meanwhile
-    /// stays.
+    /// Restores a saved word and head if the sentence and the model have them. A word that was chosen meanwhile stays.
     pub fn restore(&mut self, saved: &SavedView, tokens: usize, heads: usize) {
         if self.chosen_query().is_none() && saved.query.is_some() {
             self.choose_query(saved.query);
@@ -418,8 +421,8 @@ impl Selection {
         }
     }
 
-    /// Follows the model: a head that it does not have is dropped. Of many heads one is shown alone, until the learner asks
-    /// for all.
+    /// Adapts the selection to a model with this number of heads, and drops a head that it lacks. Of more than a few
+    /// heads, only one is shown until the learner asks for all.
     pub fn set_heads(&mut self, heads: usize) {
         const FEW: usize = 8;
         self.has_many_heads = heads > FEW;
@@ -428,19 +431,19 @@ impl Selection {
         }
     }
 
-    /// Drops a query that the sentence no longer has.
+    /// Drops a query that is past the end of the sentence.
     pub fn keep_query_below(&mut self, tokens: usize) {
         self.query = self.query.filter(|query| *query < tokens);
     }
 }
 
-/// A word and which of its occurrences it is.
+/// Returns the word at a position, and the number of earlier occurrences.
 fn nth(words: &[&str], position: usize) -> Option<(String, usize)> {
     let word = words.get(position)?;
     Some(((*word).to_owned(), words[..position].iter().filter(|other| *other == word).count()))
 }
 
-/// Position of an occurrence of a word, or of the last one there is.
+/// Returns the position of a word's occurrence, or of its last one if there are fewer.
 fn place(words: &[&str], word: &str, occurrence: usize) -> Option<usize> {
     words
         .iter()
@@ -453,11 +456,11 @@ fn place(words: &[&str], word: &str, occurrence: usize) -> Option<usize> {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FocusRequest {
-    /// An entry of a learned tensor, with its row and column: the weights panel shows it.
+    /// An entry of a learned tensor, with its row and column, which the weights panel shows.
     pub weight: Option<(TensorId, usize, usize)>,
-    /// A cell of the notebook.
+    /// The id of a cell of the notebook.
     pub cell: Option<String>,
-    /// A comparison: the meaning panel shows it, also where it has begun before or is still being read.
+    /// A comparison, which the meaning panel shows even if it has begun before or is still loading.
     pub meaning: Option<MeaningView>,
 }
 
@@ -484,7 +487,7 @@ mod tests {
             selection.query
         };
         assert_eq!(shows(&["the apple fell and google launched an apple"]), Some(8));
-        // Letter by letter: for a while, the word is not there.
+        // During typing, the word is missing for a while.
         assert_eq!(shows(&["i", "i ate", "i ate an apple", "i ate an apple and a pear"]), Some(8));
         assert_eq!(shows(&["google fell"]), Some(8));
     }

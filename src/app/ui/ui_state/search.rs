@@ -1,4 +1,4 @@
-//! Which points of the stage are looked for, and how each of them is shown.
+//! The search on the stage, and the visibility of each point.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use attune_view::view_model::stage::{Goal, StageModel, TokenPoint, WordPoint};
 
 use super::Highlight;
 
-/// Text to search for; a blank one finds nothing.
+/// A text to search for; a blank text finds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     pub text: String,
-    /// The text is a regular expression, not a part of a word.
+    /// Whether the text is a regular expression instead of a part of a word.
     pub is_pattern: bool,
 }
 
-/// A point of the stage.
+/// A point on the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hit {
-    /// Index into the model's words.
+    /// A word, by its index in the model's words.
     Word(usize),
-    /// Position in the sentence.
+    /// A word of the sentence, by its position.
     Token(usize),
 }
 
-/// Results of a search, those in the sentence first; or the fault in its pattern.
+/// The found points, those in the sentence first; or the error in the pattern.
 pub type SearchResult = Result<Vec<Hit>, String>;
 
-/// Whether a word matches.
+/// A function that returns whether a word matches.
 type Matcher = Box<dyn Fn(&str) -> bool + Sync>;
 
 impl Search {
@@ -38,7 +38,7 @@ impl Search {
         self.text.trim().is_empty()
     }
 
-    /// `None` where nothing is looked for. Upper and lower case are the same.
+    /// Finds the matching points, ignoring upper and lower case; returns `None` if the search is blank.
     pub fn find(&self, stage: &StageModel) -> Option<SearchResult> {
         (!self.is_blank()).then(|| self.matcher().map(|matches| points(stage, matches)))
     }
@@ -50,7 +50,7 @@ impl Search {
             return Ok(Box::new(move |word| pattern.is_match(word)));
         }
         let part = text.to_lowercase();
-        // Of hundreds of thousands of words most are in small letters already.
+        // Most of hundreds of thousands of words are in lower case already, so they need no conversion.
         let is_small = |word: &str| word.as_bytes().iter().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         Ok(Box::new(move |word| match is_small(word) {
             true => word.contains(&part),
@@ -60,14 +60,14 @@ impl Search {
 }
 
 fn points(stage: &StageModel, matches: impl Fn(&str) -> bool + Sync) -> Vec<Hit> {
-    /// Words that are looked through at once, on one of the machine's threads.
+    /// The number of words that one thread searches at a time.
     const AT_A_TIME: usize = 10_000;
     let tokens = stage.tokens.iter().filter(|token| matches(&token.text)).map(|token| Hit::Token(token.position));
     let parts: Vec<(usize, &[WordPoint])> = (0..).step_by(AT_A_TIME).zip(stage.words.chunks(AT_A_TIME)).collect();
     let words = parallel::map(&parts, parallel::available(), |(first, words)| {
         let mut found = Vec::new();
         for (index, word) in (*first..).zip(*words) {
-            // A word of the sentence is found where it is now.
+            // A word of the sentence is found at its position there.
             if matches(&word.text) && !stage.is_in_sentence(index) {
                 found.push(Hit::Word(index));
             }
@@ -77,18 +77,18 @@ fn points(stage: &StageModel, matches: impl Fn(&str) -> bool + Sync) -> Vec<Hit>
     tokens.chain(words.into_iter().flatten()).collect()
 }
 
-/// How a point is shown.
+/// How prominently a point is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visibility {
     #[default]
     Lit,
-    /// Not chosen, but a place to which the chosen ones may go: a word of a group.
+    /// Not chosen, but shown for orientation: a word of a group.
     Landmark,
     Faded,
     Hidden,
 }
 
-/// How each point of the stage is shown. By default all are lit.
+/// The visibility of each point on the stage. By default all points are lit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Emphasis {
     pub found: Option<SearchResult>,
@@ -96,15 +96,16 @@ pub struct Emphasis {
     is_of_step: bool,
     tokens: Vec<Visibility>,
     words: ShownWords,
-    /// Lines of the stage cell between words, as indices into the model's.
+    /// The stage cell's lines between words, as pairs of word indices.
     lines: Vec<[usize; 2]>,
-    /// Goals that the stage cell sets.
+    /// The goals that the stage cell sets.
     pub goals: Vec<Goal>,
-    /// Colours and sizes by a feature of a file's rows.
+    /// Colours and sizes by features of a file's rows.
     pub by_feature: ByFeature,
 }
 
-/// The features of a file's rows, and the levels of those that its points are coloured and sized by. All empty of a lesson.
+/// The features of a file's rows, and the levels of those that set the colours and sizes of points. All are `None` for
+/// a lesson.
 #[derive(Clone, Debug, Default)]
 pub struct ByFeature {
     pub features: Option<Arc<Features>>,
@@ -113,7 +114,7 @@ pub struct ByFeature {
 }
 
 impl ByFeature {
-    /// A column that another file had counts as none.
+    /// Returns the features with the chosen levels. A feature that this file lacks is ignored.
     pub fn of(features: Option<Arc<Features>>, highlight: &Highlight) -> Self {
         let Some(all) = &features else { return Self::default() };
         let colors = highlight.color_by.as_ref().and_then(|feature| all.colors(feature));
@@ -121,7 +122,7 @@ impl ByFeature {
         Self { features, colors, sizes }
     }
 
-    /// What the colour and the size of a word stand for: `part: noun`.
+    /// Returns the values that a word's colour and size stand for, such as `part: noun`.
     pub fn entries(&self, word: usize) -> Vec<String> {
         let Some(all) = &self.features else { return Vec::new() };
         let shown = [&self.colors, &self.sizes].into_iter().flatten().map(|levels| &levels.feature);
@@ -133,7 +134,7 @@ impl ByFeature {
 }
 
 impl PartialEq for ByFeature {
-    /// Levels are made once: the same ones are shared.
+    /// Compares levels by address, because equal levels are shared.
     fn eq(&self, other: &Self) -> bool {
         let is_same = |a: &Option<Arc<Levels>>, b: &Option<Arc<Levels>>| {
             a.as_ref().map(Arc::as_ptr) == b.as_ref().map(Arc::as_ptr)
@@ -142,11 +143,11 @@ impl PartialEq for ByFeature {
     }
 }
 
-/// How the words of the vocabulary are shown: most of them alike, which need not be looked at one by one.
+/// The visibility of the vocabulary's words. Most words have the same one, so only the others are listed.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ShownWords {
     most: Visibility,
-    /// In the order of the vocabulary.
+    /// The words with another visibility, in the order of the vocabulary.
     others: Vec<(usize, Visibility)>,
 }
 
@@ -166,7 +167,7 @@ impl ShownWords {
 }
 
 impl Emphasis {
-    /// The emphasis of what is lit or looked for; `near` are the words near the query.
+    /// Returns the visibility of all points, given the highlights and the search. `near` are the words near the query.
     pub fn of(stage: &StageModel, highlight: &Highlight, near: &[&str]) -> Emphasis {
         let found = highlight.found(stage);
         let rule = highlight.rule(near);
@@ -178,7 +179,7 @@ impl Emphasis {
             rule.as_ref().map_or(Visibility::Lit, of_word)
         };
         let words = if stage.hides_table {
-            // The table of a pretrained model would bury the sentence: but for words that are found, or near.
+            // The table of a pretrained model would hide the sentence, so only words that are found or near are shown.
             let hits = found.iter().flatten().flatten();
             let is_found = hits.filter_map(|hit| if let Hit::Word(word) = hit { Some(*word) } else { None });
             let near = near.iter().flat_map(|text| stage.words.find(text)).copied();
@@ -186,7 +187,7 @@ impl Emphasis {
         } else if let Some(Ok(hits)) = &found {
             let of_hit = |hit: &Hit| match hit {
                 Hit::Word(word) => Some(*word),
-                // The static place of a word of the sentence.
+                // The static point of a word of the sentence.
                 Hit::Token(token) => stage.tokens.get(*token)?.word,
             };
             let is_kept = |word: &usize| !highlight.has_lasso() && show(*word) == Visibility::Lit;
@@ -214,20 +215,20 @@ impl Emphasis {
         Emphasis { found, is_isolated, tokens, words, ..Self::default() }
     }
 
-    /// The emphasis with lines between words.
+    /// Adds lines between words.
     #[must_use]
     pub fn with_lines(self, lines: Vec<[usize; 2]>) -> Self {
         Self { lines, ..self }
     }
 
-    /// The lines between words that are both seen.
+    /// Returns the lines between two visible words.
     pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
         let is_seen = |line: &[usize; 2]| line.iter().all(|word| self.word(*word) != Visibility::Hidden);
         self.lines.iter().copied().filter(is_seen)
     }
 
-    /// The same for a step of a walk: what takes part in it is lit, and so are the words that have a group, among which
-    /// words end; all others step back. A search goes first.
+    /// Adapts the visibility to a step of a walk: the words that take part and those with a group are lit, because
+    /// words end among groups; all others fade. A search takes precedence.
     #[must_use]
     pub fn of_step(mut self, stage: &StageModel, takes_part: impl Fn(usize) -> bool) -> Self {
         if self.is_searched() || self.is_isolated {
@@ -245,7 +246,7 @@ impl Emphasis {
         self
     }
 
-    /// Pieces for which the first one of their word stands are not seen.
+    /// Hides the pieces of words whose first piece is shown for the whole word.
     #[must_use]
     pub fn without_parts(mut self, stage: &StageModel) -> Self {
         if stage.is_of_words {
@@ -265,40 +266,41 @@ impl Emphasis {
         others.binary_search_by_key(&index, |(word, _)| *word).map_or(*most, |at| others[at].1)
     }
 
-    /// The words that are not hidden and how each is shown, in the order of the vocabulary.
+    /// Returns the words that are not hidden, each with its visibility, in the order of the vocabulary.
     pub fn shown_words<'a>(&'a self, stage: &StageModel) -> Box<dyn Iterator<Item = (usize, Visibility)> + 'a> {
         let ShownWords { most, others } = &self.words;
         let mut rest = others.iter().copied().peekable();
         if *most == Visibility::Hidden {
             return Box::new(rest);
         }
-        // Both are in order: no word of very many is looked up.
+        // Both lists are in the same order, so no look-up per word is needed.
         let all =
             (0..stage.words.len()).map(move |word| rest.next_if(|other| other.0 == word).unwrap_or((word, *most)));
         Box::new(all.filter(|(_, shown)| *shown != Visibility::Hidden))
     }
 
-    /// A word that was lit or found, where others were not.
+    /// Returns whether a word is lit while most others are not.
     pub fn is_chosen(&self, shown: Visibility) -> bool {
         self.words.most != Visibility::Lit && shown == Visibility::Lit
     }
 
-    /// Words of groups are lit because a walk ends among them, and not for themselves.
+    /// Returns whether this is the visibility of a step, in which words of groups are lit because a walk ends among
+    /// them.
     pub fn is_of_step(&self) -> bool {
         self.is_of_step
     }
 
-    /// Some points may be hidden.
+    /// Returns whether some points may be hidden.
     pub fn is_isolated(&self) -> bool {
         self.is_isolated
     }
 
-    /// Something is looked for, by a pattern that can be.
+    /// Returns whether there is a search with a valid pattern, or a lasso.
     pub fn is_searched(&self) -> bool {
         self.found.as_ref().is_some_and(Result::is_ok)
     }
 
-    /// Points of the search; none where there is no search or its pattern is wrong.
+    /// Returns the found points; none if there is no search or its pattern is invalid.
     pub fn matches(&self) -> &[Hit] {
         self.found.as_ref().and_then(|found| found.as_deref().ok()).unwrap_or_default()
     }
@@ -307,9 +309,9 @@ impl Emphasis {
 type Rule<'a> = Box<dyn Fn(&str, bool, bool) -> Visibility + 'a>;
 
 impl Highlight {
-    /// The points that are looked for by a text, or else those within a lasso.
+    /// Returns the points that match the text, or else those within a lasso.
     fn found(&self, stage: &StageModel) -> Option<SearchResult> {
-        // Another training may have left fewer.
+        // After training again, there may be fewer points.
         let is_there = |hit: &&Hit| match hit {
             Hit::Word(word) => *word < stage.words.len(),
             Hit::Token(token) => *token < stage.tokens.len(),
@@ -318,17 +320,18 @@ impl Highlight {
         self.search.find(stage).or_else(|| self.has_lasso().then(enclosed))
     }
 
-    /// A lasso says what is found.
+    /// Returns whether a lasso decides what is found.
     fn has_lasso(&self) -> bool {
         self.search.is_blank() && !self.enclosed.is_empty()
     }
 
-    /// How the points are shown that are not found.
+    /// Returns the visibility of points that are not found.
     fn other(&self) -> Visibility {
         if self.isolated { Visibility::Hidden } else { Visibility::Faded }
     }
 
-    /// From a word, and whether it has a group and is in the sentence, to how it is shown; none: all are lit.
+    /// Returns a function from a word, whether it has a group and whether it is in the sentence, to its visibility;
+    /// `None` if all are lit.
     fn rule<'a>(&'a self, near: &'a [&'a str]) -> Option<Rule<'a>> {
         let lit = move |word: &str, is_grouped: bool| {
             let is_lit = self.lit.is_empty() || self.lit.iter().any(|lit| lit == word);
@@ -338,7 +341,7 @@ impl Highlight {
                 _ => Visibility::Faded,
             }
         };
-        // While a pattern is being written, nothing changes.
+        // While the pattern is invalid, as it is being typed, nothing changes.
         let matches = if self.search.is_blank() { None } else { self.search.matcher().ok() };
         let other = self.other();
         match matches {

@@ -1,47 +1,48 @@
-//! The walk through attention: which layer and step is shown, and where the points are between static and contextual.
+//! The walk through attention: the layer and step that are shown, and the points' positions between static and
+//! contextual.
 //!
-//! Where the walk is now is one number. The points, the knob of the time line, the step and all that is said of it come from
-//! that number; where a motion leads counts for the next step alone.
+//! The walk's state is one number, from which the points, the knob of the time line, the step and its texts are
+//! derived. Where a motion ends matters only for the next step.
 
 use attune_view::explain::walk::Step;
 use attune_view::view_model::saved_view::SavedWalk;
 
 use crate::theme::motion;
 
-/// The points on their way, and the step that is shown.
+/// The state of the moving points, and the step that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
     way: WalkMode,
-    /// The time of the points; from layer to layer, how many of them they have passed; where steps are walked, the place
-    /// among them.
+    /// The state as one number. Its meaning depends on `way`: the time of the points from 0 to 1, the number of layers
+    /// passed, or the place among the steps of all layers.
     now: f32,
     glide: Option<Glide<f32>>,
     play: Option<PlayState>,
-    /// Layers after the first.
+    /// The number of layers after the first.
     later_layers: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum WalkMode {
-    /// From static to contextual.
+    /// Moves directly from static to contextual.
     #[default]
     Straight,
-    /// Through the steps of each layer.
+    /// Goes through the steps of each layer.
     Stepped,
-    /// From layer to layer, without their steps.
+    /// Moves from layer to layer, without the steps.
     ByLayer,
 }
 
-/// The points go slowly from static to contextual, some times, and then to where they rest.
+/// A slow movement of the points from static to contextual, repeated some times and followed by a glide to `rest`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PlayState {
     times: usize,
-    /// The time at which they rest.
+    /// The time of the points at the end.
     rest: f32,
     elapsed: f32,
 }
 
-/// A place of the walk, and whether it was come to by steps: all that the stage says is said of one.
+/// A place on the walk, and the mode in which it was reached. Everything that the stage says depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WalkPlace {
     way: WalkMode,
@@ -49,16 +50,16 @@ pub struct WalkPlace {
     later_layers: usize,
 }
 
-/// One round of a play, in seconds: a pause, the way, a pause, the way back.
+/// The length of one repetition, in seconds: pause, way there, pause, way back.
 const ROUND: f32 = motion::PLAY_PAUSE + motion::PLAY + motion::PLAY_PAUSE + motion::GLIDE;
 
 impl PlayState {
-    /// How long the points go to and fro: without the last pause and the last way back.
+    /// Returns the length of the movement in seconds, without the last pause and the last way back.
     fn seconds(self) -> f32 {
         ROUND * self.times as f32 - motion::PLAY_PAUSE - motion::GLIDE
     }
 
-    /// The time of the points.
+    /// Returns the time of the points, from 0 to 1.
     fn time(self) -> f32 {
         let within = self.elapsed % ROUND;
         let share = |from: f32, seconds: f32| ease(((within - from) / seconds).clamp(0.0, 1.0));
@@ -66,19 +67,21 @@ impl PlayState {
     }
 }
 
-/// Steps of a layer.
+/// The number of steps in a layer.
 pub const STEPS: usize = Step::ALL.len();
-/// The last step of a layer, and the one before it, from where the points begin to move.
+/// The index of a layer's last step.
 pub const LAST: f32 = (STEPS - 1) as f32;
+/// The index of the step before it, from which the points begin to move.
 const BEFORE_MOVE: f32 = LAST - 1.0;
 
 impl Walk {
-    /// The time of the points, from 0, static, to 1, contextual: they move in the last step of each layer.
+    /// Returns the time of the points, from 0 (static) to 1 (contextual). They move in the last step of each layer.
     pub fn time(&self) -> f32 {
         if self.is_in_layers() { self.passed() / self.layers() as f32 } else { self.now }
     }
 
-    /// How many layers the points have passed; between two, a part of one more. `None` of points that go straight.
+    /// Returns how many layers the points have passed, with a fraction between two layers. `None` if they move
+    /// directly.
     pub fn passed_layers(&self) -> Option<f32> {
         self.is_in_layers().then(|| self.passed())
     }
@@ -91,22 +94,22 @@ impl Walk {
         self.way != WalkMode::Straight
     }
 
-    /// The time of the points between where they are shown to begin and to end: see [`Walk::shown_layer`].
+    /// Returns the time of the points within the layer of [`Walk::shown_layer`], or within the whole way.
     pub fn layer_time(&self) -> f32 {
         if self.is_in_layers() { (self.at() - BEFORE_MOVE).clamp(0.0, 1.0) } else { self.now }
     }
 
-    /// The layer whose own move the points show; `None` where they go straight from static to contextual.
+    /// Returns the layer whose movement the points show; `None` if they move directly from static to contextual.
     pub fn shown_layer(&self) -> Option<usize> {
         (self.is_in_layers() && self.later_layers > 0).then(|| self.layer())
     }
 
-    /// How far the walk through the layer is, from 0 to [`LAST`].
+    /// Returns the place within the layer, from 0 to [`LAST`].
     pub fn at(&self) -> f32 {
         (self.place() - (self.layer() * STEPS) as f32).min(LAST)
     }
 
-    /// The layer that is walked through, counted from 0.
+    /// Returns the current layer, counted from 0.
     pub fn layer(&self) -> usize {
         self.layer_of(self.place())
     }
@@ -119,12 +122,12 @@ impl Walk {
         self.later_layers + 1
     }
 
-    /// The place on the walk through all layers, a whole number at each step, from 0 to [`Walk::end`].
+    /// Returns the place on the walk through all layers, from 0 to [`Walk::end`]. It is a whole number at each step.
     pub fn place(&self) -> f32 {
         self.place_of(self.now)
     }
 
-    /// The place of the last step of the last layer.
+    /// Returns the place of the last step of the last layer.
     pub fn end(&self) -> f32 {
         (self.later_layers * STEPS) as f32 + LAST
     }
@@ -141,18 +144,19 @@ impl Walk {
         }
     }
 
-    /// The place that the walk is at, or on its way to.
+    /// Returns the place that the walk is at or moving to.
     fn goal(&self) -> f32 {
         self.place_of(self.rest())
     }
 
-    /// Where the motion ends that is under way.
+    /// Returns the value of `now` at which the current motion ends.
     fn rest(&self) -> f32 {
         let of_play = self.play.map(|play| play.rest);
         self.glide.map(|glide| glide.to).or(of_play).unwrap_or(self.now)
     }
 
-    /// The step that is shown; between two of them the later one, as far as it has come: see [`Walk::step_share`].
+    /// Returns the step that is shown. Between two steps it is the later one, shown in part as [`Walk::step_share`]
+    /// says.
     pub fn step(&self) -> Step {
         match self.way {
             WalkMode::Stepped => Step::ALL[self.at().ceil() as usize],
@@ -161,39 +165,39 @@ impl Walk {
         }
     }
 
-    /// How much of the step is shown: 1 at the step itself, and less on the way to it.
+    /// Returns the share of the step that is shown: 1 at the step itself, and less on the way to it.
     pub fn step_share(&self) -> f32 {
         let come = if self.way == WalkMode::Stepped { self.at() } else { self.now };
         if come.fract() == 0.0 { 1.0 } else { come.fract() }
     }
 
-    /// The walk is between two places that have something to say of themselves, be it in motion or not.
+    /// Returns whether the walk is between two steps, in motion or not.
     pub fn is_between(&self) -> bool {
         self.step_share() < 1.0
     }
 
-    /// The place of which everything is said.
+    /// Returns the current place, on which the stage's texts depend.
     pub fn here(&self) -> WalkPlace {
         let Self { way, now, later_layers, .. } = *self;
         WalkPlace { way, now, later_layers }
     }
 
-    /// Whether there is a step back.
+    /// Returns whether there is no step back.
     pub fn is_at_start(&self) -> bool {
         self.goal() == 0.0
     }
 
-    /// The next step begins again.
+    /// Returns whether the walk is at its end, where the next step begins it again.
     pub fn is_at_end(&self) -> bool {
         self.goal() == self.end()
     }
 
-    /// Whether steps are walked, and the first one is left.
+    /// Returns whether the walk goes by steps and has left the first one.
     pub fn is_walking(&self) -> bool {
         self.way == WalkMode::Stepped && self.now > 0.0
     }
 
-    /// Follows the model. Points that went straight stay where they were.
+    /// Adapts the walk to a model with this number of layers. Points that moved directly stay.
     pub fn set_layers(&mut self, layers: usize) {
         let is_at_end = self.way == WalkMode::Stepped && self.place() == self.end();
         let later_layers = layers.max(1) - 1;
@@ -208,7 +212,7 @@ impl Walk {
         }
     }
 
-    /// Bounds the place and the goal of a motion, which goes on.
+    /// Limits the place and the ends of a glide, which continues.
     fn keep_within(&mut self, most: f32) {
         self.now = self.now.min(most);
         if let Some(glide) = &mut self.glide {
@@ -216,7 +220,7 @@ impl Walk {
         }
     }
 
-    /// Moves the points to `time`, in a short glide unless motion is reduced; the steps between are left out.
+    /// Moves the points directly to `time` in a short glide, without intermediate steps. With reduced motion they jump.
     pub fn glide_to(&mut self, time: f32) {
         let (from, to) = (self.time(), time.clamp(0.0, 1.0));
         self.set_time(from);
@@ -237,19 +241,20 @@ impl Walk {
         self.play.is_some()
     }
 
-    /// Ends a play: the points go where they would rest.
+    /// Ends a play: the points move to their final time.
     pub fn stop(&mut self) {
         if let Some(PlayState { rest, .. }) = self.play {
             self.glide_to(rest);
         }
     }
 
-    /// Takes one step on, in a short glide. No point moves before the last step of a layer. At the end it begins again.
+    /// Takes one step forward in a short glide. No point moves before a layer's last step. At the end, the walk begins
+    /// again.
     pub fn step_on(&mut self) {
         if self.goal() < self.end() {
             self.walk_to(self.goal().floor() + 1.0);
         } else if self.is_gliding() {
-            // What is under way arrives first.
+            // A motion in progress must arrive first.
             *self = self.at_rest();
         } else {
             self.glide_to(0.0);
@@ -261,7 +266,7 @@ impl Walk {
         self.walk_to(self.goal().ceil() - 1.0);
     }
 
-    /// Goes to a place on the walk, in a short glide unless motion is reduced.
+    /// Goes to a place on the walk in a short glide. With reduced motion it jumps.
     pub fn walk_to(&mut self, to: f32) {
         let to = to.clamp(0.0, self.end());
         if self.way == WalkMode::ByLayer {
@@ -271,21 +276,21 @@ impl Walk {
             return;
         }
         if self.way != WalkMode::Stepped {
-            // Between static and contextual is no step: the walk goes on from the one that is next.
+            // There are no steps on the direct way, so the walk continues from the next step.
             self.set(self.goal().ceil());
         }
         if self.layer_of(to) == self.layer() {
             self.begin(to, motion::GLIDE);
         } else {
-            // Where a layer ends, the next one begins: nothing moves between the two.
+            // A layer begins where the one before it ends, so nothing moves between them.
             self.set(to);
         }
     }
 
-    /// Moves the points to where they are after the given number of layers, through those between; the steps are left
-    /// out.
+    /// Moves the points to their positions after the given number of layers, through the layers in between but without
+    /// their steps.
     pub fn pass_to(&mut self, layers: usize) {
-        /// A longer way takes the time of this many layers.
+        /// The largest number of layers that lengthens the glide.
         const LONGEST: f32 = 4.0;
         if self.way != WalkMode::ByLayer {
             let from = self.time() * self.layers() as f32;
@@ -295,14 +300,14 @@ impl Walk {
         self.begin(to, motion::GLIDE * (to - self.now).abs().clamp(1.0, LONGEST));
     }
 
-    /// Goes to the place after the next layer, or as many layers further on or back; after the last it begins again.
+    /// Moves forward or back by a number of layers. After the last layer it begins again.
     pub fn pass_by(&mut self, layers: isize) {
         let goal = self.goal();
         let layer = self.layer_of(goal);
         let is_past = goal > 0.0 && (goal - (layer * STEPS) as f32) >= LAST;
         let passed = layer + usize::from(is_past);
         let begins_again = passed == self.layers() && layers > 0;
-        // On the way through a layer, back is to where it began.
+        // Within a layer, a move back leads to that layer's beginning.
         let is_within = !is_past && goal > (layer * STEPS) as f32;
         let back = layers + isize::from(is_within && layers < 0);
         self.pass_to(if begins_again { 0 } else { passed.saturating_add_signed(back) });
@@ -325,13 +330,13 @@ impl Walk {
         self.glide = Glide::between(self.now, to, seconds);
     }
 
-    /// At static the walk is at its beginning.
+    /// Sets the time of the points at once. At time 0 the walk is at its beginning.
     pub fn set_time(&mut self, time: f32) {
         self.way = WalkMode::Straight;
         (self.now, self.glide, self.play) = (time.clamp(0.0, 1.0), None, None);
     }
 
-    /// Moves to a place on the walk at once. Between two layers nothing moves: there it is the nearer one of the two.
+    /// Sets the place on the walk at once. Between two layers nothing moves, so the nearer place is taken.
     pub fn set(&mut self, place: f32) {
         let place = place.clamp(0.0, self.end());
         let is_between_layers = place % STEPS as f32 > LAST;
@@ -344,7 +349,7 @@ impl Walk {
         self.glide.is_some() || self.play.is_some()
     }
 
-    /// Lets `seconds` of a glide or a play pass.
+    /// Advances a glide or a play by `seconds`.
     pub fn advance(&mut self, seconds: f32) {
         if let Some(mut play) = self.play {
             play.elapsed += seconds;
@@ -361,7 +366,7 @@ impl Walk {
         Glide::advance(&mut self.glide, &mut self.now, seconds, |from, to, share| from + (to - from) * share);
     }
 
-    /// The saved form of a walk that is within layers.
+    /// Returns the saved form of a walk by steps or layers; `None` if the points move directly.
     pub fn saved(&self) -> Option<SavedWalk> {
         let Walk { way, now: place, .. } = self.at_rest();
         (way != WalkMode::Straight).then(|| SavedWalk {
@@ -371,9 +376,9 @@ impl Walk {
         })
     }
 
-    /// Goes back to where it was; the model may have other layers, which [`Walk::set_layers`] then says.
+    /// Restores a saved walk. If the model has other layers, [`Walk::set_layers`] adapts it later.
     pub fn restore(&mut self, saved: &SavedWalk) {
-        /// More than any model has.
+        /// The largest number of layers that is restored, more than any model has.
         const LAYERS_MAX: usize = 1000;
         let SavedWalk { layers, place, is_by_layer } = *saved;
         if !place.is_finite() {
@@ -386,13 +391,13 @@ impl Walk {
         }
     }
 
-    /// The walk where its motion ends.
+    /// Returns the walk at the end of its motion.
     pub fn at_rest(&self) -> Walk {
         Walk { now: self.rest(), glide: None, play: None, ..self.clone() }
     }
 }
 
-/// A value on its way to another one, slow at both ends.
+/// A gradual change from one value to another, slow at both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Glide<T> {
     from: T,
@@ -402,12 +407,12 @@ pub struct Glide<T> {
 }
 
 impl<T: Copy + PartialEq> Glide<T> {
-    /// The glide between two values; `None` if they are the same.
+    /// Returns the glide between two values; `None` if they are equal.
     pub fn between(from: T, to: T, seconds: f32) -> Option<Self> {
         (to != from).then_some(Self { from, to, seconds, elapsed: 0.0 })
     }
 
-    /// Time passes for a value that may be on its way; `mix` is what lies between two of them.
+    /// Advances a value that may be gliding. `mix` interpolates between two values.
     pub fn advance(way: &mut Option<Self>, value: &mut T, seconds: f32, mix: impl FnOnce(T, T, f32) -> T) {
         let Some(glide) = way else { return };
         glide.elapsed += seconds;
@@ -421,7 +426,7 @@ impl<T: Copy + PartialEq> Glide<T> {
     }
 }
 
-/// Slow at both ends: `3x² − 2x³`.
+/// Interpolates from 0 to 1, slowly at both ends: `3x² − 2x³`.
 pub fn ease(x: f32) -> f32 {
     const SMOOTHSTEP: (f32, f32) = (3.0, 2.0);
     x * x * (SMOOTHSTEP.0 - SMOOTHSTEP.1 * x)
@@ -461,7 +466,7 @@ mod tests {
         assert_eq!((walk.step(), walk.time()), (Step::Embed, 0.0));
     }
 
-    /// Layers, each with the steps it is at.
+    /// Steps on repeatedly, and returns the layer and the step after each time.
     fn walked(walk: &mut Walk, times: usize) -> Vec<(usize, Step)> {
         let step = |_| {
             walk.step_on();
@@ -609,7 +614,7 @@ mod tests {
         assert_eq!((before, walk.is_between(), walk.step_share()), (0.25, true, 0.25));
     }
 
-    /// A snapshot of a model with other layers, or a head of another layer, comes at any time.
+    /// A snapshot of a model with other layers, or with a chosen head of another layer, can arrive at any time.
     #[test]
     fn a_motion_ends_at_a_place_with_a_name_whatever_comes_between() {
         let begin: [fn(&mut Walk); 4] =
@@ -663,7 +668,7 @@ mod tests {
         assert!((walk.layer_time() - 0.5).abs() < 1e-6 && (walk.time() - 0.5 / 3.0).abs() < 1e-6);
         walk.advance(f32::INFINITY);
         assert_eq!((walk.passed_layers(), walk.step(), walk.place()), (Some(1.0), Step::Contextual, LAST));
-        // Through all layers between, each in its turn.
+        // The points pass every layer in between, one after another.
         walk.pass_to(3);
         let (mut seen, mut before) = (Vec::new(), walk.time());
         while walk.is_gliding() {

@@ -1,5 +1,5 @@
-//! Small controls that several panels share: boxes, choices, hints, the row of words that chooses the query, buttons that
-//! copy; and how attention is read: its two switches, which every panel with weights shows, and the mark of a sink.
+//! Small controls that several panels share: checkboxes, choices, hints, the choice of the query, and buttons that
+//! copy; also the two switches for reading attention, and the mark of a sink.
 
 use attune_view::view_model::Models;
 use attune_view::view_model::attention::{Reading, Sinks};
@@ -13,24 +13,24 @@ use crate::actions::{ActionTable, WindowAction};
 use crate::theme::{self, Palette, size};
 use crate::ui_state::Selection;
 
-/// Tooltip of a control. Hidden while the pointer holds the control: the words would lie over what moves with it.
+/// Adds a tooltip to a control. It is hidden while the control is dragged, because it would cover what moves.
 pub fn hint(response: Response, words: impl Into<WidgetText>) -> Response {
     if response.is_pointer_button_down_on() { response } else { response.on_hover_text(words) }
 }
 
-/// A box that reads as one where it is unchecked too: square, with an outline.
+/// Shows a checkbox that is recognizable even when unchecked: square, with an outline.
 pub fn checkbox_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> Response {
     let text = text.into();
     outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.checkbox(checked, text))
 }
 
-/// A box that is neither checked nor not, until it is clicked.
+/// Shows a checkbox that is undecided until it is clicked.
 pub fn undecided_ui(ui: &mut Ui, checked: &mut bool, text: impl Into<WidgetText>) -> Response {
     let undecided = egui::Checkbox::new(checked, text.into()).indeterminate(true);
     outlined(ui, CornerRadius::same(size::RADIUS_SMALL), |ui| ui.add(undecided))
 }
 
-/// One of several, with an outline as a box has.
+/// Shows a radio button with an outline like that of a checkbox.
 pub fn choice_ui(ui: &mut Ui, is_chosen: bool, is_enabled: bool, text: impl Into<WidgetText>) -> Response {
     let radio = egui::RadioButton::new(is_chosen, text.into());
     outlined(ui, CornerRadius::ZERO, |ui| ui.add_enabled(is_enabled, radio))
@@ -49,7 +49,7 @@ fn outlined(ui: &mut Ui, corner: CornerRadius, content: impl FnOnce(&mut Ui) -> 
     .inner
 }
 
-/// The ways in which a panel shows its subject, one of which is chosen: each with its words and its tooltip.
+/// Shows a switch between the ways in which a panel shows its subject, each with its label and its tooltip.
 pub fn switch_ui<T: Copy + PartialEq>(ui: &mut Ui, chosen: &mut T, ways: &[(T, &str, &str)]) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -59,14 +59,14 @@ pub fn switch_ui<T: Copy + PartialEq>(ui: &mut Ui, chosen: &mut T, ways: &[(T, &
     });
 }
 
-/// The words of the sentence with their positions, one of which is the query.
+/// Shows the words of the sentence, of which a click chooses the query.
 pub fn choose_query_ui<'a>(
     ui: &mut Ui,
     tokens: impl IntoIterator<Item = (usize, &'a String)>,
     hint: &str,
     selection: &mut Selection,
 ) {
-    /// Long sentences scroll.
+    /// The number of visible rows; longer sentences scroll.
     const ROWS: f32 = 3.0;
     let row = ui.spacing().interact_size.y + size::GAP_TIGHT;
     ScrollArea::vertical().id_salt("query").max_height(ROWS * row).show(ui, |ui| {
@@ -83,7 +83,7 @@ pub fn choose_query_ui<'a>(
     });
 }
 
-/// The cell of a grid that the pressed arrow keys lead to, while the grid has the keyboard.
+/// Returns the grid cell to which the pressed arrow keys lead, while the grid has the keyboard.
 pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows: usize, cols: usize) -> (usize, usize) {
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(grid.id, arrows));
@@ -94,20 +94,20 @@ pub fn led_by_arrows(ui: &Ui, grid: &Response, (row, col): (usize, usize), rows:
     (moved(row, Key::ArrowUp, Key::ArrowDown, rows), moved(col, Key::ArrowLeft, Key::ArrowRight, cols))
 }
 
-/// A line in place of a panel that has nothing to show yet.
+/// Shows a line in a panel that has no content yet.
 pub fn waiting_ui(ui: &mut Ui, models: &Models) {
     let words = match models.snapshot() {
         None => "…".to_owned(),
-        // The stage says why, and what helps.
+        // The stage shows the reason and what to do.
         Some(snapshot) if snapshot.fault.is_some() => "There is no model; the stage says why.".to_owned(),
         Some(snapshot) => waiting_words(snapshot),
     };
     middle_ui(ui, |ui| _ = ui.weak(words));
 }
 
-/// Words in the middle of what there is, in lines of a column's width.
+/// Shows content near the middle of the available space, in lines of limited width.
 pub fn middle_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    /// The height of the words is not known before they are set: about two lines above the middle.
+    /// The height of the content is not known before layout, so it starts about two lines above the middle.
     const ABOVE: f32 = 40.0;
     const WIDEST: f32 = 440.0;
     let whole = ui.available_rect_before_wrap();
@@ -118,17 +118,17 @@ pub fn middle_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ui.scope_builder(UiBuilder::new().max_rect(place).layout(layout), content);
 }
 
-/// How long it is said, in seconds.
+/// The time for which a button says that it has copied, in seconds.
 const SAID: f64 = 1.5;
 
-/// Copies `text`; `id` says so for a while.
+/// Copies `text`, and remembers under `id` when.
 pub fn copy(ui: &Ui, id: Id, text: String) {
     ui.copy_text(text);
     let now = ui.input(|input| input.time);
     ui.data_mut(|data| data.insert_temp(id, now));
 }
 
-/// Whether `id` was copied a moment ago.
+/// Returns whether something was copied under `id` a moment ago.
 pub fn is_copied(ui: &Ui, id: Id) -> bool {
     let now = ui.input(|input| input.time);
     let left = ui.data(|data| data.get_temp::<f64>(id)).map_or(0.0, |at| at + SAID - now);
@@ -138,7 +138,7 @@ pub fn is_copied(ui: &Ui, id: Id) -> bool {
     left > 0.0
 }
 
-/// A small button that copies; `what` ends "Copy …".
+/// Shows a small button that copies a text; `what` completes the name "Copy …".
 pub fn copy_button(ui: &mut Ui, what: &str, text: impl FnOnce() -> String) -> Response {
     let palette = Palette::of(ui.visuals().dark_mode);
     let id = ui.id().with(("copied", what));
@@ -154,10 +154,11 @@ pub fn copy_button(ui: &mut Ui, what: &str, text: impl FnOnce() -> String) -> Re
     response
 }
 
-/// Half the width of the mark of a sink.
+/// Half the width of a sink's mark, in points.
 const MARK: f32 = 3.5;
 
-/// Weights, or the length of what is added; where there are sinks, with them or without.
+/// Shows the switches for reading attention: weights or the length of what is added and, if there are sinks, with or
+/// without them.
 pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     let row = WindowAction::ReadAdded.row();
     let added = ui.selectable_label(reading.is_added, row.text);
@@ -176,7 +177,7 @@ pub fn reading_ui(ui: &mut Ui, sinks: &Sinks, reading: &mut Reading) {
     }
 }
 
-/// The sinks of the sentence, each with its number; the words explain it under the pointer.
+/// Shows the sinks of the sentence, each with its mean weight and an explanation as tooltip.
 pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
     if sinks.is_empty() {
         return;
@@ -194,7 +195,7 @@ pub fn sinks_ui(ui: &mut Ui, sinks: &Sinks) {
     });
 }
 
-/// A drain: a small triangle that points down, with its tip at `tip`; as high as the gap over a map.
+/// Paints the mark of a sink: a small triangle that points down to `tip`, as high as the gap above a map.
 pub fn paint_sink(painter: &Painter, tip: Pos2, palette: &Palette) {
     let rect = Rect::from_min_max(tip - Vec2::new(MARK, size::GAP_TIGHT), tip + Vec2::new(MARK, 0.0));
     let corners = vec![rect.left_top(), rect.right_top(), tip];

@@ -1,30 +1,34 @@
-//! A crowd of points as a soft glow: an ellipse of the group's hue, with a thin rim.
+//! A group of points drawn as a soft glow: an ellipse in the group's hue, with a thin rim.
 
 use egui::epaint::PathShape;
 use egui::{Color32, Mesh, Painter, Pos2, Rect, Stroke, Vec2};
 
 use crate::theme::size;
 
-/// From the middle, in deviations: the rim, and the end of the glow.
+/// The distance from the middle to the rim, in standard deviations.
 const RIM: f32 = 2.1;
+/// The distance from the middle to the end of the glow, in standard deviations.
 const END: f32 = 4.2;
-/// Opacity in the middle, and of the rim's line.
+/// The opacity in the middle.
 const MIDDLE: f32 = 0.26;
+/// The opacity of the rim.
 const LINE: f32 = 0.4;
-/// Rings of the glow, from the middle to its end.
+/// The number of rings that approximate the glow.
 const RINGS: u32 = 8;
+/// The number of corners of each ring.
 const CORNERS: u32 = 48;
-/// The middle of a crowd, and the half axes of an ellipse of one deviation.
+/// The middle of a group of points, and the half axes of the ellipse of one standard deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Glow {
-    /// The points of the crowd.
+    /// The positions of the points.
     pub seen: Vec<Pos2>,
     middle: Pos2,
     axes: [Vec2; 2],
 }
 
 impl Glow {
-    /// The rim is nowhere nearer to the middle than `least`, so that a tight crowd is seen as one; none around no points.
+    /// Fits a glow to points; `None` if there are none. The rim is at least `least` away from the middle, so that a
+    /// tight group stays visible.
     pub fn of(seen: Vec<Pos2>, least: f32) -> Option<Self> {
         if seen.is_empty() {
             return None;
@@ -37,7 +41,7 @@ impl Glow {
             (xx, xy, yy) = (xx + away.x * away.x, xy + away.x * away.y, yy + away.y * away.y);
         }
         let (xx, xy, yy) = (xx / count, xy / count, yy / count);
-        // Principal axes of a symmetric matrix of two rows.
+        // The angle of the principal axis of a symmetric 2×2 matrix.
         let angle = 0.5 * (2.0 * xy).atan2(xx - yy);
         let (mean, half) = ((xx + yy) / 2.0, ((xx - yy) / 2.0).hypot(xy));
         let deviation = |variance: f32| variance.max(0.0).sqrt().max(least / RIM);
@@ -50,7 +54,7 @@ impl Glow {
         self.middle
     }
 
-    /// The larger of its deviations.
+    /// Returns the larger standard deviation.
     pub fn spread(&self) -> f32 {
         self.axes[0].length()
     }
@@ -60,12 +64,12 @@ impl Glow {
         self.middle + (self.axes[0] * turn.x + self.axes[1] * turn.y) * reach
     }
 
-    /// The square around the rim.
+    /// Returns the bounding rectangle of the rim.
     pub fn rim(&self) -> Rect {
         Rect::from_points(&(0..CORNERS).map(|corner| self.at(corner, RIM)).collect::<Vec<_>>())
     }
 
-    /// Whether a place lies within the rim.
+    /// Returns whether a position is within the rim.
     pub fn holds(&self, at: Pos2) -> bool {
         let away = at - self.middle;
         let along = |axis: Vec2| away.dot(axis) / axis.length_sq();
@@ -77,7 +81,7 @@ impl Glow {
         mesh.colored_vertex(self.middle, hue.gamma_multiply(MIDDLE));
         for ring in 1..=RINGS {
             let share = ring as f32 / RINGS as f32;
-            // It ends without an edge: value and slope are 0 there.
+            // The glow fades out without an edge: value and slope are 0 at its end.
             let color = hue.gamma_multiply(MIDDLE * (1.0 - share * share).powi(2));
             (0..CORNERS).for_each(|corner| mesh.colored_vertex(self.at(corner, share * END), color));
         }

@@ -1,5 +1,5 @@
-//! Grids of queries and keys: the cells of a heat map (where each lies, its fill, its number, which one the pointer is on),
-//! the words above its columns, on a slant where they are wider than these; and the mask, painted by a drag.
+//! Grids of queries and keys: the cells of a heat map (position, fill, number, hit test), the slanted column labels,
+//! and the mask, which is painted by dragging.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use egui::{
 use super::controls::led_by_arrows;
 use crate::theme::{self, Palette, size};
 
-/// A grid of cells.
+/// The geometry of a grid of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heat {
     pub origin: Pos2,
@@ -47,7 +47,7 @@ impl Heat {
         self.cell_rect(0, col).union(self.cell_rect(self.rows.saturating_sub(1), col))
     }
 
-    /// All cells without gaps, as one shape.
+    /// Returns all cells without gaps, as one shape.
     pub fn mesh(&self, fill: impl Fn(usize, usize) -> Color32) -> Shape {
         let mut mesh = Mesh::default();
         for (row, col) in (0..self.rows).flat_map(|row| (0..self.cols).map(move |col| (row, col))) {
@@ -56,7 +56,7 @@ impl Heat {
         Shape::mesh(mesh)
     }
 
-    /// Row and column under `pointer`.
+    /// Returns the row and column under `pointer`, if any.
     pub fn at(&self, pointer: Pos2) -> Option<(usize, usize)> {
         if !self.rect().contains(pointer) {
             return None;
@@ -68,7 +68,7 @@ impl Heat {
 
     pub fn paint_cell(&self, painter: &Painter, row: usize, col: usize, fill: Color32) {
         let least = self.cell.min_elem();
-        // The smallest cells touch: gaps and corners would be all that is seen of them.
+        // Small cells touch, because gaps and rounded corners would hide them.
         let (gap, radius) = if least > size::CELL_MIN {
             (size::HAIRLINE / 2.0, size::RADIUS_SMALL.min(least as u8 / 4))
         } else {
@@ -77,10 +77,10 @@ impl Heat {
         painter.rect_filled(self.cell_rect(row, col).shrink(gap), radius, fill);
     }
 
-    /// The font in which all of these numbers fit in their cells: a map shows every number, or none. Where everything
-    /// is zoomed, the numbers become smaller beside the rest rather than vanish, but never on the screen.
+    /// Returns the font in which all numbers fit in their cells, or `None`: a map shows every number or none. When the
+    /// window is zoomed in, numbers may get smaller relative to the rest, but not smaller on the screen.
     pub fn number_font<I: Iterator<Item = f32>>(&self, ctx: &Context, values: impl FnOnce() -> I) -> Option<FontId> {
-        /// Characters of `.00`. Where these have no room, not one of many numbers is written to be measured.
+        /// The length of `.00`. If not even this fits, no number needs to be measured.
         const NARROWEST: usize = 3;
         number_size(self.cell.x, NARROWEST, ctx.zoom_factor())?;
         let widest = values().map(|value| short(value).chars().count()).max().unwrap_or(0);
@@ -97,7 +97,7 @@ impl Heat {
     }
 }
 
-/// The size of numbers of the given number of characters in a cell, in points; `None` if they have no room.
+/// Returns the font size for numbers of this many characters in a cell, in points; `None` if they do not fit.
 fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
     let room = cell / characters.max(1) as f32 / size::CELL_DIGIT * size::CELL_NUMBER;
     (room >= size::CELL_NUMBER / zoom.max(1.0)).then_some(room.min(size::CELL_NUMBER_MAX))
@@ -106,17 +106,17 @@ fn number_size(cell: f32, characters: usize, zoom: f32) -> Option<f32> {
 const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
 const UPRIGHT: f32 = -std::f32::consts::FRAC_PI_2;
 
-/// How high words of this width reach, and how far to the right.
+/// Returns how far a slanted text of this width extends to the right and upwards.
 pub fn reach(width: f32) -> Vec2 {
     Vec2::new(width * SLANT.cos(), width * SLANT.sin().abs())
 }
 
-/// The middle of the words' left edge stands at `foot`.
+/// Paints a slanted text. `foot` is the middle of its left edge.
 pub fn paint_slanted(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Color32) {
     paint_turned(painter, foot, galley, ink, SLANT);
 }
 
-/// Paints words straight up, where columns are too narrow for words on a slant.
+/// Paints a vertical text, for columns that are too narrow for a slanted one.
 pub fn paint_upright(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Color32) {
     paint_turned(painter, foot, galley, ink, UPRIGHT);
 }
@@ -127,30 +127,30 @@ fn paint_turned(painter: &Painter, foot: Pos2, galley: Arc<Galley>, ink: Color32
     painter.add(TextShape::new(corner, galley, ink).with_angle(angle));
 }
 
-/// The width of a label, in points.
+/// Returns the width of a label, in points.
 pub fn text_width(ui: &Ui, text: &str) -> f32 {
     width_of(ui, text, theme::plain(size::LABEL))
 }
 
-/// The width of a text in a font, in points.
+/// Returns the width of a text in a font, in points.
 pub fn width_of(ui: &Ui, text: &str, font: FontId) -> f32 {
     ui.painter().layout_no_wrap(text.to_owned(), font, ui.visuals().text_color()).size().x
 }
 
 #[derive(Default)]
 pub struct MaskUiState {
-    /// Painted cells, sent as one command when the stroke ends.
+    /// The stroke in progress, which is sent as one command when it ends.
     stroke: Option<Painted>,
-    /// Row and column that the keyboard is at.
+    /// The row and column of the keyboard cursor.
     cursor: (usize, usize),
 }
 
-/// A stroke that is being painted.
+/// A stroke that is being painted on the mask.
 struct Painted {
     shows: bool,
-    /// The mask so far.
+    /// The mask with the stroke so far.
     sees: Vec<bool>,
-    /// The pointer's place.
+    /// The pointer's last position.
     at: Pos2,
 }
 
@@ -181,7 +181,7 @@ fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
             ("none", "Every word sees every word", table(count, |_, _| true)),
             ("only itself", "Each word sees only itself", table(count, itself)),
         ];
-        // Of presets that are alike here, the first is the one.
+        // If several presets give the same mask, the first counts as chosen.
         let chosen = presets.iter().position(|(.., sees)| model.mask.now == *sees);
         for (index, (words, hint, sees)) in presets.into_iter().enumerate() {
             let is_chosen = chosen == Some(index);
@@ -200,7 +200,8 @@ fn table(count: usize, sees: impl Fn(usize, usize) -> bool) -> Vec<bool> {
     (0..count * count).map(|at| sees(at / count, at % count)).collect()
 }
 
-/// The lesson's own mask is none of the learner's.
+/// Returns the command that sets the mask. The lesson's own mask is set by a reset, so that it does not count as a
+/// change.
 fn set(model: &WhatIfModel, sees: Vec<bool>) -> Command {
     if sees == model.mask.own {
         return Command::Interventions(InterventionCommand::ResetMask);
@@ -243,7 +244,7 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
     if let Some((row, col)) = response.hover_pos().and_then(|pointer| heat.at(pointer)) {
         let verb = if sees[row * count + col] { "sees" } else { "does not see" };
         let said = format!("{} (query) {verb} {} (key)", model.tokens[row], model.tokens[col]);
-        // The way of the stroke is not written over.
+        // A tooltip would cover the cells that are being painted.
         if !response.is_pointer_button_down_on() {
             response.on_hover_text_at_pointer(said);
         }
@@ -251,10 +252,11 @@ fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<
     command
 }
 
-/// A drag shows or hides what it passes, as its first cell says; it ends as one change.
+/// Paints on the mask: a drag shows or hides all cells that it passes, according to its first cell. It ends as one
+/// change.
 fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let count = model.tokens.len();
-    // Another sentence came under the stroke.
+    // A stroke on another sentence's mask is dropped.
     state.stroke = state.stroke.take().filter(|painted| painted.sees.len() == count * count);
     let cell = |pointer: Pos2| heat.at(pointer).map(|(row, col)| row * count + col);
     let is_down = response.is_pointer_button_down_on();
@@ -266,7 +268,7 @@ fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &m
         state.stroke = Some(Painted { shows: sees[first], sees, at: pressed });
     }
     let painted = state.stroke.as_mut()?;
-    // Every place that the pointer was at, in however few frames; and between them, so that it leaves no gaps.
+    // Every position of the pointer in this frame counts, and the path between them, so that a stroke has no gaps.
     for pointer in moves(response) {
         let steps = (painted.at.distance(pointer) / heat.cell.x).ceil() as usize + 1;
         for step in 0..=steps {
@@ -283,10 +285,10 @@ fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &m
     (sees != model.mask.now).then(|| set(model, sees))
 }
 
-/// The pointer's places in this frame while its button was down.
+/// Returns the pointer's positions in this frame while its button was pressed.
 fn moves(response: &Response) -> Vec<Pos2> {
     response.ctx.input(|input| {
-        // What came before the press is no part of the stroke.
+        // Positions before the press do not belong to the stroke.
         let is_press = |event: &Event| matches!(event, Event::PointerButton { pressed: true, .. });
         let from = input.events.iter().rposition(is_press).map_or(0, |place| place + 1);
         let down = input.events[from..].iter().map_while(|event| match event {
@@ -298,7 +300,7 @@ fn moves(response: &Response) -> Vec<Pos2> {
     })
 }
 
-/// With the keyboard on the grid, arrows go from cell to cell and Space turns one.
+/// Handles the keyboard on the grid: arrows move between cells, and Space toggles one.
 fn by_keys(ui: &Ui, response: &Response, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
     let last = model.tokens.len() - 1;
     state.cursor = (state.cursor.0.min(last), state.cursor.1.min(last));

@@ -1,5 +1,5 @@
-//! Plots of code cells; quiet plots of curves over whole steps, in which nothing is dragged or zoomed; and a small flat
-//! picture of a stage.
+//! Plots of code cells, plots of curves over training steps without dragging or zooming, and a small flat picture of a
+//! stage.
 
 use attune_view::view_model::output::{LineModel, PlotModel, tell};
 use attune_view::view_model::pictures::Sketch;
@@ -28,7 +28,7 @@ pub fn plot_ui(ui: &mut Ui, plot: &PlotModel) {
 
 fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     let id = ui.id().with("plot");
-    // The wheel over a plot scrolls the notebook.
+    // The scroll wheel over a plot must scroll the notebook.
     let shown = Plot::new(id)
         .id(id)
         .height(size::PLOT)
@@ -54,8 +54,8 @@ fn lines_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     shown.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, plot.summary()));
 }
 
-/// Writes the names of a plot's axes, with their units, within its frame: of the vertical one at its top, of the horizontal one
-/// at its end.
+/// Writes the names of a plot's axes, with their units, inside its frame: the vertical axis at its top, the horizontal
+/// one at its end.
 pub fn name_axes(ui: &Ui, frame: Rect, x: &str, y: &str) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let inner = frame.shrink(size::GAP_TIGHT / 2.0);
@@ -63,13 +63,13 @@ pub fn name_axes(ui: &Ui, frame: Rect, x: &str, y: &str) {
     {
         let galley = ui.painter().layout_no_wrap(name.to_owned(), theme::plain(size::LABEL_AXIS), palette.ink_soft);
         let place = align.anchor_size(at, galley.size());
-        // Lines go on behind it.
+        // Lines of the plot continue behind the name.
         ui.painter().rect_filled(place, size::RADIUS_SMALL, palette.surface.gamma_multiply(NAMES_GROUND));
         ui.painter().galley(place.min, galley, palette.ink_soft);
     }
 }
 
-/// Opacity of the ground under an axis' name.
+/// The opacity of the background under an axis name.
 const NAMES_GROUND: f32 = 0.8;
 
 fn line_ui<'p>(ui: &mut egui_plot::PlotUi<'p>, line: &'p LineModel, i: usize, palette: &Palette) {
@@ -83,7 +83,7 @@ fn line_ui<'p>(ui: &mut egui_plot::PlotUi<'p>, line: &'p LineModel, i: usize, pa
     }
 }
 
-/// When the hues are used up, the dashes tell lines apart.
+/// Returns the line style, which tells lines apart when the hues repeat.
 fn style(i: usize, palette: &Palette) -> LineStyle {
     match i / palette.heads.len() % 3 {
         0 => LineStyle::Solid,
@@ -112,7 +112,7 @@ fn legend_ui(ui: &mut Ui, plot: &PlotModel, palette: &Palette) {
     });
 }
 
-/// The plot without its curves.
+/// Returns a plot without its curves.
 pub fn curve_plot<'a>(name: &str, height: f32, palette: &Palette) -> Plot<'a> {
     Plot::new(name)
         .height(height.clamp(size::CURVE_MIN, size::CHART_MAX))
@@ -132,8 +132,8 @@ pub fn curve_plot<'a>(name: &str, height: f32, palette: &Palette) -> Plot<'a> {
         .y_grid_spacer(ticks)
 }
 
-/// The place on a curve that is asked for: where the pointer is held, or where the arrow keys lead from `now`, up to
-/// `last`; with Shift by `far` at once.
+/// Returns the place on a curve that the user asks for: at the pointer while it is pressed, or moved from `now` by the
+/// arrow keys, up to `last`. With Shift, an arrow moves by `far` places.
 pub fn cursor(
     ui: &Ui,
     response: &Response,
@@ -142,7 +142,7 @@ pub fn cursor(
     at: impl Fn(f32) -> usize,
 ) -> Option<usize> {
     let mut wanted = None;
-    // The last move may come in the frame that lets go.
+    // The last move may arrive in the frame in which the button is released.
     if response.is_pointer_button_down_on() || response.drag_stopped() || response.clicked() {
         response.request_focus();
         wanted = response.interact_pointer_pos().map(|pointer| at(pointer.x));
@@ -160,7 +160,8 @@ pub fn cursor(
     wanted
 }
 
-/// A few round numbers, however long the axis is: egui_plot's own are powers of ten, of which there may be one.
+/// Returns grid marks at a few round numbers. egui_plot's default marks are powers of ten, of which an axis may have
+/// only one.
 fn ticks(input: GridInput) -> Vec<GridMark> {
     let (from, to) = input.bounds;
     let step_size = round_step(to - from);
@@ -171,7 +172,7 @@ fn ticks(input: GridInput) -> Vec<GridMark> {
     (first..=last).map(|i| GridMark { value: i as f64 * step_size, step_size }).collect()
 }
 
-/// 1, 2 or 5 times a power of ten: the least of which `length` has no more than a few.
+/// Returns the smallest step of 1, 2 or 5 times a power of ten that divides `length` into a few parts.
 fn round_step(length: f64) -> f64 {
     const FEW: f64 = 4.0;
     const BASE: f64 = 10.0;
@@ -181,7 +182,7 @@ fn round_step(length: f64) -> f64 {
     ROUND.into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(BASE * power)
 }
 
-/// A number with as many decimals as tell it from one that is a `digit` away.
+/// Formats a number with enough decimals to tell it from its neighbours at a distance of `digit`.
 pub fn tick_text(value: f64, digit: f64) -> String {
     let decimals = (-digit.log10().floor()).max(0.0) as usize;
     format!("{value:.decimals$}").replace('-', "−")
@@ -193,10 +194,10 @@ const END: f32 = 4.0;
 
 /// Draws crowds with their names, and each lit word as far on its way as `time`, from 0 to 1.
 pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
-    /// At the left and the right, in points; above and below, as a share of the height.
+    /// The margins: left and right in points, top and bottom as a share of the height.
     const MARGIN: (f32, f32) = (34.0, 0.14);
     const FAINT: f32 = 0.75;
-    /// Between a point and its name: as near as there is room.
+    /// Possible distances between a point and its name; the nearest one with room is used.
     const APART: [f32; 3] = [size::GAP_TIGHT, size::GAP, size::GAP_WIDE];
     /// Least radius of a glow's rim, as a share of the height.
     const LEAST: f32 = 0.09;
@@ -289,7 +290,7 @@ mod tests {
     use attune_view::view_model::pictures::SketchMove;
     use egui::Shape;
 
-    /// The dots of a card, and the names over them.
+    /// Returns the positions of the dots on a card, and the rectangles of the names.
     fn drawn(sketch: &Sketch) -> (Vec<Pos2>, Vec<Rect>) {
         const CARD: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(300.0, 150.0) };
         let ctx = egui::Context::default();

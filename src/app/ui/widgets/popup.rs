@@ -1,8 +1,7 @@
-//! Floating over the window: a card about what the pointer is on, beside it and over nothing that is to stay in sight; notes
-//! that come and go; and a window for a dialogue or for something to look up.
+//! Floating parts: cards beside what the pointer is on, temporary notes, and windows for dialogs and look-ups.
 //!
-//! The notebook gives up its lowest lines for notes, so that a note covers no control and no picture, and nothing moves;
-//! where no notebook is shown, a note lies over the lower edge of the window.
+//! The notebook leaves its lowest lines free for notes, so that a note covers no control and no picture, and nothing
+//! moves. Where no notebook is shown, a note is placed over the lower edge of the window.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +12,9 @@ use egui::{
 
 use crate::theme::{self, size};
 
-/// Shows a card about `about`, which keeps off `over` where there is room.
+/// Shows a tooltip card about `about`, which does not cover `over` if there is room elsewhere.
 pub fn card_beside(response: &Response, about: Rect, over: Rect, content: impl FnOnce(&mut Ui)) {
-    /// Until it was shown once.
+    /// The assumed size of a card that has not been shown before.
     const USUAL: Vec2 = vec2(380.0, 150.0);
     let ctx = &response.ctx;
     ctx.set_cursor_icon(CursorIcon::PointingHand);
@@ -27,14 +26,14 @@ pub fn card_beside(response: &Response, about: Rect, over: Rect, content: impl F
     card.show(content);
 }
 
-/// Corner of a card of this size: under what it is about, beside it, or above it.
+/// Returns the corner of a card of this size: below its subject, beside it, or above it.
 fn place(card: Vec2, about: Rect, over: Rect, screen: Rect) -> Pos2 {
     let near = about.expand(size::GAP_TIGHT);
     let inside = |at: Pos2| {
         let most = (screen.max - card).max(screen.min);
         at.clamp(screen.min, most)
     };
-    // As far down as it must to keep off what lies over it.
+    // Moved down only as far as needed to keep clear of `over`.
     let below = over.bottom() + size::GAP_TIGHT;
     let beside = (near.center().y - card.y / 2.0).max(if over.top() <= near.top() { below } else { f32::MIN });
     let places = [
@@ -50,7 +49,7 @@ fn place(card: Vec2, about: Rect, over: Rect, screen: Rect) -> Pos2 {
     *off_both.or_else(|| places.iter().find(|at| is_off(at, about))).unwrap_or(&places[0])
 }
 
-/// Keeps lists off a place in this pass and the next: the sentence on the stage is read while it is written.
+/// Keeps lists from covering a place in this pass and the next, such as the sentence on the stage while it is typed.
 pub fn keep_in_sight(ctx: &Context, place: Rect) {
     let pass = ctx.cumulative_pass_nr();
     ctx.data_mut(|data| data.insert_temp(in_sight_id(), (place, pass)));
@@ -60,12 +59,12 @@ fn in_sight_id() -> Id {
     Id::new("kept in sight")
 }
 
-/// Left upper corner and width of a list about a field of text: under the field, or, where it would cover what is kept in sight,
-/// to the left or the right of that, or else below it.
+/// Returns the upper left corner and the width of a list for a text field: below the field or, if it would cover the
+/// place of [`keep_in_sight`], to the left, to the right or below that place.
 pub fn list_place(ctx: &Context, field: Rect, width: f32) -> (Pos2, f32) {
-    /// Until the list was shown once, and about what it needs after that.
+    /// The assumed height of a list, which is about what it needs.
     const HEIGHT: f32 = 150.0;
-    /// A narrower list would break its words into many lines.
+    /// The least width. In a narrower list, text would be broken into many lines.
     const LEAST: f32 = 280.0;
     let under = pos2(field.left(), field.bottom() + size::GAP_TIGHT);
     let kept: Option<(Rect, u64)> = ctx.data(|data| data.get_temp(in_sight_id()));
@@ -84,14 +83,15 @@ pub fn list_place(ctx: &Context, field: Rect, width: f32) -> (Pos2, f32) {
     }
 }
 
-/// Notes of one pass, one above the other.
+/// The notes of one pass, stacked on top of each other.
 #[derive(Clone, Copy)]
 struct Notes {
     pass: u64,
-    /// Height of those that were drawn in this pass, and of all in the last one.
+    /// The total height of the notes drawn so far in this pass.
     drawn: f32,
+    /// The total height of the notes in the last pass.
     last: f32,
-    /// The place of the notebook, and the pass in which it was there.
+    /// The place of the notebook, and the pass in which it was last shown.
     notebook: Option<(Rect, u64)>,
 }
 
@@ -111,13 +111,13 @@ impl Notes {
         Id::new("notes")
     }
 
-    /// The place of the notebook, if it was shown a moment ago.
+    /// Returns the place of the notebook, if it was shown in this pass or the last.
     fn room(&self) -> Option<Rect> {
         self.notebook.filter(|(_, pass)| pass + 1 >= self.pass).map(|(place, _)| place)
     }
 }
 
-/// Leaves room for the notes at the lower edge of the notebook's list; returns the rest of its height.
+/// Reserves room for the notes at the lower edge of the notebook's list, and returns the remaining height.
 pub fn leave_room(ui: &Ui, place: Rect) -> f32 {
     let mut notes = Notes::of(ui.ctx());
     notes.notebook = Some((place, notes.pass));
@@ -125,7 +125,7 @@ pub fn leave_room(ui: &Ui, place: Rect) -> f32 {
     (place.height() - notes.drawn.max(notes.last)).max(0.0)
 }
 
-/// Shows a note. `elsewhere` is its place in the window where no notebook is shown, above `lift` of others.
+/// Shows a note. Where no notebook is shown, it is placed `lift` points above the lower edge of the window.
 pub fn note_ui<R>(ctx: &Context, id: Id, lift: f32, content: impl FnOnce(&mut Ui) -> R) -> (R, Response) {
     const WIDEST: f32 = 620.0;
     let mut notes = Notes::of(ctx);
@@ -154,8 +154,8 @@ pub fn note_ui<R>(ctx: &Context, id: Id, lift: f32, content: impl FnOnce(&mut Ui
     (shown.inner.inner, shown.response)
 }
 
-/// How long a note is shown. It stays while the pointer is over it; then it fades, and a click that comes too late for
-/// it does nothing else.
+/// The display time of a note. It starts anew while the pointer is over the note. Then the note fades, so that a click
+/// just too late for it does nothing else.
 #[derive(Clone, Copy, Debug)]
 pub struct Showing(Instant);
 
@@ -170,7 +170,7 @@ impl Showing {
         self.0.elapsed()
     }
 
-    /// Its opacity after `shown`; `None` when it is over.
+    /// Returns the opacity, given the time before fading; `None` when the note is gone.
     pub fn opacity(&self, ctx: &Context, shown: Duration) -> Option<f32> {
         let left = (shown + Self::FADE).checked_sub(self.elapsed())?;
         let faint = left.as_secs_f32() / Self::FADE.as_secs_f32();
@@ -178,7 +178,7 @@ impl Showing {
         Some(faint.min(1.0))
     }
 
-    /// Begins anew where the pointer is over it.
+    /// Restarts the time while the pointer is over the note.
     pub fn stay(&mut self, note: &Response) {
         if note.contains_pointer() {
             self.0 = Instant::now();
@@ -186,15 +186,15 @@ impl Showing {
     }
 }
 
-/// A window with a quiet title, which cannot be folded to it.
+/// Returns a window with a small title, which cannot be collapsed.
 pub fn tool_window(title: &'static str) -> Window<'static> {
     let words = RichText::new(title).font(theme::strong(size::BODY));
     let frame = Frame::new().inner_margin(Margin::symmetric(size::PANEL_MARGIN, size::GAP_TIGHT as i8));
     Window::new(words).id(Id::new(Some(title))).title_frame(frame).collapsible(false)
 }
 
-/// A window to look something up, of this size until the learner gives it another: at the right edge, where it covers
-/// neither the text that led to it nor most of the stage.
+/// Returns a window for looking something up, with a default size. It is at the right edge, where it covers neither the
+/// text that led to it nor most of the stage.
 pub fn lookup_window(ctx: &Context, title: &'static str, (width, height): (f32, f32)) -> Window<'static> {
     let screen = ctx.content_rect();
     let at: Pos2 = screen.right_top() + vec2(-size::GAP, size::BAR_HEIGHT + size::GAP);
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     const SCREEN: Rect = Rect { min: Pos2::ZERO, max: Pos2::new(900.0, 600.0) };
-    /// The sentence over the stage of a narrow window.
+    /// The height of the sentence above the stage in a narrow window.
     const STRIP: f32 = 230.0;
 
     #[test]

@@ -1,4 +1,5 @@
-//! A field for a sentence: its words show as chips while they are typed, and nothing is replaced but by choice.
+//! A field for a sentence. Its words are shown as chips while they are typed, and words are replaced only by the user's
+//! choice.
 
 use attune_view::view_model::sentences::{
     CHARS_MAX, OFFERED, ReadWord, SentenceFault, SentenceReading, SentencesModel, WordKind, shortened,
@@ -22,32 +23,32 @@ pub struct SentenceFieldState {
     /// The sentence that was shown in the last frame.
     seen: String,
     is_open: bool,
-    /// Reading of the text, while the text stays the same.
+    /// The text that was read last, and how it was read.
     reading: Option<(String, SentenceReading)>,
-    /// Enter was pressed where it could take nothing.
+    /// Whether Enter was pressed while the text could not be read.
     is_refused: bool,
-    /// Text that could not be read when the field was left, and the sentence that was shown then.
+    /// An unreadable text that was left in the field, and the sentence that was shown then.
     kept: Option<(String, String)>,
 }
 
-/// Properties of the field.
+/// The properties of a sentence field.
 pub struct SentenceField<'a> {
-    /// Name for screen readers.
+    /// The name for screen readers.
     pub name: &'a str,
     pub hint: &'a str,
-    /// The sentence that is shown, as text.
+    /// The shown sentence, as text.
     pub shown: &'a str,
-    /// The lesson's that it is.
+    /// The index of the shown sentence among the lesson's.
     pub selected: Option<usize>,
     pub width: f32,
 }
 
 pub enum SentenceChange {
-    /// A sentence that can be read; others may follow.
+    /// A readable sentence, after which others may follow during typing.
     Typed(String),
-    /// The last of them.
+    /// The final sentence, when the field is closed.
     Done(String),
-    /// A sentence of the lesson, by its place.
+    /// The index of a chosen sentence of the lesson.
     Chosen(usize),
 }
 
@@ -81,7 +82,7 @@ pub fn sentence_field_ui(
     changes
 }
 
-/// The line of text itself.
+/// Shows the text field itself.
 fn text_ui(ui: &mut Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) -> Response {
     let font = font(ui, field.width, state);
     let height = ui.text_style_height(&TextStyle::Body) + 2.0 * size::FIELD_MARGIN.y;
@@ -98,7 +99,7 @@ fn text_ui(ui: &mut Ui, id: Id, field: &SentenceField, state: &mut SentenceField
     )
 }
 
-/// The end of a sentence that is longer than the field, and all of it under the pointer.
+/// Marks the end of a sentence that is longer than the field, and shows the whole sentence as tooltip.
 fn closed_ui(ui: &Ui, response: Response, field: &SentenceField, state: &SentenceFieldState) {
     let room = field.width - 2.0 * size::FIELD_MARGIN.x;
     let font = font(ui, field.width, state);
@@ -113,7 +114,7 @@ fn closed_ui(ui: &Ui, response: Response, field: &SentenceField, state: &Sentenc
     response.on_hover_text(format!("{}\n{}", state.text, field.hint));
 }
 
-/// The field while it is written: its popup, what Enter does, and the end.
+/// Shows the popup of the field while it is edited, and handles Enter, edits and closing.
 fn open_ui(
     ui: &mut Ui,
     field: &SentenceField,
@@ -141,14 +142,14 @@ fn open_ui(
         edit = edit.or(shown.inner.edit);
         stays |= shown.inner.has_focus || shown.response.contains_pointer();
     }
-    // No word is replaced unasked.
+    // Enter never replaces a word by itself.
     state.is_refused |= is_entered && edit.is_none() && reading.fault.is_some();
     if let Some(edit) = edit {
         let text = edit.done(&reading, &state.text);
         changes.extend(write_edit(ui, id, model, state, text));
         stays = true;
     } else if is_entered && reading.fault.is_some() {
-        // There is something yet to be chosen.
+        // The field stays open until its text can be read.
         stays = true;
         ui.memory_mut(|memory| memory.request_focus(id));
     }
@@ -172,7 +173,7 @@ fn write_edit(
     read(model, state).fault.is_none().then(|| SentenceChange::Typed(state.text.clone()))
 }
 
-/// The largest type in which the whole sentence is seen, while it is not written.
+/// Returns the largest font in which the whole sentence fits while the field is closed.
 fn font(ui: &Ui, width: f32, state: &SentenceFieldState) -> FontId {
     const SIZES: [f32; 3] = [size::BODY, size::MONO, size::SMALL];
     let room = width - 2.0 * size::FIELD_MARGIN.x;
@@ -181,7 +182,7 @@ fn font(ui: &Ui, width: f32, state: &SentenceFieldState) -> FontId {
     theme::plain(if state.is_open { size::BODY } else { whole })
 }
 
-/// Follows the sentence on the stage while the field is closed.
+/// Copies the sentence on the stage into the field while it is closed.
 fn follow(field: &SentenceField, state: &mut SentenceFieldState) {
     if state.seen != field.shown {
         field.shown.clone_into(&mut state.seen);
@@ -191,7 +192,7 @@ fn follow(field: &SentenceField, state: &mut SentenceFieldState) {
     }
 }
 
-/// Opens the field with the text that could not be read; otherwise with everything selected, to be typed over.
+/// Opens the field, with the text that could not be read before, or else with everything selected.
 fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) {
     state.is_open = true;
     match state.kept.take() {
@@ -203,7 +204,7 @@ fn open(ui: &Ui, id: Id, field: &SentenceField, state: &mut SentenceFieldState) 
     }
 }
 
-/// Returns the last sentence that could be read.
+/// Closes the field and returns the last sentence that could be read.
 fn close(field: &SentenceField, state: &mut SentenceFieldState, reading: &SentenceReading) -> String {
     state.is_open = false;
     let last = if reading.fault.is_none() {
@@ -229,7 +230,7 @@ fn read(model: &SentencesModel, state: &mut SentenceFieldState) -> SentenceReadi
     reading
 }
 
-/// The lesson's sentences.
+/// Shows the menu of the lesson's sentences, and returns the index of the chosen one.
 fn menu_ui(
     ui: &mut Ui,
     field: &SentenceField,
@@ -254,11 +255,11 @@ fn menu_ui(
     chosen.filter(|index| field.selected != Some(*index))
 }
 
-/// Edit of a word.
+/// An edit that makes a text readable.
 enum Edit {
     Without(usize),
     With(usize, String),
-    /// No more words than the model reads.
+    /// Removes the words beyond the model's limit.
     Cut,
 }
 
@@ -272,7 +273,7 @@ impl Edit {
     }
 }
 
-/// Arrows act on the first word that stands in the way.
+/// Returns the edit of the arrow keys, which apply to the first word that cannot be read.
 fn keys(ui: &Ui, id: Id, state: &SentenceFieldState) -> Option<Edit> {
     let (text, reading) = state.reading.as_ref()?;
     if !state.is_open || *text != state.text || !ui.memory(|memory| memory.has_focus(id)) {
@@ -294,7 +295,7 @@ struct PopupResponse {
     has_focus: bool,
 }
 
-/// The words as they are read, and what can be done about those that cannot be.
+/// Shows the words as they are read, and the possible edits of those that cannot be read.
 fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bool) -> PopupResponse {
     let palette = Palette::of(ui.visuals().dark_mode);
     let mut shown = PopupResponse { edit: None, has_focus: false };
@@ -334,7 +335,7 @@ fn reading_ui(ui: &mut Ui, text: &str, reading: &SentenceReading, is_refused: bo
     shown
 }
 
-/// How the text is read, and what the keys do.
+/// Returns a text on how the sentence is read, and what the keys do.
 fn help(reading: &SentenceReading) -> String {
     let keys = match reading.suggestion() {
         _ if reading.fault.is_none() => "Enter or Esc: done.".to_owned(),
@@ -346,10 +347,10 @@ fn help(reading: &SentenceReading) -> String {
     format!("{how} {keys}")
 }
 
-/// The words, as they are read.
+/// Shows the words, as they are read.
 fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
     let palette = Palette::of(ui.visuals().dark_mode);
-    // What is pasted may be long: the rest stays in sight.
+    // Pasted text may be long, so the list scrolls.
     ScrollArea::vertical().max_height(size::CHIPS_MAX).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(size::GAP_TIGHT);
@@ -362,7 +363,7 @@ fn chips_ui(ui: &mut Ui, reading: &SentenceReading) {
     });
 }
 
-/// Advice where Enter can take nothing.
+/// Returns advice for a text that Enter cannot accept.
 fn refusal(reading: &SentenceReading) -> String {
     match reading.first_fault().map(|word| &reading.words[word]) {
         Some(ReadWord { text, kind: WordKind::Unknown(_), .. }) => {
@@ -381,10 +382,10 @@ fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
         WordKind::Unknown(_) | WordKind::TooMany => (palette.warn, palette.warn),
     };
     let text = RichText::new(shortened(&word.text)).color(ink);
-    // Not by its colour alone.
+    // Faulty words are also marked by their line style, not only by colour.
     let text = if matches!(word.kind, WordKind::TooMany) { text.strikethrough() } else { text };
     let text = if matches!(word.kind, WordKind::Unknown(_)) { text.underline() } else { text };
-    // Of one size from the beginning, so that it goes to the next line whole.
+    // The chip is laid out at its final size, so that it wraps to the next line as a whole.
     const MARGIN: egui::Vec2 = egui::Vec2::new(size::GAP - 2.0, 1.0);
     let galley =
         egui::WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
@@ -395,7 +396,7 @@ fn chip_ui(ui: &mut Ui, word: &ReadWord, palette: &Palette) {
     ui.painter().galley(rect.min + MARGIN, galley, ink);
 }
 
-/// The words that may be meant, and that it can go.
+/// Shows the suggested words for a word, and a button that removes it.
 fn offer_ui(ui: &mut Ui, index: usize, word: &ReadWord, is_first: bool, shown: &mut PopupResponse) {
     let (WordKind::Unknown(others) | WordKind::Unfinished(others)) = &word.kind else { return };
     let is_unknown = matches!(word.kind, WordKind::Unknown(_));

@@ -1,4 +1,4 @@
-//! Tables of numbers, shaded about zero. Only cells in sight are drawn.
+//! Tables of numbers, with colours that show the sign and size. Only visible cells are drawn.
 
 use std::ops::Range;
 
@@ -13,10 +13,11 @@ use super::heat::{Heat, paint_slanted, reach, width_of};
 use crate::theme::{self, Palette, size};
 use crate::widgets::controls::led_by_arrows;
 
-/// Width of a proportional letter as a share of its size: on the wide side, since words must not be cut.
+/// The width of a proportional letter as a share of the font size. It is a high estimate, because words must not be cut
+/// off.
 const LETTER: f32 = 0.56;
 
-/// Returns the entry that was right-clicked: its table, row and column.
+/// Shows a table, and returns the entry that was right-clicked: its table, row and column.
 pub fn table_ui(ui: &mut Ui, table: &TableModel) -> Option<[usize; 3]> {
     let title = if table.caption.is_empty() { &table.name } else { table.caption.as_ref() };
     caption_ui(ui, table, title);
@@ -72,11 +73,11 @@ fn caption_ui(ui: &mut Ui, table: &TableModel, title: &str) {
     });
 }
 
-/// Which of several tables is shown.
+/// Shows the choice between several tables, and returns the chosen index.
 fn part_ui(ui: &mut Ui, table: &TableModel, title: &str) -> usize {
     let id = ui.id().with("part");
     let mut part = ui.data(|data| data.get_temp(id)).unwrap_or(0_usize).min(table.parts() - 1);
-    // As many buttons as a row has room for; beyond that, a number to drag.
+    // The largest number of buttons in a row; beyond that, the index is dragged.
     const CHOICES: usize = 12;
     ui.horizontal_wrapped(|ui| {
         if table.parts() > CHOICES {
@@ -105,14 +106,14 @@ fn part_ui(ui: &mut Ui, table: &TableModel, title: &str) -> usize {
     part
 }
 
-/// The sizes of a table that has `room`.
+/// The sizes of a table's parts in a given width.
 struct TablePlan {
     digits: Option<Digits>,
     cell: Vec2,
-    /// Left of the cells, and above them.
+    /// The space left of the cells, and above them.
     head: Vec2,
     slanted: bool,
-    /// Room that a slanted word needs right of the last column.
+    /// The space that a slanted label needs to the right of the last column.
     lean: f32,
     rows: usize,
     cols: usize,
@@ -120,7 +121,7 @@ struct TablePlan {
 
 impl TablePlan {
     fn of(table: &TableModel, room: f32) -> TablePlan {
-        /// A slanted word needs this width not to touch the next.
+        /// The least column width at which slanted labels do not touch.
         const SLANTED: f32 = 16.5;
         let words = |chars: usize| (chars as f32 * size::SMALL * LETTER).min(size::WORD_MAX);
         let (row_words, col_words) = (words(table.row_chars), words(table.col_chars));
@@ -146,7 +147,7 @@ impl TablePlan {
             let width = table.widest(*digits) as f32 * size::TABLE_DIGIT + size::GAP;
             let wide = Vec2::new(width.max(col_words + size::GAP), size::TABLE_ROW);
             let narrow = Vec2::new(width, size::TABLE_ROW);
-            // A long word may not make every column wide.
+            // One long label must not widen every column.
             let plans = match table.has_words() {
                 false => [level(narrow, Some(*digits)), level(narrow, Some(*digits))],
                 true if wide.x > 2.0 * width => [slant(narrow, Some(*digits)), level(wide, Some(*digits))],
@@ -156,7 +157,7 @@ impl TablePlan {
                 return plan;
             }
         }
-        // Colours alone; numbers on hovering.
+        // The cells show only colours; tooltips show the numbers.
         let least = if table.has_words() { SLANTED } else { size::CELL_MIN };
         let lean = if table.has_words() { reach(col_words).x + size::GAP } else { 0.0 };
         let cell = ((room - left - lean) / cols as f32).floor().clamp(least, size::TABLE_ROW);
@@ -173,7 +174,7 @@ impl TablePlan {
     }
 }
 
-/// Returns the cell that was right-clicked.
+/// Shows one matrix, and returns the cell that was right-clicked.
 fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) -> Option<(usize, usize)> {
     let plan = TablePlan::of(table, ui.available_width());
     let cells = plan.cells();
@@ -199,7 +200,7 @@ fn matrix_ui(ui: &mut Ui, table: &TableModel, title: &str, part: usize) -> Optio
     asked
 }
 
-/// One matrix on the screen.
+/// A matrix as it is drawn on the screen.
 struct DrawnTable<'a> {
     table: &'a TableModel,
     plan: TablePlan,
@@ -208,7 +209,7 @@ struct DrawnTable<'a> {
 }
 
 impl DrawnTable<'_> {
-    /// Rows and columns that lie in `seen`.
+    /// Returns the rows and columns that are within `seen`.
     fn in_sight(&self, origin: Pos2, seen: Rect) -> (Range<usize>, Range<usize>) {
         let range = |from: f32, to: f32, step: f32, count: usize| {
             let first = (from / step).floor().max(0.0) as usize;
@@ -219,7 +220,7 @@ impl DrawnTable<'_> {
         (range(from.y, to.y, cell.y, rows), range(from.x, to.x, cell.x, cols))
     }
 
-    /// Returns the cell that was right-clicked.
+    /// Draws the visible cells, and returns the cell that was right-clicked.
     fn cells_ui(&self, ui: &mut Ui, origin: Pos2, body: Rect) -> Option<(usize, usize)> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let heat = Heat { origin, cell: self.plan.cell, rows: self.plan.rows, cols: self.plan.cols };
@@ -259,14 +260,14 @@ impl DrawnTable<'_> {
         let Some(digits) = self.plan.digits else { return };
         let center = heat.cell_rect(row, col).center();
         let font = theme::mono(size::MONO);
-        // Where outputs are faint, as they are out of date, the number is not, and is read on what is seen of the cell.
+        // Outdated outputs are drawn faint, but their numbers are not; the ink is chosen for the faint fill.
         let mut painter = painter.clone();
         let seen = palette.surface.lerp_to_gamma(fill, painter.opacity());
         painter.set_opacity(1.0);
         painter.text(center, Align2::CENTER_CENTER, written(number, digits), font, palette.ink_on(seen));
     }
 
-    /// With the keyboard on the table, arrows go from cell to cell.
+    /// Handles the keyboard on the table, where arrows move between cells. Returns the cell with the cursor.
     fn cursor_ui(&self, ui: &mut Ui, heat: &Heat, response: &Response, palette: &Palette) -> Option<(usize, usize)> {
         let id: Id = response.id.with("cursor");
         let mut cursor = ui.data(|data| data.get_temp(id)).unwrap_or((0_usize, 0_usize));
@@ -293,7 +294,7 @@ impl DrawnTable<'_> {
         Some(cursor)
     }
 
-    /// The names of the rows and columns in sight.
+    /// Draws the labels of the visible rows and columns.
     fn heads_ui(&self, ui: &Ui, origin: Pos2, body: Rect) {
         let (rows, cols) = self.in_sight(origin, body.intersect(ui.clip_rect()));
         let TablePlan { cell, head, .. } = self.plan;
@@ -320,7 +321,7 @@ impl DrawnTable<'_> {
         }
     }
 
-    /// Every how many rows or columns a number is written, where numbers are too wide for their cells.
+    /// Returns the interval between labelled rows or columns, where labels are larger than their cells.
     fn step(&self, of_columns: bool) -> usize {
         const STEPS: [usize; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
         let table = self.table;
@@ -344,13 +345,13 @@ impl DrawnTable<'_> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let painter = ui.painter().with_clip_rect(clip.intersect(ui.clip_rect()));
         let galley = painter.layout_no_wrap(name.clone(), theme::plain(size::SMALL), palette.ink_soft);
-        // The middle of the word's left edge stands above the middle of the column.
+        // The middle of the label's left edge is above the middle of the column.
         let foot = rect.center_bottom() - Vec2::new(0.0, size::GAP_TIGHT);
         paint_slanted(&painter, foot, galley, palette.ink_soft);
         self.name_label(ui, rect.intersect(clip), name, ("col", col));
     }
 
-    /// Names a row or a column for screen readers, with a tooltip where the name is cut off.
+    /// Adds the name of a row or column for screen readers, with a tooltip if the name is cut off.
     fn name_label(&self, ui: &Ui, rect: Rect, name: String, at: (&str, usize)) {
         if rect.is_positive() {
             let response = ui.interact(rect, ui.id().with((self.part, at)), Sense::hover());
@@ -360,7 +361,7 @@ impl DrawnTable<'_> {
     }
 }
 
-/// Hatches a cell that is not finite: NaN and infinities have no place between purple and green.
+/// Hatches a cell that is not finite. NaN and infinities have no colour on the scale.
 fn hatch(painter: &Painter, rect: Rect, color: Color32) {
     const GAP: f32 = 6.0;
     let inner = painter.with_clip_rect(rect.shrink(size::HAIRLINE).intersect(painter.clip_rect()));

@@ -1,7 +1,7 @@
-//! Numbers that tell where they come from, alone and in a formula with its numbers in.
+//! Numbers that open their provenance, alone and within a formula.
 //!
-//! One rule everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where a click means
-//! nothing else, it does too.
+//! The rule is the same everywhere: a right-click on a number, a cell, an arrow or a point opens its provenance. Where
+//! a click has no other meaning, it does so too.
 
 use attune_engine::quantity::Entry;
 use attune_view::explain::Explanation;
@@ -17,11 +17,11 @@ use crate::ui_state::Trail;
 pub const HINT: &str = "Click to see where the number comes from";
 pub const ASK_HINT: &str = "Right-click to see where the number comes from.";
 
-/// Said where one number stands for several, which have no one place that they come from.
+/// Explains a number that stands for several pieces and therefore has no single provenance.
 pub const OF_PIECES: &str = "Attention to a word of several pieces is the sum over the pieces; attention from such a \
     word is the mean over them.";
 
-/// A number that is clicked to ask where it comes from.
+/// Shows a number, which opens its provenance when clicked.
 pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, trail: &mut Trail) -> Response {
     let text: RichText = text.into();
     let name = format!("{}: where it comes from", text.text());
@@ -37,25 +37,25 @@ pub fn number_ui(ui: &mut Ui, text: impl Into<RichText>, entry: Entry, trail: &m
     response
 }
 
-/// A right-click asks.
+/// Opens the provenance on a right-click.
 pub fn ask_on(response: &Response, entry: Entry, trail: &mut Trail) {
     if response.secondary_clicked() {
         trail.open(entry);
     }
 }
 
-/// Underlines what is under the pointer or has the keyboard.
+/// Underlines a hovered or focused widget.
 pub fn underline(ui: &Ui, response: &Response) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let stroke = egui::Stroke::new(size::HAIRLINE, palette.accent);
     ui.painter().hline(response.rect.x_range(), response.rect.bottom(), stroke);
 }
 
-/// Terms that are shown before all are asked for.
+/// The number of terms that are shown until the user asks for all.
 const FEW: usize = 6;
 const DIGITS: usize = 4;
 
-/// The lines of the formula; returns the number that was clicked.
+/// Shows the lines of a formula with its numbers, and returns the entry that was clicked.
 pub fn worked_ui(ui: &mut Ui, explanation: &Explanation) -> Option<Entry> {
     let palette = Palette::of(ui.visuals().dark_mode);
     let id = ui.id().with(("all", explanation.entry));
@@ -107,7 +107,7 @@ fn line_ui(ui: &mut Ui, line: &Line) -> Option<Entry> {
     clicked
 }
 
-/// Its name, and its number to be followed.
+/// Shows an operand's name and number, and returns its entry if it was clicked.
 fn operand_ui(ui: &mut Ui, operand: &Operand) -> Option<Entry> {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new(&operand.label).font(theme::mono(size::SMALL)).color(palette.ink_soft));
@@ -132,11 +132,13 @@ fn rounded(value: f64) -> String {
     if value.is_finite() { format!("{value:.DIGITS$}").replace('-', "−") } else { exact(value as f32) }
 }
 
-/// Beginnings of bars on their tracks: the middle for numbers that may be negative.
+/// The start of a bar on its track for numbers of both signs: the middle.
 pub const SIGNED: f32 = 0.5;
+/// The start of a bar for numbers that are not negative: the left end.
 pub const UNSIGNED: f32 = 0.0;
 
-/// A bar from `zero` along its track to a share of what is right of it, or to the left where the share is negative.
+/// Draws a bar from `zero` on its track. A positive `share` fills that share of the part to the right; a negative one
+/// extends to the left.
 pub fn bar(painter: &Painter, rect: Rect, (zero, share): (f32, f32), fill: Color32, palette: &Palette) {
     painter.rect_filled(rect, CornerRadius::ZERO, palette.raised);
     let along = |at: f32| rect.left() + rect.width() * at.clamp(0.0, 1.0);

@@ -1,8 +1,8 @@
 //! A live page: the static page of [`web_page`], with scripts that run the model in the reader's browser.
 //!
-//! One file, no server, no network. Without scripts, and on paper, it is the static page. The scripts are those of
-//! `page/`, each of one job; the lesson's numbers and words are one JSON text beside them (`Data`). The page's
-//! policy lets those scripts alone run, by their hash, and forbids every connection.
+//! The page is one file, which needs no server and no network. Without scripts, and in print, it looks like the static page.
+//! Each script of `page/` has one job; the lesson's numbers and words are one JSON text beside them (`Data`). The
+//! page's policy allows only these scripts, by their hash, and forbids every connection.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ use crate::view_model::axes::names;
 use crate::view_model::heads::HeadLabels;
 use crate::view_model::stage::StageModel;
 
-/// Scripts in the order in which they need each other; the last one begins.
+/// The scripts in the order of their dependencies; the last one starts the page.
 const SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
     include_str!("page/pieces.js"),
@@ -60,7 +60,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/page.js"),
 ];
 const STYLE: &str = include_str!("page/style.css");
-/// The window's fonts, in the page itself.
+/// The window's fonts, embedded in the page.
 pub(super) static FONTS: LazyLock<String> = LazyLock::new(|| {
     let fonts: [(u16, &[u8]); 2] = [
         (400, include_bytes!("../../../../assets/fonts/Inter-Regular.otf")),
@@ -72,15 +72,15 @@ pub(super) static FONTS: LazyLock<String> = LazyLock::new(|| {
     };
     fonts.map(face).concat()
 });
-/// The words of a page that has no model in it.
+/// The notice on a page without the model.
 const STILL: &str = "<p class=\"way\">This page contains the lesson's text and the numbers that attune computed, but \
     not the model. To run the model, open the lesson in attune.</p>\n";
-/// Elements that the scripts fill; hidden until they run.
+/// The elements that the scripts fill, hidden until the scripts run.
 const LAB: &str = include_str!("page/lab.html");
 
-/// Writes the page. A lesson whose model or tokenizer no page has ([`data`]) gets the static page. Predictions are answered as
-/// in `answered`, which is [`revealed`]; without it the lesson is trained once more for that. Returns whether the page is
-/// live.
+/// Writes the page, and returns whether it is live. A lesson whose model or tokenizer does not fit into a page
+/// ([`data`]) gets the static page. The answers to predictions are taken from `answered`, which is the result of
+/// [`revealed`]; without it, the lesson is trained once more for them.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -94,7 +94,7 @@ pub fn write(
     write_among(snapshot, answered, pictures, PagesAround::alone(glossary), to)
 }
 
-/// Writes the page as one of several.
+/// Writes the page as part of a site.
 pub(super) fn write_among(
     snapshot: &Snapshot,
     answered: Option<&Snapshot>,
@@ -121,7 +121,7 @@ pub(super) fn write_among(
     web_page::write_with(snapshot, pictures, around, &additions, to).map(|()| true)
 }
 
-/// The policy of a page that runs this script alone and connects to nothing.
+/// Returns the policy of a page that runs only this script and connects to nothing.
 pub(super) fn policy(script: &str) -> String {
     let hash = BASE64.encode(&Sha256::digest(script));
     format!(
@@ -130,13 +130,13 @@ pub(super) fn policy(script: &str) -> String {
     )
 }
 
-/// JSON in which nothing begins a tag or ends a script.
+/// Escapes JSON so that nothing in it begins a tag or ends the script element.
 pub(super) fn unmarked(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// The lesson as it is trained, with every prediction revealed that the page's reader is yet to make; `None` where there
-/// is none. The kernel is one of the trained lesson in which nothing was changed.
+/// Returns a snapshot of the trained lesson with every prediction revealed that the page's reader has yet to make;
+/// `None` if there is no such prediction. `trained` returns a kernel of the trained lesson without any changes.
 pub fn revealed(snapshot: &Snapshot, trained: impl FnOnce() -> Kernel) -> Option<Snapshot> {
     let is_asked =
         |cell: &&Cell| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *cell.id && is_asked(shown));
@@ -147,14 +147,14 @@ pub fn revealed(snapshot: &Snapshot, trained: impl FnOnce() -> Kernel) -> Option
     Some(kernel.snapshot())
 }
 
-/// The model's answers to the predictions that the page's reader is yet to make.
+/// Returns the model's answers to the predictions that the page's reader has yet to make.
 fn answers<'a>(snapshot: &Snapshot, revealed: &'a Snapshot) -> Vec<PageAnswer<'a>> {
     let is_waiting = |id: &str| snapshot.notebook.cells.iter().any(|shown| *shown.cell.id == *id && is_asked(shown));
     let cells = Page::of(revealed, &[]).cells.into_iter().filter(|cell| is_waiting(cell.id));
     cells.filter_map(|cell| answer(cell.id, cell.items)).collect()
 }
 
-/// The answer that a revealed prediction says behind its choices.
+/// Returns the answer that a revealed prediction has after its choices.
 fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>> {
     let details = items.into_iter().find_map(|item| match item {
         PageItem::Details { items, .. } => Some(items),
@@ -171,7 +171,7 @@ fn answer<'a>(cell: &'a str, items: Vec<PageItem<'a>>) -> Option<PageAnswer<'a>>
     Some(PageAnswer { cell, right: right?, said })
 }
 
-/// Numbers of the vectors and the parameters together that a page holds: some 16 MB of text.
+/// The largest number of values in a page, of vectors and parameters together: about 16 MB of text.
 pub const NUMBERS_MAX: usize = 3_000_000;
 
 #[derive(Serialize)]
@@ -179,21 +179,22 @@ struct Data<'a> {
     lesson: &'a str,
     seed: u64,
     config: TraceConfig<'a>,
-    /// Whether each block divides scores by √d_k, and its temperature.
+    /// Whether each block divides scores by √d_k.
     scaled: Vec<bool>,
+    /// The temperature of each block.
     temperatures: Vec<f64>,
-    /// The smallest and the largest that the program takes.
+    /// The lowest and the highest temperature that the program accepts.
     temperature_range: (f64, f64),
     vocabulary: &'a [String],
     classes: &'a [String],
-    /// How a text is cut into pieces; without it, at its blanks into words.
+    /// The rules that split a text into pieces; `None` if words are separated by blanks.
     pieces: Option<WordPieces>,
     statics: Tensor<'a>,
-    /// Trained values, by symbol.
+    /// The trained values of each tensor.
     parameters: Vec<Parameter<'a>>,
-    /// Present values of the tensors that the learner has changed.
+    /// The current values of the tensors that the learner has changed.
     changed: Vec<Parameter<'a>>,
-    /// The learner's changes of the forward pass.
+    /// The learner's interventions in the forward pass.
     changes: &'a Interventions<f32>,
     rewriter: Option<RewriterData>,
     groups: Vec<&'a str>,
@@ -203,19 +204,20 @@ struct Data<'a> {
     rules: Vec<BTreeMap<String, (String, Expr)>>,
     /// Words that an answer is about, and those that stand for a hidden one.
     asked: Option<Asked>,
-    /// Sections of the predictions before whose answer none is told.
+    /// The sections of predictions that keep results hidden until they are answered.
     keepers: Vec<String>,
     hidden: [&'static str; HIDDEN.len()],
-    /// The sentences of explanations and results.
+    /// The sentences for explanations and results.
     explanations: BTreeMap<&'static str, String>,
     projection: ProjectionData<'a>,
-    /// The scale of the picture, and from where to where it reaches, see `app::stage`.
+    /// The length that is the unit of the picture, and so its scale; see `app::stage`.
     radius: f32,
     sentences: &'a [Vec<String>],
-    /// The sentence on the stage, as words of the vocabulary, and the segment of each in a pair.
+    /// The sentence on the stage, as indices of the vocabulary.
     sentence: Vec<usize>,
+    /// The segment of each word, for a pair of sentences.
     segments: Vec<usize>,
-    /// Stands between the sentences of a pair.
+    /// The text that separates the sentences of a pair.
     pair_mark: &'static str,
     cells: Vec<CellData<'a>>,
 }
@@ -255,13 +257,13 @@ impl<'a> Parameter<'a> {
     }
 }
 
-/// Tensors that are no longer as training left them.
+/// Returns the tensors that differ from their trained values.
 fn changed(model: &ModelSnapshot) -> Vec<Parameter<'_>> {
     let pairs = model.parameters.tensors().zip(model.trained.tensors());
     pairs.filter(|(now, trained)| now.1 != trained.1).map(|(now, _)| Parameter::of(now)).collect()
 }
 
-/// Base64 of little-endian 32-bit floats: exact, and half as long as digits.
+/// Numbers as Base64 of little-endian 32-bit floats: exact, and half as long as digits.
 struct Numbers<'a>(Cow<'a, [f32]>);
 
 impl Serialize for Numbers<'_> {
@@ -271,7 +273,7 @@ impl Serialize for Numbers<'_> {
     }
 }
 
-/// The rule that makes a target of a source.
+/// The rule that makes the target of a source.
 #[derive(Serialize)]
 struct RewriterData {
     reversed: bool,
@@ -289,7 +291,7 @@ impl RewriterData {
 
 #[derive(Serialize)]
 struct HeadData {
-    /// `Head 1`, with the layer where there are several.
+    /// `Head 1`, with the layer if there are several.
     title: String,
     block: usize,
 }
@@ -305,9 +307,9 @@ struct ProjectionData<'a> {
     mean: Numbers<'a>,
     axes: Tensor<'a>,
     names: Vec<String>,
-    /// Words from which a chosen axis runs and those to which.
+    /// For each chosen axis, the words from which and to which it points.
     ends: Vec<Option<(String, String)>>,
-    /// Shares of the variance of all words, by axis.
+    /// Each axis's share of the variance of all words.
     shares: Vec<f32>,
 }
 
@@ -340,7 +342,7 @@ enum KindData<'a> {
     Predict {
         choices: &'a [String],
     },
-    /// Done elsewhere than in code.
+    /// An exercise that is solved without code.
     Exercise {
         cases: &'a [String],
         check: &'a str,
@@ -372,7 +374,7 @@ impl BindData {
 }
 
 impl<'a> KindData<'a> {
-    /// `None` of a cell with which the scripts have nothing to do.
+    /// Returns the data of a cell, or `None` if the scripts do nothing with it.
     fn of(kind: &'a CellKind) -> Option<Self> {
         match kind {
             CellKind::Stage { caption, sentence, words, time, plays, lines, goals } => {
@@ -402,8 +404,8 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
     cells.filter_map(|cell| Some(CellData { section: section_id(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
 }
 
-/// The data of a page; `None` until there is a model, and of one that is too large for a page or has a tokenizer that the
-/// scripts lack.
+/// Returns the data of a page as JSON; `None` if there is no model yet, if the model is too large for a page, or if the
+/// scripts lack its tokenizer.
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();

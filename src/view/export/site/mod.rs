@@ -1,5 +1,5 @@
-//! A course as a site: a front page and every lesson as a live page, in one folder. It needs no server and no connection:
-//! each link leads to a file beside, and the search runs in the reader's browser.
+//! A course as a site: a front page and a live page for each lesson, in one folder. It needs no server and no network
+//! connection: links lead to files in the folder, and the search runs in the reader's browser.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -21,7 +21,7 @@ use super::{escaped, plain};
 use crate::view_model::glossary::{told, words_of};
 use crate::view_model::pictures::Sketch;
 
-/// Bytes of all pages together, which are kept in memory until every one is there.
+/// The largest total size of all pages, in bytes. They are kept in memory until all are made.
 const BYTES_MAX: usize = 256 << 20;
 const MB: f64 = 1e6;
 
@@ -30,27 +30,27 @@ pub struct Site {
     folder: PathBuf,
     glossary: Option<Glossary>,
     links: Links,
-    /// Headings of all lessons, in the order of the course.
+    /// The headings of all lessons, in the order of the course.
     headings: Vec<Heading>,
-    /// Pages of the first lessons; complete once each lesson has one.
+    /// The pages made so far, in the order of the lessons.
     pages: Vec<LessonPage>,
 }
 
-/// The page of a lesson, and the parts of it that the front page shows.
+/// The page of a lesson, and the parts that the front page shows.
 struct LessonPage {
     html: String,
     sketch: Option<Sketch>,
-    /// The texts that the search looks through, each with the id of its section.
+    /// The texts for the search, each with the id of its section.
     texts: Vec<(String, String)>,
     is_live: bool,
 }
 
-/// Why there is no site.
+/// The reason why the site cannot be made.
 #[derive(Debug)]
 pub enum SiteFault {
-    /// No folder of new files can be there.
+    /// The new folder cannot be made at this place.
     Place(&'static str),
-    /// A lesson has no page, with the reason.
+    /// A lesson can have no page, with the reason.
     Lesson(PathBuf, &'static str),
     /// The pages are too large together.
     Large,
@@ -71,10 +71,10 @@ impl fmt::Display for SiteFault {
 impl std::error::Error for SiteFault {}
 
 impl Site {
-    /// A site of these lessons, in their order, in a folder that is new or empty.
+    /// Begins a site of these lessons, in their order, in a new or empty folder.
     ///
     /// # Errors
-    /// If there can be no such folder, or a lesson has issues, or the name of another lesson or of the front page.
+    /// If the folder cannot be made, or a lesson has issues, or its page would have the name of another page.
     pub fn new(folder: &Path, files: &[CourseFile], glossary: Option<Glossary>) -> Result<Self, SiteFault> {
         if let Some(why) = no_new_folder(folder) {
             return Err(SiteFault::Place(why));
@@ -98,13 +98,13 @@ impl Site {
         Ok(Self { folder: folder.to_owned(), glossary, links, headings, pages: Vec::new() })
     }
 
-    /// Adds the page of the next lesson, with its answers and pictures as [`live_page::write`] takes them.
+    /// Adds the page of the next lesson, with answers and pictures as in [`live_page::write`].
     ///
     /// # Errors
     /// If the pages are too large together.
     ///
     /// # Panics
-    /// If every lesson has its page.
+    /// If every lesson already has its page.
     pub fn add(
         &mut self,
         snapshot: &Snapshot,
@@ -123,7 +123,7 @@ impl Site {
         if bytes > BYTES_MAX { Err(SiteFault::Large) } else { Ok(()) }
     }
 
-    /// Links to the front page, and to the lessons before and after this one.
+    /// Returns links to the front page, and to the previous and the next lesson.
     fn way(&self, index: usize) -> String {
         let link = |heading: &Heading, [before, after]: [&str; 2]| {
             let (file, title) = (Links::file(&heading.id), escaped(&heading.title));
@@ -135,7 +135,7 @@ impl Site {
         format!("<p class=\"way\"><a href=\"{}\">The course</a> {}</p>\n", Links::FRONT, around.join(" "))
     }
 
-    /// Writes the folder, all of it or nothing, and says what is in it.
+    /// Writes the folder, completely or not at all, and returns a line that describes its content.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -156,10 +156,11 @@ impl Site {
 
 const SEARCH: &str = include_str!("search.js");
 const STYLE: &str = include_str!("style.css");
-/// Colours of groups; further groups begin again.
+/// The number of group colours; further groups repeat them.
 const HUES: usize = 8;
 
-/// The front page: a card for each lesson with its opening picture, the glossary, and a search through titles, texts and terms.
+/// Returns the front page: a card with its opening picture for each lesson, the glossary, and a search of titles, texts
+/// and terms.
 fn front_page(site: &Site) -> String {
     let mut text = head("attune: the course", &live_page::policy(SEARCH), &format!("{}{STYLE}", *live_page::FONTS));
     text.push_str(
@@ -183,7 +184,7 @@ fn front_page(site: &Site) -> String {
         in_order(glossary).into_iter().for_each(|term| entry(site, term, &mut text));
         text.push_str("</dl>\n");
     }
-    // An entry is words and addresses, and so always JSON.
+    // An entry consists of words and addresses, so it can always be written as JSON.
     let index = unmarked(&serde_json::to_string(&index(site)).unwrap_or_default());
     let _ = write!(
         text,
@@ -211,13 +212,13 @@ fn card(site: &Site, heading: &Heading, page: &LessonPage, text: &mut String) {
     );
 }
 
-/// A link to the lesson with this id, if the site has it.
+/// Returns a link to the lesson with this id, if the site has it.
 fn link_to(site: &Site, id: &str) -> Option<String> {
     let (file, heading) = (site.links.lesson(id)?, site.headings.iter().find(|heading| heading.id == id)?);
     Some(format!("<a href=\"{file}\">{}</a>", escaped(&heading.title)))
 }
 
-/// The terms by their names.
+/// Returns the terms in alphabetical order.
 fn in_order(glossary: &Glossary) -> Vec<&Term> {
     let mut terms: Vec<&Term> = glossary.terms().iter().collect();
     terms.sort_by_cached_key(|term| term.name.to_lowercase());
@@ -230,7 +231,7 @@ fn entry(site: &Site, term: &Term, text: &mut String) {
     let _ = writeln!(text, "<div class=\"term-entry\" id=\"{id}\"><dt>{name}</dt><dd>{meaning}{from}</dd></div>");
 }
 
-/// An entry of the search.
+/// An entry of the search index.
 #[derive(Serialize)]
 struct SearchEntry {
     title: String,
@@ -260,7 +261,7 @@ fn index(site: &Site) -> Vec<SearchEntry> {
     all
 }
 
-/// The texts of a lesson, each with the id of its section.
+/// Returns the texts of a lesson, each with the id of its section.
 fn texts(snapshot: &Snapshot) -> Vec<(String, String)> {
     let texts = snapshot.notebook.cells.iter().filter(|shown| shown.cell.is_text());
     let words = |shown: &CellSnapshot| {
@@ -273,7 +274,7 @@ fn texts(snapshot: &Snapshot) -> Vec<(String, String)> {
     texts.map(|shown| (section_id(&shown.cell.id), words(shown))).collect()
 }
 
-/// The lesson's opening picture, as its card on the home screen has it.
+/// Returns the lesson's opening picture, as on its card in the window.
 fn svg(sketch: &Sketch) -> String {
     const DOT: f32 = 0.018;
     const END: f32 = 0.04;

@@ -1,5 +1,5 @@
 "use strict";
-// Finds lessons, their texts and terms by words, in any order, whatever their capitals and accents.
+// Finds lessons, their texts and terms by words in any order, ignoring case and accents.
 (() => {
   const FOUND_MAX = 30, AROUND = 60;
   const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();

@@ -1,5 +1,5 @@
-//! LaTeX as MathML, and the grammar of the MathML that a page may have: elements, attributes and texts that set
-//! mathematics. Whatever the converter of formulas does not escape is outside of this grammar.
+//! LaTeX as MathML, and the grammar of the MathML that a page may contain: elements, attributes and texts of formulas.
+//! Output that the converter did not escape correctly is outside of this grammar.
 
 use std::thread;
 
@@ -8,13 +8,13 @@ use math_core::{LatexToMathML, MathDisplay};
 
 use crate::export::escaped;
 
-/// Longer formulas are shown as source.
+/// The largest length of a formula, in bytes; longer ones are shown as source.
 const FORMULA_BYTES_MAX: usize = 2048;
-/// Enough for the deepest nesting that fits in the given number of bytes; only what is used is taken.
+/// The stack size for the deepest nesting that fits into a formula of that length. Only used pages take memory.
 const STACK_BYTES: usize = 128 << 20;
 
-/// The formula as markup, or its source where it cannot be set: where the converter lets a text of it become more than
-/// mathematics, too.
+/// Converts a formula to MathML, or shows its source if it cannot be converted or if the converter's output is outside
+/// of the grammar.
 pub fn mathml(latex: &str, is_display: bool) -> String {
     set(latex, is_display).filter(|markup| is_formula(markup)).unwrap_or_else(|| {
         let kind = if is_display { "source display" } else { "source" };
@@ -32,13 +32,13 @@ fn set(latex: &str, is_display: bool) -> Option<String> {
         Some(converter.convert_with_local_state(latex, display).ok()?.mathml)
     };
     let convert = || quietly(convert).ok()?;
-    // The crate goes down once for each bracket: on a thread of its own, where there is room.
+    // The crate recurses once for each bracket, so it runs on a thread with a large stack.
     thread::scope(|scope| {
         thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, convert).ok()?.join().ok()?
     })
 }
 
-/// Elements that hold elements.
+/// Elements that contain elements.
 const LAYOUT: &[&str] = &[
     "math",
     "menclose",
@@ -60,9 +60,9 @@ const LAYOUT: &[&str] = &[
     "munder",
     "munderover",
 ];
-/// Elements that hold text alone.
+/// Elements that contain only text.
 const TOKENS: &[&str] = &["mi", "mn", "mo"];
-/// The element that holds text and [`PHRASES`].
+/// The element that contains text and [`PHRASES`].
 const WORDS: &str = "mtext";
 const PHRASES: &[&str] = &["b", "code", "em", "i", "s", "span", "u"];
 /// Elements without content.
@@ -93,7 +93,7 @@ const ATTRIBUTES: &[&str] = &[
 ];
 const ENTITIES: &[&str] = &["lt;", "gt;", "amp;", "quot;", "#39;"];
 
-/// Whether the markup is one whole formula of this grammar.
+/// Returns whether the markup is one complete formula of this grammar.
 pub fn is_formula(markup: &str) -> bool {
     reads(markup).is_some()
 }
@@ -128,7 +128,7 @@ fn has_text(element: &str) -> bool {
     element == WORDS || TOKENS.contains(&element) || PHRASES.contains(&element)
 }
 
-/// Whether an element may be in this one, or be the formula itself.
+/// Returns whether an element may be a child of `parent`, or the formula itself if that is `None`.
 fn is_within(name: &str, parent: Option<&str>) -> bool {
     match parent {
         None => name == "math",
@@ -139,7 +139,7 @@ fn is_within(name: &str, parent: Option<&str>) -> bool {
     }
 }
 
-/// Whether these are `name="value"` with a blank between them, each value of words and lengths.
+/// Returns whether a text is a list of `name="value"`, separated by blanks, whose values are words and lengths.
 fn are_attributes(mut rest: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ':' | ';' | '%' | '#' | '-');
     while !rest.is_empty() {
@@ -154,7 +154,7 @@ fn are_attributes(mut rest: &str) -> bool {
     true
 }
 
-/// Whether nothing in a text is markup.
+/// Returns whether a text contains no markup.
 fn is_text(text: &str) -> bool {
     let mut entities = text.split('&').skip(1);
     !text.contains('>') && entities.all(|rest| ENTITIES.iter().any(|entity| rest.starts_with(entity)))
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// The commands that take a text or a name, each with what it could become on a page.
+    /// The commands that take a text or a name, each with markup that it must not become.
     #[test]
     fn a_formula_is_no_markup() {
         let commands = [

@@ -1,7 +1,7 @@
-//! A page as one HTML file: no network, no script, light and dark as the reader likes it.
+//! A page as one HTML file, without network access or scripts, light or dark as the reader's system is.
 //!
-//! Everything that comes from a lesson or an output goes through [`escaped`] or `markdown_html`; and should a
-//! tag slip through, the page's own policy lets nothing run and nothing be fetched.
+//! Everything that comes from a lesson or an output goes through [`escaped`] or `markdown_html`. Should a tag slip
+//! through, the page's own policy still prevents it from running or fetching anything.
 
 pub mod math;
 
@@ -25,7 +25,7 @@ use super::{escaped, plain};
 use crate::view_model::glossary::told;
 use crate::view_model::output::OutputModel;
 
-/// The program's palettes, light or dark as the reader's system is, and the page's rules.
+/// The style sheet: the program's palettes, light or dark as the reader's system is, and the page's rules.
 const STYLE: &str = concat!(
     ":root {\n  color-scheme: light dark;\n",
     include_str!("light.css"),
@@ -34,7 +34,7 @@ const STYLE: &str = concat!(
     "}\n}\n",
     include_str!("style.css")
 );
-/// The palette that a reader has chosen, on the screen.
+/// The palette that the reader has chosen, which applies only on the screen.
 pub(super) const CHOSEN_THEME: &str = concat!(
     "@media screen {\n:root[data-theme=\"light\"] {\n  color-scheme: light;\n",
     include_str!("light.css"),
@@ -42,34 +42,35 @@ pub(super) const CHOSEN_THEME: &str = concat!(
     include_str!("dark.css"),
     "}\n}\n"
 );
-/// Nothing runs and nothing is fetched.
+/// The policy that nothing is run and nothing fetched.
 pub(super) const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-/// Headings deeper than this stand in no outline.
+/// The deepest level of headings in the outline.
 const OUTLINE_LEVEL_MAX: usize = 3;
 
-/// Pages around a page, and the glossary that they share.
+/// The pages around a page in a site, and their common glossary.
 #[derive(Clone, Copy)]
 pub(super) struct PagesAround<'a> {
     pub glossary: Option<&'a Glossary>,
     pub links: &'a Links,
-    /// Markup above the page, with links to the pages before and after it.
+    /// Markup above the page, with links to the previous and the next page.
     pub way: &'a str,
 }
 
 impl<'a> PagesAround<'a> {
-    /// A page that is one file and leads to no other.
+    /// Returns the surroundings of a page that is not part of a site.
     pub fn alone(glossary: Option<&'a Glossary>) -> Self {
         Self { glossary, links: Links::NONE, way: "" }
     }
 }
 
-/// Parts of a page besides the notebook; nothing where it stands still.
+/// Parts of a page in addition to the notebook, which are empty for a static page.
 pub(super) struct Additions<'a> {
     pub policy: &'a str,
     pub style: &'a str,
-    /// Markup before the notebook and behind it.
+    /// Markup before the notebook.
     pub before: &'a str,
+    /// Markup after the notebook.
     pub after: &'a str,
     /// Answers to predictions, which a script reveals.
     pub answers: Vec<PageAnswer<'a>>,
@@ -84,18 +85,18 @@ impl Default for Additions<'_> {
 /// The model's answer to a prediction.
 pub(super) struct PageAnswer<'a> {
     pub cell: &'a str,
-    /// Index into the choices.
+    /// The index of the right choice.
     pub right: usize,
     pub said: Vec<PageItem<'a>>,
 }
 
-/// A text of a lesson as markup, without its pictures and live values.
+/// Converts a text of a lesson to HTML, without its pictures and live values.
 pub(super) fn markdown(source: &str, links: &Links) -> String {
     let mut terms = Terms { around: PagesAround { links, ..PagesAround::alone(None) }, explained: HashSet::new() };
     markdown_html(&LessonProse::of(source, None), &Pictures::default(), &mut terms, None)
 }
 
-/// Writes the snapshot's notebook; where its texts name terms of the glossary, they say what these mean.
+/// Writes the snapshot's notebook, with explanations of the glossary's terms in its texts.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -103,7 +104,7 @@ pub fn write(snapshot: &Snapshot, pictures: &Pictures, glossary: Option<&Glossar
     write_with(snapshot, pictures, PagesAround::alone(glossary), &Additions::default(), to)
 }
 
-/// Writes the notebook with what a live page has besides.
+/// Writes the notebook with the additional parts of a live page.
 pub(super) fn write_with(
     snapshot: &Snapshot,
     pictures: &Pictures,
@@ -124,7 +125,7 @@ pub(super) fn write_with(
             let _ = write!(body.text, "<template data-right=\"{}\">", answer.right);
             let told = body.outline.len();
             body.items(cell.id, &answer.said);
-            // The outline does not tell what is yet to be answered.
+            // The outline must not reveal headings of an answer.
             body.outline[told..].iter_mut().for_each(|heading| heading.level = OUTLINE_LEVEL_MAX + 1);
             body.text.push_str("</template>");
         }
@@ -145,12 +146,12 @@ pub(super) fn write_with(
     to.flush()
 }
 
-/// The id of a cell's section in the page.
+/// Returns the id of a cell's section in the page.
 pub(super) fn section_id(cell: &str) -> String {
     plain(&format!("cell-{}", cell.replace(char::is_whitespace, "-")))
 }
 
-/// The beginning of a page, up to its body. The title is escaped already.
+/// Returns the beginning of a page, up to its body. The title must be escaped already.
 pub(super) fn head(title: &str, policy: &str, style: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -163,7 +164,7 @@ pub(super) fn head(title: &str, policy: &str, style: &str) -> String {
     )
 }
 
-/// One heading needs no outline.
+/// Returns the outline, which is empty for a single heading.
 fn outline(headings: &[OutlineLine]) -> String {
     let shown = || headings.iter().filter(|heading| heading.level <= OUTLINE_LEVEL_MAX);
     if shown().count() < 2 {
@@ -214,7 +215,7 @@ impl Body<'_> {
         }
     }
 
-    /// An element with nothing but text in it.
+    /// Adds an element that contains only text.
     fn put(&mut self, open: &str, close: &str, text: &str) {
         let _ = write!(self.text, "<{open}>{}</{close}>", escaped(text));
     }
@@ -258,7 +259,7 @@ impl Body<'_> {
         self.text.push_str("</figure>");
     }
 
-    /// Light or dark, as the page is.
+    /// Adds a picture, light or dark as the page is.
     fn picture(&mut self, StagePicture { light, dark }: &StagePicture, alt: &str) {
         self.text.push_str("<picture>");
         if let Some(dark) = dark {
@@ -270,7 +271,7 @@ impl Body<'_> {
         let _ = write!(self.text, "<img class=\"stage\" src=\"data:image/png;base64,{data}\" alt=\"{alt}\"></picture>");
     }
 
-    /// As the slider stands.
+    /// Adds a slider at its current value.
     fn slider(&mut self, slider: &PageSlider<'_>) {
         let value = slider.tell_value();
         let (from, to) = slider.range;
@@ -307,7 +308,7 @@ impl Body<'_> {
     }
 }
 
-/// An output as markup; in Jupyter's notebooks too.
+/// Returns an output as HTML, which is also used in Jupyter notebooks.
 pub fn output_html(output: &OutputModel, pictures: &Pictures) -> String {
     match output {
         OutputModel::Number(number) => format!("<pre title=\"{}\">{}</pre>", number.full, number.shown),
@@ -331,7 +332,8 @@ pub struct OutlineLine {
     pub text: String,
 }
 
-/// Markdown as markup; its headings join the outline, if there is one, and only what this module writes is a tag.
+/// Converts Markdown to HTML, and adds its headings to the outline, if there is one. The only tags are those that this
+/// module writes.
 fn markdown_html(
     prose: &LessonProse,
     pictures: &Pictures,
@@ -367,9 +369,9 @@ struct Markup<'a, 't, 'e> {
     terms: &'a mut Terms<'t>,
     outline: Option<&'a mut Vec<OutlineLine>>,
     events: Vec<Event<'e>>,
-    /// Words of the paragraph so far: a term may continue on the next line.
+    /// The text of the paragraph so far. A term may continue on the next line.
     words: String,
-    /// The language and the text of a block of code.
+    /// The language and the text of the current code block.
     code: Option<(CowStr<'e>, String)>,
     heading: Option<OutlineLine>,
     is_in_link: bool,
@@ -450,7 +452,7 @@ impl<'e> Markup<'_, '_, 'e> {
         self.events.push(event);
     }
 
-    /// Writes the words read so far, with the glossary's terms marked, except in headings, links, and names of controls.
+    /// Writes the text read so far, with glossary terms marked, except in headings, links, and names of controls.
     fn say_words(&mut self) {
         if self.words.is_empty() {
             return;
@@ -463,7 +465,7 @@ impl<'e> Markup<'_, '_, 'e> {
     }
 
     fn open_heading(&mut self, level: HeadingLevel) {
-        // Only what the outline leads to needs an id.
+        // Only headings in the outline need an id.
         let id = self.outline.as_ref().map(|outline| format!("section-{}", outline.len() + 1));
         self.heading =
             Some(OutlineLine { level: level as usize, id: id.clone().unwrap_or_default(), text: String::new() });
@@ -471,13 +473,13 @@ impl<'e> Markup<'_, '_, 'e> {
         self.push(Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() }));
     }
 
-    /// Words of the heading, if one is open.
+    /// Adds text to the heading, if one is open.
     fn name(&mut self, text: &str) {
         self.heading.iter_mut().for_each(|heading| heading.text.push_str(text));
     }
 }
 
-/// A picture of the lesson's folder, or why there is none.
+/// Returns a picture of the lesson's folder, or the reason why there is none.
 pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     match pictures.image(url) {
         Ok(image) => {
@@ -491,7 +493,7 @@ pub fn image(url: &str, alt: &str, pictures: &Pictures) -> String {
     }
 }
 
-/// A block of code; with colours where it is of the code cells' language.
+/// Returns a code block, with colours if it is in the language of code cells.
 fn code_block(language: &str, source: &str) -> String {
     let source = source.trim_end();
     let is_own = matches!(language.trim(), "rhai" | "attune");
@@ -527,12 +529,12 @@ fn class(kind: SpanKind) -> Option<&'static str> {
 
 struct Terms<'a> {
     around: PagesAround<'a>,
-    /// Terms that this cell has explained already.
+    /// Terms that were already explained in this cell.
     pub explained: HashSet<usize>,
 }
 
 impl Terms<'_> {
-    /// Text as markup, if it names a term that the cell has not explained yet.
+    /// Returns a text as HTML if it names terms that were not explained in this cell yet.
     pub fn markup(&mut self, text: &str) -> Option<String> {
         let PagesAround { glossary, links, .. } = self.around;
         let glossary = glossary?;

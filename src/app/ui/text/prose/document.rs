@@ -1,5 +1,5 @@
-//! Markdown becomes a document: blocks of runs, with every formula typeset once. Text that looks like a formula but is none
-//! is marked: Markdown silently reads `$x_{i$` as words.
+//! Markdown parsed into a document of blocks and runs, in which each formula is typeset once. Text that looks like a
+//! malformed formula is marked, because Markdown silently reads `$x_{i$` as words.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Parser, Tag, TagEn
 
 use super::formula::Maths;
 
-/// The most Markdown of one cell that is shown.
+/// The largest part of a cell's Markdown that is shown, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 64 * 1024;
-/// Lists and quotes inside one another; what is deeper joins the last level.
+/// The largest depth of nested lists and quotes. Deeper content joins the last level.
 const NESTING_MAX: usize = 8;
-/// Formulas of one cell.
+/// The largest number of formulas in a cell.
 const FORMULAS_MAX: usize = 300;
 const COLUMNS_MAX: usize = 24;
 const ROWS_MAX: usize = 500;
@@ -28,16 +28,16 @@ pub struct ProseDocument {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextBlock {
     Paragraph(Vec<TextRun>),
-    /// Level 1 is the largest.
+    /// A heading; level 1 is the largest.
     Heading(usize, Vec<TextRun>),
     Code {
         code: String,
-        /// Its tokens, where it is of the language of code cells.
+        /// The tokens of the code, if it is in the language of code cells.
         spans: Arc<[Span]>,
     },
     Quote(Vec<TextBlock>),
     List {
-        /// The first number; `None`: bullets.
+        /// The first number; `None` for bullets.
         start: Option<u64>,
         items: Vec<Vec<TextBlock>>,
     },
@@ -49,15 +49,15 @@ pub enum TextBlock {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextTable {
     pub columns: Vec<Alignment>,
-    /// The first row is the heading.
+    /// The rows of cells, the heading first.
     pub rows: Vec<Vec<Vec<TextRun>>>,
 }
 
-/// Piece of a line of text.
+/// A part of a line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextRun {
     Text(String, Style),
-    /// A number or a word that the kernel computes.
+    /// An expression whose value the kernel computes.
     Live(Arc<LiveExpression>, Style),
     Formula(Arc<Maths>),
     Image {
@@ -85,9 +85,9 @@ pub struct Style {
     pub strike: bool,
     pub code: bool,
     pub link: Option<Arc<str>>,
-    /// Why it is no formula, though it looks as if it were to be one.
+    /// The reason why the text is not a formula, although it looks like one.
     pub flaw: Option<Arc<str>>,
-    /// Glossary term that the text names.
+    /// The glossary term that the text names.
     pub named: Option<TermInText>,
 }
 
@@ -116,28 +116,28 @@ impl ProseDocument {
 struct Reader<'a> {
     events: Parser<'a>,
     expressions: &'a [Arc<LiveExpression>],
-    /// The innermost last; never empty.
+    /// The styles of the open spans, the innermost last; never empty.
     styles: Vec<Style>,
-    /// Runs that belong to no block yet.
+    /// The runs that do not belong to a block yet.
     line: Vec<TextRun>,
     /// The picture whose alternative text is being read.
     image: Option<OpenImage>,
     formulas: usize,
 }
 
-/// A picture whose end is still to come.
+/// A picture whose end has not been read.
 struct OpenImage {
     path: Arc<str>,
     alt: String,
-    /// Pictures within its alternative text that have not ended.
+    /// The number of open pictures within its alternative text.
     depth: usize,
 }
 
 impl Reader<'_> {
-    /// Everything up to the end of the container around it.
+    /// Reads blocks up to the end of the enclosing container.
     fn blocks(&mut self, depth: usize) -> Vec<TextBlock> {
         let mut blocks = Vec::new();
-        // Containers that are too deep: their content joins this one.
+        // The number of open containers that are nested too deeply, whose content joins this one.
         let mut joined = 0;
         while let Some(event) = self.events.next() {
             match event {
@@ -283,7 +283,7 @@ impl Reader<'_> {
             Tag::Link { dest_url, .. } => style.link = Some(Arc::from(&*dest_url)),
             Tag::Image { dest_url, .. } => {
                 match &mut self.image {
-                    // A picture in a picture's alternative text is text.
+                    // A picture in another picture's alternative text is read as text.
                     Some(outer) => outer.depth += 1,
                     None => self.image = Some(OpenImage { path: Arc::from(&*dest_url), alt: String::new(), depth: 0 }),
                 }
@@ -346,10 +346,10 @@ impl Reader<'_> {
     }
 }
 
-/// Names by which a fence may call the language of code cells.
+/// The language names of code fences that mean the language of code cells.
 const OWN_LANGUAGE: [&str; 2] = ["rhai", "attune"];
 
-/// Whether the code assigns, multiplies or calls, and its brackets match.
+/// Returns whether the code has an assignment, a matrix product or a call, and its brackets match.
 fn looks_like_code(code: &str, spans: &[Span]) -> bool {
     let text = |span: &Span| &code[span.range.clone()];
     let does = spans.iter().any(|span| span.kind == SpanKind::Operator && matches!(text(span), "=" | "@"));
@@ -359,7 +359,7 @@ fn looks_like_code(code: &str, spans: &[Span]) -> bool {
     (does || calls) && !spans.iter().any(|span| span.kind == SpanKind::Unmatched)
 }
 
-/// Emphasis, links and pictures; every other tag is a block.
+/// Returns whether an event starts or ends emphasis, a link or a picture. All other tags are blocks.
 fn is_span(event: &Event) -> bool {
     match event {
         Event::Start(tag) => is_span_end(&tag.to_end()),
@@ -372,7 +372,7 @@ fn is_span_end(end: &TagEnd) -> bool {
     matches!(end, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
 }
 
-/// The runs with such places in runs of their own, each with what is wrong.
+/// Splits runs so that each malformed formula becomes a run of its own, with the reason.
 fn with_flaws(runs: Vec<TextRun>) -> Vec<TextRun> {
     let mut checked = Vec::with_capacity(runs.len());
     for run in runs {
@@ -399,7 +399,7 @@ fn split(text: &str, style: &Style, out: &mut Vec<TextRun>) {
     push(end..text.len(), None);
 }
 
-/// The first flaw from byte `from` on.
+/// Finds the first malformed formula from byte `from` on.
 fn next(text: &str, from: usize) -> Option<(Range<usize>, &'static str)> {
     let mut dollars = text[from..].match_indices('$').map(|(at, _)| from + at).peekable();
     while let Some(open) = dollars.next() {
@@ -408,7 +408,8 @@ fn next(text: &str, from: usize) -> Option<(Range<usize>, &'static str)> {
         let inner = &text[open + signs..close];
         let is_display = signs == 2;
         let closes = if is_display { text[close..].starts_with("$$") } else { !text[close..].starts_with("$$") };
-        // As of formulas: no space within the signs, and no number behind them, which would be a price.
+        // The rules of formulas apply: no space inside the dollar signs, and no digit after them, which would make it a
+        // price.
         let is_price = text[close + 1..].starts_with(|c: char| c.is_ascii_digit());
         let is_tight = !inner.starts_with(char::is_whitespace) && !inner.ends_with(char::is_whitespace) && !is_price;
         if closes

@@ -1,5 +1,5 @@
-//! Runs become lines: words, formulas and pictures on one baseline, broken where the width ends; and the appearance of a run:
-//! its face, size and ink, and words where something cannot be shown.
+//! Layout of runs in lines: words, formulas and pictures on one baseline, broken at the column's width. Also the format
+//! of a run: its font, size and colour, and the text in place of something that cannot be shown.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::formula::Maths;
 use crate::text::images::Images;
 use crate::theme::{self, prose, size};
 
-/// Something at its place, relative to the text cell's corner.
+/// An item at its position relative to the text cell's corner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextItem {
-    /// The left end of the baseline for text and formulas, the upper left corner for the rest.
+    /// The left end of the baseline for text and formulas, the upper left corner for all other items.
     pub at: Pos2,
     pub what: ItemKind,
 }
@@ -46,7 +46,7 @@ pub enum ItemKind {
         role: FillRole,
     },
     Task(bool),
-    /// Wider than the column: it scrolls by itself.
+    /// Content that is wider than the column, and scrolls.
     Scroll {
         size: Vec2,
         content: Vec2,
@@ -54,7 +54,7 @@ pub enum ItemKind {
     },
 }
 
-/// Purpose of a filled rectangle.
+/// The purpose of a filled rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FillRole {
     CodeBlock,
@@ -81,13 +81,13 @@ pub enum Ink {
     Role(theme::Role),
 }
 
-/// Link, tip or term that the pointer finds on a text.
+/// A link, tip or term that responds to the pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextNote {
     Link(Arc<str>),
     Tip(Arc<str>),
     Term(TermInText),
-    /// A link that acts, or why it does not.
+    /// A link to a part of the program.
     Act(Arc<TextLink>),
     Live(Arc<LiveWord>),
 }
@@ -96,14 +96,14 @@ pub enum TextNote {
 pub struct RunFormat {
     pub face: Face,
     pub size: f32,
-    /// The face has no italics: emphasis is slanted.
+    /// Whether emphasis is drawn by slanting, because the font has no italics.
     pub slanted: bool,
     pub strike: bool,
     pub ink: Ink,
     pub note: Option<TextNote>,
-    /// Tokens of a block of code, for their colours.
+    /// The tokens of a code block, which determine its colours.
     pub spans: Arc<[Span]>,
-    /// The width at which lines of code go on in the next one.
+    /// The width at which lines of code are wrapped.
     pub wrap: f32,
 }
 
@@ -121,7 +121,7 @@ impl RunFormat {
             Face::Strong => theme::strong(self.size),
             Face::Mono => theme::mono(self.size),
         };
-        // The colour is chosen when it is painted, so that a theme is changed without a new layout.
+        // The colour is chosen when the text is painted, so that a change of theme needs no new layout.
         let format = TextFormat {
             italics: self.slanted,
             line_height: (self.face == Face::Mono).then(|| mono_line(&font_id)),
@@ -137,17 +137,17 @@ impl RunFormat {
     }
 }
 
-/// Lines of code stand apart as lines of text do.
+/// Returns the line height of code, which has the same spacing as text.
 fn mono_line(font: &FontId) -> f32 {
     let (up, down) = prose::STRUT;
     (font.size * (up + down)).round()
 }
 
-/// Item of a line.
+/// An item within a line.
 #[derive(Clone, Debug)]
 pub enum Inline {
     Text(String, RunFormat),
-    /// Anything else, with its width, its height above the baseline and its depth below.
+    /// An item other than text, with its width, its height above the baseline and its depth below.
     Solid {
         what: ItemKind,
         width: f32,
@@ -163,24 +163,24 @@ pub struct LineFit {
     pub width: f32,
     /// The least height of a line above and below its baseline, in points.
     pub strut: (f32, f32),
-    /// 0 left, 0.5 middle, 1 right.
+    /// The alignment: 0 left, 0.5 centred, 1 right.
     pub align: f32,
 }
 
-/// An unbreakable part of a word, as measured.
+/// A measured part of a word that cannot be broken.
 struct WordPart {
     inline: usize,
     bytes: Range<usize>,
     width: f32,
-    /// The room before it, dropped at the start of a line.
+    /// The space before it, which is dropped at the start of a line.
     space: f32,
-    /// A line may end before it.
+    /// Whether a line may end before it.
     breakable: bool,
-    /// A line must end before it.
+    /// Whether a line must end before it.
     forced: bool,
 }
 
-/// Sets `inlines` below `top`; the size that they take.
+/// Lays out `inlines` below `top` and returns their size.
 pub fn flow(inlines: &[Inline], measure: LineFit, top: Pos2, fonts: &mut FontsView, out: &mut Vec<TextItem>) -> Vec2 {
     let pieces = pieces(inlines, measure.width, fonts);
     let mut size = Vec2::ZERO;
@@ -191,7 +191,7 @@ pub fn flow(inlines: &[Inline], measure: LineFit, top: Pos2, fonts: &mut FontsVi
     size
 }
 
-/// The width of the widest word, and of everything in one line.
+/// Returns the width of the widest word, and the width of everything without line breaks.
 pub fn widths(inlines: &[Inline], fonts: &mut FontsView) -> (f32, f32) {
     let pieces = pieces(inlines, f32::INFINITY, fonts);
     let (mut word, mut widest_word, mut line, mut widest_line) = (0.0f32, 0.0f32, 0.0f32, 0.0f32);
@@ -203,7 +203,7 @@ pub fn widths(inlines: &[Inline], fonts: &mut FontsView) -> (f32, f32) {
     (widest_word, widest_line)
 }
 
-/// Cuts `inlines` where a line may end, and everywhere in a word that no line can hold.
+/// Cuts `inlines` at possible line ends. A word that is wider than a line is cut between any characters.
 fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<WordPart> {
     let mut cutter = Cutter { pieces: Vec::new(), space: 0.0, breakable: true, forced: false };
     for (inline, content) in inlines.iter().enumerate() {
@@ -222,14 +222,14 @@ fn pieces(inlines: &[Inline], width: f32, fonts: &mut FontsView) -> Vec<WordPart
     cutter.pieces
 }
 
-/// The advance of every character, as the shaper gives it.
+/// Returns the advance width of each character, as shaped.
 fn advances(text: &str, format: &RunFormat, fonts: &mut FontsView) -> Vec<f32> {
     let galley = fonts.layout_job(format.job(text));
     galley.rows.iter().flat_map(|row| &row.glyphs).map(|glyph| glyph.advance_width).collect()
 }
 
 impl RunFormat {
-    /// Words in italics.
+    /// Returns whether the text is emphasized.
     pub fn is_emphasis(&self) -> bool {
         self.slanted || self.face == Face::Italic
     }
@@ -257,7 +257,7 @@ impl Cutter {
         let (mut start, mut width) = (0, 0.0);
         let mut before: Option<char> = None;
         for ((at, c), advance) in text.char_indices().zip(advances) {
-            // A no-break space is a part of its word.
+            // A no-break space is part of its word.
             if c.is_whitespace() && c != '\u{a0}' && c != '\u{202f}' {
                 if start < at {
                     self.push(inline, start..at, width);
@@ -284,7 +284,8 @@ impl Cutter {
     }
 }
 
-/// After a hyphen or dash inside a word, and between ideographs.
+/// Returns whether a line may break between two characters: after a hyphen or dash inside a word, and between
+/// ideographs.
 fn breaks_between(before: char, after: char) -> bool {
     let ideograph = |c: char| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
     let closes = |c: char| {
@@ -312,9 +313,9 @@ fn breaks_between(before: char, after: char) -> bool {
         || (ideograph(before) || ideograph(after)) && !closes(after)
 }
 
-/// The pieces of each line.
+/// Returns the range of parts in each line.
 fn lines(pieces: &[WordPart], width: f32) -> Vec<Range<usize>> {
-    /// Sums of widths differ in the last bit.
+    /// A tolerance for rounding in sums of widths.
     const ROUNDING: f32 = 0.05;
     let mut lines = Vec::new();
     let (mut start, mut x, mut i) = (0, 0.0, 0);
@@ -340,7 +341,7 @@ fn lines(pieces: &[WordPart], width: f32) -> Vec<Range<usize>> {
     lines
 }
 
-/// One line: neighbours of one run become one text.
+/// Lays out one line, and returns its size. Adjacent parts of one run are joined into one text.
 fn set_line(inlines: &[Inline], line: &[WordPart], measure: LineFit, top: Pos2, out: &mut Vec<TextItem>) -> Vec2 {
     let (above, below) = reach(inlines, line, measure);
     let mut x = indent(line, measure);
@@ -380,7 +381,7 @@ fn set_line(inlines: &[Inline], line: &[WordPart], measure: LineFit, top: Pos2, 
     vec2(x, above + below)
 }
 
-/// The reach of a line above its baseline and below it.
+/// Returns the heights of a line above and below its baseline.
 fn reach(inlines: &[Inline], line: &[WordPart], measure: LineFit) -> (f32, f32) {
     let (mut above, mut below) = measure.strut;
     for piece in line {
@@ -392,7 +393,7 @@ fn reach(inlines: &[Inline], line: &[WordPart], measure: LineFit) -> (f32, f32) 
     (above, below)
 }
 
-/// The space before a line, by its alignment.
+/// Returns the space before an aligned line.
 fn indent(line: &[WordPart], measure: LineFit) -> f32 {
     let space = line.first().map_or(0.0, |piece| piece.space);
     let width = line.iter().map(|piece| piece.width + piece.space).sum::<f32>() - space;
@@ -400,7 +401,8 @@ fn indent(line: &[WordPart], measure: LineFit) -> f32 {
     if indent.is_finite() { indent } else { 0.0 }
 }
 
-/// The piece at `first` with the pieces of the same run after it: their bytes, their width and the place of the last.
+/// Joins the part at `first` with the following parts of the same run. Returns their bytes, their width and the index
+/// of the last.
 fn joined(line: &[WordPart], first: usize) -> (Range<usize>, f32, usize) {
     let piece = &line[first];
     let (mut bytes, mut width, mut last) = (piece.bytes.clone(), piece.width, first);
@@ -413,8 +415,9 @@ fn joined(line: &[WordPart], first: usize) -> (Range<usize>, f32, usize) {
 }
 
 fn behind_code(left: Pos2, width: f32, size: f32) -> TextItem {
-    /// Extents of a monospaced face above and below its baseline, in em.
+    /// The height of a monospaced font above its baseline, in em.
     const ASCENT: f32 = 0.95;
+    /// The depth below its baseline, in em.
     const DESCENT: f32 = 0.25;
     let (padding_x, padding_y) = prose::CODE_INLINE_PADDING;
     let at = left - vec2(padding_x, size * ASCENT + padding_y);
@@ -422,7 +425,7 @@ fn behind_code(left: Pos2, width: f32, size: f32) -> TextItem {
     TextItem { at, what: ItemKind::Fill { size, role: FillRole::CodeInline } }
 }
 
-/// Properties that the runs of a block share.
+/// The properties that the runs of a block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tone {
     pub size: f32,
@@ -434,7 +437,7 @@ impl Tone {
     pub const BODY: Tone = Tone { size: size::READING, strong: false, ink: Ink::Plain };
 }
 
-/// The runs as they are set in a column of `width`.
+/// Formats the runs for a column of this width.
 pub fn inlines(
     runs: &[TextRun],
     tone: Tone,
@@ -481,7 +484,7 @@ fn run_format(style: &Style, tone: Tone) -> RunFormat {
     RunFormat { face, slanted, strike: style.strike, ink, note, ..RunFormat::plain(size) }
 }
 
-/// A value as the sentence has it, with the face of the words around it.
+/// Formats a live value, in the font of the text around it.
 fn live_word(expression: &LiveExpression, style: &Style, tone: Tone, live: Option<&LiveCellModel>) -> Inline {
     let word = live.map_or_else(|| waiting(expression), |live| live.word(expression));
     let mut format = run_format(&Style { link: None, named: None, ..style.clone() }, tone);
@@ -492,7 +495,8 @@ fn live_word(expression: &LiveExpression, style: &Style, tone: Tone, live: Optio
     Inline::Text(words, RunFormat { note: Some(TextNote::Live(Arc::new(word))), ..format })
 }
 
-/// Only the web opens: a lesson runs no program and reads no file.
+/// Classifies a link. Only links to web pages and to parts of the program can be opened, because a lesson must not run
+/// programs or read files.
 fn link(target: &Arc<str>) -> TextNote {
     const OPENED: [&str; 3] = ["https://", "http://", "mailto:"];
     match TextLink::read(target) {
@@ -511,7 +515,7 @@ fn link(target: &Arc<str>) -> TextNote {
 fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
     match &maths.formula {
         Ok(formula) => {
-            // A comma behind it has room in the same line.
+            // Leaves room for a comma after the formula on the same line.
             let room = (width - tone.size).max(tone.size);
             let em = fitting(tone.size * prose::MATHS, formula.width, room);
             let (ascent, descent) = (formula.ascent * em, formula.descent * em);
@@ -529,12 +533,12 @@ fn formula(maths: &Arc<Maths>, tone: Tone, width: f32) -> Inline {
     }
 }
 
-/// The size at which `ems` fit `width`, if it need not become too small to read.
+/// Returns a size at which `ems` fit into `width`, but not one so small that it cannot be read.
 pub fn fitting(size: f32, ems: f32, width: f32) -> f32 {
     if ems * size > width { size * (width / (ems * size)).max(prose::MATHS_SHRINK) } else { size }
 }
 
-/// The source of a formula that is none.
+/// Shows the source of a malformed formula, with the reason as a tip.
 pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
     let format = RunFormat {
         face: Face::Mono,
@@ -548,7 +552,7 @@ pub fn wrong(source: &str, why: &str, tone: Tone) -> Inline {
     Inline::Text(format!("{}{more}", &shown[..end]), format)
 }
 
-/// Bytes shown of the source of a bad formula.
+/// The number of bytes that are shown of such a source.
 const SHOWN_BYTES: usize = 400;
 
 fn image(path: &Arc<str>, alt: &str, tone: Tone, width: f32, images: &mut Images) -> Vec<Inline> {
@@ -581,7 +585,7 @@ fn task(done: bool) -> Inline {
     }
 }
 
-/// The runs as text, for those who hear them. Pictures speak for themselves.
+/// Returns the runs as text for screen readers. Pictures have labels of their own.
 pub fn spoken(runs: &[TextRun], live: Option<&LiveCellModel>) -> String {
     let word = |run: &TextRun| match run {
         TextRun::Text(text, _) => text.clone(),
@@ -594,5 +598,5 @@ pub fn spoken(runs: &[TextRun], live: Option<&LiveCellModel>) -> String {
     runs.iter().map(word).collect()
 }
 
-/// Size of the box of a task.
+/// The size of a task's checkbox.
 pub const TASK: Vec2 = Vec2::splat(prose::TASK);

@@ -1,9 +1,9 @@
-//! LaTeX becomes glyphs, bars and outlines at their places, in em; and on the screen glyphs from egui's atlas, bars on whole
-//! pixels, outlines with soft edges.
+//! LaTeX formulas: laid out as glyphs, bars and outlines in em, and drawn with glyphs from egui's atlas, bars aligned
+//! to pixels, and anti-aliased outlines.
 //!
-//! RaTeX (pure Rust, MIT) parses and lays out by KaTeX's rules and metrics, offline and without JavaScript. Its own renderers
-//! bring a second rasteriser; here its display list is kept and drawn with egui's text, so formulas share atlas, hinting and
-//! sharpness with the words around them.
+//! RaTeX (pure Rust, MIT) parses and lays out by KaTeX's rules and metrics, offline and without JavaScript. Its own
+//! renderers would add a second rasteriser. Here, its display list is drawn with egui's text instead, so that formulas
+//! are as sharp as the text around them.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use attune_engine::panics::quietly;
@@ -18,14 +18,16 @@ use ratex_types::path_command::PathCommand;
 
 use crate::theme::{Palette, Role, fonts, size};
 
-/// The longest formula.
+/// The largest length of a formula, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 2000;
-/// The widest and the highest, in em. Nesting and expansion are bounded by RaTeX (32 levels, 1000 expansions).
+/// The largest width, in em. RaTeX bounds nesting and expansion (32 levels, 1000 expansions).
 const WIDTH_MAX: f32 = 200.0;
+/// The largest height, in em.
 const HEIGHT_MAX: f32 = 60.0;
-/// Glyphs, bars and outlines.
+/// The largest number of glyphs, bars and outlines.
 const MARKS_MAX: usize = 2000;
-/// Definitions make a short source long, and chemistry loads tables of its own: neither belongs to a lesson.
+/// Commands that are refused: definitions make a short source long, and chemistry loads large tables. No lesson needs
+/// them.
 const REFUSED: &[&str] = &[
     "\\def",
     "\\gdef",
@@ -42,17 +44,17 @@ const REFUSED: &[&str] = &[
     "\\pu",
 ];
 
-/// A formula's source, and its layout or the reason why there is none.
+/// A formula's source, and its layout or the reason why it has none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maths {
     pub source: String,
-    /// The formula, or the reason why its source is none.
+    /// The layout, or the reason why the source is not a valid formula.
     pub formula: Result<Formula, String>,
-    /// The term that it is the symbol of, by its place in the glossary.
+    /// The glossary index of the term that the formula is the symbol of.
     pub term: Option<usize>,
 }
 
-/// Placed marks. The origin is the left end of the baseline, y points down, the unit is one em.
+/// A layout of placed marks. The origin is the left end of the baseline, y points down, and the unit is one em.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Formula {
     pub width: f32,
@@ -64,7 +66,7 @@ pub struct Formula {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaMark {
     pub shape: MarkShape,
-    /// Red, green, blue in [0, 1] where the formula chose a colour of its own.
+    /// The colour that the formula chose, as red, green and blue in [0, 1].
     pub color: Option<[f32; 3]>,
     /// The role in attention that the letter stands for.
     pub role: Option<Role>,
@@ -77,7 +79,7 @@ pub enum MarkShape {
     Outline { at: Vec2, path: Vec<Segment>, filled: bool },
 }
 
-/// A piece of an outline.
+/// A segment of an outline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Segment {
     Move(Pos2),
@@ -104,13 +106,13 @@ fn typeset(source: &str, display: bool) -> Result<Formula, String> {
     if let Some(name) = commands(source).find(|name| REFUSED.contains(name)) {
         return Err(format!("{name} is not allowed in the formulas of a lesson"));
     }
-    // A fault of the library must not take the window with it: its source is shown instead.
+    // A panic in the library must not end the program: the formula's source is shown instead.
     let list =
         quietly(|| lay_out(source, display)).unwrap_or_else(|_| Err("this formula cannot be typeset".to_owned()))?;
     placed(&list)
 }
 
-/// The names after a backslash.
+/// Returns the command names, without their backslashes.
 fn commands(source: &str) -> impl Iterator<Item = &str> {
     source.match_indices('\\').map(|(at, _)| {
         let name = source[at + 1..].bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -126,7 +128,7 @@ fn lay_out(source: &str, display: bool) -> Result<DisplayList, String> {
     let style = if display { MathStyle::Display } else { MathStyle::Text };
     let boxes = layout(&ast, &LayoutOptions::default().with_style(style));
     let (width, height) = (boxes.width as f32, (boxes.height + boxes.depth) as f32);
-    // Written so that a NaN is refused, too.
+    // The condition is written so that it refuses NaN too.
     if !(width <= WIDTH_MAX && height <= HEIGHT_MAX) {
         return Err(format!(
             "the formula is too large; at most {WIDTH_MAX} em in width and {HEIGHT_MAX} em in height \
@@ -156,8 +158,8 @@ fn placed(list: &DisplayList) -> Result<Formula, String> {
     }
 }
 
-/// Gives the letters of queries, keys and values their roles, in a formula that has two of them: elsewhere `v` is any vector
-/// and `k` any number. Small letters below a line, as the `k` of `d_k`, count something.
+/// Assigns the letters of queries, keys and values their roles, in formulas that have two of these roles: elsewhere,
+/// `v` can be any vector and `k` any number. Subscripts, such as the `k` of `d_k`, have no role.
 fn give_roles(marks: &mut [FormulaMark]) {
     const BELOW: f32 = 0.9;
     let role_of = |mark: &FormulaMark| match &mark.shape {
@@ -208,7 +210,7 @@ fn segment(command: &PathCommand) -> Segment {
 }
 
 impl MarkShape {
-    /// The formula's box bounds most of it; kerns and lowered parts can leave it, but not by far.
+    /// Checks that all marks are near the formula's box. Kerns and lowered parts may leave it slightly.
     fn within_bounds(&self) -> bool {
         let near = |p: Pos2| p.x.abs() <= WIDTH_MAX && p.y.abs() <= HEIGHT_MAX;
         match self {
@@ -220,7 +222,7 @@ impl MarkShape {
 }
 
 impl Segment {
-    /// Its end and what bends it: the segment lies within their hull.
+    /// Returns the end point and the control points; the segment is within their convex hull.
     pub fn points(&self) -> impl Iterator<Item = Pos2> {
         let points = match *self {
             Segment::Move(a) | Segment::Line(a) => [Some(a), None, None],
@@ -232,9 +234,9 @@ impl Segment {
     }
 }
 
-/// The largest outline that is drawn, in pixels.
+/// The area of the largest outline that is drawn, in pixels.
 const OUTLINE_PIXELS_MAX: f32 = 2_000_000.0;
-/// Horizontal places of a glyph within a pixel; egui's atlas keeps as many.
+/// The number of horizontal positions of a glyph within a pixel, as in egui's atlas.
 const PLACES: f32 = 4.0;
 
 /// Draws `formula` with the left end of its baseline at `baseline`; `em` is its size in points.
@@ -267,14 +269,14 @@ pub fn formula_ui(ui: &Ui, formula: &Formula, baseline: Pos2, em: f32, ink: Colo
 }
 
 impl Formula {
-    /// Rectangle of the formula with the left end of its baseline at `baseline`.
+    /// Returns the formula's rectangle, with the left end of its baseline at `baseline`.
     pub fn place(&self, baseline: Pos2, em: f32) -> Rect {
         let up = vec2(0.0, self.ascent * em);
         Rect::from_min_size(baseline - up, vec2(self.width, self.ascent + self.descent) * em)
     }
 }
 
-/// One glyph with its origin at `at`: whole pixels vertically, quarters horizontally.
+/// Draws one glyph with its origin at `at`, rounded to whole pixels vertically and quarters horizontally.
 fn glyph_ui(ui: &Ui, at: Pos2, font: FontId, glyph: char, color: Color32) {
     let ppp = ui.pixels_per_point();
     let quarters = (at.x * ppp * PLACES).round();
@@ -293,7 +295,7 @@ fn glyph_ui(ui: &Ui, at: Pos2, font: FontId, glyph: char, color: Color32) {
     ui.painter().add(TextShape::new(corner, galley, color));
 }
 
-/// A fraction's bar, a root's roof, a frame: at least a pixel, and on pixels.
+/// Draws a bar of a fraction, a root or a frame, aligned to pixels and at least one pixel thick.
 fn bar_ui(ui: &Ui, rect: Rect, offset: Vec2, dashed: bool, color: Color32) {
     let ppp = ui.pixels_per_point();
     let rect = rect.translate(offset);
@@ -316,7 +318,7 @@ fn bar_ui(ui: &Ui, rect: Rect, offset: Vec2, dashed: bool, color: Color32) {
     }
 }
 
-/// The few outlines that are lines: cancelled terms, circled integrals.
+/// Draws an outline that is a line, such as a cancelled term or a circled integral.
 fn stroke_ui(ui: &Ui, path: &[Segment], place: impl Fn(Pos2) -> Pos2, color: Color32) {
     let stroke = Stroke::new(size::HAIRLINE, color);
     let mut line: Vec<Pos2> = Vec::new();
@@ -346,13 +348,13 @@ fn stroke_ui(ui: &Ui, path: &[Segment], place: impl Fn(Pos2) -> Pos2, color: Col
     }
 }
 
-/// A filled outline as exact coverage of the screen's pixels: each run of equal pixels is one quad.
+/// Rasterises a filled outline with exact pixel coverage. Each run of equal pixels becomes one quad.
 fn filled_outline(ui: &Ui, path: &[Segment], place: impl Fn(Pos2) -> Pos2, color: Color32) -> egui::Shape {
     let ppp = ui.pixels_per_point();
     let pixels = |p: Pos2| place(p) * ppp;
     let mut bounds = Rect::NOTHING;
     path.iter().flat_map(Segment::points).for_each(|p| bounds.extend_with(pixels(p)));
-    // Only what can be seen is drawn, and an outline on a pixel's edge keeps within the grid.
+    // Only the visible part is drawn; the margin keeps an outline on a pixel's edge within the grid.
     let bounds = Rect::from_min_max(bounds.min.floor(), bounds.max.ceil()).expand(1.0);
     if !bounds.is_positive() || bounds.area() > OUTLINE_PIXELS_MAX {
         return egui::Shape::Noop;
@@ -388,7 +390,7 @@ fn filled_outline(ui: &Ui, path: &[Segment], place: impl Fn(Pos2) -> Pos2, color
     egui::Shape::mesh(mesh)
 }
 
-/// Neighbouring pixels of one opacity.
+/// A row of neighbouring pixels with the same opacity.
 struct Run {
     y: usize,
     start: usize,
@@ -424,7 +426,7 @@ fn draw(raster: &mut Rasterizer, path: &[Segment], place: impl Fn(Pos2) -> Point
     raster.draw_line(last, first);
 }
 
-/// Baselines lie on whole pixels, so that letters are as sharp as elsewhere.
+/// Rounds a baseline to whole pixels, so that letters are as sharp as in other text.
 pub fn snapped(point: Pos2, pixels_per_point: f32) -> Pos2 {
     Pos2::new(point.x, (point.y * pixels_per_point).round() / pixels_per_point)
 }
@@ -433,7 +435,7 @@ pub fn snapped(point: Pos2, pixels_per_point: f32) -> Pos2 {
 mod tests {
     use super::*;
 
-    /// Formulas as a course on attention writes them.
+    /// Typical formulas of a course on attention.
     const LESSON: &[&str] = &[
         r"\operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
         r"\alpha_{ij} = \frac{\exp(q_i \cdot k_j)}{\sum_{l=1}^{T} \exp(q_i \cdot k_l)}",

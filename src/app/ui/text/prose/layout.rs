@@ -1,5 +1,5 @@
-//! Layout of a document in a column of one width, without colours. The columns of a table are as wide as their text while
-//! there is room, then narrower, then in smaller letters, then scrolled.
+//! Layout of a document in a column, without colours. A table's columns are as wide as their text while there is room.
+//! Otherwise they are narrowed, then the letters get smaller, and finally the table scrolls.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use super::formula::Maths;
 use crate::text::images::Images;
 use crate::theme::{prose, size};
 
-/// A text cell in a column of one width.
+/// The layout of a text cell in a column of a given width.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextLayout {
     pub height: f32,
     pub placed: Vec<TextItem>,
-    /// Texts for screen readers, each with its rectangle.
+    /// The texts for screen readers, each with its rectangle.
     pub spoken: Vec<(Rect, String)>,
 }
 
@@ -44,16 +44,16 @@ impl TextLayout {
 pub(super) struct TextColumn<'a, 'f> {
     pub fonts: &'a mut FontsView<'f>,
     pub images: &'a mut Images,
-    /// Values of the expressions in the text.
+    /// The values of the expressions in the text.
     pub live: Option<&'a LiveCellModel>,
     pub placed: Vec<TextItem>,
     pub spoken: Vec<(Rect, String)>,
-    /// Lists in lists stand closer.
+    /// Whether blocks are within a list, where nested lists have smaller gaps.
     pub in_list: bool,
 }
 
 impl TextColumn<'_, '_> {
-    /// Sets the blocks below `top`; the height that they take.
+    /// Lays out the blocks below `top` and returns their height.
     fn blocks(&mut self, blocks: &[TextBlock], top: Pos2, width: f32, ink: Ink) -> f32 {
         let mut y = 0.0;
         for (i, block) in blocks.iter().enumerate() {
@@ -98,7 +98,7 @@ impl TextColumn<'_, '_> {
         size.y
     }
 
-    /// Says `text` for what was placed since `set`, unless that is this very text, which speaks for itself.
+    /// Adds `text` for screen readers, about the items placed since `set`. A single item with the same text needs none.
     pub(super) fn speak(&mut self, place: Rect, text: String, set: usize) {
         let itself = match &self.placed[set..] {
             [TextItem { what: ItemKind::Text { text: shown, .. }, .. }] => *shown == text,
@@ -119,12 +119,12 @@ impl TextColumn<'_, '_> {
 
     fn code(&mut self, code: &str, spans: &Arc<[Span]>, top: Pos2, width: f32) -> f32 {
         let (padding_x, padding_y) = prose::CODE_PADDING;
-        // As in a code cell: nobody scrolls to the end of a line.
+        // Long lines are wrapped as in a code cell, because scrolling sideways would hide their ends.
         let wrap = (width - 2.0 * padding_x).max(0.0);
         let format = RunFormat { face: Face::Mono, spans: spans.clone(), wrap, ..RunFormat::plain(prose::CODE) };
         let galley = self.fonts.layout_job(format.job(code));
         let ascent = galley.rows.first().and_then(|row| row.glyphs.first()).map_or(0.0, |glyph| glyph.pos.y);
-        // The room below the last line belongs to no line after it.
+        // The last line has no line after it, so its extra spacing is left out.
         let leading =
             galley.rows.last().map_or(0.0, |row| row.size.y - row.glyphs.first().map_or(0.0, |g| g.font_height));
         let content = galley.size() + vec2(2.0 * padding_x, 2.0 * padding_y - leading.max(0.0));
@@ -136,7 +136,7 @@ impl TextColumn<'_, '_> {
         content.y
     }
 
-    /// A place for what is wider than the column; its height.
+    /// Places content that is wider than the column, which scrolls. Returns its height.
     pub(super) fn scroll(&mut self, at: Pos2, width: f32, content: Vec2, inner: Vec<TextItem>) -> f32 {
         let size = vec2(width, content.y + prose::SCROLL_BAR);
         self.placed.push(TextItem { at, what: ItemKind::Scroll { size, content, inner } });
@@ -196,7 +196,7 @@ impl TextColumn<'_, '_> {
                     self.placed.push(TextItem { at: end - vec2(*width, 0.0), what });
                 }
                 (None, None) => {
-                    /// Half the height of small letters, in em.
+                    /// Half of the x-height, in em.
                     const MIDDLE: f32 = 0.27;
                     let at = end - vec2(prose::BULLET, MIDDLE * Tone::BODY.size + prose::BULLET / 2.0);
                     self.fill(at, Vec2::splat(prose::BULLET), FillRole::Bullet);
@@ -215,7 +215,7 @@ impl TextColumn<'_, '_> {
     }
 }
 
-/// The box of a task stands where its bullet would.
+/// Separates the checkbox of a task, which replaces the item's bullet, from the rest of the item.
 fn split_task(item: &[TextBlock]) -> (Option<bool>, std::borrow::Cow<'_, [TextBlock]>) {
     if let Some(TextBlock::Paragraph(runs)) = item.first()
         && let Some(TextRun::Task(done)) = runs.first()
@@ -227,7 +227,7 @@ fn split_task(item: &[TextBlock]) -> (Option<bool>, std::borrow::Cow<'_, [TextBl
     (None, item.into())
 }
 
-/// Between two blocks.
+/// Returns the gap between two blocks.
 fn gap(above: &TextBlock, below: &TextBlock, in_list: bool) -> f32 {
     match (above, below) {
         (_, TextBlock::List { .. }) if in_list => prose::ITEM_GAP,
@@ -240,15 +240,16 @@ fn gap(above: &TextBlock, below: &TextBlock, in_list: bool) -> f32 {
     }
 }
 
-/// How much smaller letters get in a step, and the steps: to three quarters of their size.
+/// The factor by which a step makes a table's letters smaller.
 const SHRINK: f32 = 0.9;
+/// The largest number of steps, which gives about three quarters of the size.
 const SHRINKS: usize = 3;
 
-/// Sets `table` below `top`; the height that it takes.
+/// Lays out `table` below `top` and returns its height.
 pub(super) fn set(column: &mut TextColumn, table: &TextTable, top: Pos2, width: f32) -> f32 {
     let (mut letters, mut rows, mut columns) = (size::BODY, Vec::new(), Vec::new());
     let mut content = f32::INFINITY;
-    // Smaller letters, as far as they are read, before it scrolls.
+    // Letters are made smaller, as far as they stay readable, before the table scrolls.
     for _ in 0..=SHRINKS {
         rows = cells(column, table, width, letters);
         columns = column_widths(column, &rows, table.columns.len(), width, letters);
@@ -259,7 +260,7 @@ pub(super) fn set(column: &mut TextColumn, table: &TextTable, top: Pos2, width: 
         letters *= SHRINK;
     }
     let scrolls = content > width + size::HAIRLINE;
-    // A table that scrolls is set in a place of its own.
+    // The content of a scrolling table is placed separately.
     let outer = scrolls.then(|| std::mem::take(&mut column.placed));
     let corner = if scrolls { Pos2::ZERO } else { top };
     let height = set_rows(column, table, &rows, &columns, letters, corner, top);
@@ -279,7 +280,7 @@ fn cells(column: &mut TextColumn, table: &TextTable, width: f32, size: f32) -> V
         .collect()
 }
 
-/// Room on each side of a column; where letters are smaller, columns are closer together.
+/// Returns the space on each side of a column, which is smaller with smaller letters.
 fn padding(letters: f32) -> f32 {
     const CLOSE: f32 = 0.5;
     prose::CELL_PADDING.0 * if letters < size::BODY { CLOSE } else { 1.0 }

@@ -1,19 +1,19 @@
-//! Text cells: Markdown with formulas, set as a page is.
+//! Typeset text cells: Markdown with formulas.
 //!
-//! This replaces egui_commonmark. Its hook for formulas hands over a `Ui` in a wrapping row: a
-//! formula is centred on the row or sits on its bottom, never on the baseline of the words around
-//! it, punctuation parts from it at a line's end, and every frame lays everything out again. Here a
-//! line has one baseline for words, code, formulas and pictures; a cell is laid out when its text,
-//! its width or the scale changes; its height is known without drawing it.
+//! This replaces egui_commonmark, whose hook for formulas provides a `Ui` in a wrapping row: a formula is centred on
+//! the row or placed at its bottom instead of on the baseline of the text, punctuation after it can be wrapped to the
+//! next line, and everything is laid out again in every frame. Here, words, code, formulas and pictures share the
+//! baseline of their line; a cell is laid out only when its text, its width or the scale changes; and its height is
+//! known without drawing it.
 //!
 //! | file | job |
 //! |---|---|
-//! | [`document`] | Markdown → blocks and runs; what is not a formula and was to be one |
+//! | [`document`] | Markdown → blocks and runs; malformed formulas |
 //! | [`formula`] | LaTeX → glyphs, bars and outlines, in em → the screen |
-//! | [`terms`] | what the glossary knows |
-//! | [`flow`] | runs → faces, sizes and inks → lines |
-//! | [`layout`] | blocks and tables → things at their places |
-//! | [`paint`] | things at their places → the screen |
+//! | [`terms`] | glossary terms in the text |
+//! | [`flow`] | runs → fonts, sizes and colours → lines |
+//! | [`layout`] | blocks and tables → placed items |
+//! | [`paint`] | placed items → the screen |
 
 pub mod document;
 pub mod flow;
@@ -40,10 +40,10 @@ pub use self::paint::{LessonAround, TermCard};
 use super::images::Images;
 use super::live_card::LiveCard;
 
-/// Cells that are remembered; a lesson has no more. Those not seen for longest go first.
+/// The largest number of cached cells, more than a lesson has. The least recently used ones are removed first.
 const REMEMBERED: usize = 1200;
 
-/// The text cells that were seen, laid out, and the lesson's pictures.
+/// The cached layouts of text cells, and the lesson's pictures.
 #[derive(Default)]
 pub struct Prose {
     pub images: Images,
@@ -51,13 +51,13 @@ pub struct Prose {
     pub around: LessonsAround,
     hasher: RandomState,
     pages: HashMap<u64, ProsePage>,
-    /// Counts uses, so that the oldest can be told.
+    /// A counter of uses, by which the least recently used layout is found.
     clock: u64,
     glossary: Option<Arc<GlossaryModel>>,
     term_card: Option<TermCard>,
     /// The term whose entry was asked for.
     asked: Option<usize>,
-    /// Links that were followed.
+    /// The links that were clicked.
     followed: Vec<TextLink>,
     /// The card of the live number that was clicked.
     pub card: Option<LiveCard>,
@@ -75,12 +75,12 @@ impl Prose {
         self.glossary.as_ref()
     }
 
-    /// The term that was clicked, once.
+    /// Returns the term that was clicked, and clears it.
     pub fn take_asked(&mut self) -> Option<usize> {
         self.asked.take()
     }
 
-    /// The links that were followed, once.
+    /// Returns the links that were clicked, and clears them.
     pub fn take_followed(&mut self) -> Vec<TextLink> {
         std::mem::take(&mut self.followed)
     }
@@ -90,12 +90,12 @@ struct ProsePage {
     document: ProseDocument,
     layout: TextLayout,
     set_for: SetFor,
-    /// The values of its expressions that it is set with.
+    /// The values of its expressions in this layout.
     live: Option<LiveCellModel>,
     used: u64,
 }
 
-/// Inputs of a layout besides the text.
+/// The inputs of a layout other than the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SetFor {
     width: f32,
@@ -108,7 +108,7 @@ pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
     live_prose_ui(ui, markdown, LessonAround::default(), prose);
 }
 
-/// Shows `markdown` whose expressions, links and words act.
+/// Shows `markdown` with active expressions, links and words.
 pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &mut Prose) {
     let width = ui.available_width();
     let Prose { images, pages, hasher, clock, glossary, term_card, asked, followed, card, .. } = prose;
@@ -132,7 +132,8 @@ pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &
     });
 }
 
-/// The height that [`prose_ui`] takes in `width`: about half a millisecond at first, then a look-up.
+/// Returns the height of [`prose_ui`] at this width. The first call takes about half a millisecond; later ones use the
+/// cache.
 pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
     let Prose { images, pages, hasher, clock, glossary, .. } = prose;
     let context = (images, glossary.as_deref(), None);
@@ -180,14 +181,14 @@ fn forget_older_half(pages: &mut HashMap<u64, ProsePage>) {
     pages.retain(|_, page| page.used > middle);
 }
 
-/// An equation of LaTeX, set as in the text.
+/// Shows a LaTeX equation, set as in the text.
 pub fn equation_ui(ui: &mut Ui, latex: &str) {
     words_ui(ui, &format!("${latex}$"));
 }
 
-/// Markdown with formulas, set as in the text.
+/// Shows Markdown with formulas, set as in the text.
 pub fn words_ui(ui: &mut Ui, markdown: &str) {
-    // Layouts are kept with the context: whoever shows an equation need not carry them.
+    // Layouts are cached in the context, so that callers need not keep them.
     type Set = Arc<Mutex<Prose>>;
     let set = ui.data_mut(|data| data.get_temp_mut_or_default::<Set>(Id::new("equations")).clone());
     prose_ui(ui, markdown, &mut set.lock());

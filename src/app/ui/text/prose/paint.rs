@@ -1,4 +1,4 @@
-//! Placed things on the screen: colours, links, tips, selection.
+//! Painting of placed items: colours, links, tips and text selection.
 
 use std::sync::Arc;
 
@@ -38,20 +38,20 @@ pub struct LessonAround<'a> {
     pub trail: Option<&'a mut Trail>,
 }
 
-/// Context of painting a text.
+/// The context in which a text is painted.
 pub struct PaintContext<'a> {
     pub images: &'a mut Images,
     /// The glossary, with what draws an entry of it.
     pub entries: Option<(&'a GlossaryModel, TermCard)>,
     /// A term that is clicked.
     pub asked: &'a mut Option<usize>,
-    /// Links that are followed.
+    /// Receives the clicked links.
     pub followed: &'a mut Vec<TextLink>,
     pub card: &'a mut Option<LiveCard>,
     pub around: LessonAround<'a>,
 }
 
-/// Draws what can be seen of `placed`, whose corner is `origin`.
+/// Draws the visible items of `placed`, relative to `origin`.
 pub fn paint(ui: &mut Ui, placed: &[TextItem], origin: Pos2, context: &mut PaintContext) {
     let palette = Palette::of(ui.visuals().dark_mode);
     for (i, TextItem { at, what }) in placed.iter().enumerate() {
@@ -136,7 +136,7 @@ fn text_ui(
     }
     LabelSelectionState::label_text_selection(ui, &response, corner, galley, color, underline);
     if sense.is_focusable() {
-        // Selection has said that it is a label.
+        // egui's text selection has already given it the role of a label.
         ui.ctx().accesskit_node_builder(response.id, |node| node.set_role(egui::accesskit::Role::Link));
     }
 }
@@ -158,7 +158,7 @@ fn sense_of(format: &RunFormat) -> Sense {
     }
 }
 
-/// A run as screen readers read it.
+/// Returns a run's description for screen readers.
 fn spoken(text: &str, format: &RunFormat) -> WidgetInfo {
     let kind = if sense_of(format).is_focusable() { WidgetType::Link } else { WidgetType::Label };
     match &format.note {
@@ -171,7 +171,7 @@ fn spoken(text: &str, format: &RunFormat) -> WidgetInfo {
     }
 }
 
-/// A run that is out of sight: the keyboard and screen readers reach it, too.
+/// Adds a run that is scrolled out of view, so that the keyboard and screen readers reach it.
 fn out_of_sight_ui(ui: &mut Ui, id: Id, near: Rect, text: &str, format: &RunFormat) {
     let sense = sense_of(format);
     let response = ui.interact(near, id, if sense.is_focusable() { sense } else { Sense::hover() });
@@ -199,7 +199,7 @@ fn laid_out(ui: &Ui, text: &str, format: &RunFormat, color: Color32, palette: &P
     })
 }
 
-/// Does what a run's note says: it is a link, a term, a live number, or a word of the sentence.
+/// Shows and handles a run's note: a link, a tip, a term, a live number, or a word of the sentence.
 fn note_ui(
     ui: &Ui,
     text: &str,
@@ -254,7 +254,7 @@ fn act_ui(ui: &Ui, link: &TextLink, rect: Rect, response: &Response, context: &m
 
 /// A live number: a quiet tint, a card under the pointer, its provenance at a click.
 fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &mut PaintContext) -> Response {
-    /// Opacity of the tint behind it.
+    /// The opacity of the tint behind the number.
     const TINT: f32 = 0.07;
     const TINT_NEAR: f32 = 0.25;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -285,8 +285,8 @@ fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &m
     response.on_hover_cursor(CursorIcon::PointingHand)
 }
 
-/// Shows what is said of a word under the pointer or the keyboard: beside the column, where it covers no word of the text, or
-/// else below its line.
+/// Shows a card about a hovered or focused word: beside the column, where it covers no text, or else below the word's
+/// line.
 fn card_ui(ui: &Ui, response: &Response, content: impl FnOnce(&mut Ui)) {
     const PLACES: [RectAlign; 4] =
         [RectAlign::RIGHT_START, RectAlign::LEFT_START, RectAlign::BOTTOM_START, RectAlign::TOP_START];
@@ -306,9 +306,10 @@ fn live_tip_ui(ui: &mut Ui, word: &LiveWord) {
     ui.label(egui::RichText::new(hint).size(size::SMALL).color(palette.ink_soft));
 }
 
-/// The name of a word on the stage: pointing at it lights the word everywhere, and the other way round.
+/// Handles the name of a word on the stage: hovering it highlights the word everywhere, and hovering the word elsewhere
+/// highlights the name.
 fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut LessonAround) {
-    /// Opacity of the tint behind a word that is lit.
+    /// The opacity of the tint behind a highlighted word.
     const TINT: f32 = 0.28;
     let Some(hover) = &mut around.hover else { return };
     let tokens: Vec<&str> = around.words.iter().map(String::as_str).collect();
@@ -327,7 +328,7 @@ fn word_ui(ui: &Ui, name: &str, rect: Rect, response: &Response, around: &mut Le
     }
 }
 
-/// A term: a quiet line where it is first named, a card under the pointer, its entry at a click.
+/// Shows a term: a faint line where it is first named, and a tooltip card. A click opens its entry.
 fn term_ui(ui: &Ui, named: TermInText, line: Rect, response: Response, context: &mut PaintContext) -> Response {
     let Some((glossary, term_card_ui)) = context.entries else { return response };
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -345,7 +346,7 @@ fn term_ui(ui: &Ui, named: TermInText, line: Rect, response: Response, context: 
     response.on_hover_cursor(CursorIcon::PointingHand)
 }
 
-/// A formula that is the symbol of a term.
+/// Shows a formula that is the symbol of a term.
 fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, context: &mut PaintContext) {
     if ui.is_rect_visible(place) {
         let response = ui.interact(place, ui.id().with(i), Sense::click() - Sense::FOCUSABLE);
@@ -354,14 +355,14 @@ fn symbol_ui(ui: &Ui, i: usize, term: usize, place: Rect, context: &mut PaintCon
     }
 }
 
-/// Under what has something to say.
+/// Returns a faint line below something that can be hovered.
 fn quiet_line(rect: Rect, color: Color32) -> Vec<Shape> {
     const DASH: f32 = 2.0;
     let ends = [rect.left_bottom(), rect.right_bottom()];
     Shape::dashed_line(&ends, Stroke::new(size::HAIRLINE, color), DASH, DASH)
 }
 
-/// A picture at its place, as soon as it is decoded.
+/// Draws a picture once it is decoded.
 pub fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images: &mut Images) {
     let response = ui.interact(rect, ui.id().with(i), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, alt));
@@ -372,7 +373,7 @@ pub fn image_ui(ui: &mut Ui, i: usize, path: &str, alt: &str, rect: Rect, images
         Some(texture) => {
             egui::Image::new((texture, rect.size())).corner_radius(size::RADIUS_SMALL).paint_at(ui, rect);
         }
-        // Its place is known before it is decoded.
+        // The size is known before the picture is decoded.
         None => {
             ui.painter().rect_filled(rect, size::RADIUS_SMALL, ui.visuals().faint_bg_color);
         }
@@ -394,7 +395,7 @@ fn fill_ui(ui: &Ui, rect: Rect, role: FillRole, palette: &Palette) {
 }
 
 fn task_ui(ui: &Ui, done: bool, at: Pos2, palette: &Palette) {
-    /// A tick, in shares of its box.
+    /// The corners of a check mark, as shares of its box.
     const TICK: [Vec2; 3] = [Vec2::new(0.24, 0.54), Vec2::new(0.43, 0.72), Vec2::new(0.76, 0.30)];
     let rect = Rect::from_min_size(at, Vec2::splat(prose::TASK));
     let (fill, edge) = if done { (palette.accent, palette.accent) } else { (theme::CLEAR, palette.ink_faint) };

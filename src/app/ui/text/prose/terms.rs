@@ -1,4 +1,4 @@
-//! The terms of the glossary in a document: words and formulas that say what they mean.
+//! The glossary terms in a document: words and formulas that have a definition.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use attune_view::view_model::glossary::GlossaryModel;
 
 use super::document::{ProseDocument, Style, TermInText, TextBlock, TextRun};
 
-/// Marks every term of a document, but not in headings, code and links.
+/// Marks every term in a document, except in headings, code and links.
 pub fn mark(document: &mut ProseDocument, glossary: &GlossaryModel) {
-    /// A heading below this level is within a section.
+    /// Headings below this level do not begin a section.
     const SECTION: usize = 2;
     let begins = |block: &TextBlock| matches!(block, TextBlock::Heading(level, _) if *level <= SECTION);
     let is_section = document.blocks.iter().any(begins);
@@ -57,7 +57,7 @@ impl Marker<'_> {
         *runs = marked;
     }
 
-    /// Each term becomes a run of its own.
+    /// Splits a text so that each term becomes a run of its own.
     fn text(&mut self, text: &str, style: &Style, out: &mut Vec<TextRun>) {
         let mut end = 0;
         let mut push = |text: &str, named| {
@@ -76,7 +76,8 @@ impl Marker<'_> {
     }
 }
 
-/// The name of a control or a panel, such as *Weights*: in italics, with a capital. It means no term.
+/// Returns whether a text names a control or a panel, such as *Weights*: in italics, with a capital. Such a name is not
+/// a term.
 fn is_control(text: &str, style: &Style) -> bool {
     style.emphasis && text.starts_with(char::is_uppercase)
 }
@@ -97,7 +98,7 @@ mod tests {
         GlossaryModel::of(parse("g", text, None).expect("no issues"), &[], Path::new("a.ron"))
     }
 
-    /// The terms in order: `+` where first.
+    /// Returns the marked terms in order, with `+` for a first mention.
     fn marks(markdown: &str) -> Vec<String> {
         fn of(blocks: &[TextBlock], out: &mut Vec<String>) {
             for block in blocks {

@@ -1,8 +1,8 @@
-// The heat maps: a table for each head, rows are queries and columns are keys.
+// The heat maps: one table for each head, with queries as rows and keys as columns.
 "use strict";
 
 const Attention = (() => {
-  /** Where there are more heads than this, the maps are those of one layer. */
+  /** The largest number of heads whose maps are all shown; with more heads, only one layer's maps are. */
   const ALL_SHOWN = 8;
 
   function create(root, state) {
@@ -84,7 +84,7 @@ const Attention = (() => {
     const hasAll = data.heads.length <= ALL_SHOWN;
     const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || blockOf(head) === blockOf(state.head));
 
-    /** A choice of the layer whose maps are shown. */
+    /** Returns a control that chooses the layer whose maps are shown. */
     function layerChoice() {
       const label = element("label", "Layer ", "layer-choice");
       const choice = document.createElement("select");
@@ -128,7 +128,7 @@ const Attention = (() => {
       look();
     }
 
-    /** Marks the chosen cell, and the row and column of the word under the pointer. */
+    /** Marks the chosen cell, and the row and column of the hovered word. */
     function look() {
       const { hovered } = state;
       for (const { head, cells, rows, columns, queriesSide, keysSide } of maps) {
@@ -144,7 +144,8 @@ const Attention = (() => {
         cells.forEach((row, i) =>
           row.forEach((cell, j) => {
             cell.classList.toggle("chosen", isChosen(i, j));
-            // One cell of each map is in the order of Tab: the chosen one, or else the first of the chosen word.
+            // The Tab key reaches one cell of each map: the chosen one, or else the first in the row of the chosen
+            // word.
             const isEntry = head === state.head && state.key !== null ? isChosen(i, j) : i === Math.min(state.query, cells.length - 1) && j === 0;
             cell.tabIndex = isEntry ? 0 : -1;
           }),

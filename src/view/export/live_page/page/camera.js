@@ -1,31 +1,32 @@
-// The camera of the stage: the program's geometry (src/app/stage/camera.rs and projection.rs), in CSS pixels and units
-// of the scene, so that a point lies where the program puts it. The scene is a ball of radius 1.
+// The camera of the stage, with the same geometry as the program's (src/app/stage/camera.rs and projection.rs), in CSS
+// pixels and scene units, so that points have the same positions. The scene is a ball of radius 1.
 "use strict";
 
 const Camera = (() => {
   const FIELD_OF_VIEW = (40 * Math.PI) / 180;
   const PITCH_LIMIT = Math.PI / 2 - 1e-4;
-  /** Radians that a drag of one pixel turns, and scrolled pixels that zoom by a factor of e. */
+  /** The angle per pixel of a drag, in radians. */
   const ORBIT_SPEED = 0.008;
+  /** The scrolled pixels that zoom by a factor of e. */
   const ZOOM_SCALE = 300;
   const DISTANCE = [0.08, 40];
   const HOME = { yaw: 0.42, pitch: 0.26 };
-  /** Room around the scene at home, across and upwards. */
+  /** The size of the home view relative to the scene, horizontally and vertically. */
   const MARGIN = [1.25, 1.3];
-  /** Pixels of a drag by which a flat view that it tilts has its whole perspective. */
+  /** The length of a drag, in pixels, after which a flat view that it tilts has full perspective. */
   const TILTED = 200;
   const NEAR_SHARE = 0.02;
-  /** How much smaller and larger a disc is seen far away and near. */
+  /** The range of a disc's scale, for distant and near points. */
   const RADIUS_LIMITS = [0.62, 1.7];
 
   const clamp = (x, [least, most]) => Math.min(Math.max(x, least), most);
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
   const plus = (a, b, factor = 1) => [a[0] + b[0] * factor, a[1] + b[1] * factor, a[2] + b[2] * factor];
 
-  /** Half the height that is seen at distance 1; a view taller than wide has the field of view across. */
+  /** Returns half the visible height at distance 1. In a view taller than wide, the field of view is horizontal. */
   const halfHeight = (aspect) => Math.tan(FIELD_OF_VIEW / 2) / Math.min(aspect, 1);
 
-  /** Directions of a pose on the screen: to the right, up, and towards the eye. */
+  /** Returns the screen directions of a pose: right, up, and towards the eye. */
   function directions({ yaw, pitch }) {
     const backwards = [Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch), Math.cos(yaw) * Math.cos(pitch)];
     const right = [Math.cos(yaw), 0, -Math.sin(yaw)];
@@ -37,7 +38,7 @@ const Camera = (() => {
     return { right, up, backwards };
   }
 
-  /** From where to where points reach along a direction. In coarse steps, so that home does not jitter. */
+  /** Returns the range of points along a direction, rounded outwards in coarse steps, so that the home view does not jitter. */
   function reach(points, direction) {
     const [STEP, MOST, SMALLEST] = [0.0625, 12, 0.2];
     const along = points.map((point) => dot(point, direction));
@@ -48,7 +49,7 @@ const Camera = (() => {
     return [step(least - room, Math.floor), step(most + room, Math.ceil)];
   }
 
-  /** Whether points lie within the reach of others, as home sees both, in space and in 2D. */
+  /** Returns whether the home view of `outer` also covers `inner`, in 3D and in 2D. */
   function holds(outer, inner) {
     const ROUNDING = 1e-4;
     return [HOME, { yaw: 0, pitch: 0 }].every((side) =>
@@ -59,12 +60,12 @@ const Camera = (() => {
     );
   }
 
-  /** The pose that shows all points as large as the view allows, from a little above; in 2D from the front. */
+  /** Returns the pose that shows all points as large as possible, slightly from above, or from the front in 2D. */
   function home(points, aspect, isFlat) {
     const pose = { yaw: isFlat ? 0 : HOME.yaw, pitch: isFlat ? 0 : HOME.pitch, perspective: isFlat ? 0 : 1 };
     const { right, up, backwards } = directions(pose);
     const height = halfHeight(aspect);
-    // The middle along a side, and the depth of the eye from which all is within the slope.
+    // Returns the middle along a side, and the distance at which everything is within the field of view.
     const seen = (side, slope) => {
       const leaning = [0, 1, 2].map((axis) => backwards[axis] * slope * pose.perspective);
       const [most, least] = [1, -1].map((sign) => reach(points, plus(leaning, side, sign))[1]);
@@ -78,7 +79,7 @@ const Camera = (() => {
     return { ...pose, target, distance: clamp(Math.max(across, upwards) - z * pose.perspective, DISTANCE) };
   }
 
-  /** The projection of a pose onto a view of `width` by `height`: from a point to its place, or null behind the eye. */
+  /** Returns the projection of a pose onto a view of `width` by `height`: from a point to its position, or null behind the eye. */
   function view({ target, yaw, pitch, distance, perspective }, width, height) {
     const { right, up, backwards } = directions({ yaw, pitch });
     const eye = plus(target, backwards, distance);
@@ -100,7 +101,7 @@ const Camera = (() => {
     };
   }
 
-  /** Turns around the target. A flat view tilts into space: the longer the drag, the more perspective it has. */
+  /** Turns around the target. A flat view tilts into 3D, with more perspective the longer the drag. */
   const orbit = (pose, dx, dy) => ({
     ...pose,
     yaw: (pose.yaw - dx * ORBIT_SPEED) % (2 * Math.PI),
@@ -108,14 +109,14 @@ const Camera = (() => {
     perspective: Math.min(pose.perspective + Math.hypot(dx, dy) / TILTED, 1),
   });
 
-  /** Moves with the pointer: what lies at the target's depth stays under it. */
+  /** Moves the target so that points at its depth follow the pointer. */
   function pan(pose, dx, dy, width, height) {
     const { right, up } = directions(pose);
     const units = (2 * pose.distance * halfHeight(width / height)) / height;
     return { ...pose, target: plus(plus(pose.target, up, dy * units), right, -dx * units) };
   }
 
-  /** Zooms by scrolled pixels; what lies under the cursor, in [−1, 1] with y up, stays there. */
+  /** Zooms by scrolled pixels; the point under the cursor, in [−1, 1] with y up, stays in place. */
   function zoom(pose, scroll, [x, y], aspect) {
     const { right, up } = directions(pose);
     const distance = clamp(pose.distance * Math.exp(-scroll / ZOOM_SCALE), DISTANCE);

@@ -1,4 +1,4 @@
-// The notebook's cells that live in the page: stage cells, sliders, predictions.
+// The interactive cells of the page: stage cells, sliders and predictions.
 "use strict";
 
 const Cells = (() => {
@@ -12,7 +12,7 @@ const Cells = (() => {
   const wordsOf = (cell, { data }) => data.rowsOf(data.sentences[cell.sentence].join(" "));
   const isShown = (cell, state) => wordsOf(cell, state).join() === state.words.join();
 
-  /** Shows a stage cell's sentence, and plays its way once. */
+  /** Shows a stage cell's sentence, and plays its movement once. */
   function showStage(cell, state, stage) {
     const { actions } = state;
     const words = wordsOf(cell, state);
@@ -37,7 +37,7 @@ const Cells = (() => {
     section.append(box);
   }
 
-  /** The stage follows the reader: it shows the last stage cell that has come above the middle of the window. */
+  /** Makes the stage follow the reader: it shows the last stage cell that has passed the middle of the window. */
   function follow(cells, state, stage) {
     if (!("IntersectionObserver" in window)) return;
     let shown = cells[0];
@@ -45,7 +45,7 @@ const Cells = (() => {
       (entries) => {
         for (const { isIntersecting, target } of entries) {
           const found = cells.find(({ section }) => section === target);
-          // A sentence of the reader's own stays until the reader asks for another.
+          // The reader's own sentence stays until the reader asks for another.
           if (!isIntersecting || found === shown || state.isOwn) continue;
           shown = found;
           showStage(found.cell, state, stage);
@@ -103,7 +103,7 @@ const Cells = (() => {
     show();
   }
 
-  /** A prediction is made first, and then the model's answer is shown. */
+  /** Creates a prediction, which shows the model's answer after the reader has chosen one. */
   function predictCell(cell, section, state, say) {
     const answer = section.querySelector("template");
     const list = section.querySelector("ul.choices");
@@ -146,14 +146,14 @@ const Cells = (() => {
     list.classList.add("still");
   }
 
-  /** Digits of a value beside a check. */
+  /** Formats a value beside a check. */
   function told(x) {
     if (typeof x === "number") return Provenance.written(x);
     if (Code.isTensor(x)) return Array.from(x.data.slice(0, 8), Provenance.written).join(", ");
     return x === undefined || x === null ? "" : String(x);
   }
 
-  /** An exercise that is done by turning the model: checked again with every change. */
+  /** Creates an exercise that is solved by changing the model, and checked after every change. */
   function exerciseCell(cell, section, state, say) {
     const box = element("div", "", "checked");
     box.setAttribute("aria-label", "The state of the exercise");

@@ -1,17 +1,17 @@
-// Checks of exercises that are done without code: a small part of the language of code cells, over the live tensors.
-// It reads what lessons' checks are made of: numbers, words, tensors and their entries, `let`, `if`, `for`, comparisons,
-// arithmetic with `@`, and the functions below. Whatever it reads comes to what the program makes of it; the rest it
-// refuses in words.
+// Checks of exercises that are solved without code: an interpreter for the part of the code cells' language that
+// lessons use in checks, over the live tensors: numbers, words, tensors and their entries, `let`, `if`, `for`,
+// comparisons, arithmetic with `@`, and the functions below. It gives the same results as the program, and refuses
+// everything else with a message.
 "use strict";
 
 const Code = (() => {
-  /** Steps of one piece of code: a check takes some hundreds. */
+  /** The largest number of steps for one piece of code; a check needs some hundreds. */
   const STEPS_MAX = 200000;
-  /** Entries that they may work out: a check takes some thousands. */
+  /** The largest number of entries to compute; a check needs some thousands. */
   const ENTRIES_MAX = 5000000;
   let entries = 0;
 
-  /** Counts entries before they are worked out. */
+  /** Counts entries before they are computed. */
   function charge(count) {
     entries += count;
     if (!(entries <= ENTRIES_MAX)) throw new Error("the check takes too long");
@@ -19,10 +19,10 @@ const Code = (() => {
 
   const TOKEN = /\s+|\/\/[^\n]*|(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|("(?:[^"\\]|\\.)*"|`[^`]*`)|([A-Za-z_]\w*)|(\.\.=?|&&|\|\||[=!<>+\-*/]=|[-+*/%@=<>!()[\]{};,.])/gy;
   const ESCAPES = { n: "\n", t: "\t", r: "\r", '"': '"', "\\": "\\" };
-  /** Words of the language that this part of it does not have. */
+  /** Keywords of the language that this interpreter does not support. */
   const UNREAD = ["fn", "return", "throw", "while", "loop", "do", "switch", "break", "continue", "const", "import", "try", "in", "and", "or", "not"];
 
-  /** The text between quotes. */
+  /** Returns the text between quotes. */
   function quoted(text) {
     if (text.startsWith("`")) {
       if (text.includes("${")) throw new Error("texts with code in them are not read here");
@@ -34,7 +34,7 @@ const Code = (() => {
     });
   }
 
-  /** A whole number, as a bigint, or one with a fraction. */
+  /** Reads a whole number as a bigint, and another number as a double. */
   function numeral(text) {
     return /^\d+$/.test(text) ? whole(BigInt(text)) : Number(text);
   }
@@ -59,13 +59,13 @@ const Code = (() => {
     throw new Error(`${name} is not read here`);
   }
 
-  /** How tightly operators bind. */
+  /** The precedence of operators. */
   const BINDS = { "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "..": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7, "@": 7 };
 
-  /** Statements after which no semicolon is needed. */
+  /** Statements that need no semicolon after them. */
   const ENDS_ITSELF = ["block", "if", "for"];
 
-  /** A syntax tree as nested arrays: an operation, then its operands. */
+  /** Parses a text into a syntax tree of nested arrays: an operation, then its operands. */
   function parse(text) {
     const all = tokens(text);
     let at = 0;
@@ -81,18 +81,18 @@ const Code = (() => {
         if (take(";")) continue;
         const next = statement();
         statements.push(next);
-        // Only what stands last, without a semicolon, is the block's value.
+        // Only a last statement without a semicolon gives the block its value.
         if (peek(";")) statements.push(["nothing"]);
         else if (!ENDS_ITSELF.includes(next[0]) && at < all.length && !peek("}")) throw new Error(`expected ; before ${all[at].value}`);
       }
       if (!isWhole) need("}");
       else if (at < all.length) throw new Error(`unexpected ${all[at].value}`);
-      // A text that ends with a semicolon comes to its last value all the same.
+      // A whole text has the value of its last statement even if a semicolon follows.
       while (statements.length > 1 && isWhole && statements[statements.length - 1][0] === "nothing") statements.pop();
       return [isWhole ? "whole" : "block", statements];
     }
 
-    /** The name that a statement gives. */
+    /** Reads the name that a statement defines. */
     function given() {
       const token = all[at++];
       if (!token || token.kind !== "name") throw new Error("expected a name");
@@ -125,7 +125,7 @@ const Code = (() => {
         const sign = all[at++].value;
         const isOpen = sign === ".." && (peek("]") || peek(","));
         left = [sign, left, isOpen ? null : expression(BINDS[sign])];
-        // Both sides, as a side that is never reached is read all the same.
+        // Both sides are checked, because the program also checks a side that is never evaluated.
         if (sign === "&&" || sign === "||") left.slice(1).forEach(checkTruth);
       }
       return left;
@@ -193,21 +193,21 @@ const Code = (() => {
     return block(true);
   }
 
-  // A value is a whole number, as a bigint; a number, a text, true or false, a list, a range, or a tensor: its shape, its
-  // numbers row by row, and the names of each axis's entries, or null.
+  // A value is a whole number (a bigint), a number, a text, true or false, a list, a range, or a tensor: its shape, its
+  // numbers row by row, and for each axis the names of its entries or null.
   const tensor = (shape, data, names = shape.map(() => null)) => ({ shape, data, names });
   const isTensor = (x) => x !== null && typeof x === "object" && Array.isArray(x.shape);
   const size = (shape) => shape.reduce((a, b) => a * b, 1);
   const scalar = (x) => (x.shape.length === 0 ? x.data[0] : x);
 
   const WHOLE_MAX = 2n ** 63n - 1n;
-  /** A whole number within the program's limits. */
+  /** Returns a whole number, or throws if it exceeds the program's limits. */
   function whole(x) {
     if (x > WHOLE_MAX || x < -WHOLE_MAX - 1n) throw new Error("a whole number is too large");
     return x;
   }
 
-  /** The kind of a value by a letter, as the table of functions has it. */
+  /** Returns the type of a value as a letter, as in the table of functions. */
   function kindOf(x) {
     if (isTensor(x)) return "T";
     if (Array.isArray(x)) return "l";
@@ -217,7 +217,7 @@ const Code = (() => {
   const named = (...values) => values.map((x) => KINDS[kindOf(x)]).join(" and ");
   const isNumber = (x) => typeof x === "bigint" || typeof x === "number";
 
-  /** The axes of two tensors that go entry by entry: a first axis that is missing, or one of length 1, is repeated. */
+  /** Returns the common axes of two tensors in an entrywise operation: a missing first axis, or one of length 1, is repeated. */
   function commonAxes(a, b) {
     const rank = Math.max(a.shape.length, b.shape.length);
     const axis = (x, i) => {
@@ -236,7 +236,7 @@ const Code = (() => {
   const isSameList = (a, b) => a === b || (a !== null && b !== null && a.length === b.length && a.every((x, i) => x === b[i]));
   const commonNames = (a, b) => (a === null ? b : b === null || isSameList(a, b) ? a : null);
 
-  /** Entry by entry. */
+  /** Applies a function to each pair of entries. */
   function each(a, b, with_) {
     const of_ = (x) => (isTensor(x) ? x : tensor([], [Number(x)]));
     const [left, right] = [of_(a), of_(b)];
@@ -266,19 +266,19 @@ const Code = (() => {
   }
 
   const map = (x, f) => tensor(x.shape, Array.from(x.data, f), x.names);
-  /** A function of a number, of each entry of a tensor. */
+  /** Makes a function of a number into one that also applies to each entry of a tensor. */
   const entrywise = (f) => ({ T: (x) => map(x, f), n: (x) => f(Number(x)) });
 
-  /** Rows of the last axis. */
+  /** Returns the rows of the last axis. */
   function rowsOf(x) {
     const width = x.shape[x.shape.length - 1];
     return Array.from({ length: size(x.shape.slice(0, -1)) }, (_, i) => Array.from(x.data.slice(i * width, (i + 1) * width)));
   }
 
-  /** A number for each row. */
+  /** Makes a function of a row into one that reduces each row of a tensor to a number. */
   const reduced = (f) => ({ T: (x) => scalar(tensor(x.shape.slice(0, -1), rowsOf(x).map(f), x.names.slice(0, -1))) });
 
-  /** a @ b, where vectors have one axis. */
+  /** Returns a @ b; vectors have one axis. */
   function product(a, b) {
     const [left, right] = [a.shape.length === 1 ? [1, ...a.shape] : a.shape, b.shape.length === 1 ? [...b.shape, 1] : b.shape];
     const [n, k, m] = [left[0], left[1], right[1]];
@@ -297,7 +297,7 @@ const Code = (() => {
     return scalar(tensor(shape, data, names));
   }
 
-  /** The place of a word on an axis. One that stands there several times is told apart by a number: apple1. */
+  /** Returns the index of a word on an axis. A word that occurs several times is identified by a number: apple1. */
   function placeOf(names, word) {
     const plain = (label) => label.replace(/[₀-₉]/g, (digit) => "₀₁₂₃₄₅₆₇₈₉".indexOf(digit));
     const all = names || [];
@@ -307,14 +307,14 @@ const Code = (() => {
     return place;
   }
 
-  /** The place of a number on an axis, from its end where it is negative. */
+  /** Returns the index of a number on an axis; a negative number counts from the end. */
   function placeAt(length, at) {
     const place = Number(at < 0n ? BigInt(length) + at : at);
     if (!(place >= 0 && place < length)) throw new Error(`there is no ${at}`);
     return place;
   }
 
-  /** The places on an axis that an index names. */
+  /** Returns the indices on an axis that an index expression selects. */
   function picked(length, names, pick) {
     switch (kindOf(pick)) {
       case "s":
@@ -333,7 +333,7 @@ const Code = (() => {
 
   const ALL = { from: 0n, to: null };
 
-  /** Entries by place, name or range; of a single head, the head need not be said. */
+  /** Indexes a tensor by position, name or range; if there is only one head, its index may be left out. */
   function index(x, given) {
     if (Array.isArray(x) && given.length === 1 && kindOf(given[0]) === "i") return x[placeAt(x.length, given[0])];
     if (!isTensor(x)) throw new Error(`${named(x)} has no such entries`);
@@ -350,7 +350,7 @@ const Code = (() => {
   }
 
   const norm = (row) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
-  /** Of two vectors; 0 where one is zero. */
+  /** Returns the cosine of two vectors, or 0 if one is zero. */
   function cosine(a, b) {
     if (a.shape.length !== 1 || b.shape.length !== 1 || a.shape[0] !== b.shape[0]) throw new Error("cosine is of two vectors of one length");
     const lengths = norm(a.data) * norm(b.data);
@@ -368,7 +368,7 @@ const Code = (() => {
   }
   const filledWith = (x) => ({ i: (n) => filled([n], () => x), ii: (n, m) => filled([n, m], () => x) });
 
-  /** The numbers of a list or a vector. */
+  /** Returns the numbers of a list or a vector. */
   function numbers(list) {
     if (isTensor(list) && list.shape.length === 1) return Array.from(list.data);
     if (!Array.isArray(list) || !list.every(isNumber)) throw new Error("expected a list of numbers");
@@ -382,10 +382,10 @@ const Code = (() => {
     return tensor([all.length, width], all.flat());
   }
 
-  /** From here on all numbers are whole. */
+  /** The number from which every double is a whole number. */
   const WHOLE = 2 ** 52;
 
-  /** A number to so many digits behind the point, or before it where they are negative; halves away from 0. */
+  /** Rounds a number to so many decimals, or to tens and hundreds for a negative count; halves are rounded away from 0. */
   function rounded(x, digits) {
     const scale = 10 ** Math.min(Math.abs(digits), 308);
     const scaled = digits < 0 ? x / scale : x * scale;
@@ -394,7 +394,7 @@ const Code = (() => {
     return digits < 0 ? nearest * scale : nearest / scale;
   }
 
-  /** NaN is largest: no number hides it. */
+  /** Returns the larger number; NaN counts as largest, so that it is not hidden. */
   const larger = (a, b) => (Number.isNaN(a) || a > b ? a : b);
   const smaller = (a, b) => -larger(-a, -b);
   const extreme = (of, end, ofWhole) => ({
@@ -422,9 +422,7 @@ const Code = (() => {
     return tensor([m, n], Array.from({ length: n * m }, (_, at) => x.data[(at % n) * m + Math.floor(at / n)]), [x.names[1], x.names[0]]);
   }
 
-  /**
-   * The functions by the kinds of what they take, as `kindOf` names them; `n` is any number.
-   */
+  /** The functions by the types of their arguments, named as in `kindOf`; `n` is any number. */
   const FUNCTIONS = {
     max: extreme(larger, -Infinity, (a, b) => a > b),
     min: extreme(smaller, Infinity, (a, b) => a < b),
@@ -468,7 +466,7 @@ const Code = (() => {
     "%": { whole: (a, b) => a % b, real: (a, b) => a % b },
   };
 
-  /** Whole numbers stay whole; tensors go entry by entry; texts can be joined. */
+  /** Applies an arithmetic operator: whole numbers stay whole, tensors are computed entrywise, and texts can be joined. */
   function computed(sign, a, b) {
     const of_ = ARITHMETIC[sign];
     const kinds = kindOf(a) + kindOf(b);
@@ -482,7 +480,7 @@ const Code = (() => {
     throw new Error(`${sign} is not of ${named(a, b)}`);
   }
 
-  /** How much larger the first number is, as a share of the larger one: numbers that rounding alone tells apart are equal. */
+  /** Returns the relative difference of two numbers. Numbers that differ only by rounding count as equal. */
   function excess(a, b) {
     const [x, y] = [Number(a), Number(b)];
     return (x - y) / (x * y === 0 ? 1 : Math.max(Math.abs(x), Math.abs(y)));
@@ -490,7 +488,7 @@ const Code = (() => {
 
   const isWhole = (a, b) => typeof a === "bigint" && typeof b === "bigint";
 
-  /** By value: tensors with their names, lists part by part; NaN is not itself. */
+  /** Compares by value: tensors with their names, lists item by item; NaN is not equal to itself. */
   function isEqual(a, b) {
     if (isNumber(a) && isNumber(b)) return isWhole(a, b) ? a === b : Math.abs(excess(a, b)) <= Number.EPSILON;
     if (kindOf(a) !== kindOf(b)) return false;
@@ -512,7 +510,7 @@ const Code = (() => {
     ">": (a, b) => excess(a, b) > Number.EPSILON,
     "<=": (a, b) => excess(b, a) > -Number.EPSILON,
     ">=": (a, b) => excess(a, b) > -Number.EPSILON,
-    // Nothing can be said of NaN, neither this.
+    // Comparisons with NaN are false, including this one.
     "!=": (a, b) => Math.abs(excess(a, b)) > Number.EPSILON,
   };
 
@@ -529,7 +527,7 @@ const Code = (() => {
     return x;
   }
 
-  /** Names, block within block: what a block names is gone after it. */
+  /** Nested scopes of names: a name defined in a block is removed at the block's end. */
   class Scope {
     constructor(names, outer = null) {
       Object.assign(this, { names, outer });
@@ -540,13 +538,13 @@ const Code = (() => {
     }
   }
 
-  /** Runs a tree with these names; `live` finds a name that no `let` has given. */
+  /** Runs a syntax tree with these names; `live` looks up a name that no `let` has defined. */
   function run(tree, names, live) {
     let steps = 0;
     entries = 0;
     let scope = new Scope(names);
 
-    /** Works something out in a block of its own. */
+    /** Evaluates something in a scope of its own. */
     function within(inner, work) {
       const outer = scope;
       scope = new Scope(inner, outer);
@@ -570,7 +568,7 @@ const Code = (() => {
       for (let i = range.from; i < range.to; i++) within(new Map([[name, i]]), () => value(body));
     }
 
-    /** The number of an end of a range. */
+    /** Returns the value of a range's end. */
     function end(node) {
       const found = value(node);
       if (typeof found !== "bigint") throw new Error(`a range goes to a whole number, not ${named(found)}`);
@@ -626,7 +624,7 @@ const Code = (() => {
         case "index":
           return index(value(a), b.map(value));
         case "call":
-          // What is only shown need not be computed.
+          // A value that is only displayed need not be computed.
           return a === "show" || a === "print" ? undefined : call(a, b.map(value));
         case "@":
           return call("dot", [value(a), value(b)]);
@@ -639,7 +637,7 @@ const Code = (() => {
 
   const of = ({ rows: n, cols: m, data }, names) => tensor([n, m], Array.from(data), names);
 
-  /** The live tensors by their names in code: of the present pass. */
+  /** Returns a look-up of the current pass's tensors by their names in code. */
   function liveNames(state) {
     const { data, model } = state;
     const [tokens, sources] = [state.labels, state.sourceLabels];
@@ -672,7 +670,7 @@ const Code = (() => {
     };
   }
 
-  /** An exercise as it stands: of each case whether it is right, its value, and what that is to be. */
+  /** Checks an exercise. Returns for each case whether it is right, its value, and the expected value. */
   function tried({ cases, check, value, expected }, state) {
     const live = liveNames(state);
     return (cases.length > 0 ? cases : [""]).map((setup) => {
@@ -690,7 +688,7 @@ const Code = (() => {
     });
   }
 
-  /** What a text comes to over the live tensors; a fault of what it is not, or of what is not read. */
+  /** Evaluates a text over the live tensors; throws an error if it is wrong or not supported. */
   const evaluate = (text, state) => run(parse(text), new Map(), liveNames(state));
 
   return { tried, evaluate, isTensor };

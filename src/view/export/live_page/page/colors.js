@@ -1,16 +1,16 @@
-// Colours by what they mean, as in the program: those of the style sheet, which knows both themes.
+// Colours by meaning, as in the program. They are taken from the style sheet, which has both themes.
 "use strict";
 
 const Colors = (() => {
-  /** As many as the style sheet has; further ones begin again. */
+  /** The number of colours in the style sheet for groups and for heads; further ones repeat them. */
   const [GROUPS, HEADS] = [8, 6];
-  /** Spreads small weights, where the eye has to tell them apart. */
+  /** An exponent that spreads small weights, which the eye must tell apart. */
   const SPREAD = 0.7;
   let found = {};
   let readable = {};
   let fainter = {};
 
-  /** Reads the style sheet's colours again, after the theme has changed. */
+  /** Reads the colours of the style sheet again, after a change of the theme. */
   function refresh() {
     const style = getComputedStyle(document.documentElement);
     const value = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -29,23 +29,23 @@ const Colors = (() => {
 
   const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-  /** From one colour to another. */
+  /** Interpolates between two colours. */
   function mix(a, b, share) {
     const [from, to] = [channels(a), channels(b)];
     return "#" + from.map((x, i) => Math.round(x + (to[i] - x) * share).toString(16).padStart(2, "0")).join("");
   }
 
-  /** A weight in [0, 1]: from the surface to the head's hue. */
+  /** Returns the colour of a weight in [0, 1], from the surface to the head's hue. */
   const weight = (index, share) => mix(found.raised, head(index), Math.pow(Math.min(Math.max(share, 0), 1), SPREAD));
 
-  /** A cell of a vector, the fuller the larger its number's share of the largest, in [0, 1]; it is seen at 0 too. */
+  /** The least opacity of a vector's cell, so that it is visible even at 0. */
   const FAINTEST = 0.12;
   const cell = (name, share) => mix(found.surface, found[name], FAINTEST + (1 - FAINTEST) * Math.min(share, 1));
 
-  /** A number in [−1, 1]: purple through the surface to green. */
+  /** Returns the colour of a number in [−1, 1], from purple through the surface to green. */
   const diverging = (x) => mix(found.raised, x < 0 ? found.negative : found.positive, Math.min(Math.abs(x), 1));
 
-  /** Relative luminance as WCAG counts it. */
+  /** Returns the relative luminance, as defined by WCAG. */
   function luminance(hex) {
     const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
     const [r, g, b] = channels(hex).map((x) => linear(x / 255));
@@ -54,11 +54,11 @@ const Colors = (() => {
 
   const contrast = (a, b) => Math.max(luminance(a), luminance(b)) / Math.min(luminance(a), luminance(b));
 
-  /** Ink that can be read on a fill. */
+  /** Returns an ink that can be read on a fill. */
   const inkOn = (fill) => (contrast("#ffffff", fill) >= contrast("#161513", fill) ? "#ffffff" : "#161513");
 
-  /** Text in a colour on the stage, moved towards the ink as far as 4.5 : 1 needs; kept, since it is asked for in every frame. */
   const [TEXT_CONTRAST, STEPS] = [4.5, 16];
+  /** Returns a text colour for the stage, moved towards the ink until it has enough contrast. Cached, for every frame needs it. */
   function legible(color) {
     if (!readable[color]) {
       const all = Array.from({ length: STEPS + 1 }, (_, step) => mix(color, found.ink, step / STEPS));
@@ -67,8 +67,8 @@ const Colors = (() => {
     return readable[color];
   }
 
-  /** A colour that steps back towards the stage. */
   const TOWARDS_STAGE = 0.45;
+  /** Returns a colour moved towards the stage's. */
   const faint = (color) => fainter[color] || (fainter[color] = mix(color, found.stage, TOWARDS_STAGE));
 
   return { HEADS, refresh, of, word, token, head, weight, cell, diverging, inkOn, legible, faint };

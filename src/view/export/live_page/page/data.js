@@ -2,20 +2,20 @@
 "use strict";
 
 const Data = (() => {
-  /** Numbers of a Base64 text, in double precision. */
+  /** Decodes the numbers of a Base64 text, in double precision. */
   function numbers(text) {
     const letters = atob(text);
     const bytes = new Uint8Array(letters.length);
     for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-    // Every browser's machine is little-endian.
+    // Browsers run only on little-endian machines.
     return new Float64Array(new Float32Array(bytes.buffer));
   }
 
   const matrixOf = ({ shape, numbers: text }) => ({ rows: shape[0], cols: shape[1], data: numbers(text) });
 
   /**
-   * The learner's changes of the pass as the program saves them, but that a mask is "none", "causal" or a table, frozen
-   * weights are rows of numbers, and what is unchanged is null.
+   * Converts the learner's changes from the program's saved form to the engine's: a mask is "none", "causal" or a
+   * table, frozen weights are rows of numbers, and what is unchanged is null.
    */
   function changesOf({ heads, mask, edges, patch, ...rest }) {
     const all = (list) => (typeof list === "string" ? Array.from(numbers(list.slice("f32:".length))) : list);
@@ -34,10 +34,10 @@ const Data = (() => {
     };
   }
 
-  /** Settings that the trace leaves out where they are the usual ones. */
+  /** The settings that the trace leaves out if they have these usual values. */
   const USUAL_EPSILON = 1e-5;
 
-  /** The lesson, with its model, as the engine takes it. */
+  /** Reads the page's data, with the model in the engine's form. */
   function read(text) {
     const data = JSON.parse(text);
     const { config } = data;
@@ -56,10 +56,10 @@ const Data = (() => {
     const rowOf = new Map(data.vocabulary.map((word, index) => [word, index]));
     const rowOfWord = (word) => (rowOf.has(word) ? rowOf.get(word) : rowOf.get(word.toLowerCase()));
     const pieces = data.pieces && Pieces.reader(data.pieces, data.pair_mark, rowOf);
-    /** The segments of the sentences that were read, by their rows. */
+    /** The segments of the sentences that were read, by their arrays of rows. */
     const segments = new WeakMap([[data.sentence, data.segments]]);
     const segmentsOf = (words) => segments.get(words) || null;
-    /** Rows of a text's words or pieces; undefined for a word that the model does not know. */
+    /** Returns the vocabulary rows of a text's words or pieces; undefined for a word that the model does not know. */
     function rowsOf(text) {
       if (!pieces) return text.split(/\s+/).filter(Boolean).map(rowOfWord);
       const found = pieces(text);
@@ -76,7 +76,7 @@ const Data = (() => {
       classWords: data.classes.map((name) => rowOf.get(name)),
       rewriter: data.rewriter,
     };
-    // What a reset goes back to; an edit copies the one tensor.
+    // The values for a reset. Editing a tensor copies only that tensor.
     const trained = { ...model, parameters: { ...model.parameters } };
     Object.assign(model.parameters, tensors(data.changed));
     const projection = {

@@ -1,6 +1,6 @@
-// The forward pass of one sentence in plain loops and double precision.
+// The forward pass of one sentence, in plain loops and double precision.
 //
-// The definitions and their names are those of src/engine/numerics/reference in attune's source; rows are tokens:
+// Definitions and names are those of src/engine/numerics/reference in attune's source; rows are tokens:
 //
 //   X = E[words] + P[positions]
 //   S = Q Kᵀ / (√d_k · τ) + B[j − i] / τ     scores: −∞ where query i does not see key j; a bound c holds the first term:
@@ -10,13 +10,13 @@
 //   Y = X + Σ_h M_h W_O^h + b_O              a block's sum; norms and a feed-forward layer around it as the model has them
 //   Z = Y W + b                              logits
 //
-// A *model* is what `Data.read` makes of the page's data; *changes* are the reader's, and leave the model alone:
-// `{ temperature, scale, mask, heads, edges, patch }`, each null or missing where nothing is changed. A head is "Live", "Off",
-// "Uniform", "Mean", `{ Gain: 0.5 }` or `{ Frozen: rows }`.
+// A *model* is what `Data.read` returns for the page's data. *Changes* are the reader's interventions, which do not
+// modify the model: `{ temperature, scale, mask, heads, edges, patch }`, each null or missing where nothing is changed.
+// A head is "Live", "Off", "Uniform", "Mean", `{ Gain: 0.5 }` or `{ Frozen: rows }`.
 "use strict";
 
 const Engine = (() => {
-  /** A matrix: rows one after another in `data`. `entry(i, j)` gives its numbers. */
+  /** Creates a matrix with rows one after another in `data`. `entry(i, j)` returns its numbers. */
   function matrix(rows, cols, entry) {
     const data = new Float64Array(rows * cols);
     if (entry) {
@@ -51,18 +51,18 @@ const Engine = (() => {
 
   const sum = (a, b) => matrix(a.rows, a.cols, (i, j) => get(a, i, j) + get(b, i, j));
 
-  /** Columns `first` to `first + count` of a matrix. */
+  /** Returns the columns `first` to `first + count` of a matrix. */
   const columns = (a, first, count) => matrix(a.rows, count, (i, j) => get(a, i, first + j));
 
-  // Superscripts of the second block on, as symbols have them: W_Q, W_Q⁽²⁾.
+  // Superscripts for the symbols of later blocks: W_Q, W_Q⁽²⁾.
   const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   const superscript = (block) =>
     block === 0 ? "" : "⁽" + [...String(block + 1)].map((digit) => DIGITS[digit]).join("") + "⁾";
 
-  /** A learned tensor by its symbol and block; undefined where the model has none. */
+  /** Returns a learned tensor by its symbol and block; undefined if the model has none. */
   const tensor = (model, symbol, block = 0) => model.parameters[symbol + superscript(block)];
 
-  /** Y = X W + b; without W it is X itself, without b it is X W. */
+  /** Returns Y = X W + b. Without W, X itself is used; without b, nothing is added. */
   function affine(model, weights, bias, block, x) {
     const w = tensor(model, weights, block);
     if (!w) return x;
@@ -71,15 +71,15 @@ const Engine = (() => {
     return b ? matrix(y.rows, y.cols, (i, j) => get(y, i, j) + b.data[j]) : y;
   }
 
-  /** The mean that a norm takes off: 0 in an RMSNorm. */
+  /** Returns the mean that a norm subtracts: 0 in an RMSNorm. */
   const meanOf = (form, x) => (form.norm_kind === "rms" ? 0 : x.reduce((total, value) => total + value, 0) / x.length);
 
-  /** γ of a norm; some learned numbers are γ − 1. */
+  /** Returns γ of a norm; in some models the learned number is γ − 1. */
   const gainAt = (form, gain, j) => gain.data[j] + (form.norm_gain_from_one ? 1 : 0);
 
   /**
-   * A norm by rows: Y = γ ⊙ (X − μ) / σ + β, with σ² = 1/D Σ_j (x_j − μ)² + ε. An RMSNorm has no μ, and β may be missing. `form`
-   * is what a block or the model says of its norms.
+   * Normalizes each row: Y = γ ⊙ (X − μ) / σ + β, with σ² = 1/D Σ_j (x_j − μ)² + ε. An RMSNorm has no μ, and β may be
+   * missing. `form` has the settings of the block's or the model's norms.
    */
   function norm(form, gain, shift, x) {
     const epsilon = form.norm_epsilon;
@@ -98,7 +98,8 @@ const Engine = (() => {
     return { y, deviations };
   }
 
-  // Terms of the two series of the error function, enough for the last digit of a double on each side of the border.
+  // The number of terms in the two series of the error function. It gives full double precision on both sides of the
+  // boundary.
   const ERF_TERMS = 60;
   const ERF_BORDER = 2.5;
   const ERF_END = 6;
@@ -121,7 +122,7 @@ const Engine = (() => {
     return Math.sign(x) * (1 - Math.exp(-size * size) / (Math.sqrt(Math.PI) * (size + fraction)));
   }
 
-  /** φ(x) of a hidden unit. */
+  /** The activation functions φ(x) of hidden units. */
   const ACTIVATIONS = {
     relu: (x) => Math.max(0, x),
     gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
@@ -131,7 +132,7 @@ const Engine = (() => {
 
   const activated = (name, x) => matrix(x.rows, x.cols, (i, j) => ACTIVATIONS[name](get(x, i, j)));
 
-  /** p_j = exp(s_j − max s) / Σ_k exp(s_k − max s); a row that sees nothing has weights of 0. */
+  /** Returns p_j = exp(s_j − max s) / Σ_k exp(s_k − max s); in a row that sees nothing, all weights are 0. */
   function softmax(scores) {
     const highest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
     if (highest === -Infinity) return Array.from(scores, () => 0);
@@ -140,7 +141,7 @@ const Engine = (() => {
     return powers.map((power) => power / total);
   }
 
-  /** Whether query i sees key j: a mask is "none", "causal", or a table, outside of which all is seen. */
+  /** Returns whether query i sees key j: a mask is "none", "causal", or a table, outside of which everything is visible. */
   function sees(mask, i, j) {
     if (mask === "none") return true;
     if (mask === "causal") return j <= i;
@@ -149,22 +150,22 @@ const Engine = (() => {
 
   const isWithin = ([before, behind], i, j) => (before == null || i - j <= before) && (behind == null || j - i <= behind);
 
-  /** Whether query i sees key j by a layer's own mask and window, [before, behind], in places; null as far as the sentence goes. */
+  /** Returns whether query i sees key j by a layer's own mask and window, [before, behind] in positions; null is unlimited. */
   function seesByItself(config, i, j) {
     const own = config.mask === "custom" ? config.mask_visible : config.mask;
     return sees(own, i, j) && isWithin(config.window || [null, null], i, j);
   }
 
-  /** The first block in which the words of the sentence look at each other. */
+  /** Returns the first block in which the words of the sentence attend to each other. */
   const firstOf = (model) => {
     const own = model.blocks.slice(model.source_blocks);
     return own.find((config) => config.attends_to !== "source") || own[0];
   };
 
   /**
-   * Whether query i sees key j in a block, with the reader's mask where a sentence looks at itself. A table says who sees
-   * whom in the first such block; a pair that it changes there is changed in all of them, and every other pair is as each
-   * block has it. "none" and "causal" take the place of the blocks' masks, and leave their windows.
+   * Returns whether query i sees key j in a block, with the reader's mask applied where a sentence attends to itself. A
+   * table gives the visibility in the first such block; a pair that it changes there is changed in all of them, and
+   * every other pair is as in each block. "none" and "causal" replace the blocks' masks, but not their windows.
    */
   function seesIn(model, config, isOfSource, changes, i, j) {
     if (isOfSource || config.attends_to === "source" || changes.mask == null) return seesByItself(config, i, j);
@@ -173,7 +174,7 @@ const Engine = (() => {
     return asked === seesByItself(firstOf(model), i, j) ? seesByItself(config, i, j) : asked;
   }
 
-  /** What hides a key from a query, as a sentence names it. */
+  /** Returns what hides a key from a query, as the sentences name it. */
   function hiddenBy(config, isOfSource, changes, i, j) {
     const { mask } = changes;
     const isReaders = !isOfSource && config.attends_to !== "source" && mask != null;
@@ -182,12 +183,12 @@ const Engine = (() => {
     return sees(config.mask === "custom" ? config.mask_visible : config.mask, i, j) ? "the window" : "the mask";
   }
 
-  /** c tanh(z / c), where there is a bound c. */
+  /** Returns c tanh(z / c) if there is a bound c, or else z. */
   const heldBelow = (cap, z) => (cap == null ? z : cap * Math.tanh(z / cap));
 
   /**
-   * Queries or keys as the scores take them: normed, each head for itself or all at once, and turned by their places. Column i
-   * and i + r/2 of a head turn together, by t ω_i.
+   * Returns queries or keys as the scores use them: normalized, per head or all at once, and rotated by their
+   * positions. Columns i and i + r/2 of a head are rotated together, by t ω_i.
    */
   function placed(model, config, gainName, block, x) {
     let y = x;
@@ -208,10 +209,10 @@ const Engine = (() => {
     });
   }
 
-  /** Whether the reader took an edge out, of a head counted over all blocks. */
+  /** Returns whether the reader removed an edge; heads are counted over all blocks. */
   const isRemoved = (changes, head, i, j) => (changes.edges || []).some(([h, q, k]) => h === head && q === i && k === j);
 
-  /** One head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers. */
+  /** Computes one head: scores, weights and mix. `favour` is the head's row of B, which has 2 · T_max − 1 numbers. */
   function attention(config, sees, removed, mode, favour, [query, key, value]) {
     const looks = (i, j) => sees(i, j) && !removed(i, j);
     const renormalised = (i, found) => {
@@ -223,7 +224,7 @@ const Engine = (() => {
     const temperature = config.temperature;
     const own = config.score_divisor || 1;
     const divisor = config.scaled ? own * Math.sqrt(config.d_k) : own;
-    /** The two terms of a score: of the product, and of the distance. */
+    /** The two terms of a score: that of the product, and that of the distance. */
     const scaled = (i, j) => heldBelow(config.score_cap, dot(row(query, i), row(key, j)) / divisor) / temperature;
     const near = (i, j) => (favour ? favour[config.distances - 1 + j - i] / temperature : 0);
     const score = (i, j) => (looks(i, j) ? scaled(i, j) + near(i, j) : -Infinity);
@@ -251,13 +252,13 @@ const Engine = (() => {
 
   const modeOf = (changes, head) => (changes.heads && changes.heads[head]) || "Live";
 
-  /** The factor of a head's mix. */
+  /** Returns the factor of a head's mix. */
   const gainOf = (mode) => (mode === "Off" ? 0 : mode.Gain === undefined ? 1 : mode.Gain);
 
-  /** Whether a head's weights are the softmax of its scores. */
+  /** Returns whether a head's weights are the softmax of its scores. */
   const isSoftmax = (mode) => mode !== "Uniform" && mode !== "Mean" && !mode.Frozen;
 
-  /** X W_O^h, or X in the head's columns where there is no output projection. */
+  /** Returns X W_O^h, or X in the head's columns if there is no output projection. */
   function throughOutput(model, config, block, own, x) {
     const first = own * config.d_v;
     const w = config.output && tensor(model, "W_O", block);
@@ -266,13 +267,13 @@ const Engine = (() => {
   }
 
   /**
-   * A block, each step as it stands in the papers; `firstHead` counts the heads of all blocks before it.
+   * Computes a block, each step as in the papers; `firstHead` is the number of heads in all earlier blocks.
    *
    *   no norm     A = X + Attention(X)          Y = A + F(A)
    *   pre-norm    A = X + Attention(norm(X))    Y = A + F(norm(A))
    *   post-norm   A = norm(X + Attention(X))    Y = norm(A + F(A))
    *
-   * What a branch adds may have a norm of its own, and in parallel branches F reads X in the place of A.
+   * A branch may have a norm of its own on its result. In parallel branches, F reads X instead of A.
    */
   function blockForward(model, own, number, firstHead, x, source, isOfSource, changes) {
     const config = {
@@ -312,7 +313,8 @@ const Engine = (() => {
       const head = attention(config, step.sees, removed, mode, config.distances && favour ? row(favour, h) : null, parts);
       head.gain = gainOf(mode);
       head.isSoftmax = isSoftmax(mode);
-      // V_hj W_O^h, times the head's gain: what key j adds through this head, but for its weight.
+      // V_hj W_O^h times the head's gain: the contribution of key j through this head, before multiplication by its
+      // weight.
       head.moved = throughOutput(model, config, number, h, head.value);
       for (let i = 0; i < head.moved.data.length; i++) head.moved.data[i] *= head.gain;
       added = sum(added, throughOutput(model, config, number, h, head.mix));
@@ -353,7 +355,7 @@ const Engine = (() => {
     return step;
   }
 
-  /** α_ij · V_hj W_O^h: the vector that key j adds to query i through a head. */
+  /** Returns α_ij · V_hj W_O^h: the vector that key j adds to query i through a head. */
   function contribution(head, i, j) {
     const weight = head.gain === 0 ? 0 : get(head.weights, i, j);
     return Array.from(row(head.moved, j), (x) => weight * x);
@@ -401,7 +403,7 @@ const Engine = (() => {
 
   const BASE = 10000;
 
-  /** P[t]: sin and cos of t / 10000^(2i/D), or a learned row. */
+  /** Returns P[t]: sin and cos of t / 10000^(2i/D), or a learned row. */
   function position(model, t, j) {
     if (model.positions === "none") return 0;
     if (model.positions === "learned") return get(tensor(model, "P"), t, j);
@@ -409,12 +411,12 @@ const Engine = (() => {
     return j % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
   }
 
-  /** E: trained with the model, or as word2vec left it. */
+  /** Returns E: trained with the model, or the word2vec vectors. */
   const embedding = (model) => tensor(model, "E") || model.statics;
 
   /**
-   * X of a sentence; a word of null, which is hidden or not written yet, has zeros for its vector. `of` is the segment of each
-   * word; without it, all are of the first.
+   * Returns X of a sentence. A word of null, which is hidden or not generated yet, has a zero vector. `of` has the
+   * segment of each word; without it, all are in the first.
    */
   function embedded(model, words, of = null) {
     const table = embedding(model);
@@ -427,7 +429,7 @@ const Engine = (() => {
     return gain ? { summed: x, x: norm(model, gain, tensor(model, "β_E"), x).y } : { x };
   }
 
-  /** What the logits are read from: every row, the last, or the mean of all. */
+  /** Returns what the logits are computed from: every row, the last one, or the mean of all. */
   function read(model, output) {
     if (model.pooling === "last") return matrix(1, output.cols, (_, j) => get(output, output.rows - 1, j));
     if (model.pooling === "mean") {
@@ -441,7 +443,7 @@ const Engine = (() => {
     return output;
   }
 
-  /** Z = y W + b. Tied, the columns of W are the classes' own rows of E. */
+  /** Returns Z = y W + b. If embeddings are tied, the columns of W are the classes' rows of E. */
   function logits(model, output) {
     let y = read(model, output);
     if (model.readout === "transformed") {
@@ -460,16 +462,16 @@ const Engine = (() => {
     return matrix(y.rows, model.classWords.length, (i, c) => held(dot(row(y, i), row(table, model.classWords[c])) + bias(c)));
   }
 
-  /** What the model reads of the learner's words: itself, or the source and the target that its rule makes of it. */
+  /** Returns what the model reads: the learner's words, or the source and the target that its rule makes of them. */
   function sequences(model, words) {
     if (!model.rewriter) return { tokens: words, source: null };
     const at = (t) => (model.rewriter.reversed ? words.length - 1 - t : t);
     const target = words.map((_, t) => model.rewriter.becomes[words[at(t)]]);
-    // Each position of the target knows the words before it, and the first one none.
+    // The input at each position is the target word before it; at the first position there is none.
     return { tokens: [null, ...target.slice(0, -1)], source: words };
   }
 
-  /** One sentence through the model: `words` are rows of the vocabulary, `segments` as in `embedded`. */
+  /** Runs one sentence through the model: `words` are rows of the vocabulary, `segments` as in `embedded`. */
   function forward(model, words, changes = {}, segments = null) {
     const { tokens, source } = sequences(model, words);
     const start = embedded(model, tokens, segments);
@@ -500,7 +502,7 @@ const Engine = (() => {
   const rows = (a) => Array.from({ length: a.rows }, (_, i) => Array.from(row(a, i)));
   const shown = (a) => ({ shape: [a.rows, a.cols], rows: rows(a) });
 
-  /** Every tensor of a pass under the names of `attune trace`, which has no contributions of large models; −∞ becomes null in JSON. */
+  /** Returns every tensor of a pass, named as by `attune trace`, without contributions for large models. −∞ becomes null in JSON. */
   function tensors(model, pass, hasContributions) {
     const all = {};
     const table = embedding(model);

@@ -1,11 +1,11 @@
-// Puts the page together: reads its data, makes the state, and hands it to all who draw.
+// Starts the page: reads its data, creates the state, and passes it to the parts that draw.
 "use strict";
 
 (() => {
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
 
-  /** The theme: the system's, until the reader chooses. */
+  /** Handles the theme: the system's, until the reader chooses one. */
   function themes(redraw) {
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     let chosen = null;
@@ -23,7 +23,7 @@
     return { show, choose: (theme) => { chosen = theme; show(); } };
   }
 
-  /** Tabs by click, and by arrow keys as their pattern has it. */
+  /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
   function tabs(opened) {
     const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
     const open = (tab) => {
@@ -75,7 +75,7 @@
         : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
       line.setAttribute("aria-valuetext", said);
       $("time-said").textContent = said;
-      // The walk is through a head of the layer that it has come to.
+      // The walk shows a head of the layer that it has reached.
       if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
         actions.look({ head: state.pass.heads.findIndex((head) => head.step.number === layer) });
       }
@@ -85,7 +85,7 @@
     show();
   }
 
-  /** Likelihoods that are listed. */
+  /** The number of likelihoods that are listed. */
   const ANSWERS = 5;
 
   function answers(state) {
@@ -118,7 +118,7 @@
     return show;
   }
 
-  /** Controls of the pass: sentences, temperature, mask, scaling. */
+  /** Creates the controls of the pass: sentence, temperature, mask, scaling. */
   function change(state, say) {
     const { data, actions } = state;
     const [sentences, text, wrong] = [$("lab-sentences"), $("lab-text"), $("lab-wrong")];
@@ -179,7 +179,7 @@
     return own;
   }
 
-  /** All numbers as text, made when they are asked for. */
+  /** Shows all numbers as text, which is made on request. */
   function numbers(state, stage) {
     const details = $("lab-numbers");
     const fill = () => {
@@ -195,11 +195,11 @@
     };
   }
 
-  /** Characters of an address that are read: thousands of weights. More would take seconds. */
+  /** The largest number of characters of an address that are read, enough for thousands of weights. More would take seconds. */
   const ADDRESS_MAX = 2 ** 19;
 
   /**
-   * A state in the page's address, so that a link can lead to it:
+   * Reads a state from the page's address, so that links can lead to it:
    * `#sentence=an+apple&temperature=0.5&off=1,2&mask=causal&W_Q[0,3]=1.5&time=0&theme=dark&tab=weights&numbers`
    */
   function fromAddress(state, parts) {
@@ -207,7 +207,7 @@
     const [least, most] = data.temperature_range;
     const isTooLong = location.hash.length > ADDRESS_MAX;
     const given = new URLSearchParams(isTooLong ? "" : location.hash.slice(1));
-    // An address may have thousands of parts: all are read, the last of a kind counts, and the model runs once.
+    // An address may have thousands of parts. All are read, the last of each kind counts, and the model runs only once.
     const [changes, entries, off] = [{}, [], new Set()];
     let [view, theme, tab] = [null, null, null];
     for (const [name, value] of given) {
@@ -276,7 +276,7 @@
       target.setAttribute("aria-expanded", String(isOpen));
       $("lab-body").hidden = !isOpen;
     });
-    /** What the chosen word does, for who does not see the stage. */
+    /** The last announcement about the chosen word, for screen readers. */
     let told = "";
     state.actions.on("view", () => {
       const head = state.pass.heads[state.head];
@@ -288,7 +288,7 @@
     });
     const { given, wrong } = fromAddress(state, { own, theme, open, numbers: showNumbers });
     const isElsewhere = ["time", "walk", "sentence", "numbers"].some((name) => given.has(name));
-    // A page that was written of another sentence, or of a changed model, begins with that.
+    // A page that was exported with another sentence or a changed model starts with that.
     const [first] = cells.stages;
     if (first && !isElsewhere && !state.isChanged && cells.isShown(first.cell)) cells.showStage(first.cell);
     else state.isOwn = true;

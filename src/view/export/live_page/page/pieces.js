@@ -1,19 +1,19 @@
-// Texts into the pieces of a model, as BERT cuts them without capitals: marks are words of their own, and each word is cut
-// into the longest pieces that the vocabulary has.
+// Splits text into pieces like BERT's uncased tokenizer: punctuation marks are separate words, and each word is split
+// into the longest pieces in the vocabulary.
 "use strict";
 
 const Pieces = (() => {
   const CONTROL = /[\p{C}\u{FFFD}]/u;
   const WORD = /[!-/:-@[-`{-~]|\p{P}|[^\s!-/:-@[-`{-~\p{P}]+/gu;
 
-  /** A text without capitals, accents and control characters. */
+  /** Returns a text in lower case, without accents and control characters. */
   function plain(text) {
     const clean = [...text].filter((sign) => "\t\n\r".includes(sign) || !CONTROL.test(sign));
     const bare = clean.join("").normalize("NFD").replace(/\p{Mn}/gu, "");
     return [...bare].map((sign) => sign.toLowerCase()).join("");
   }
 
-  /** The pieces of a word, the longest first from its beginning. */
+  /** Splits a word into pieces, each time the longest one that matches. */
   function cut(word, { prefix, unknown, longest }, rowOf) {
     const letters = [...word];
     if (letters.length > longest) return [unknown];
@@ -28,10 +28,10 @@ const Pieces = (() => {
     return found;
   }
 
-  /** A function that cuts a text, or a pair of texts with the mark between them, into rows of the vocabulary. */
+  /** Returns a function that splits a text, or a pair of texts with the mark between them, into rows of the vocabulary. */
   function reader(form, mark, rowOf) {
     const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-    // Of two that begin at one place, the longer is meant.
+    // Of two matches at the same position, the longer one is taken.
     const spelled = [...form.spelled].sort((a, b) => b.length - a.length).map(literal).join("|");
     const parts = (text) => (spelled === "" ? [text] : text.split(new RegExp(`(${spelled})`)));
     const rows = (part, i) =>

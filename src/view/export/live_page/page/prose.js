@@ -1,9 +1,9 @@
-// The words of the vocabulary in the notebook's prose: one under the pointer is lit wherever the page shows it, and one
-// that is lit elsewhere is lit here.
+// The vocabulary's words in the notebook's text: hovering one highlights it everywhere on the page, and one that is
+// highlighted elsewhere is highlighted here.
 "use strict";
 
 const Prose = (() => {
-  /** A word as lessons write it: in italics, with a small number where the sentence has it twice. */
+  /** Matches a word as lessons write it: in italics, with a small number if the sentence has it twice. */
   const WORD = /([\p{L}\p{Nd}][\p{L}\p{Nd}'’-]*)([₀-₉]*)/gu;
 
   /** Puts each known word of an element into a span of its own. */
@@ -32,7 +32,7 @@ const Prose = (() => {
     const pages = [root, ...[...root.querySelectorAll("template")].map((template) => template.content)];
     pages.flatMap((page) => [...page.querySelectorAll("em")]).forEach((element) => mark(element, data));
 
-    /** Where a word of the prose stands in the sentence, if it says which of several it is. */
+    /** Returns the position in the sentence of a word in the text, if its number says which occurrence is meant. */
     const placeOf = ({ word, number }) => {
       const places = state.pass.tokens.map((token, i) => i).filter((i) => state.pass.tokens[i] === Number(word));
       return number === undefined ? undefined : places[Number(number) - 1];

@@ -1,20 +1,21 @@
-// The numbers of the walk's step as ribbons of cells, as the program's stage has them: a cell is filled where its number is
-// positive and hollow where it is negative, the fuller the larger. What a step makes grows while the walk is on its way to it.
+// The numbers of the walk's current step as ribbons of cells, as on the program's stage: a cell is filled for a
+// positive number and hollow for a negative one, and covers a larger area the larger the number. The result of a step
+// grows while the walk approaches it.
 "use strict";
 
 const Ribbons = (() => {
-  /** Cells of a ribbon at most, cells that still have their numbers in them, and values or heads that have a ribbon. */
+  /** The largest numbers of cells in a ribbon, of cells that still show numbers, and of values or heads that get a ribbon. */
   const [CELLS, NUMBERED, LARGEST] = [128, 6, 3];
 
   const number = (x, digits = 2) => x.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
   const largest = (values) => Math.max(Number.MIN_VALUE, ...values.filter(Number.isFinite).map(Math.abs));
-  /** Places of the numbers, the largest first. */
+  /** Returns the indices of the numbers, the largest number first. */
   const order = (values) => [...values.keys()].sort((a, b) => values[b] - values[a]);
 
   const vector = (letter, label, values, hue, isMade = true) => ({ letter, label, values: Array.from(values), hue, isMade, times: 1 });
   const bars = (letter, values, words, most, sum) => ({ form: "bars", letter, values, words, most, sum });
 
-  /** What the heads of a layer add to a query, the chosen one first, then the longest. */
+  /** Returns the contributions of a layer's heads to a query: the chosen head first, then the longest ones. */
   function added(state, { step, own }, i) {
     const all = step.heads.map((head) => {
       const terms = Array.from({ length: head.weights.cols }, (_, j) => Engine.contribution(head, i, j));
@@ -27,7 +28,7 @@ const Ribbons = (() => {
     return shown.map((h) => vector(`+ head ${h + 1}`, title(h), all[h], `head-${h % Colors.HEADS}`));
   }
 
-  /** The lines of a step, and the words below them; null of a step that has nothing to show. */
+  /** Returns the lines of a step and the text below them; null for a step that shows nothing. */
   function card(state, at) {
     const head = state.pass.heads[state.head];
     const i = Math.min(state.query, head.weights.rows - 1);
@@ -89,7 +90,7 @@ const Ribbons = (() => {
 
   const element = (name, className = "", text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
-  /** Fills a vector's cells, each with its number times a share. */
+  /** Fills a vector's cells; each number is multiplied by a share. */
   function paint(cells, { values, label, hue }, times) {
     const most = largest(values);
     cells.forEach((cell, at) => {
@@ -102,7 +103,7 @@ const Ribbons = (() => {
     });
   }
 
-  /** Bars about a line, as high as their share of the largest, or weights side by side, as wide as they are. */
+  /** Draws bars with heights relative to the largest number, or weights side by side with proportional widths. */
   function measure(cells, { form, letter, values, words, most = 1 }) {
     cells.forEach((cell, at) => {
       const x = values[at];
@@ -156,7 +157,7 @@ const Ribbons = (() => {
 
     state.actions.on("pass", show);
     state.actions.on("view", show);
-    // After the theme has changed, all is drawn once more.
+    // A change of the theme draws everything again.
     return { redraw: () => [build, show].forEach((draw) => draw()) };
   }
 

@@ -1,9 +1,10 @@
-// The sentence as a line of words, with the weights of the chosen word as arcs over it, and a source above it where the
-// model looks at one.
+// The sentence as a line of words, with the weights of the chosen word as arcs above it. If the model has a source, its
+// words are shown above as another line.
 "use strict";
 
 const Sentence = (() => {
-  // As the program draws arcs: width without weight, and what a weight of 1 adds; faint below a share.
+  // Arcs as in the program: the width at weight 0, the additional width at weight 1, the share below which an arc is
+  // faint, and the opacity of a faint one.
   const [THIN, WEIGHT_WIDTH, FAINT_BELOW, FAINT] = [0.6, 8, 0.05, 0.14];
   const ARC_HEIGHT = 46;
   const SVG = "http://www.w3.org/2000/svg";
@@ -45,7 +46,7 @@ const Sentence = (() => {
         button.addEventListener("blur", hover(null));
         return button;
       });
-      // Focus stays on its word where the sentence is the same.
+      // If the sentence is the same, its focused word keeps the focus.
       const focused = list.contains(document.activeElement) ? document.activeElement.dataset.position : null;
       list.replaceChildren(...buttons);
       if (focused !== null && buttons[focused]) buttons[focused].focus();
@@ -67,14 +68,14 @@ const Sentence = (() => {
       return { x: box.left + box.width / 2 - frame.left, top: box.top - frame.top, bottom: box.bottom - frame.top, width: box.width };
     };
 
-    /** Brings the chosen word into sight where the line is longer than its frame. */
+    /** Scrolls the chosen word into view if the line is longer than its frame. */
     function follow() {
       const { list } = own;
       const word = list.children[state.query];
       list.scrollLeft = word.offsetLeft - (list.clientWidth - word.offsetWidth) / 2;
     }
 
-    /** The arcs of the chosen word in all heads of the chosen head's layer. */
+    /** Draws the arcs of the chosen word in all heads of the chosen head's layer. */
     function look() {
       const { pass, query, hovered } = state;
       const chosen = pass.heads[state.head];
@@ -133,7 +134,7 @@ const Sentence = (() => {
     return { look };
   }
 
-  /** Typing mistakes between two words: insertions, deletions, replacements. */
+  /** Returns the number of typing mistakes between two words: insertions, deletions and replacements. */
   function distance(a, b) {
     let before = Array.from({ length: b.length + 1 }, (_, j) => j);
     for (let i = 1; i <= a.length; i++) {
@@ -146,10 +147,10 @@ const Sentence = (() => {
     return before[b.length];
   }
 
-  /** The word of the vocabulary that is most like a misspelt one. */
+  /** Returns the word of the vocabulary that is nearest to a misspelt one. */
   const nearest = (word, vocabulary) => vocabulary.reduce((best, other) => (distance(word, other) < distance(word, best) ? other : best));
 
-  /** A sentence of the reader's own: rows of the vocabulary, or what is wrong with it, in words. */
+  /** Reads the reader's own sentence: returns rows of the vocabulary, or a message that says what is wrong. */
   function read(text, data) {
     const rows = data.rowsOf(text);
     if (data.isEmpty(text)) return { wrong: "Write at least one word." };

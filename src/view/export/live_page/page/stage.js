@@ -1,20 +1,20 @@
-// The stage: words as points in 3D on a canvas, on their way from static to contextual. It draws when something has
-// changed, and never else.
+// The stage: words as points in 3D on a canvas, moving from static to contextual. It is drawn only when something has
+// changed.
 "use strict";
 
 const Stage = (() => {
-  // Sizes in CSS pixels, as the program's stage has them.
+  // Sizes in CSS pixels, the same as on the program's stage.
   const [WORD_RADIUS, QUIET_RADIUS, TOKEN_RADIUS, LEAST_RADIUS] = [4.6, 3.2, 7.6, 2.5];
   const [ARROW_HEAD, ARROW_SLOPE] = [10, 0.42];
   const [LINE, WEIGHT_WIDTH] = [1.2, 7];
   const CELL_LINE = 1.4;
-  /** Where there are no more points than this, every one has its name. */
+  /** The largest number of points at which every one shows its name. */
   const ALL_LABELLED = 60;
   const LABEL_GAP = 3;
   const LABEL_GAPS = [LABEL_GAP, 9, 18, 34];
   const FONT = '13px Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif';
   const LINE_HEIGHT = 16;
-  /** From a point to the pointer that is on it. */
+  /** The largest distance from a point at which the pointer picks it. */
   const PICK = 10;
   const [GROUND, GRID_STEP, GRID_HALF] = [-1, 0.25, 4];
   const DRAG_MIN = 4;
@@ -25,7 +25,7 @@ const Stage = (() => {
   const ease = (share) => share * share * (3 - 2 * share);
   const between = (a, b, share) => a.map((x, axis) => (1 - share) * x + share * b[axis]);
 
-  /** point = (x − mean) · axes, at the picture's scale. */
+  /** Returns the projection point = (x − mean) · axes, divided by the picture's radius. */
   function projector({ projection, radius }) {
     const { mean, axes } = projection;
     const along = (vector, centre) =>
@@ -38,7 +38,7 @@ const Stage = (() => {
     return { point: (vector) => along(vector, true), arrow: (vector) => along(vector, false) };
   }
 
-  /** `showFlat` is told whether the picture is flat, whenever that changes. */
+  /** Creates the stage. `showFlat` is called with whether the view is flat, whenever that changes. */
   function create(canvas, state, showFlat) {
     const { data, actions } = state;
     const context = canvas.getContext("2d");
@@ -50,7 +50,7 @@ const Stage = (() => {
       group: data.group_of[index],
       at: point(Engine.row(model.statics, index)),
     }));
-    /** Words that are points: of a vocabulary of pieces, those of the sentence alone. */
+    /** Returns the words that are drawn as points; if the vocabulary consists of pieces, only those of the sentence. */
     const shownWords = () => (data.pieces ? words.filter(({ index }) => scene.inSentence.has(index)) : words);
     const zero = new Float64Array(model.width);
     const motion = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -58,17 +58,17 @@ const Stage = (() => {
     let scene = null;
     let pose = null;
     let isTouched = false;
-    /** The layer that the camera was led to, null at rest; and the places that it shows. */
+    /** The layer that the camera was moved to, null at rest. `shown` has the positions that it covers. */
     let framedLayer = null;
     let shown = [];
     let isFlat = false;
     let size = { width: 0, height: 0, ratio: 1 };
     let frame = 0;
     let glide = null;
-    /** What the last frame drew, for picking and for tests. */
+    /** The marks of the last frame, for picking and for tests. */
     let drawn = [];
 
-    /** The points of the present pass: each token's places before and behind each layer. */
+    /** Builds the points of the current pass: each token's positions before and after each layer. */
     function build() {
       const { pass } = state;
       const blocks = pass.blocks.length;
@@ -77,7 +77,7 @@ const Stage = (() => {
           const start = word === null ? point(zero) : words[word].at;
           return Array.from({ length: blocks + 1 }, (_, b) => {
             if (b <= model.source_blocks) return start;
-            // A norm behind the last block is not the picture's.
+            // A norm after the last block is not part of the picture.
             return b === blocks ? point(Engine.row(of.blocks[b - 1].output, i)) : point(Engine.row(of.blocks[b].input, i));
           });
         });
@@ -96,7 +96,7 @@ const Stage = (() => {
       const inSentence = new Set(pass.tokens);
       const sources = (pass.source || []).map((word, i) => ({ label: state.sourceLabels[i], group: data.group_of[word], at: words[word].at }));
       const named = words.filter((word) => word.group !== null || inSentence.has(word.index)).map((word) => word.at);
-      // Pretrained models send their first token far away between the layers.
+      // In pretrained models, the first token is often far away between the layers.
       const isFar = (token, stop) => data.pieces && token.position === 0 && stop > 0 && stop < blocks;
       const framed = (stops) => {
         const certain = [...named, ...tokens.flatMap(stops)];
@@ -109,14 +109,14 @@ const Stage = (() => {
       request();
     }
 
-    /** The camera shows what is at rest or, while a layer is walked through, the places before it and after it. */
+    /** Moves the camera so that it shows the points at rest or, during a walk, the positions before and after the layer. */
     function goHome() {
       framedLayer = shownLayer();
       shown = framedLayer === null ? scene.atRest : scene.walked[framedLayer];
       pose = Camera.home(shown, size.width / Math.max(size.height, 1), isFlat);
     }
 
-    /** Steps back from a layer whose places the camera does not show, and comes no nearer between two layers. */
+    /** Moves the camera if it does not cover the walked layer's positions. It does not come closer between two layers. */
     function follow() {
       const layer = shownLayer();
       if (isTouched || layer === framedLayer) return;
@@ -124,7 +124,7 @@ const Stage = (() => {
       framedLayer = layer;
     }
 
-    /** The layer that is walked through, and where a token is at the present time. */
+    /** Returns the layer that is walked through. */
     const layer = () => Math.min(Math.floor(state.place / State.STEPS.length), model.blocks.length - 1);
     const shownLayer = () => (state.isWalked ? layer() : null);
     const within = () => Math.min(state.place - layer() * State.STEPS.length, State.LAST);
@@ -187,7 +187,7 @@ const Stage = (() => {
       });
     }
 
-    /** The lines of the stage cell between words, at their static points. */
+    /** Draws the stage cell's lines between words, at their static points. */
     function cellLines(project) {
       for (const pair of state.lines) {
         const [from, to] = pair.map((word) => words[data.rowOf.get(word)].at);
@@ -195,9 +195,9 @@ const Stage = (() => {
       }
     }
 
-    /** Minus the gradient of each goal's loss, half the squared distance, at the word's contextual point: the way to the goal. */
+    /** Returns arrows to the goals: minus the gradient of each goal's loss, half the squared distance, at the word's contextual point. */
     function goals() {
-      // They come as the words arrive.
+      // Goals appear as the words arrive at their contextual points.
       const time = Math.max(actions.placeNow() - actions.end + 1, 0);
       const found = state.goals.map(([from, to]) => {
         const token = time > 0 && scene.tokens.find(({ word }) => data.vocabulary[word] === from);
@@ -218,7 +218,7 @@ const Stage = (() => {
       context.globalAlpha = 1;
     }
 
-    /** The names of the goals' arrows: to the right of the middle of each, and not on it. */
+    /** Places the names of the goals' arrows to the right of each arrow's middle. */
     function goalNames(project) {
       const arrived = goals().filter(({ time }) => time === 1);
       return arrived.flatMap(({ from, to, label }) => {
@@ -234,7 +234,7 @@ const Stage = (() => {
       });
     }
 
-    /** The walk of the chosen word: lines to its keys, then what each adds, tip to tail. */
+    /** Draws the walk of the chosen word: lines to its keys, and then their contributions, tip to tail. */
     function walk(project) {
       if (!state.isWalked) return;
       const step = within();
@@ -256,7 +256,7 @@ const Stage = (() => {
       }
       context.globalAlpha = 1;
       if (share(6) > 0) {
-        // From the word, or from zero where the block has no residual.
+        // The arrows start at the word, or at zero if the block has no residual connection.
         let from = head.step.config.residual ? here : point(zero);
         head.step.heads.forEach((own, h) => {
           for (let j = 0; j < weights.length; j++) {
@@ -335,14 +335,14 @@ const Stage = (() => {
       }
     }
 
-    // Measuring a text costs more than drawing it, and the same names come in every frame.
+    // Measuring a text costs more than drawing it, and every frame draws the same names.
     const widths = new Map();
     function widthOf(text) {
       if (!widths.has(text)) widths.set(text, context.measureText(text).width);
       return widths.get(text);
     }
 
-    /** Names beside their points, the important ones first, none over another. */
+    /** Draws names beside their points without overlaps, the important ones first. */
     function names(all, project) {
       const taken = [];
       const isFree = (box) => taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1]);
@@ -431,7 +431,7 @@ const Stage = (() => {
       draw();
     }
 
-    /** Moves points over time; at once where motion is reduced. `set` takes a share of the way, from 0 to 1. */
+    /** Moves points over time, or at once with reduced motion. `set` receives the share of the movement, from 0 to 1. */
     function glideBy(set, seconds = GLIDE_SECONDS) {
       if (motion.matches) {
         glide = null;
@@ -449,7 +449,7 @@ const Stage = (() => {
       const { set } = glide;
       if (share === 1) glide = null;
       set(ease(share));
-      // What `set` tells has asked for a frame that is drawn already.
+      // `set` has requested a frame, but this frame already draws the change.
       cancelAnimationFrame(frame);
       frame = 0;
       if (glide) request();
@@ -471,7 +471,7 @@ const Stage = (() => {
       size = { width: box.width, height: box.height, ratio };
       canvas.width = Math.round(box.width * ratio);
       canvas.height = Math.round(box.height * ratio);
-      // Setting its size clears a canvas: drawn at once, it does not flicker.
+      // Resizing clears the canvas; drawing at once avoids flicker.
       if (!scene) return;
       if (!isTouched) goHome();
       draw();
@@ -484,7 +484,7 @@ const Stage = (() => {
       request();
     };
 
-    /** The point nearest to a place on the canvas; tokens go first. */
+    /** Returns the point nearest to a position on the canvas; tokens take precedence. */
     function pick(x, y) {
       let best = null;
       for (const mark of drawn) {
@@ -605,14 +605,14 @@ const Stage = (() => {
       home,
       flat,
       zoom: (scroll) => turn(Camera.zoom(pose, scroll, [0, 0], size.width / size.height)),
-      /** Draws once more after the theme or the font has changed, and measures names again. */
+      /** Draws again after a change of the theme or the font, and measures names again. */
       redraw() {
         widths.clear();
         request();
       },
       glideToTime,
       glideToPlace,
-      /** Places on the canvas, for whoever compares them with the program's. */
+      /** Returns positions on the canvas, for comparison with the program's. */
       measured() {
         draw();
         const at = ({ x, y }) => [x, y];

@@ -1,14 +1,15 @@
-// What the page shows: the reader's choices in one place, and the pass that follows from them.
+// The state of the page: the reader's choices, and the forward pass that results from them.
 //
-// Whoever draws subscribes: to "pass", when numbers have changed, or to "view", when only what is looked at has.
+// Parts that draw subscribe to "pass", sent when numbers have changed, or to "view", sent when only the view has
+// changed.
 "use strict";
 
 const State = (() => {
-  /** Steps of the walk through a layer, as the program has them. */
+  /** The steps of the walk through a layer, the same as in the program. */
   const STEPS = ["embed", "Q K V", "scores", "scale, mask", "softmax", "mix", "W_O", "contextual"];
   const LAST = STEPS.length - 1;
 
-  /** A listener that does nothing as long as these values stay: a view changes with every frame of the time line. */
+  /** Returns a listener that runs only if these values have changed, because the view changes with every frame of the time line. */
   function whenChanged(values, listener) {
     let before = [];
     return () => {
@@ -21,7 +22,7 @@ const State = (() => {
 
   const nothing = () => ({ temperature: null, scale: null, mask: null, heads: null, edges: null, patch: null });
 
-  /** Labels of words; one that stands twice is numbered: apple₁, apple₂. */
+  /** Returns labels of words; one that occurs twice is numbered: apple₁, apple₂. */
   function labels(texts) {
     const subscript = (n) => [...String(n)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]).join("");
     return texts.map((text, i) => {
@@ -38,26 +39,26 @@ const State = (() => {
       model,
       words: data.sentence,
       changes: { ...nothing(), ...data.changes },
-      /** Either points go straight from static to contextual, or the steps are walked. */
+      /** Whether the points walk through the steps instead of moving directly from static to contextual. */
       isWalked: false,
       time: 1,
       place: 0,
       query: 0,
-      /** The query where the reader has not chosen one. */
+      /** The query that is used while the reader has not chosen one. */
       followed: 0,
       key: null,
       head: 0,
-      /** The sentence is the reader's choice, and not that of the cell that is read. */
+      /** Whether the sentence is the reader's choice instead of the visible cell's. */
       isOwn: false,
-      /** Words that the shown cell speaks of; none: all. */
+      /** The words that the shown cell highlights; empty for all words. */
       lit: [],
-      /** Pairs of words between which it draws lines. */
+      /** The pairs of words between which the cell draws lines. */
       lines: [],
-      /** Pairs of a word of the sentence and the word at whose vector it should end. */
+      /** The goals: pairs of a word of the sentence and the word whose vector it should reach. */
       goals: [],
-      /** Sections of the predictions before whose answer none is told. */
+      /** The sections of predictions that keep results hidden until they are answered. */
       keepers: data.keepers,
-      /** `{ side, position }` of a token, or `{ word }` of the vocabulary. */
+      /** `{ side, position }` of a hovered token, or `{ word }` of the vocabulary. */
       hovered: null,
       pass: null,
       trainedPass: null,
@@ -72,7 +73,7 @@ const State = (() => {
     const segments = () => data.segmentsOf(state.words);
     const forward = () => Engine.forward(model, state.words, state.changes, segments());
 
-    /** Shows a pass of the model. A word or head that is no longer there is let go of. */
+    /** Makes a pass of the model the current one. A chosen word or head that no longer exists is dropped. */
     function run(pass = forward()) {
       state.pass = pass;
       state.isChanged = isChanged();
@@ -85,21 +86,25 @@ const State = (() => {
       tell("pass");
     }
 
-    /** Labels of the words that look in a head, and of those that are looked at. */
+    /** Returns the labels of the words that are queries in a head. */
     const queriesOf = (head) => (state.pass.heads[head].step.isOfSource ? state.sourceLabels : state.labels);
+    /** Returns the labels of the words that are keys in a head. */
     const keysOf = (head) => {
       const { step } = state.pass.heads[head];
       return step.isOfSource || step.config.attends_to === "source" ? state.sourceLabels : state.labels;
     };
 
-    /** Words that the lesson speaks of where it first shows this sentence, or else any. */
+    /** Returns the highlighted words of the first stage cell with this sentence, or else of the first one with any. */
     function spokenOf() {
       const cells = data.cells.filter(({ kind, words }) => kind === "stage" && words.length > 0);
       const isOfThis = ({ sentence }) => data.rowsOf(data.sentences[sentence].join(" ")).join() === state.words.join();
       return (cells.find(isOfThis) || cells[0] || { words: [] }).words;
     }
 
-    /** The first word that the cell lights, or that the lesson speaks of; where it occurs again, the one that moves furthest. */
+    /**
+     * Chooses as query the first word that the cell highlights or the lesson names; of several occurrences, the one
+     * that moves furthest.
+     */
     function chooseQuery() {
       const all = state.pass.tokens.map((_, i) => i);
       const places = (text) => all.filter((i) => data.vocabulary[state.pass.tokens[i]] === text);
@@ -108,7 +113,7 @@ const State = (() => {
         const [from, to] = [Engine.row(state.pass.input, i), Engine.row(state.pass.output, i)];
         return from.reduce((total, x, d) => total + (to[d] - x) ** 2, 0);
       };
-      // A word that is listed twice is its second occurrence, and so on.
+      // If a word is listed n times, its nth occurrence is meant.
       const count = state.lit.filter((text) => text === data.vocabulary[state.pass.tokens[among[0]]]).length;
       const furthest = () => among.reduce((best, i) => (length(i) > length(best) ? i : best), among[0]);
       state.query = count > 1 ? (among[count - 1] ?? among[0]) : furthest();
@@ -125,7 +130,7 @@ const State = (() => {
       get end() {
         return (model.blocks.length - 1) * STEPS.length + LAST;
       },
-      /** Shows a sentence; frozen weights, a mask drawn by hand, removed edges and a patch belong to the one before. */
+      /** Shows a sentence. Frozen weights, a drawn mask, removed edges and a patch belonged to the previous one and are dropped. */
       show(words, { words: lit = [], lines = [], goals = [] } = {}) {
         const { heads, mask } = state.changes;
         const isOther = words !== state.words;
@@ -138,8 +143,8 @@ const State = (() => {
         run(state.pass);
       },
       /**
-       * Changes the pass, and entries `{ symbol, row, col, value }` of the weights with it. False, and nothing changes, where
-       * the model would leave the numbers.
+       * Changes the pass, and with it entries `{ symbol, row, col, value }` of the weights. If the model's numbers
+       * would not be finite, it changes nothing and returns false.
        */
       change(changes, entries = []) {
         const before = [{ ...state.changes }, { ...model.parameters }];
@@ -153,7 +158,7 @@ const State = (() => {
           const { cols, data: numbers } = model.parameters[symbol];
           numbers[row * cols + col] = value;
         });
-        // An unchanged tensor is the trained one itself.
+        // A tensor that was not changed is the trained one itself.
         symbols.forEach((symbol) => {
           const own = trained.parameters[symbol];
           if (model.parameters[symbol].data.every((x, i) => x === own.data[i])) model.parameters[symbol] = own;
@@ -165,7 +170,7 @@ const State = (() => {
         else [state.changes, model.parameters].forEach((now, i) => Object.assign(now, before[i]));
         return isFinite;
       },
-      /** The modes of all heads with these on or off; null where every head is live. */
+      /** Returns the modes of all heads with the chosen ones switched on or off; null if every head is live. */
       modes(chosen, isOn) {
         const heads = state.changes.heads || data.heads.map(() => "Live");
         const now = heads.map((mode, h) => (chosen.has(h) ? (isOn ? "Live" : "Off") : mode));
@@ -193,14 +198,14 @@ const State = (() => {
       walkTo(place) {
         actions.look({ isWalked: true, place: Math.min(Math.max(place, 0), actions.end) });
       },
-      /** The layer and the step that the walk is at or on its way to, and how much of the step is there. */
+      /** Returns the layer and the step that the walk is at or moving to, and the share of the step that is shown. */
       walked() {
         const layer = Math.min(Math.floor(Math.ceil(state.place) / STEPS.length), model.blocks.length - 1);
         const at = state.place - layer * STEPS.length;
         const step = Math.ceil(at);
         return { layer, step, grown: at - step + 1 };
       },
-      /** The place on the time line, whichever way the points go. */
+      /** Returns the place on the time line, in either mode. */
       placeNow() {
         if (state.isWalked) return state.place;
         return state.time === 0 ? 0 : actions.end - 1 + state.time;

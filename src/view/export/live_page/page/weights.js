@@ -1,16 +1,16 @@
-// Every learned number: a tensor as a map, and one entry of it with a slider, a number to type and the trained value.
+// All learned numbers: each tensor as a map, and one entry with a slider, a text field and its trained value.
 "use strict";
 
 const Weights = (() => {
   const CELL_MAX = 18;
   const CELL_MIN = 5;
-  /** A slider reaches as far as this many times the tensor's largest entry. */
+  /** The range of a slider, as a multiple of the tensor's largest entry. */
   const REACH = 2;
   const SLIDER_STEPS = 1000;
 
   function create(root, state) {
     const { data, actions } = state;
-    // A model may have learned nothing.
+    // A model may have no learned parameters.
     if (data.parameters.length === 0) return { show() {} };
     const at = { symbol: data.parameters[0].symbol, row: 0, col: 0 };
     const find = (name) => root.querySelector(`[data-part="${name}"]`);
@@ -79,7 +79,7 @@ const Weights = (() => {
       draw();
     }
 
-    // A number that the model cannot compute with is not taken.
+    // A value with which the model cannot compute is refused.
     const set = (value) => actions.setWeight(at.symbol, at.row, at.col, value) || show();
     choice.addEventListener("change", () => {
       Object.assign(at, { symbol: choice.value, row: 0, col: 0 });

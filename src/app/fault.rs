@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// Why the window or the picture could not come about, in words that a person can act on.
+/// The reason why the window or the picture cannot be shown, with what the user can do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppFault {
     /// No display server answers.
     NoDisplay(String),
     /// No graphics adapter, not even a software one.
     NoGpu(String),
-    /// The window can draw nothing more.
+    /// The window can no longer draw.
     NoPicture {
         why: String,
-        /// State of the work, where there is any.
+        /// The state of the work, if there is any.
         work: Option<String>,
     },
     /// A file could not be written.

@@ -282,7 +282,7 @@ fn begin_anew(app: &mut App) {
     world.insert_resource(WorkspaceState::default());
 }
 
-/// Sets up lesson, view and camera of the app.
+/// Sets the lesson, the view and the camera of the app.
 fn prepare(app: &mut App, options: &PictureOptions, mut view: ViewState) {
     let world = app.world_mut();
     world.insert_resource(ClearColor(theme::clear_color(options.dark)));

@@ -270,7 +270,8 @@ fn recording_output(to: &TraceArgs) -> Result<Option<&Path>, CliFault> {
     }
 }
 
-/// Trains every lesson, runs its cells and writes the folder. A lesson whose model is not on this computer has its text alone.
+/// Trains every lesson, runs its cells and writes the course as a folder. A lesson whose model is not on this computer
+/// is exported as text only.
 fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     if request.to != ExportTo::File(Format::Web) {
         return Err(CliFault::usage("--course: a course is always exported as a site of live pages; use --to web"));

@@ -113,7 +113,7 @@ pub fn recorder() -> Result<(), CliFault> {
     with(|out| out.write_all(RECORDER.as_bytes()))
 }
 
-/// Prints what a shell needs to complete the arguments.
+/// Prints a completion script for a shell.
 pub fn completions(shell: Shell, mut grammar: Command) -> Result<(), CliFault> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut grammar, "attune", &mut script);

@@ -47,7 +47,7 @@ pub struct TrainPanel {
     pub view: TrainView,
 
     curve: CurveUiState,
-    /// How fast training plays.
+    /// The pace of training.
     pub pace: Pace,
 }
 

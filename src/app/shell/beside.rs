@@ -19,37 +19,37 @@ use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 use crate::built_in;
 
-/// Puts another model beside the one that is open, with the comparison in front.
+/// Opens another model for comparison, and brings the comparison to the front.
 pub fn put_beside(world: &mut World, lesson: Arc<Lesson>) {
     let other = OtherModel::open(lesson, &world.resource::<Setup>().waker);
     world.insert_resource(other);
     show_meaning(world, MeaningView::Models);
 }
 
-/// Whether a file of vectors would be the second: one is open.
+/// Returns whether a file of vectors would be compared with an open one.
 pub fn is_second_space(world: &World, path: &Path) -> bool {
     is_on_vectors(world) && is_file_of_vectors(path)
 }
 
-/// Whether a file of vectors is open.
+/// Returns whether a file of vectors is open.
 fn is_on_vectors(world: &World) -> bool {
     let snapshot = world.resource::<LatestModels>().snapshot();
     snapshot.is_some_and(|snapshot| snapshot.lesson.static_embedding.is_whole_file())
 }
 
-/// Puts another file of vectors beside the one that is being opened, once that is read.
+/// Remembers another file of vectors to compare, until the first one is read.
 pub fn await_space(world: &mut World, path: PathBuf) {
     world.resource_mut::<Jobs>().awaited = Some(path);
 }
 
-/// Opens the other file of vectors that waits for the first one, once that is read.
+/// Opens the remembered file of vectors, once the first one is read.
 pub fn open_awaited(world: &mut World) {
     let Some(path) = world.resource_mut::<Jobs>().awaited.take() else { return };
     let is_shown = world.resource::<LatestModels>().snapshot().is_some();
     if is_shown { open_space(world, path) } else { await_space(world, path) }
 }
 
-/// Reads another file of vectors and turns it onto the one that is open, once all of that is read.
+/// Starts reading another file of vectors and rotating it onto the open one, once that is completely read.
 fn open_space(world: &mut World, path: PathBuf) {
     let snapshot = world.resource::<LatestModels>().snapshot();
     let read = snapshot.filter(|snapshot| !snapshot.lesson.static_embedding.is_in_part());
@@ -67,14 +67,14 @@ fn open_space(world: &mut World, path: PathBuf) {
     show_meaning(world, MeaningView::Models);
 }
 
-/// Shows the model, or the file of vectors, that is open alone again.
+/// Ends the comparison with another model or file of vectors.
 pub fn end_beside(world: &mut World) {
     world.remove_resource::<OtherModel>();
     let mut models = world.resource_mut::<LatestModels>();
     (models.beside, models.spaces) = (None, None);
 }
 
-/// Reads the model that is put beside; the last one stays where it cannot be read.
+/// Reads another model for comparison; if it cannot be read, the last one stays.
 pub fn open_beside(world: &mut World, path: &Path) {
     if is_second_space(world, path) {
         return open_space(world, path.to_owned());
@@ -91,7 +91,7 @@ pub fn open_beside(world: &mut World, path: &Path) {
     }
 }
 
-/// Puts the model that comes with attune beside the one that is open.
+/// Opens the model that comes with attune for comparison with the open one.
 pub fn open_own_beside(world: &mut World) {
     let home = world
         .resource::<Setup>()
@@ -105,7 +105,7 @@ pub fn open_own_beside(world: &mut World) {
     }
 }
 
-/// Shows another file of vectors once it is turned onto the one that is open.
+/// Shows another file of vectors once it is rotated onto the open one.
 pub fn follow_spaces(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>, mut models: ResMut<LatestModels>) {
     let Some(end) = jobs.spaces.as_mut().and_then(Job::poll) else { return };
     jobs.spaces = None;
@@ -119,7 +119,7 @@ pub fn follow_spaces(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>, mut
     };
 }
 
-/// Brings the panel of comparisons to the front, with one of them.
+/// Brings the panel of comparisons to the front, with this view.
 pub fn show_meaning(world: &mut World, view: MeaningView) {
     world.resource_mut::<WorkspaceState>().0.open_panels.show(MeaningPanel::ID);
     world.resource_mut::<ViewState>().asked.meaning = Some(view);

@@ -42,7 +42,7 @@ use crate::app::workspace::notices::ExportModel;
 /// picture.
 const ZOOM: (f32, f32) = (0.25, 12.0);
 
-/// Shows how the export goes, and whether the editor has opened.
+/// Shows the progress of an export, and whether the editor has opened.
 pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     if let Some(told) = jobs.editor.as_mut().and_then(Job::poll) {
         state.export = ExportModel::Said(told);
@@ -109,7 +109,7 @@ pub fn use_file(world: &mut World, purpose: FilePurpose, file: PathBuf) {
     }
 }
 
-/// The file that was opened, beside which exports are proposed.
+/// Returns the file that was opened, beside which exports are proposed.
 fn opened_path(world: &World) -> Option<PathBuf> {
     world.get_resource::<Session>().map(|session| session.opened().to_owned())
 }

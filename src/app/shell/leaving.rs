@@ -22,15 +22,15 @@ pub fn name_window(world: &mut World, lesson: Option<&Path>) {
     }
 }
 
-/// The title of the window.
+/// Returns the title of the window.
 pub fn title(lesson: Option<&Path>) -> String {
     let stem = lesson.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.map_or_else(|| "attune".to_owned(), |stem| format!("{stem} · attune"))
 }
 
-/// Writes what is not yet kept. Why the work on the lesson that is open would be lost, if it would.
+/// Writes pending changes, and returns the reason why the work on the open lesson would be lost, if it would.
 pub fn unsaved(world: &mut World) -> Option<String> {
-    // The work is that before the talk.
+    // The work is as it was before the presentation.
     presentation::end(world);
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();
@@ -45,7 +45,7 @@ pub fn unsaved(world: &mut World) -> Option<String> {
     })
 }
 
-/// No lesson is open any more.
+/// Closes the lesson, after which none is open.
 pub fn close(world: &mut World) {
     let mut jobs = world.resource_mut::<Jobs>();
     (jobs.spaces, jobs.awaited) = (None, None);

@@ -20,7 +20,7 @@ use crate::app::work::session::Session;
 use crate::app::workspace::WorkspaceState;
 use crate::built_in;
 
-/// Follows a link; where it leads nowhere, a notice says so.
+/// Follows a link, or shows a notice if it leads nowhere.
 pub fn follow_link(world: &mut World, link: TextLink) {
     if let Err(why) = try_follow(world, link) {
         world.resource_mut::<WorkspaceState>().0.say(&why);
@@ -101,7 +101,7 @@ fn lesson_beside(world: &World, id: &str) -> Option<PathBuf> {
     Some(lessons::list(folder).into_iter().find(|file| file.id() == id)?.path)
 }
 
-/// A lesson of the course that is in the program, whose files have the names of their lessons.
+/// Returns the file of a built-in lesson; files are named after their lessons.
 fn lesson_of_program(world: &World, id: &str) -> Option<PathBuf> {
     let home = world.resource::<Setup>().home.as_ref().filter(|_| built_in::has(id))?;
     let folder = built_in::put_into(&home.built_in()).ok()?;

@@ -30,7 +30,7 @@ use crate::app::workspace::WorkspaceState;
 use crate::app::workspace::notices::ExportModel;
 use crate::built_in;
 
-/// A lesson that has been opened, and is not yet shown.
+/// A lesson that has been read but is not shown yet.
 pub struct Opening {
     source: LessonSource,
     session: Session,
@@ -91,7 +91,7 @@ impl Opening {
     }
 }
 
-/// Opens another lesson, once the work on this one is safe.
+/// Opens another lesson, once the work on the open one is saved.
 pub fn open(world: &mut World, path: PathBuf) {
     give_up_opening(world);
     let setup = world.resource::<Setup>().clone();
@@ -148,7 +148,7 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// How far a lesson has opened.
+/// How far a lesson's opening picture has come.
 #[derive(Default, PartialEq)]
 pub enum OpeningPhase {
     #[default]

@@ -20,7 +20,7 @@ use crate::app::ui_state::walk::STEPS;
 use crate::app::work::source::LessonSource;
 use crate::app::workspace::WorkspaceState;
 
-/// Begins a talk at the selected cell, or ends the one that is given.
+/// Begins a presentation at the selected cell, or ends the one in progress.
 pub fn toggle(world: &mut World) {
     if world.resource::<WindowState>().presentation.is_some() { end(world) } else { begin(world) }
 }

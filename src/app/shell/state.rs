@@ -18,29 +18,29 @@ use crate::app::work::job::Job;
 use crate::app::work::waker::Waker;
 use crate::app::workspace::notices::ExportModel;
 
-/// The actions that are asked of the window, and its dialogs.
+/// The requested actions, and the state of the dialogs.
 #[derive(Resource, Default)]
 pub struct WindowState {
-    /// Actions that were asked for, in their order.
+    /// The requested actions, in order.
     pub asked: Vec<Action>,
     pub is_key_sheet_open: bool,
     pub files: FilesUiState,
-    /// The picture that is being chosen.
+    /// The options of the picture that is being chosen.
     pub picture: Option<PictureChoice>,
-    /// The dialog of a work that is to be handed in.
+    /// The dialog for handing in work.
     pub hand_in: Option<HandInUiState>,
-    /// The dialog that says what is shared is open.
+    /// Whether the dialog that explains sharing is open.
     pub is_sharing: bool,
-    /// The note on the export that is under way, or has ended.
+    /// The note on the current or last export.
     pub export: ExportModel,
     /// The still map of the words.
     pub map: StillState,
-    /// The talk that is given.
+    /// The presentation in progress.
     pub presentation: Option<Presentation>,
 }
 
 impl WindowState {
-    /// A dialog of files, of a picture or of a work has the keys.
+    /// Returns whether a dialog for files, a picture or work has the keys.
     pub fn is_dialog_open(&self) -> bool {
         self.files.is_open() || self.picture.is_some() || self.hand_in.is_some() || self.is_sharing
     }
@@ -50,32 +50,32 @@ impl WindowState {
     }
 }
 
-/// Settings that every lesson of this window opens with. Absent in a picture.
+/// Settings for every lesson of this window; absent when a picture is rendered.
 #[derive(Resource, Clone)]
 pub struct Setup {
-    /// Replaces a lesson's seed.
+    /// The seed that replaces a lesson's own.
     pub seed: Option<u64>,
-    /// None: nothing is kept.
+    /// The store of the learner's work; `None` to save nothing.
     pub home: Option<Home>,
     pub waker: Waker,
-    /// Whether new lessons are handed to the learner's editor; those of a test are not.
+    /// Whether new lessons are opened in the learner's editor, which tests do not want.
     pub has_editor: bool,
 }
 
-/// The work beside the window.
+/// The background jobs.
 #[derive(Resource, Default)]
 pub struct Jobs {
     pub export: Option<Export>,
     pub editor: Option<Export>,
     pub map: Option<Drawing>,
     pub opening: Option<Job<SharedWork>>,
-    /// Another file of vectors, which is read and turned onto the one that is open.
+    /// The job that reads another file of vectors and rotates it onto the open one.
     pub spaces: Option<Job<TwoSpaces>>,
-    /// Another file of vectors that waits until the first one is read.
+    /// Another file of vectors, which waits until the first one is read.
     pub awaited: Option<PathBuf>,
 }
 
-/// Tells the learner what became of a file.
+/// Tells the learner the result for a file.
 pub fn say(world: &mut World, told: Result<String, String>) {
     world.resource_mut::<WindowState>().export = ExportModel::Said(told);
 }

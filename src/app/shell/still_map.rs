@@ -22,19 +22,19 @@ pub enum StillState {
     None,
     Drawing(Progress),
     Drawn(StillModel),
-    /// Why there is none.
+    /// The reason why there is no map.
     Failed(String),
 }
 
-/// A square below three lines.
+/// The size of the window: a square below three lines of text.
 const SIZE: [f32; 2] = [460.0, 520.0];
 
 const POINT: f32 = 3.5;
 
-/// Between two looks at how far the drawing is, in seconds.
+/// The interval between two checks of the progress, in seconds.
 const LOOK: f32 = 0.1;
 
-/// Returns the action to close it.
+/// Shows the still map; returns the action that closes it.
 pub fn still_ui(ctx: &Context, state: &StillState) -> Option<Action> {
     if *state == StillState::None {
         return None;
@@ -85,9 +85,9 @@ fn map_ui(ui: &mut Ui, model: &StillModel) {
     }
 }
 
-/// Words of groups first; each where no other is written.
+/// Writes the names of words where there is room, those with a group first.
 fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) -> Pos2, palette: &Palette) {
-    // No dot covers a letter.
+    // Names must not cover dots.
     let dot = |point: &StillPoint| Rect::from_center_size(seen(point), Vec2::splat(2.0 * POINT));
     let mut taken = TakenPlaces::default();
     model.points.iter().for_each(|point| taken.add(dot(point)));
@@ -107,13 +107,13 @@ fn names_ui(ui: &Ui, model: &StillModel, rect: Rect, seen: &dyn Fn(&StillPoint) 
     }
 }
 
-/// Rectangles by the squares of a grid that they touch: a name is compared with those near it, and not with all of 2000
-/// words, in every frame.
+/// The rectangles that are taken, by the grid squares that they touch, so that a name is compared only with those near
+/// it and not with all 2000 in every frame.
 #[derive(Default)]
 struct TakenPlaces(HashMap<(i32, i32), Vec<Rect>>);
 
 impl TakenPlaces {
-    /// Side of a square in points: about the width of a name.
+    /// The side of a square in points: about the width of a name.
     const SIDE: f32 = 48.0;
 
     fn squares(rect: Rect) -> impl Iterator<Item = (i32, i32)> {
@@ -132,33 +132,34 @@ impl TakenPlaces {
     }
 }
 
-/// Fewer words have no neighbours to be kept together; more would take minutes.
+/// The least and the largest number of words. Fewer words have no neighbourhoods, and more would take minutes.
 const WORDS: (usize, usize) = (8, 2000);
 
-/// Up to so many words every pair counts; beyond, far ones are taken together.
+/// The largest number of words with exact forces. For more words, distant ones are grouped (Barnes-Hut).
 const EXACT_MAX: usize = 500;
 
 const THETA: f32 = 0.5;
 
 const EPOCHS: usize = 1000;
 
-/// How many neighbours count, about; a third of the words at most.
+/// The perplexity, which is roughly the number of neighbours that count; at most a third of the number of words.
 const PERPLEXITY: f32 = 15.0;
 
-/// How far the words are apart at the beginning, which is the first two axes of the stage: as in the authors' code.
+/// The scale of the initial positions, which are the first two axes of the stage, as in the authors' code.
 const START: f32 = 1e-4;
 
-/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer wanted.
+/// A map that is being drawn. Its thread ends within seconds, even if its result is no longer needed.
 pub type Drawing = Job<StillModel>;
 
 impl Drawing {
-    /// Begins to draw it. `waker` as in [`Job::run`].
+    /// Starts drawing the map. `waker` is as in [`Job::run`].
     pub fn start(space: Arc<StaticSpace>, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(EPOCHS, waker, move |count| draw(&space, count.done))
     }
 }
 
-/// The same space gives the same map: one thread adds up in one order, and the beginning is no draw.
+/// Draws the map. The same space always gives the same map, because one thread adds in a fixed order and the start is
+/// not random.
 fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     let words = space.vocabulary.len();
     let (least, most) = WORDS;
@@ -170,7 +171,7 @@ fn draw(space: &StaticSpace, done: &AtomicUsize) -> Result<StillModel, String> {
     Ok(StillModel::of(space, &pool.install(|| fit(space, done))))
 }
 
-/// Two numbers for each word.
+/// Returns two coordinates for each word.
 fn fit(space: &StaticSpace, done: &AtomicUsize) -> Vec<f32> {
     let vectors = space.vectors.widened();
     let rows: Vec<&[f32]> = (0..vectors.rows()).map(|row| vectors.row(row)).collect();

@@ -25,27 +25,27 @@ use crate::app::ui_state::{Highlight, PanelView, Selection, ViewState};
 /// The slide's share of the width.
 const SHARE: f32 = 0.45;
 
-/// Buttons and the number of the slide, below it.
+/// The height of the buttons and the slide's number, below the slide.
 const FOOT: f32 = 28.0;
 
-/// Less than this is out of sight by rounding.
+/// The largest overflow that is ignored as rounding, in points.
 const ROUNDING: f32 = 2.0;
 
-/// More than any slide is high.
+/// A height greater than that of any slide.
 const LONG: f32 = 1e5;
 
-/// Lines that are still seen when a slide that is too high for the window scrolls.
+/// The height that stays visible when a long slide is scrolled by a page.
 const OVERLAP: f32 = 22.0;
 
-/// A talk that is given.
+/// A presentation in progress.
 pub struct Presentation {
-    /// The copy that it runs on.
+    /// The copy of the lesson on which it runs.
     lesson: Arc<Lesson>,
     cell: CellId,
     part: usize,
-    /// The slide that the stage was last set for.
+    /// The slide for which the stage was last set.
     arrived: Option<(CellId, usize)>,
-    /// The stage cell and the stop of its walk that were shown last.
+    /// The stage cell that was shown last, and the stop of its walk.
     pub staged: Option<(CellId, Option<Stop>)>,
     scroll: Scroll,
     /// The state of its cells' editors and outputs.
@@ -53,7 +53,7 @@ pub struct Presentation {
     pub before: Before,
 }
 
-/// All that a talk gives back at its end.
+/// The state before the presentation, which is restored at its end.
 pub struct Before {
     pub link: Link,
     pub view: ViewState,
@@ -62,20 +62,20 @@ pub struct Before {
     pub fitted: Option<Arc<StageModel>>,
 }
 
-/// The part of a slide that is in sight.
+/// The scroll position of a slide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Scroll {
-    /// Asked for by a key.
+    /// The position requested by a key.
     to: Option<f32>,
     above: f32,
     below: f32,
     page: f32,
-    /// The reveal is yet to come below what is shown, and is then brought into sight.
+    /// Whether the coming reveal appears below the visible part, and must then be scrolled into view.
     awaits: bool,
 }
 
 impl Scroll {
-    /// A page on or back, while there is more of the slide.
+    /// Returns the scroll state after a page forward or back; `None` if the slide has no more in that direction.
     fn turned(self, is_on: bool) -> Option<Scroll> {
         let Scroll { above, below, page, .. } = self;
         let by = if is_on { page.min(below) } else { -page.min(above) };
@@ -83,7 +83,7 @@ impl Scroll {
         (by.abs() > ROUNDING).then_some(Scroll { to, above, below, page, awaits: false })
     }
 
-    /// The scroll after it was seen. What was awaited is followed by a page.
+    /// Returns the scroll state for the measured slide. An awaited reveal is followed by a page forward.
     fn seen(self, above: f32, below: f32, page: f32) -> Scroll {
         let awaits = self.awaits && below <= ROUNDING;
         let seen = Scroll { to: None, above, below, page, awaits };
@@ -97,12 +97,12 @@ impl Presentation {
         Self { lesson, cell, part: 0, arrived: None, staged: None, scroll, notebook, before }
     }
 
-    /// The snapshot is of the talk's own kernel.
+    /// Returns whether the snapshot is from the presentation's own kernel.
     pub fn is_of(&self, snapshot: &Snapshot) -> bool {
         Arc::ptr_eq(&self.lesson, &snapshot.lesson)
     }
 
-    /// The cell of the slide, and its place among the slides of that cell.
+    /// Returns the slide's cell, and the slide's index among those of the cell.
     pub fn at(&self) -> (&str, usize) {
         (&self.cell, self.part)
     }
@@ -111,14 +111,14 @@ impl Presentation {
         slides.index(&self.cell, self.part).unwrap_or(0)
     }
 
-    /// The slide, where it was just come to.
+    /// Returns the slide if it has changed since the last call.
     pub fn come_to<'a>(&mut self, slides: &'a SlidesModel) -> Option<&'a Slide> {
         let slide = slides.0.get(self.index(slides))?;
         let here = (slide.cell.clone(), slide.part);
         (self.arrived.replace(here.clone()) != Some(here)).then_some(slide)
     }
 
-    /// Turns to the rest of a slide that is too high for the window, or to the next one; or back.
+    /// Turns to the rest of a slide that is too high for the window, or to the next slide; or back.
     pub fn turn(&mut self, is_on: bool, slides: &SlidesModel) {
         if let Some(turned) = self.scroll.turned(is_on) {
             self.scroll = turned;
@@ -129,7 +129,7 @@ impl Presentation {
         let (Some(from), Some(slide)) = (slides.0.get(index), slides.0.get(to)) else { return };
         let is_of_cell = |slide: &Slide| !matches!(slide.shows, SlideContent::Text(_) | SlideContent::Walk(_));
         if slide.cell == from.cell && is_of_cell(slide) && is_of_cell(from) {
-            // The answer stands beside the choices, which are in sight.
+            // The answer appears beside the choices, which are visible.
             self.scroll.awaits = is_on && slide.shows != SlideContent::Answered;
         } else {
             self.scroll = Scroll { to: Some(0.0), ..Scroll::default() };
@@ -138,14 +138,15 @@ impl Presentation {
     }
 }
 
-/// Size of everything in a talk: a window of any size has so many points one way, and at least as many the other.
+/// Returns the zoom for a presentation, which fits at least a fixed number of points into the window's width and
+/// height.
 pub fn zoom(window: Vec2) -> f32 {
     const POINTS: Vec2 = Vec2::new(704.0, 396.0);
     const MOST: f32 = 6.0;
     (window / POINTS).min_elem().clamp(1.0, MOST)
 }
 
-/// The whole window while a talk is given.
+/// Shows the presentation, which fills the window.
 pub fn presentation_ui(
     ui: &mut Ui,
     models: &Models,
@@ -177,7 +178,7 @@ pub fn presentation_ui(
             rest = rest.vertical_scroll_offset(to);
         }
         let shown = rest.show(ui, |ui| {
-            // Lists of outputs are as long as they are: the slide scrolls, and not a part of it.
+            // Lists of outputs get their full height, because only the slide as a whole scrolls.
             ui.set_max_height(LONG);
             match &slide.shows {
                 SlideContent::Walk(stop) => walk_ui(ui, *stop, models, view.selection, view.highlight),
@@ -196,7 +197,7 @@ pub fn presentation_ui(
     requests
 }
 
-/// The equation of a step, and what it or a whole layer does to the word that is followed, with its numbers.
+/// Shows the equation of a step, and what the step or a whole layer does to the query, with its numbers.
 fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, highlight: &Highlight) {
     let Some(route) = models.get::<RouteModel>() else { return };
     let (layer, step, after) = match stop {
@@ -210,13 +211,13 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, high
     let word = selection.query.or_else(|| route.word(&highlight.lit));
     let focus = word.and_then(|word| match stop {
         Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
-        // The stage shows all heads of the layer: none of another one is told of.
+        // The stage shows all heads of the layer, so no single head is described.
         Stop::Layer(layer) => Some(route.focus(word, route.head(layer, word)?, None)),
     });
     let Some(walk) = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus)) else { return };
-    // Those of a layer are the same each time.
+    // The equations of a whole layer are always the same, so they are left out.
     if let Stop::Step { .. } = stop {
-        // One below the other: side by side they would be too wide for large type.
+        // The equations are stacked, because side by side they would be too wide in large type.
         for equation in walk.step(step).equation.split(", \\quad ") {
             equation_ui(ui, equation);
         }
@@ -229,7 +230,7 @@ fn sentence_case(words: &str) -> String {
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// Buttons for who has no keys at hand, and how far the talk is.
+/// Shows buttons for use without keys, and the slide's number.
 fn foot_ui(ui: &mut Ui, area: Rect, place: &str, has_more: bool, requests: &mut Requests) {
     let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
     let mut button = |ui: &mut Ui, words: &str, action: WindowAction| {

@@ -34,7 +34,7 @@ use crate::app::workspace::stage_side::{StageParts, StageSide};
 use crate::app::workspace::windows::provenance_ui;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
 
-/// Everything that is shown, and where what is asked for goes.
+/// Everything that is shown, and the receivers of requests.
 #[derive(SystemParam)]
 pub struct Screen<'w> {
     models: Res<'w, LatestModels>,

@@ -189,7 +189,7 @@ pub struct GaugeMark {
     /// Position in the sentence, from 0.
     pub position: usize,
     pub text: String,
-    /// `apple` or, where the sentence has more than one, `apple₂`.
+    /// `apple`, or `apple₂` if the sentence has it more than once.
     pub label: String,
     pub group: Option<usize>,
     /// Place of the static vector: `(v − from)·(to − from) / |to − from|²`.

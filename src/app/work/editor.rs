@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use attune_core::lesson::issue::{printable, shown};
 
-/// A program that fails does so at once; one that still runs has opened the file. The desktop's look for one first.
+/// The time after which a program that still runs counts as having opened the file. A program that fails does so at
+/// once.
 const GRACE: Duration = Duration::from_millis(1500);
 
 const GRACE_OF_DESKTOP: Duration = Duration::from_secs(6);
@@ -27,12 +28,12 @@ const DESKTOP: &[&[&str]] = if cfg!(target_os = "macos") {
 /// A program that may open the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EditorProgram {
-    /// The variable that names it.
+    /// The environment variable that names it.
     of: Option<&'static str>,
     words: Vec<String>,
 }
 
-/// The learner's choice by `VISUAL` and `EDITOR`, and then the desktop's.
+/// Returns the learner's choice in `VISUAL` and `EDITOR`, followed by the desktop's programs.
 fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<EditorProgram> {
     let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| {
         let words: Vec<String> = variable(name)?.split_whitespace().map(str::to_owned).collect();
@@ -42,8 +43,8 @@ fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<EditorProgram> {
     chosen.chain(desktop.map(|words| EditorProgram { of: None, words })).collect()
 }
 
-/// Opens the file; takes a moment, to see whether the program stays. Returns what the learner is told, and where no
-/// editor was found why, with the file's path.
+/// Opens the file in an editor, and waits a moment to see whether the program stays. Returns a message for the learner,
+/// or the reason why no editor was found, with the file's path.
 pub fn open(file: &Path) -> Result<String, String> {
     open_with(file, &candidates(|name| std::env::var(name).ok()))
 }
@@ -77,7 +78,7 @@ fn start(EditorProgram { of, words }: &EditorProgram, file: &Path) -> Result<(),
     let (program, args) = words.split_first().ok_or("it is empty")?;
     let mut command = Command::new(program);
     command.args(args).arg(file);
-    // An editor of the terminal gets the one that attune was started from.
+    // Only an editor named by a variable may use the terminal in which attune was started.
     if !(of.is_some() && stdin().is_terminal()) {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     }
@@ -91,7 +92,7 @@ fn start(EditorProgram { of, words }: &EditorProgram, file: &Path) -> Result<(),
             Err(why) => return Err(why.to_string()),
         }
     }
-    // Whoever starts a program has to see it end.
+    // A started program must be waited for, so that the system can remove it.
     thread::spawn(move || child.wait());
     Ok(())
 }

@@ -22,27 +22,27 @@ use crate::app::fault::AppFault;
 use crate::app::moving::{self, MovingOptions, Stagehand};
 use crate::app::picture::{PictureOptions, Renderer, render};
 
-/// Size of a stage's picture, as a page shows it.
+/// The size of a stage's picture in a page.
 const STAGE_SIZE: (u32, u32) = (736, 414);
 
-/// Pixels for each of those: for sharp letters on dense screens; and on paper, for which alone a live page has pictures.
+/// The pixels per point: for sharp text on high-density screens and in print, for which a live page has its pictures.
 const SHARP: f32 = 2.0;
 
 const ON_PAPER: f32 = 1.5;
 
-/// Rendered pictures of a page's stage cells.
+/// The pictures of a page's stage cells.
 pub struct Drawn {
     pub pictures: Pictures,
-    /// Why one of them has no picture.
+    /// The reason why a picture is missing.
     pub fault: Option<AppFault>,
 }
 
-/// Stage cells to be drawn.
+/// Returns the number of stage cells to draw.
 pub fn count(snapshot: &Snapshot, format: Format) -> usize {
     if format.is_page() { Page::stages(snapshot).count() } else { 0 }
 }
 
-/// Draws the stage cells as the snapshot has them; `drawn` is called after each.
+/// Draws the stage cells of the snapshot, and calls `drawn` after each.
 pub fn draw_stages(snapshot: &Snapshot, lesson: &Path, format: Format, mut drawn: impl FnMut()) -> Drawn {
     let mut pictures = Pictures::of_lesson(lesson, "");
     let mut fault = None;
@@ -88,7 +88,7 @@ fn draw_stage(
     Ok(StagePicture { light: paint(false)?, dark: if format.is_dark_too() { Some(paint(true)?) } else { None } })
 }
 
-/// Text that stands in a page in place of a picture.
+/// Returns the text that replaces a missing picture in a page.
 fn in_a_page(why: &AppFault) -> String {
     match why {
         AppFault::NoGpu(_) => "There was no graphics adapter to draw this picture.".to_owned(),
@@ -99,11 +99,11 @@ fn in_a_page(why: &AppFault) -> String {
     }
 }
 
-/// An export that is being made, or another thing that is done with a file; its end is a line for the learner.
+/// An export or another job with a file. Its result is a line for the learner.
 pub type Export = Job<String>;
 
 impl Export {
-    /// Writes the snapshot as it is; the pictures are what takes the time. `waker` as in [`Job::run`].
+    /// Starts writing the snapshot; drawing the pictures takes most of the time. `waker` is as in [`Job::run`].
     pub fn start(
         snapshot: Arc<Snapshot>,
         lesson: PathBuf,
@@ -116,7 +116,7 @@ impl Export {
         })
     }
 
-    /// Writes the vectors of some words. `waker` as in [`Job::run`].
+    /// Starts writing the vectors of some words. `waker` is as in [`Job::run`].
     pub fn words(
         snapshot: Arc<Snapshot>,
         lesson: PathBuf,
@@ -132,7 +132,7 @@ impl Export {
         })
     }
 
-    /// Draws one picture and writes it. `waker` as in [`Job::run`].
+    /// Starts drawing one picture and writing it. `waker` is as in [`Job::run`].
     pub fn picture(options: PictureOptions, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| {
             let name = shown(&target);
@@ -145,7 +145,7 @@ impl Export {
         })
     }
 
-    /// Draws a picture that moves, of the given number of frames, and writes it. `waker` as in [`Job::run`].
+    /// Starts drawing an animation with the given number of frames and writing it. `waker` is as in [`Job::run`].
     pub fn recording(
         options: MovingOptions,
         frames: usize,
@@ -164,12 +164,12 @@ impl Export {
         })
     }
 
-    /// Opens the learner's editor on a file, which is no export but takes as long. `waker` as in [`Job::run`].
+    /// Starts the learner's editor on a file, which is not an export but takes as long. `waker` is as in [`Job::run`].
     pub fn editor(file: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| editor::open(&file))
     }
 
-    /// Writes a work. `waker` as in [`Job::run`].
+    /// Starts writing a work file. `waker` is as in [`Job::run`].
     pub fn work(work: WorkFile, lesson: PathBuf, target: PathBuf, waker: impl Fn() + Send + 'static) -> Self {
         Self::run(0, waker, move |_| work.write(&lesson, &target))
     }
@@ -191,7 +191,7 @@ impl Stagehand for Recorded<'_> {
     }
 }
 
-/// Returns the message about the export.
+/// Writes the export, and returns the message about it.
 fn write(
     snapshot: &Snapshot,
     lesson: &Path,
@@ -203,7 +203,7 @@ fn write(
     let Drawn { pictures, fault } = draw_stages(snapshot, lesson, format, drawn);
     let written = target.write(snapshot, &pictures)?;
     let told = fault.map(|fault| {
-        // What follows is advice for a terminal.
+        // The rest of the message is advice for a terminal.
         let why = fault.to_string();
         format!("; stage cells are described in words: {}", why.lines().next().unwrap_or_default())
     });

@@ -105,7 +105,8 @@ impl LessonSource {
 /// Between two looks at whether a file of vectors is being read.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The lesson as it is read first; no issue where it comes later, as a large file of vectors is read.
+/// Waits for the lesson as it is first read. Returns an error without issues if it comes later, because a large file of
+/// vectors is being read.
 fn first(news: &Receiver<SourceNews>) -> (Option<SourceNews>, Result<ReadLesson, Issues>) {
     loop {
         match news.recv_timeout(LOOK) {

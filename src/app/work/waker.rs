@@ -4,17 +4,17 @@ use std::sync::{Arc, OnceLock};
 
 use bevy::winit::{EventLoopProxy, WinitUserEvent};
 
-/// Wakes the window from another thread; does nothing until the window exists.
+/// A handle that wakes the window from another thread. It does nothing until the window exists.
 #[derive(Clone, Default)]
 pub struct Waker(Arc<OnceLock<EventLoopProxy<WinitUserEvent>>>);
 
 impl Waker {
     pub fn connect(&self, proxy: EventLoopProxy<WinitUserEvent>) {
-        // A second window never comes, so the first proxy stays.
+        // There is never a second window, so the first proxy stays.
         let _ = self.0.set(proxy);
     }
 
-    /// Wakes the window from another thread.
+    /// Returns a function that wakes the window from another thread.
     pub fn hook(&self) -> impl Fn() + Send + Sync + 'static {
         let waker = self.clone();
         move || waker.wake()
@@ -22,7 +22,7 @@ impl Waker {
 
     pub fn wake(&self) {
         if let Some(proxy) = self.0.get() {
-            // The window is closing and needs no waking.
+            // A closing window needs no waking.
             let _ = proxy.send_event(WinitUserEvent::WakeUp);
         }
     }

@@ -205,8 +205,8 @@ fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Ac
     });
 }
 
-/// The Lab menu: every panel with a check mark, to be opened or closed at any time. `panels` are all that there are, each with
-/// whether it is open; `toggles` opens or closes the menu by its key.
+/// Shows the Lab menu, which opens and closes every panel. `panels` are all panels, each with whether it is open;
+/// `toggles` opens or closes the menu by its key.
 fn lab_ui(ui: &mut Ui, panels: &[(PanelId, bool)], toggles: bool) -> Option<Action> {
     const WIDTH: f32 = 190.0;
     let row = WindowAction::Lab.row();

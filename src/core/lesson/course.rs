@@ -33,7 +33,7 @@ pub struct Heading {
     pub minutes: Option<usize>,
     /// Ids of the lessons that it builds on.
     pub builds_on: Vec<String>,
-    /// The chapter that begins with it.
+    /// The chapter that begins with this lesson.
     pub chapter: Option<String>,
     /// Predictions and exercises.
     pub tasks: usize,

@@ -560,7 +560,7 @@ pub struct WalkLayer {
     pub title: String,
     /// Counted over all blocks.
     pub heads: Range<usize>,
-    /// Its queries are words of the source, not the stage's tokens.
+    /// Whether its queries are words of the source instead of the stage's tokens.
     pub is_of_source: bool,
     /// Its keys are words of the source.
     pub looks_at_source: bool,
@@ -586,7 +586,7 @@ pub struct RouteModel {
 }
 
 impl RouteModel {
-    /// `None` until there is a model.
+    /// Builds the model; `None` until there is a model of the lesson.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.space.as_ref().and(snapshot.model.as_ref())?;
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);

@@ -165,7 +165,7 @@ pub fn table_blocks(table: &TableModel) -> Vec<Vec<Event<'static>>> {
     blocks
 }
 
-/// A table of Markdown, its words to the left and its numbers to the right.
+/// Returns a Markdown table, with words aligned left and numbers aligned right.
 pub fn grid(lines: impl IntoIterator<Item = Vec<String>>) -> Vec<Event<'static>> {
     let mut lines = lines.into_iter();
     let header = lines.next().unwrap_or_default();

@@ -30,7 +30,7 @@ pub enum Format {
     Md,
     /// Panels of the window, as one vector picture.
     Svg,
-    /// Its vectors alone.
+    /// Only the lesson's vectors.
     Vectors(VectorFormat),
 }
 

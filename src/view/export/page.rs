@@ -368,7 +368,7 @@ impl Pictures {
         Self { panels: panels.to_vec(), ..Self::default() }
     }
 
-    /// Those in the folder of a lesson, and none of the stage for this reason.
+    /// Returns the pictures of a lesson's folder, without any of the stage for the given reason.
     pub fn of_lesson(file: &Path, why_no_stage: impl Into<String>) -> Self {
         Self { folder: PictureFolder::of(file).into(), why_no_stage: why_no_stage.into(), ..Self::default() }
     }

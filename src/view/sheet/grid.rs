@@ -90,7 +90,7 @@ impl Grid {
     }
 }
 
-/// `.62` or `-.62`: two decimals without the zero before the point, so that they fit in a cell.
+/// Formats a number like `.62` or `-.62`: two decimals without a leading zero, so that it fits in a cell.
 pub fn short(value: f32) -> String {
     format!("{value:.2}").replacen("0.", ".", usize::from(value.abs() < 1.0))
 }

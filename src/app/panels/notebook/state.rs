@@ -301,6 +301,6 @@ impl Draft {
 #[derive(Default)]
 pub struct ReferenceUiState {
     pub search: String,
-    /// The search field has the keyboard.
+    /// Whether the search field has the keyboard.
     pub is_searching: bool,
 }

@@ -86,17 +86,17 @@ impl Focus {
     }
 }
 
-/// The stage, while it has the keyboard.
+/// Returns the id under which the stage has the keyboard.
 pub fn stage_id() -> Id {
     Id::new("stage picture")
 }
 
-/// The sentence over the stage, while it has the keyboard.
+/// Returns the id under which the sentence above the stage has the keyboard.
 pub fn strip_id() -> Id {
     Id::new("sentence strip")
 }
 
-/// Keeps letters for a control while it has the keyboard: they are no keys of the window then.
+/// Keeps letters for a control while it has the keyboard, so that they trigger no action.
 pub fn keep_letters(ctx: &Context, control: Id) {
     ctx.data_mut(|data| data.insert_temp(letters_id(), control));
 }
@@ -140,7 +140,8 @@ impl Keyboard {
         self.opened.page == page
     }
 
-    /// Whether Space and the arrows press or move no control. The stage and the sentence are none.
+    /// Returns whether Space and the arrows are not taken by a control. The stage and the sentence do not count as
+    /// controls.
     pub(super) fn is_free(&self) -> bool {
         matches!(self.focus, Focus::Page | Focus::Stage | Focus::Sentence)
     }

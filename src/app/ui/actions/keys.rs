@@ -128,7 +128,7 @@ fn consume(ctx: &Context, shortcut: &Shortcut) -> usize {
     })
 }
 
-/// The field that searches the words of the stage.
+/// Returns the id of the field that searches the words on the stage.
 pub fn stage_search() -> Id {
     Id::new("stage search")
 }

@@ -5,13 +5,14 @@ use super::focus::{Escape, Focus, Keyboard, Page};
 use super::table::{NotebookAction, SentenceAction, StageAction, WindowAction};
 
 impl WindowAction {
-    /// Whether its keys are looked for. A lesson that has no layers, say, leaves out more.
+    /// Returns whether the action's keys are live. The action may not apply for other reasons, such as a lesson without
+    /// layers.
     pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
         use WindowAction as Do;
         match self {
             Do::KeySheet | Do::Theme => true,
             Do::CloseKeySheet => at.escape() == Escape::KeySheet,
-            // A talk leads to no other page, and has a size of its own.
+            // A presentation leads to no other page, and sets its own text size.
             Do::Larger | Do::Smaller | Do::UsualSize | Do::Course | Do::Browse | Do::Panel => !at.is_on(Page::Talk),
             _ if at.is_on(Page::Course) => false,
             Do::Present => true,
@@ -22,7 +23,7 @@ impl WindowAction {
             _ if at.is_on(Page::Talk) => false,
             Do::CloseGlossary => at.escape() == Escape::Glossary,
             Do::StepOn | Do::StepBack => at.is_free(),
-            // A field undoes what is typed in it.
+            // A text field undoes its own typing.
             Do::Undo | Do::Redo => at.focus != Focus::Text,
             _ => true,
         }
@@ -33,13 +34,13 @@ impl StageAction {
     pub(super) fn is_live_at(self, at: &Keyboard) -> bool {
         match self {
             _ if at.is_on(Page::Course) => false,
-            // Wherever the keyboard is.
+            // This key works in every part of the window.
             StageAction::Home => true,
             StageAction::Clear => at.escape() == Escape::Stage,
-            // The arrows of a talk turn its slides.
+            // In a presentation the arrows change slides.
             StageAction::Orbit => at.focus == Focus::Stage && !at.is_on(Page::Talk),
             StageAction::Pan => at.focus == Focus::Stage,
-            // The sentence has arrows and Esc of its own.
+            // The sentence has its own meaning for the arrows and Esc.
             _ => matches!(at.focus, Focus::Stage | Focus::Sentence),
         }
     }

@@ -3,18 +3,18 @@
 use super::focus::Keyboard;
 use super::shortcut::Shortcut;
 
-/// Texts of an action, and its keys.
+/// The texts of an action, and its keys.
 #[derive(Clone, Copy, Debug)]
 pub struct ActionRow {
-    /// The words of its menu entry or button; empty where it has none.
+    /// The text of its menu entry or button; empty if it has none.
     pub text: &'static str,
     /// The tooltip, without the keys.
     pub tooltip: &'static str,
-    /// One key, or one for each of a family: the panels, the axes, the answers.
+    /// One key, or one for each member of a family: the panels, the axes, the answers.
     pub keys: &'static [Shortcut],
-    /// Other keys for the same, in the same order.
+    /// Alternative keys, in the same order.
     pub or: &'static [Shortcut],
-    /// More keys for the same action, not listed anywhere: some keyboards send them, or people are used to them.
+    /// Further keys that are not listed anywhere: some keyboards send them, or users are used to them.
     pub aliases: &'static [Shortcut],
     pub line: SheetLine,
 }
@@ -23,17 +23,17 @@ impl ActionRow {
     pub(super) const EMPTY: ActionRow =
         ActionRow { text: "", tooltip: "", keys: &[], or: &[], aliases: &[], line: SheetLine::Unlisted };
 
-    /// The keys as menus and tooltips write them: `Ctrl+Shift+↑`, `D D`.
+    /// Returns the keys as menus and tooltips write them: `Ctrl+Shift+↑`, `D D`.
     pub fn keys_text(&self) -> String {
         self.keys.first().map(Shortcut::text).unwrap_or_default()
     }
 
-    /// The tooltip with the keys after it.
+    /// Returns the tooltip, followed by the keys.
     pub fn hint(&self) -> String {
         self.hint_with(self.tooltip)
     }
 
-    /// Other words with the keys after them, where they change with what is shown.
+    /// Returns another text, followed by the keys, where the text depends on what is shown.
     pub fn hint_with(&self, words: &str) -> String {
         match self.keys_text() {
             keys if keys.is_empty() => words.to_owned(),
@@ -42,18 +42,18 @@ impl ActionRow {
     }
 }
 
-/// A set of actions with its table, made by `action_table`.
+/// A set of actions with their table, made by `action_table`.
 pub trait ActionTable: Copy + Eq + std::fmt::Debug + 'static {
     /// Every action with its row, in the order of the key sheet.
     const ROWS: &'static [(Self, ActionRow)];
 
     fn row(self) -> &'static ActionRow;
 
-    /// Whether its keys are looked for, by what has the keyboard and what is open.
+    /// Returns whether the action's keys are live, given the keyboard's place and the open windows.
     fn is_live(self, at: &Keyboard) -> bool;
 }
 
-/// Declares the actions and their table in one: each variant with the fields of its [`ActionRow`] that are not empty.
+/// Declares an enum of actions together with its table: each variant has the non-empty fields of its [`ActionRow`].
 macro_rules! action_table {
     ($(#[$doc:meta])* $name:ident { $($variant:ident { $($field:ident: $value:expr),* $(,)? })* }) => {
         $(#[$doc])*
@@ -78,27 +78,27 @@ macro_rules! action_table {
 }
 pub(super) use action_table;
 
-/// How the key sheet tells of an action.
+/// How an action appears on the key sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SheetLine {
-    /// Without a line in the sheet: the action has no key.
+    /// No line; the action has no key.
     Unlisted,
-    /// A line of its own, with these words.
+    /// A line of its own, with this text.
     New(&'static str),
-    /// Its keys stand on the line of the row above.
+    /// The same line as the row above.
     Joined,
-    /// The words of another line mention its keys.
+    /// No line; the text of another line mentions its keys.
     Mentioned,
 }
 
-/// Keys, or what the mouse does, and their meaning.
+/// Keys or a mouse gesture, and their meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyLine {
     pub keys: String,
     pub meaning: &'static str,
 }
 
-/// The lines of a table, below those of the mouse.
+/// Returns the key sheet's lines for a table, after the mouse gestures.
 pub fn lines<A: ActionTable>(mouse: &[(&str, &'static str)]) -> Vec<KeyLine> {
     let mouse = mouse.iter().map(|(keys, meaning)| KeyLine { keys: (*keys).to_owned(), meaning });
     let mut lines: Vec<(Vec<&ActionRow>, &'static str)> = Vec::new();
@@ -112,7 +112,7 @@ pub fn lines<A: ActionTable>(mouse: &[(&str, &'static str)]) -> Vec<KeyLine> {
     mouse.chain(lines.into_iter().map(|(rows, meaning)| KeyLine { keys: written(&rows), meaning })).collect()
 }
 
-/// The keys of all rows, and after an "or" the other keys for the same.
+/// Returns the keys of all rows, followed by "or" and the alternative keys.
 fn written(rows: &[&ActionRow]) -> String {
     let all = |keys: fn(&ActionRow) -> &'static [Shortcut]| {
         rows.iter().flat_map(|row| keys(row)).copied().collect::<Vec<_>>()
@@ -121,7 +121,7 @@ fn written(rows: &[&ActionRow]) -> String {
     if or.is_empty() { keys } else { format!("{keys} or {or}") }
 }
 
-/// Modifiers that follow each other are written once: `Ctrl + plus, minus, 0`.
+/// Joins keys; modifiers that consecutive keys share are written once: `Ctrl + plus, minus, 0`.
 fn joined(keys: &[Shortcut]) -> String {
     let groups = keys.chunk_by(|a, b| a.modifiers == b.modifiers).map(|group| {
         let modifiers: String = group[0].modifier_names().map(|name| format!("{name} + ")).collect();
@@ -130,7 +130,7 @@ fn joined(keys: &[Shortcut]) -> String {
     groups.collect::<Vec<_>>().join(", ")
 }
 
-/// Signs stand side by side, words and letters as a list; of a row of digits, the ends.
+/// Joins key names: signs side by side, words and letters as a list, digits as a range.
 fn names(keys: &[Shortcut]) -> String {
     const RANGE: usize = 3;
     let name = |key: &Shortcut| if key.is_twice { key.text() } else { key.key_name().to_owned() };

@@ -7,9 +7,9 @@ use egui::{Key, Modifiers};
 pub struct Shortcut {
     pub key: Key,
     pub modifiers: Modifiers,
-    /// The key is to be pressed twice within a moment; see [`Pressed`].
+    /// The key must be pressed twice in a row; see [`Pressed`].
     pub is_twice: bool,
-    /// The key with Shift is another one; other modifiers too many do not matter.
+    /// With Shift held as well, the key is another shortcut. Other extra modifiers do not matter.
     without_shift: bool,
 }
 
@@ -21,7 +21,7 @@ pub const fn shift(key: Key) -> Shortcut {
     with(Modifiers::SHIFT, key)
 }
 
-/// A key with the modifier for commands: Ctrl, on a Mac Cmd.
+/// Returns a shortcut with the command modifier: Ctrl, or Cmd on a Mac.
 pub const fn ctrl(key: Key) -> Shortcut {
     with(Modifiers::COMMAND, key)
 }
@@ -34,7 +34,7 @@ pub const fn ctrl_shift(key: Key) -> Shortcut {
     with(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
-/// The key pressed twice.
+/// Returns a shortcut of one key, pressed twice.
 pub const fn twice(key: Key) -> Shortcut {
     Shortcut { is_twice: true, ..with(Modifiers::NONE, key) }
 }
@@ -48,8 +48,9 @@ impl Shortcut {
         Shortcut { without_shift: true, ..self }
     }
 
-    /// Whether it is this that was pressed. More modifiers than its own count for nothing, for many keyboards need Shift or Alt for
-    /// a sign and Shift for a digit; but a letter, an arrow, Space or Home with another modifier is another key.
+    /// Returns whether the pressed key is this shortcut. Extra modifiers are ignored, because many keyboards need Shift
+    /// or Alt for a sign and Shift for a digit; but a letter, an arrow, Space or Home with another modifier is another
+    /// shortcut.
     pub fn matches(&self, key: Key, modifiers: Modifiers) -> bool {
         let more_shift = modifiers.shift && !self.modifiers.shift;
         let more_alt = modifiers.alt && !self.modifiers.alt;
@@ -62,7 +63,7 @@ impl Shortcut {
             && (takes_alt || !more_alt)
     }
 
-    /// Whether the key writes something where text is edited.
+    /// Returns whether the key would write a character in a text field.
     pub(super) fn is_typed(&self) -> bool {
         !(self.modifiers.command || self.modifiers.alt || matches!(self.key, Key::F1 | Key::F5 | Key::Escape))
     }
@@ -72,7 +73,7 @@ impl Shortcut {
         [alt, shift, command].into_iter().filter(|is_down| *is_down).count()
     }
 
-    /// As menus and tooltips write it: `Ctrl+Shift+↑`, `D D`.
+    /// Returns the keys as menus and tooltips write them: `Ctrl+Shift+↑`, `D D`.
     pub fn text(&self) -> String {
         let names = self.modifier_names().chain([self.key_name()]);
         let once = names.collect::<Vec<_>>().join("+");
@@ -94,7 +95,7 @@ impl Shortcut {
             Key::ArrowRight => "→",
             Key::Escape => "Esc",
             Key::Minus => "minus",
-            // Behind "Ctrl +" the sign would be lost.
+            // After "Ctrl +", the sign + would be hard to see.
             Key::Plus if self.modifiers != Modifiers::NONE => "plus",
             key => key.symbol_or_name(),
         }
@@ -113,13 +114,13 @@ pub(super) fn is_arrow(key: Key) -> bool {
     matches!(key, Key::ArrowUp | Key::ArrowDown | Key::ArrowLeft | Key::ArrowRight)
 }
 
-/// An action whose key was pressed in this frame, or whose button.
+/// An action whose key or button was pressed in this frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pressed<A> {
     pub action: A,
-    /// The place of the key among those of its row.
+    /// The index of the key within its row.
     pub which: usize,
-    /// How often it was pressed; of a key to be pressed twice, each press.
+    /// The number of presses. A key that must be pressed twice counts each press.
     pub count: usize,
 }
 

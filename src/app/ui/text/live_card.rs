@@ -6,7 +6,7 @@ use egui::{Button, Context, Id, Key, Label, Modifiers, Pos2, RichText, Ui, Vec2,
 use crate::theme::{self, Palette, size};
 use crate::widgets::controls::copy_button;
 
-/// Width of the card within its margins.
+/// The width of the card, without its margins.
 const WIDTH: f32 = 340.0;
 
 /// The open card of a live number.

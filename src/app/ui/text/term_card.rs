@@ -8,7 +8,7 @@ use super::prose::words_ui;
 use crate::actions::Action;
 use crate::theme::{self, Palette, prose, size};
 
-/// A card about a term, for the pointer to look at, not to touch.
+/// Shows the tooltip card of a term, which has no controls.
 pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
     let Some((term, first)) = model.entry(term) else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -17,12 +17,12 @@ pub fn term_card_ui(ui: &mut Ui, model: &GlossaryModel, term: usize) {
     ui.label(RichText::new(first_words(first)).size(size::SMALL).color(palette.ink_soft));
 }
 
-/// Name and symbols, shape and meaning, one below the other.
+/// Shows the name, symbols, shape and meaning of a term, one below another.
 fn term_words_ui(ui: &mut Ui, term: &Term) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     let symbols: Vec<String> = term.symbols.iter().map(|symbol| format!("${symbol}$")).collect();
-    // A name is words, so nothing in it is markup.
+    // A name is plain words, so it contains no Markdown.
     words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")));
     if !term.shape.is_empty() {
         let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
@@ -39,7 +39,7 @@ fn first_words(first: &First) -> String {
     }
 }
 
-/// The entry of a term, with a way to its lesson, where that is another one.
+/// Shows the entry of a term. Returns the action that opens the term's lesson, if that is another one and was clicked.
 pub fn term_entry_ui(ui: &mut Ui, term: &Term, first: &First) -> Option<Action> {
     let palette = Palette::of(ui.visuals().dark_mode);
     term_words_ui(ui, term);

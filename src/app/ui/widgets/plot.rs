@@ -192,14 +192,14 @@ pub fn tick_text(value: f64, digit: f64) -> String {
 const DOT: f32 = 2.0;
 const END: f32 = 4.0;
 
-/// Draws crowds with their names, and each lit word as far on its way as `time`, from 0 to 1.
+/// Draws the groups with their names, and each highlighted word moved by the share `time`, from 0 to 1.
 pub fn sketch_ui(ui: &Ui, sketch: &Sketch, rect: Rect, time: f32) {
     /// The margins: left and right in points, top and bottom as a share of the height.
     const MARGIN: (f32, f32) = (34.0, 0.14);
     const FAINT: f32 = 0.75;
     /// Possible distances between a point and its name; the nearest one with room is used.
     const APART: [f32; 3] = [size::GAP_TIGHT, size::GAP, size::GAP_WIDE];
-    /// Least radius of a glow's rim, as a share of the height.
+    /// The least radius of a glow's rim, as a share of the height.
     const LEAST: f32 = 0.09;
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter_at(rect);
@@ -268,7 +268,7 @@ fn sides_of(start: Pos2, end: Pos2, middle: f32) -> [Align2; 4] {
     sides
 }
 
-/// The crowds of a sketch that are no larger than a part of it.
+/// Returns the glows of the groups that cover only a small part of the sketch.
 fn glows(sketch: &Sketch, least: f32, at: impl Fn([f32; 2]) -> Pos2) -> Vec<(usize, Glow)> {
     const WIDE: f32 = 0.2;
     let of = |&(_, _, group): &(String, [f32; 2], usize)| {

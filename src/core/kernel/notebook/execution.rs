@@ -518,7 +518,7 @@ pub struct CellRun {
     pub defined: Vec<Variable>,
     pub functions: Functions,
     pub shown: Arc<RunSnapshot>,
-    /// Memory that keeping it takes.
+    /// Memory that keeping the result takes, in bytes.
     pub bytes: usize,
 }
 

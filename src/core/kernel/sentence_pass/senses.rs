@@ -45,7 +45,7 @@ pub struct SensesSnapshot {
     pub measured: Option<Arc<MeasuredSenses>>,
     /// The occurrences in the basis of the picture, (n, 3): at their static places, and behind each layer.
     pub points: Arc<[Matrix<f32>]>,
-    /// How much of the occurrences the axes show.
+    /// The shares of the occurrences' variance that the axes show.
     pub shares: Arc<TokenShares>,
     /// Whether it is of this list and these weights.
     pub is_current: bool,

@@ -124,7 +124,7 @@ impl StaticSpace {
         &rest[..rest.partition_point(|&row| self.vocabulary[row].starts_with(begin))]
     }
 
-    /// The first row of a word.
+    /// Returns the first row with a word.
     pub fn row_of(&self, word: &str) -> Option<usize> {
         self.beginning(word).first().copied().filter(|&row| self.vocabulary[row] == word)
     }

@@ -202,7 +202,7 @@ struct Data<'a> {
     heads: Vec<HeadData>,
     /// The rules of a query and a key by quantity, each with its symbol, for each head.
     rules: Vec<BTreeMap<String, (String, Expr)>>,
-    /// Words that an answer is about, and those that stand for a hidden one.
+    /// The words that an answer depends on, and those that mark a hidden word.
     asked: Option<Asked>,
     /// The sections of predictions that keep results hidden until they are answered.
     keepers: Vec<String>,

@@ -68,13 +68,14 @@ pub enum TextRun {
     Break,
 }
 
-/// A term where a text names it.
+/// A term named in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermInText {
-    /// Its place in the glossary.
+    /// The term's index in the glossary.
     pub term: usize,
-    /// The first time in a section, of a term that this lesson or one before it introduces: it shows that there is
-    /// something to look up. A text without a heading of a section goes on with one: there only bold terms show it.
+    /// Whether this is the first mention in a section, of a term that this lesson or an earlier one introduces. A first
+    /// mention is underlined to show that it can be looked up. In a text without a section heading, only bold terms
+    /// count as first mentions.
     pub is_first: bool,
 }
 

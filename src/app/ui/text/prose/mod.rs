@@ -55,7 +55,7 @@ pub struct Prose {
     clock: u64,
     glossary: Option<Arc<GlossaryModel>>,
     term_card: Option<TermCard>,
-    /// The term whose entry was asked for.
+    /// The index of the term that was clicked.
     asked: Option<usize>,
     /// The links that were clicked.
     followed: Vec<TextLink>,
@@ -103,7 +103,7 @@ struct SetFor {
     images: u64,
 }
 
-/// Shows `markdown` in the width there is.
+/// Shows `markdown` in the available width.
 pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
     live_prose_ui(ui, markdown, LessonAround::default(), prose);
 }

@@ -26,15 +26,15 @@ use crate::ui_state::{Hover, Trail};
 /// Draws the entry of a term, by its place in the glossary.
 pub type TermCard = fn(&mut Ui, &GlossaryModel, usize);
 
-/// Surroundings of a text that is part of a lesson.
+/// The lesson around a text, which makes the text interactive.
 #[derive(Default)]
 pub struct LessonAround<'a> {
-    /// The values of its expressions.
+    /// The values of the text's expressions.
     pub live: Option<&'a LiveCellModel>,
-    /// The words of the sentence on the stage: in italics they light each other.
+    /// The words of the sentence on the stage. In italics, they are highlighted by hovering, here and on the stage.
     pub words: &'a [String],
     pub hover: Option<&'a mut Hover>,
-    /// Opens the provenance of a number.
+    /// The trail that opens the provenance of a number.
     pub trail: Option<&'a mut Trail>,
 }
 
@@ -43,7 +43,7 @@ pub struct PaintContext<'a> {
     pub images: &'a mut Images,
     /// The glossary, with what draws an entry of it.
     pub entries: Option<(&'a GlossaryModel, TermCard)>,
-    /// A term that is clicked.
+    /// Receives the index of a clicked term.
     pub asked: &'a mut Option<usize>,
     /// Receives the clicked links.
     pub followed: &'a mut Vec<TextLink>,
@@ -149,7 +149,8 @@ fn reach_of(text: &str, format: &RunFormat, width: f32, baseline: Pos2) -> Rect 
     Rect::from_min_size(baseline - vec2(0.0, reach), vec2(width, reach * (rows + 1.0)))
 }
 
-/// The keyboard moves between controls, not between lines of text; it finds a term once.
+/// Returns the interactions of a run. The keyboard moves only between controls and first mentions of terms, not between
+/// lines of text.
 fn sense_of(format: &RunFormat) -> Sense {
     match format.note {
         Some(TextNote::Link(_) | TextNote::Act(_)) => Sense::click(),
@@ -252,7 +253,7 @@ fn act_ui(ui: &Ui, link: &TextLink, rect: Rect, response: &Response, context: &m
     }
 }
 
-/// A live number: a quiet tint, a card under the pointer, its provenance at a click.
+/// Shows a live number with a faint tint and a tooltip card; a click opens its provenance.
 fn live_ui(ui: &Ui, word: &LiveWord, rect: Rect, response: Response, context: &mut PaintContext) -> Response {
     /// The opacity of the tint behind the number.
     const TINT: f32 = 0.07;

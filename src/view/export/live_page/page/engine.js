@@ -391,7 +391,10 @@ const Engine = (() => {
     };
   }
 
-  /** The same at the block's output: each norm, with its σ held, maps t to γ ⊙ (t − mean t) / σ, an RMSNorm without the mean. */
+  /**
+   * Returns the contribution at the block's output: each norm, with its σ held, maps t to γ ⊙ (t − mean t) / σ, or
+   * without the mean in an RMSNorm.
+   */
   function arrow(step, head, i, j) {
     let term = contribution(head, i, j);
     for (const { form, gain, deviations } of step.norms) {

@@ -354,7 +354,7 @@ impl FileHeader {
         }
         let mut text = vec![0; usize::try_from(bytes).unwrap_or_default()];
         source.read_exact(&mut text).map_err(|error| Refusal::unreadable(&error))?;
-        let HeaderTensors { mut tensors, metadata, .. } = parse(&text)?;
+        let Found { mut tensors, metadata, .. } = parse(&text)?;
         tensors.sort_by(|a, b| (a.begin, a.end, &a.name).cmp(&(b.begin, b.end, &b.name)));
         tile(&tensors, rest - bytes)?;
         refuse_twins(&tensors)?;
@@ -391,7 +391,7 @@ fn refuse_twins(tensors: &[FileTensor]) -> Result<(), Refusal> {
     }
 }
 
-fn parse(text: &[u8]) -> Result<HeaderTensors, Refusal> {
+fn parse(text: &[u8]) -> Result<Found, Refusal> {
     let damaged = |found: String| Refusal::new(found, "a header in JSON", FETCH_AGAIN);
     let text = str::from_utf8(text).map_err(|error| {
         damaged(format!("bytes that are not UTF-8, from byte {} of the header on", error.valid_up_to()))

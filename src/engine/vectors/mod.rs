@@ -56,7 +56,7 @@ const ROWS_AT_A_TIME: usize = 8192;
 const BYTES_AT_A_TIME: u64 = 16 << 20;
 /// Memory of a row beside its numbers and the letters of its word, here and in the window that shows it: the places of the word
 /// in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
-const ROW_BYTES: u64 = 192;
+const ROW_BYTES: u64 = 384;
 /// Memory of an entry of metadata beside its letters.
 const ENTRY_BYTES: u64 = 40;
 /// Places that a report names of each kind; the others are counted.

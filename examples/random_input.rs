@@ -17,8 +17,8 @@ use rand::{RngExt, SeedableRng};
 
 /// Inputs between two looks at the window.
 const BATCH: usize = 20;
-/// A window that does nothing for longer hangs.
-const HANGS: Duration = Duration::from_secs(2);
+/// Seconds after which a window that does nothing hangs, on a machine that does nothing else.
+const HANGS: f32 = 2.0;
 /// Time from the start to a picture.
 const OPENING: Duration = Duration::from_secs(8);
 /// Between two looks at a thread.
@@ -108,6 +108,9 @@ struct Args {
     /// The program; without it the one beside this example.
     #[arg(long)]
     program: Option<PathBuf>,
+    /// Seconds after which a window without an answer counts as hanging; a busy machine needs more.
+    #[arg(long, default_value_t = HANGS)]
+    hangs: f32,
 }
 
 fn main() -> ExitCode {
@@ -121,6 +124,7 @@ fn main() -> ExitCode {
     let opened = copy(&args.path, &scratch);
     let mut dice = StdRng::seed_from_u64(args.seed);
     let mut window = Window::open(&program, &opened, &scratch);
+    let patience = Duration::from_secs_f32(args.hangs);
     let (mut sent, mut restarts, mut rested, mut warm) = (0, 0, Duration::ZERO, None);
     let outcome = loop {
         if sent >= args.count {
@@ -129,7 +133,7 @@ fn main() -> ExitCode {
         let inputs: Vec<String> = (0..BATCH).map(|_| random(&mut dice, size)).collect();
         send(&inputs);
         sent += BATCH;
-        match window.settle() {
+        match window.settle(patience) {
             Ok(took) => rested = rested.max(took),
             // A key may close the window; a crash has another exit code.
             Err(Ended::Closed) => {
@@ -234,7 +238,7 @@ impl Window {
 
     /// Waits until the window has answered a movement of the pointer: its thread has slept and woken, which no thread does
     /// that computes on and on, or waits for another.
-    fn settle(&mut self) -> Result<Duration, Ended> {
+    fn settle(&mut self, patience: Duration) -> Result<Duration, Ended> {
         let (begun, before) = (Instant::now(), self.sleeps());
         loop {
             send(&["mousemove_relative -- 1 0".to_owned()]);
@@ -250,8 +254,8 @@ impl Window {
             if self.sleeps() > before {
                 return Ok(begun.elapsed());
             }
-            if begun.elapsed() > HANGS {
-                return Err(Ended::Broken(format!("it has not answered for {HANGS:?}")));
+            if begun.elapsed() > patience {
+                return Err(Ended::Broken(format!("it has not answered for {patience:?}")));
             }
         }
     }

@@ -17,9 +17,9 @@ use rand::{RngExt, SeedableRng};
 
 /// The number of inputs between two checks of the window.
 const BATCH: usize = 20;
-/// The longest time without progress, after which the window counts as hanging.
-const HANGS: Duration = Duration::from_secs(2);
-/// The time from the start to the first picture.
+/// Seconds after which a window that does nothing hangs, on a machine that does nothing else.
+const HANGS: f32 = 2.0;
+/// Time from the start to a picture.
 const OPENING: Duration = Duration::from_secs(8);
 /// The interval between two checks of a thread.
 const LOOK: Duration = Duration::from_millis(50);
@@ -109,6 +109,9 @@ struct Args {
     /// The program; by default the one beside this example.
     #[arg(long)]
     program: Option<PathBuf>,
+    /// Seconds after which a window without an answer counts as hanging; a busy machine needs more.
+    #[arg(long, default_value_t = HANGS)]
+    hangs: f32,
 }
 
 fn main() -> ExitCode {
@@ -122,6 +125,7 @@ fn main() -> ExitCode {
     let opened = copy(&args.path, &scratch);
     let mut dice = StdRng::seed_from_u64(args.seed);
     let mut window = Window::open(&program, &opened, &scratch);
+    let patience = Duration::from_secs_f32(args.hangs);
     let (mut sent, mut restarts, mut rested, mut warm) = (0, 0, Duration::ZERO, None);
     let outcome = loop {
         if sent >= args.count {
@@ -130,7 +134,7 @@ fn main() -> ExitCode {
         let inputs: Vec<String> = (0..BATCH).map(|_| random(&mut dice, size)).collect();
         send(&inputs);
         sent += BATCH;
-        match window.settle() {
+        match window.settle(patience) {
             Ok(took) => rested = rested.max(took),
             // A key may close the window; a crash has another exit code.
             Err(Ended::Closed) => {
@@ -234,9 +238,9 @@ impl Window {
         Self { child, log }
     }
 
-    /// Waits until the window has responded to a movement of the pointer: its thread has slept and woken, which a
-    /// thread that computes forever or is deadlocked does not do.
-    fn settle(&mut self) -> Result<Duration, Ended> {
+    /// Waits until the window has answered a movement of the pointer: its thread has slept and woken, which no thread does
+    /// that computes on and on, or waits for another.
+    fn settle(&mut self, patience: Duration) -> Result<Duration, Ended> {
         let (begun, before) = (Instant::now(), self.sleeps());
         loop {
             send(&["mousemove_relative -- 1 0".to_owned()]);
@@ -252,8 +256,8 @@ impl Window {
             if self.sleeps() > before {
                 return Ok(begun.elapsed());
             }
-            if begun.elapsed() > HANGS {
-                return Err(Ended::Broken(format!("it has not answered for {HANGS:?}")));
+            if begun.elapsed() > patience {
+                return Err(Ended::Broken(format!("it has not answered for {patience:?}")));
             }
         }
     }

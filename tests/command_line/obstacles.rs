@@ -8,7 +8,7 @@ use crate::common::folder::Folder;
 use crate::common::lessons::{SMALL, with_cells};
 use crate::common::obstacles::{KINDS, remove};
 use crate::common::top::at;
-use crate::program::{program, ran_in_time};
+use crate::program::{ended, program, ran_in_time};
 
 /// Files of a folder with everything that is read, and the command that reads them.
 const PLACES: [(&[&str], &[&str]); 9] = [
@@ -87,4 +87,27 @@ fn check(folder: &Path, args: &[&str], what: &str) {
     let (code, said) = ran_in_time(command.args(args).current_dir(folder).env("HF_HOME", folder));
     assert!(matches!(code, Some(0..=2)), "{what}: {code:?}\n{said:.2000}");
     assert!(!said.contains("panicked"), "{what}: {said:.2000}");
+}
+
+/// A pipe that the command names, and one that its file names.
+const NAMED: [(&str, &[&str], &str); 2] = [
+    ("pipe.txt", &["check", "pipe.txt"], "pipe.txt: this is not a regular file"),
+    (
+        "labels.tsv",
+        &["export", "projector.json", "--to", "web", "-o", "page.html"],
+        "projector.json: labels.tsv: found a pipe or a device",
+    ),
+];
+
+#[test]
+fn the_file_in_whose_place_a_pipe_stands_is_named() {
+    let (_, make) = KINDS[0];
+    for (file, args, words) in NAMED {
+        let folder = Folder::new("obstacle");
+        fill(&folder);
+        let path = folder.join(file);
+        remove(&path);
+        make(&path);
+        ended(ran_in_time(program().args(args).current_dir(&folder.0)), 1, words);
+    }
 }

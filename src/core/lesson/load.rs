@@ -99,7 +99,12 @@ fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
 /// The lesson of a file of vectors.
 fn of_vectors(path: &Path, file: &str, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, Vec<LessonIssue>> {
     lesson_of(path, first).map_err(|stopped| match stopped {
-        LoadStopped::Refused(refusal) => vec![refused(file, Refusal { file: String::new(), ..*refusal })],
+        LoadStopped::Refused(refusal) => {
+            // The file itself is named already, and one beside it is not.
+            let is_own = path.file_name().is_some_and(|name| *name == *refusal.file);
+            let part = if is_own { String::new() } else { refusal.file.clone() };
+            vec![refused(file, Refusal { file: part, ..*refusal })]
+        }
         LoadStopped::Cancelled => vec![LessonIssue::of_file(file, "reading was stopped", A_LESSON)],
     })
 }

@@ -331,7 +331,9 @@ pub fn given(path: &Path) -> ModelPath {
         Component::Normal(first) => path.components().count() > 1 && Path::new(first).exists(),
         _ => true,
     });
-    let is_lesson = begins_here || path.extension().is_some_and(|extension| extension == "ron");
+    // A pipe, a device or a link to nothing is there, too.
+    let is_there = path.symlink_metadata().is_ok();
+    let is_lesson = is_there || begins_here || path.extension().is_some_and(|extension| extension == "ron");
     match path.to_str().filter(|_| !is_lesson).and_then(ModelName::new) {
         Some(name) => ModelPath::Name(name),
         None => ModelPath::Lesson(path.to_owned()),

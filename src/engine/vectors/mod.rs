@@ -54,10 +54,10 @@ pub const WIDTH_MAX: usize = 1 << 16;
 const ROWS_AT_A_TIME: usize = 8192;
 /// Memory after which the watcher is called earlier, because rows can be wide.
 const BYTES_AT_A_TIME: u64 = 16 << 20;
-/// Memory of a row apart from its numbers and the letters of its word, here and in the window that shows it: entries of
-/// the word in lists and indexes, allocations of its letters, and its point on the stage.
-const ROW_BYTES: u64 = 192;
-/// Memory of an entry of metadata apart from its letters.
+/// Memory of a row beside its numbers and the letters of its word, here and in the window that shows it: the places of the word
+/// in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
+const ROW_BYTES: u64 = 384;
+/// Memory of an entry of metadata beside its letters.
 const ENTRY_BYTES: u64 = 40;
 /// Largest number of places of each kind that a report lists; others are only counted.
 const PLACES_MAX: usize = 8;

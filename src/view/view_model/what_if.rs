@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::snapshot::sentence::token_labels;
 use attune_core::kernel::snapshot::{ModelSnapshot, Neighbours, SentenceSnapshot, Snapshot, StaticSpace, Token};
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::{Activations, Patch};
 
@@ -26,8 +26,9 @@ pub struct WhatIfModel {
     pub heads: Vec<HeadRow>,
     /// Whether each query sees each key in the first layer, row by row; a row is a query.
     pub mask: Setting<Vec<bool>>,
-    /// Whether the layers have different masks or windows. A pair that is changed in the first layer is changed in all
-    /// of them.
+    /// The masks that the learner's changes are made to.
+    pub mask_base: MaskBase,
+    /// Layers have masks or windows of their own: a pair that is changed in the first layer is changed in all of them.
     pub layers_see_differently: bool,
     /// The removed edges.
     pub edges: Vec<Edge>,
@@ -151,6 +152,7 @@ impl WhatIfModel {
             blocks: labels.blocks(),
             heads: HeadRow::all(model, &labels),
             mask: Setting::of(changed.mask.as_ref().map(learners), own),
+            mask_base: changed.mask.as_ref().map(Mask::base).unwrap_or_default(),
             layers_see_differently: layers_see_differently(&model.architecture),
             edges: changed.edges.clone(),
             patch: PatchState::of(model),

@@ -98,11 +98,14 @@ impl Attack for MutatedArguments {
         (valid(), mistakes).prop_map(|(mut words, mistakes)| {
             mistakes.into_iter().for_each(|mistake| mistake.make(&mut words));
             // All lessons of the course are minutes of honest work on a busy machine.
-            if of_check(&words).is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none()) {
+            if of_command("check", &words).is_some_and(|check| check.get_many::<PathBuf>("lessons").is_none()) {
                 words.push("small.ron".into());
             }
+            if of_command("export", &words).is_some_and(|export| export.get_flag("course")) {
+                words.iter_mut().filter(|word| *word == "--course").for_each(|word| *word = "small.ron".into());
+            }
             // A watch has no end but the learner's.
-            if of_check(&words).is_some_and(|check| check.get_flag("watch")) {
+            if of_command("check", &words).is_some_and(|check| check.get_flag("watch")) {
                 words.insert(0, "--watch=once".into());
             }
             // No program starts with a zero byte in an argument.
@@ -196,10 +199,10 @@ fn form(all: &clap::Command, command: Option<&clap::Command>) -> BoxedStrategy<V
         .boxed()
 }
 
-/// The arguments of `check`, if that is the command and nothing is wrong with them.
-fn of_check(words: &[OsString]) -> Option<ArgMatches> {
+/// The arguments of a command, if that is the command and nothing is wrong with them.
+fn of_command(name: &str, words: &[OsString]) -> Option<ArgMatches> {
     let words = iter::once(OsString::from("attune")).chain(words.iter().cloned());
-    grammar().try_get_matches_from(words).ok()?.subcommand_matches("check").cloned()
+    grammar().try_get_matches_from(words).ok()?.subcommand_matches(name).cloned()
 }
 
 /// An argument as somebody would give it.

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
 use attune_core::lesson::load::parse;
+use attune_core::lesson::vector_files::lesson_of;
 use attune_engine::vectors::space::{compare, components, shared};
 use attune_engine::vectors::{Vectors, read};
+use attune_view::view_model::stage::StageModel;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
@@ -78,6 +80,28 @@ fn the_largest_vectors_of_each_kind_take_no_more_than_a_gigabyte() {
         println!("{taken}: {outcome:?} {case:?}");
         outcome.unwrap_or_else(|why| panic!("{case:?}: {why}"));
     }
+}
+
+/// The budget of a file's vectors has room for what the window holds beside them: names, indexes, the space and the stage.
+#[test]
+fn a_row_counts_all_that_the_window_holds_of_it() {
+    let case = LargeVectors { kind: Kind::Array, rows: 400_000, columns: 1, is_packed: false };
+    let _alone = alone();
+    let folder = Folder::new("large");
+    let path = folder.join(case.write(&folder.0).expect("it is written"));
+    let mut counted = 0;
+    let vectors = read(&path, &mut |progress| {
+        counted = progress.memory;
+        true
+    });
+    drop(vectors.expect("it is read"));
+    let (_window, taken) = taken(|| {
+        let lesson = lesson_of(&path, &mut |_| {}).expect("it is read");
+        let snapshot = Kernel::trained(Arc::new(lesson)).snapshot();
+        let stage = StageModel::of(&snapshot).expect("a stage");
+        (snapshot, stage)
+    });
+    assert!(taken.bytes as u64 <= counted, "{taken}, but {} MB are counted", counted >> 20);
 }
 
 /// What a cell and a live text may take, and the words in which the cell ends.

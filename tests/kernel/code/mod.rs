@@ -6,7 +6,9 @@ mod language;
 mod tensors;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use attune_engine::code::budget::Allowance;
 use attune_engine::code::{Axis, Given, Labels, Output, Run, Scope, Tensor, Variable, run};
 
 const SEED: u64 = 7;
@@ -31,8 +33,12 @@ fn given() -> Vec<Given> {
     ]
 }
 
+/// A run ends by what it does, however long a busy machine takes for it.
+const TIME_MAX: Duration = Duration::from_secs(600);
+
 fn scope() -> Scope<'static> {
-    Scope { given: given(), seed: SEED, model: Some(forward::model()), ..Scope::default() }
+    let allowance = Allowance::within(TIME_MAX);
+    Scope { given: given(), seed: SEED, model: Some(forward::model()), allowance, ..Scope::default() }
 }
 
 fn cell(source: &str) -> Run {

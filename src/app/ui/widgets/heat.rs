@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, InterventionCommand};
-use attune_engine::numerics::attention::{Mask, MaskTable};
-pub use attune_view::sheet::grid::short;
+use attune_engine::numerics::attention::{Mask, MaskBase, MaskTable};
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::epaint::TextShape;
 use egui::{
@@ -175,21 +174,21 @@ fn presets_ui(ui: &mut Ui, model: &WhatIfModel) -> Option<Command> {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.label(RichText::new("Mask").font(theme::strong(size::BODY)));
         let itself = |query: usize, key: usize| query == key;
-        let presets: [(&str, &str, Vec<bool>); 4] = [
-            ("lesson's", "The mask of the lesson", model.mask.own.clone()),
-            ("causal", "No word sees the words after it", table(count, |query, key| key <= query)),
-            ("none", "Every word sees every word", table(count, |_, _| true)),
-            ("only itself", "Each word sees only itself", table(count, itself)),
+        let presets: [(&str, &str, Vec<bool>, MaskBase); 4] = [
+            ("lesson's", "The mask of the lesson", model.mask.own.clone(), MaskBase::Layers),
+            ("causal", "No word sees the words after it", table(count, |query, key| key <= query), MaskBase::Causal),
+            ("none", "Every word sees every word", table(count, |_, _| true), MaskBase::None),
+            ("only itself", "Each word sees only itself", table(count, itself), MaskBase::Hidden),
         ];
-        // If several presets give the same mask, the first counts as chosen.
-        let chosen = presets.iter().position(|(.., sees)| model.mask.now == *sees);
-        for (index, (words, hint, sees)) in presets.into_iter().enumerate() {
+        // Of presets that are alike here, the first is the one.
+        let chosen = presets.iter().position(|(_, _, sees, _)| model.mask.now == *sees);
+        for (index, (words, hint, sees, base)) in presets.into_iter().enumerate() {
             let is_chosen = chosen == Some(index);
             let response = ui.selectable_label(is_chosen, words);
             let name = format!("Mask: {words}");
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, &name));
             if response.on_hover_text(hint).clicked() && !is_chosen {
-                command = Some(set(model, sees));
+                command = Some(set(model, sees, base));
             }
         }
     });
@@ -200,18 +199,14 @@ fn table(count: usize, sees: impl Fn(usize, usize) -> bool) -> Vec<bool> {
     (0..count * count).map(|at| sees(at / count, at % count)).collect()
 }
 
-/// Returns the command that sets the mask. The lesson's own mask is set by a reset, so that it does not count as a
-/// change.
-fn set(model: &WhatIfModel, sees: Vec<bool>) -> Command {
+/// The lesson's own mask is none of the learner's.
+fn set(model: &WhatIfModel, sees: Vec<bool>, base: MaskBase) -> Command {
     if sees == model.mask.own {
         return Command::Interventions(InterventionCommand::ResetMask);
     }
     let count = model.tokens.len();
-    Command::Interventions(InterventionCommand::SetMask(Some(Mask::custom(MaskTable::from_fn(
-        count,
-        count,
-        |query, key| sees[query * count + key],
-    )))))
+    let table = MaskTable::from_fn(count, count, |query, key| sees[query * count + key]);
+    Command::Interventions(InterventionCommand::SetMask(Some(Mask::custom(table.over(base)))))
 }
 
 fn grid_ui(ui: &mut Ui, model: &WhatIfModel, state: &mut MaskUiState) -> Option<Command> {
@@ -282,7 +277,7 @@ fn paint_stroke(response: &Response, heat: &Heat, model: &WhatIfModel, state: &m
         return None;
     }
     let Painted { sees, .. } = state.stroke.take()?;
-    (sees != model.mask.now).then(|| set(model, sees))
+    (sees != model.mask.now).then(|| set(model, sees, model.mask_base))
 }
 
 /// Returns the pointer's positions in this frame while its button was pressed.

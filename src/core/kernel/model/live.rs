@@ -9,7 +9,7 @@ use attune_engine::code::{
     VECTORS, Variable,
 };
 use attune_engine::messages::nearest;
-use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::attention::{HeadMode, Mask};
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::cost::forward_multiplications;
 use attune_engine::numerics::model::{Activations, AttentionModel};
@@ -24,7 +24,7 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
-use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence};
+use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence, with_first_sight};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::snapshot::sentence::{Answers, answers, token_labels};
@@ -264,12 +264,19 @@ fn with_written(
             }
             (Quantity::Visible, _) => {
                 entries(variable, known)?;
-                interventions.mask = variable.as_tensor().and_then(|visible| live.mask_of(&visible));
+                interventions.mask = variable.as_tensor().and_then(|visible| mask_of(live, &visible));
             }
             _ => {}
         }
     }
     Ok((parameters, interventions))
+}
+
+/// The mask that a written `visible` means; `None` where it is the lesson's.
+fn mask_of(live: &Live, visible: &Tensor) -> Option<Mask> {
+    let count = live.tokens.len();
+    let sees = |query: usize, key: usize| visible.entries()[query * count + key] != 0.0;
+    with_first_sight(&live.architecture, &live.interventions, count, sees)
 }
 
 /// The entries of what a cell wrote, if it kept its shape.

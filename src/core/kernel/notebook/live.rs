@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use attune_engine::code::{Axis, Given, Labels, RunnableModel, Tensor, Variable};
 use attune_engine::numerics::Matrix;
-use attune_engine::numerics::attention::{Mask, MaskTable};
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::model::{Activations, Architecture};
@@ -241,15 +240,6 @@ impl Live {
             }
             _ => self.matrices(tensor).flat_map(|matrix| wide(matrix.flat())).collect(),
         }
-    }
-
-    /// The mask that a written `visible` means; `None` where it is the lesson's.
-    pub fn mask_of(&self, visible: &Tensor) -> Option<Mask> {
-        let count = self.tokens.len();
-        let sees = |query: usize, key: usize| visible.entries()[query * count + key] != 0.0;
-        let own = &self.architecture.first_self_attention().attention;
-        let is_own = (0..count).all(|query| (0..count).all(|key| own.sees(query, key) == sees(query, key)));
-        (!is_own).then(|| Mask::custom(MaskTable::from_fn(count, count, sees)))
     }
 }
 

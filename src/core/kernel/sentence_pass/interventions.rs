@@ -1,6 +1,6 @@
 //! The learner's changes of the forward pass of the sentence on the stage; the model stays as it is.
 
-use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskTable};
+use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase, MaskTable};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::Interventions;
 
@@ -115,8 +115,31 @@ pub fn toggled(
     }
     let before = interventions.sight_of_first(architecture);
     let sees = |q: usize, k: usize| before.sees(q, k) != ((q, k) == (query, key));
-    let own = &architecture.first_self_attention().attention;
-    let pairs = || (0..tokens).flat_map(|q| (0..tokens).map(move |k| (q, k)));
-    let is_own = pairs().all(|(q, k)| sees(q, k) == own.sees(q, k));
-    Ok((!is_own).then(|| Mask::custom(MaskTable::from_fn(tokens, tokens, sees))))
+    Ok(with_first_sight(architecture, interventions, tokens, sees))
+}
+
+/// The mask under which the first layer sees as told, with the changes over the layers' masks or over those that the learner put
+/// in their place; a plain mask where every layer sees the same by it.
+pub fn with_first_sight(
+    architecture: &Architecture,
+    interventions: &Interventions<f32>,
+    tokens: usize,
+    sees: impl Fn(usize, usize) -> bool,
+) -> Option<Mask> {
+    let base = interventions.mask.as_ref().map(Mask::base).unwrap_or_default();
+    let under = |mask: Option<Mask>| Interventions { mask, ..Interventions::<f32>::default() };
+    let changed = under(Some(Mask::custom(MaskTable::from_fn(tokens, tokens, sees).over(base))));
+    let pairs = || (0..tokens).flat_map(|query| (0..tokens).map(move |key| (query, key)));
+    let is_as_changed = |plain: &Interventions<f32>| {
+        architecture.numbered_blocks().all(|(b, _)| {
+            let (plain, changed) = (plain.sight(architecture, b), changed.sight(architecture, b));
+            pairs().all(|(query, key)| plain.sees(query, key) == changed.sees(query, key))
+        })
+    };
+    let plain = match base {
+        MaskBase::None => Some(Mask::None),
+        MaskBase::Causal => Some(Mask::Causal),
+        MaskBase::Layers | MaskBase::Hidden => None,
+    };
+    [under(None), under(plain)].into_iter().find(is_as_changed).unwrap_or(changed).mask
 }

@@ -45,39 +45,74 @@ impl Window {
     }
 }
 
-/// A table that is `true` where a query (row) sees a key (column).
+/// The masks that a learner's table changes: those of the layers, or one in their place. Windows are the layers' own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MaskBase {
+    #[default]
+    Layers,
+    None,
+    Causal,
+    /// A mask that hides every pair, whatever the windows are: the table alone says what is seen.
+    Hidden,
+}
+
+/// `true` where a query, the row, sees a key, the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskTable {
     keys: usize,
     visible: Vec<bool>,
+    base: MaskBase,
 }
 
-/// The serialised form of a table: a row for each query, with a character for each key. Rows of other characters or of
-/// different lengths become an empty table, which fits no sentence.
+/// The written form of a table: a row for each query, with a character for each key, beside the base where one takes the place
+/// of the layers' masks. Rows of other characters or of different lengths become an empty table, which fits no sentence.
 mod table {
-    use super::{Arc, Deserialize, Deserializer, MaskTable, Serialize, Serializer};
+    use super::{Arc, Deserialize, Deserializer, MaskBase, MaskTable, Serialize, Serializer};
 
     const SEEN: char = '1';
     const HIDDEN: char = '0';
 
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Rows(Vec<String>),
+        Based { base: MaskBase, rows: Vec<String> },
+    }
+
     pub fn serialize<S: Serializer>(table: &Arc<MaskTable>, serializer: S) -> Result<S::Ok, S::Error> {
         let row = |row: &[bool]| row.iter().map(|&sees| if sees { SEEN } else { HIDDEN }).collect::<String>();
-        table.rows().map(row).collect::<Vec<_>>().serialize(serializer)
+        let rows = table.rows().map(row).collect();
+        let written = match table.base {
+            MaskBase::Layers => Written::Rows(rows),
+            base => Written::Based { base, rows },
+        };
+        written.serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<MaskTable>, D::Error> {
-        let rows = Vec::<String>::deserialize(deserializer)?;
+        let (base, rows) = match Written::deserialize(deserializer)? {
+            Written::Rows(rows) => (MaskBase::Layers, rows),
+            Written::Based { base, rows } => (base, rows),
+        };
         let keys = rows.first().map_or(0, String::len);
         let is_row = |row: &String| row.len() == keys && row.chars().all(|sign| [SEEN, HIDDEN].contains(&sign));
         let rows = if rows.iter().all(is_row) { rows } else { Vec::new() };
         let visible = rows.iter().flat_map(|row| row.chars().map(|sign| sign == SEEN)).collect();
-        Ok(Arc::new(MaskTable { keys, visible }))
+        Ok(Arc::new(MaskTable { keys, visible, base }))
     }
 }
 
 impl MaskTable {
     pub fn from_fn(queries: usize, keys: usize, sees: impl Fn(usize, usize) -> bool) -> Self {
-        Self { keys, visible: (0..queries * keys).map(|i| sees(i / keys, i % keys)).collect() }
+        let visible = (0..queries * keys).map(|i| sees(i / keys, i % keys)).collect();
+        Self { keys, visible, base: MaskBase::Layers }
+    }
+
+    /// Sets the masks that the table changes.
+    #[must_use]
+    pub fn over(self, base: MaskBase) -> Self {
+        Self { base, ..self }
     }
 
     /// Returns the numbers of queries and keys.
@@ -110,6 +145,15 @@ impl fmt::Display for Mask {
 impl Mask {
     pub fn custom(table: MaskTable) -> Self {
         Self::Custom(Arc::new(table))
+    }
+
+    /// The masks that a learner's mask changes, or takes the place of the layers' with.
+    pub fn base(&self) -> MaskBase {
+        match self {
+            Self::None => MaskBase::None,
+            Self::Causal => MaskBase::Causal,
+            Self::Custom(table) => table.base,
+        }
     }
 
     pub fn sees(&self, query: usize, key: usize) -> bool {

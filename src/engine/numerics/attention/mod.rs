@@ -31,7 +31,7 @@ pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, BatchRoom};
 pub use config::{AttentionConfig, QueryKeyNorm};
 pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
-pub use mask::{Mask, MaskTable, Window};
+pub use mask::{Mask, MaskBase, MaskTable, Window};
 pub use rows::{BatchRows, Tokens};
 
 use self::cache::{HeadRanges, for_each_head, part, part_mut, weights_and_means};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Architecture, AttentionModel, Sequences};
 use crate::json::{self, Real};
 use crate::numerics::attention::{
-    AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskTable, Tokens, Window,
+    AttentionConfig, BatchRoom, Edge, HeadChanges, HeadMode, Mask, MaskBase, MaskTable, Tokens, Window,
 };
 use crate::numerics::block::{BlockCache, BlockConfig, Norm, attend_forward, tail_forward};
 use crate::numerics::norm::{NormCache, norm_forward};
@@ -226,9 +226,9 @@ impl<S: Scalar> Interventions<S> {
 
 /// The keys that each query sees in one block, by its own mask and window and by the learner's mask.
 ///
-/// A learner's table describes the first layer. A pair that it changes there is changed in all layers. Every other pair
-/// is as in each layer itself, so layers keep their different windows. *None* and *causal* replace the layers' masks
-/// but not their windows.
+/// *None* and *causal* take the place of the layers' masks, and leave their windows. A table of the learner's says who sees whom
+/// in the first layer. A pair that it changes there, from the layers' masks or from the mask that has taken their place, is
+/// changed in all layers, and every other pair is as each layer has it: layers whose windows differ keep them.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     layer: &'a AttentionConfig,
@@ -238,18 +238,28 @@ pub struct Sight<'a> {
 
 impl Sight<'_> {
     pub fn sees(&self, query: usize, key: usize) -> bool {
-        let Self { layer, first, learners } = self;
-        match learners {
-            None => layer.sees(query, key),
-            Some(Mask::Custom(table)) => {
-                let is_visible = table.sees(query, key);
-                if is_visible == first.sees(query, key) { layer.sees(query, key) } else { is_visible }
-            }
-            Some(mask) => mask.sees(query, key) && layer.window.sees(query, key),
+        let asked = match self.learners {
+            Some(Mask::Custom(table)) => Some(table.sees(query, key)),
+            Some(Mask::None | Mask::Causal) | None => None,
+        };
+        match asked {
+            Some(asked) if asked != self.sees_unchanged(self.first, query, key) => asked,
+            _ => self.sees_unchanged(self.layer, query, key),
         }
     }
 
-    /// Returns a mask and a window that have the same effect in a sentence of the given number of tokens.
+    /// Whether the query sees the key in a layer before a table changes pairs.
+    fn sees_unchanged(&self, layer: &AttentionConfig, query: usize, key: usize) -> bool {
+        let is_in_mask = match self.learners.map(Mask::base).unwrap_or_default() {
+            MaskBase::Layers => layer.mask.sees(query, key),
+            MaskBase::None => true,
+            MaskBase::Causal => Mask::Causal.sees(query, key),
+            MaskBase::Hidden => false,
+        };
+        is_in_mask && layer.window.sees(query, key)
+    }
+
+    /// The mask and the window that have the same effect in a sentence of the given number of tokens.
     fn resolved(&self, tokens: usize) -> (Mask, Window) {
         let Self { layer, first, learners } = *self;
         let is_as_first = (&layer.mask, layer.window) == (&first.mask, first.window);

@@ -13,6 +13,12 @@ const Data = (() => {
 
   const matrixOf = ({ shape, numbers: text }) => ({ rows: shape[0], cols: shape[1], data: numbers(text) });
 
+  /** A mask as rows of 0 and 1, with the masks that it changes where they are not the blocks' own. */
+  function tableOf(written) {
+    const rows = written.rows || written;
+    return Object.assign(rows.map((row) => Array.from(row, Number)), { base: written.base || "layers" });
+  }
+
   /**
    * Converts the learner's changes from the program's saved form to the engine's: a mask is "none", "causal" or a
    * table, frozen weights are rows of numbers, and what is unchanged is null.
@@ -28,7 +34,7 @@ const Data = (() => {
     return {
       ...rest,
       heads: heads.every((of) => of === "Live") ? null : heads.map(mode),
-      mask: mask && (mask.Custom ? mask.Custom.map((row) => Array.from(row, Number)) : mask.toLowerCase()),
+      mask: mask && (mask.Custom ? tableOf(mask.Custom) : mask.toLowerCase()),
       edges: edges || null,
       patch: patch ? { ...patch, vector: all(patch.vector) } : null,
     };

@@ -162,16 +162,25 @@ const Engine = (() => {
     return own.find((config) => config.attends_to !== "source") || own[0];
   };
 
+  /** The masks that the reader's mask changes, or takes the place of the blocks' with. */
+  const baseOf = (mask) => (mask == null ? "layers" : Array.isArray(mask) ? mask.base || "layers" : mask);
+
   /**
-   * Returns whether query i sees key j in a block, with the reader's mask applied where a sentence attends to itself. A
-   * table gives the visibility in the first such block; a pair that it changes there is changed in all of them, and
-   * every other pair is as in each block. "none" and "causal" replace the blocks' masks, but not their windows.
+   * Whether query i sees key j in a block, with the reader's mask where a sentence looks at itself. "none" and "causal" take
+   * the place of the blocks' masks, and leave their windows. A table says who sees whom in the first such block; a pair that
+   * it changes there, from the masks in its `base`, is changed in all of them, and every other pair is as each block has it.
    */
   function seesIn(model, config, isOfSource, changes, i, j) {
     if (isOfSource || config.attends_to === "source" || changes.mask == null) return seesByItself(config, i, j);
-    const asked = sees(changes.mask, i, j);
-    if (!Array.isArray(changes.mask)) return asked && isWithin(config.window || [null, null], i, j);
-    return asked === seesByItself(firstOf(model), i, j) ? seesByItself(config, i, j) : asked;
+    const { mask } = changes;
+    const base = baseOf(mask);
+    const unchanged = (of) => {
+      if (base === "layers") return seesByItself(of, i, j);
+      return base !== "hidden" && sees(base, i, j) && isWithin(of.window || [null, null], i, j);
+    };
+    if (!Array.isArray(mask)) return unchanged(config);
+    const asked = sees(mask, i, j);
+    return asked === unchanged(firstOf(model)) ? unchanged(config) : asked;
   }
 
   /** Returns what hides a key from a query, as the sentences name it. */
@@ -538,5 +547,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, seesIn, firstOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, tensors, contribution, arrow, rows };
 })();

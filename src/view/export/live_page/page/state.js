@@ -183,7 +183,8 @@ const State = (() => {
         const before = (i, j) => Engine.seesIn(model, Engine.firstOf(model), false, state.changes, i, j);
         const all = state.labels.map((_, i) => i);
         const turned = (i, j) => (i === query && j === key) !== before(i, j);
-        actions.change({ mask: all.map((i) => all.map((j) => turned(i, j))) });
+        const table = all.map((i) => all.map((j) => turned(i, j)));
+        actions.change({ mask: Object.assign(table, { base: Engine.baseOf(state.changes.mask) }) });
       },
       setWeight: (symbol, row, col, value) => actions.change({}, [{ symbol, row, col, value: Math.fround(value) }]),
       reset() {

@@ -17,8 +17,8 @@
 //!   pretrained/   model folders -> architecture and parameters         start at mod.rs
 //!   vectors/      files of word vectors -> rows, and answers about them start at mod.rs
 //! core/    attune-core
-//!   lesson/       RON text -> checked values, every issue with place   start at schema.rs
-//!   kernel/       the running lesson: commands in, snapshots out       start at command.rs
+//!   lesson/       RON text -> checked values, every issue with place   start at schema/mod.rs
+//!   kernel/       the running lesson: commands in, snapshots out       start at kernel.rs
 //!   store/        where the learner's work is kept: values in files    start at mod.rs
 //! view/    attune-view
 //!   view_model/   snapshot -> what each panel and the stage shows      start at stage.rs
@@ -47,8 +47,8 @@
 //! page's `engine.js` beside. A quantity is a line of the catalogue in `engine/quantity` and a rule in `view/explain/rules`:
 //! its formula, the numbers of its card, the way back and the live page's equation are all derived from that rule. A family of models is an entry of `engine/pretrained/families`, with the names of its tensors in
 //! `engine/pretrained/names`. A fact that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), read
-//! in `core/lesson/read_claims.rs` and measured in `core/kernel/check`. A panel has its name in `core/lesson/panels.rs`
-//! and a row in `view/panels/mod.rs`; window and exports draw its sheet. `CONTRIBUTING.md` has recipes.
+//! in `core/lesson/read/claims.rs` and measured in `core/kernel/check`. A panel has its name in `core/lesson/schema/panels.rs` and a
+//! row in `app/panels/lib.rs`. `CONTRIBUTING.md` has recipes.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

@@ -220,6 +220,16 @@ fn a_drag_of_one_slider_is_one_undo() {
     assert_eq!(kernel.snapshot().history.undo, None);
 }
 
+#[test]
+fn a_first_move_that_changes_nothing_does_not_hide_the_next() {
+    let mut kernel = run(&[]);
+    let before = weight(&kernel, 0, 1);
+    kernel.apply(query(0, 1, before));
+    kernel.apply(query(0, 1, before + 1.0));
+    kernel.apply(Command::Undo);
+    assert_eq!(weight(&kernel, 0, 1), before);
+}
+
 /// An edit is a change of bits: −0 is not 0.
 #[test]
 fn a_weight_that_changes_its_sign_alone_is_edited() {

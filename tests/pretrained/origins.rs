@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand};
-use attune_core::kernel::sentence_pass::passes::{layer_answers, terms_of};
+use attune_core::kernel::snapshot::answers::{layer_answers, terms_of};
 use attune_core::kernel::static_embedding::network;
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::Matrix;

@@ -10,7 +10,7 @@ use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::live_text::LiveValue;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
-use attune_core::kernel::sentence_pass::passes::layer_answers;
+use attune_core::kernel::snapshot::answers::layer_answers;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, Token};
 use attune_core::kernel::tour::{PARTED_MIN, TextPurpose, Told, texts_of};
 use attune_core::kernel::{Command, Kernel, Saved};

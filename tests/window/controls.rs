@@ -6,7 +6,7 @@ use attune::app::actions::{ActionTable, NotebookAction, SentenceAction, StageAct
 use attune::app::panels::ids;
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
-use attune_core::lesson::panels::CONTROLS;
+use attune_core::lesson::controls::CONTROLS;
 use attune_view::view_model::saved_view::{AnswersView, MeaningView, SavedView};
 use egui::PointerButton;
 

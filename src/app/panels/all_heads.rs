@@ -11,7 +11,7 @@ use attune_ui::ui_state::Selection;
 use attune_ui::widgets::controls::{copy_button, led_by_arrows, paint_sink, reading_ui, sinks_ui};
 use attune_ui::widgets::heat::short;
 use attune_view::view_model::attention::Reading;
-use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail, measure_words};
+use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail};
 use egui::{
     Align2, Color32, ColorImage, ComboBox, CornerRadius, Key, Label, Mesh, Modifiers, Pos2, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,
@@ -80,7 +80,7 @@ fn all_heads_ui(
     let mut opened = None;
     ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
-        let words = measure_words(state.measure);
+        let words = state.measure.words();
         let said = format!("{}. {} ({}).", words.meaning, words.formula, words.source);
         ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
@@ -93,8 +93,7 @@ fn all_heads_ui(
         opened = opened.or(grid_ui(ui, heads, state, selection));
         ui.add_space(size::GAP);
         let all = ui.collapsing("Strongest heads by each measure", |ui| {
-            let of_each =
-                |measure| strongest_ui(ui, heads, measure, LISTED, &format!("{}:", measure_words(measure).title));
+            let of_each = |measure| strongest_ui(ui, heads, measure, LISTED, &format!("{}:", measure.words().title));
             HeadMeasure::ALL.into_iter().filter_map(of_each).next_back()
         });
         opened = opened.or(all.body_returned.flatten());
@@ -118,10 +117,10 @@ fn controls_ui(ui: &mut Ui, heads: &AllHeads, state: &mut AllHeadsPanel, selecti
     const WIDTH: f32 = 122.0;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
-        let chosen = measure_words(state.measure).title;
+        let chosen = state.measure.words().title;
         let chooser = ComboBox::from_id_salt("measure").width(WIDTH).selected_text(chosen).show_ui(ui, |ui| {
             for measure in HeadMeasure::ALL {
-                let words = measure_words(measure);
+                let words = measure.words();
                 ui.selectable_value(&mut state.measure, measure, words.title).on_hover_text(words.meaning);
             }
         });

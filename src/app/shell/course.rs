@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use attune_core::fnv1a;
 use attune_core::lesson::course::{self, CourseFile};
-use attune_core::lesson::issue::written;
 use attune_core::lesson::load;
+use attune_core::lesson::places::written;
 use attune_core::store::{Checkpoint, Home, Key, Lock, NotSaved, Stored, open, read, update};
 use attune_engine::messages::{counted, counted_as};
 use attune_view::view_model::course::{

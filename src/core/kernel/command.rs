@@ -2,7 +2,8 @@
 //! state has its own.
 
 pub use crate::kernel::sentence_pass::senses::{SenseList, SenseSentence};
-pub use crate::kernel::snapshot::space::Axis;
+pub use crate::kernel::training::weights::Reference;
+pub use crate::kernel::values::space::Axis;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -318,7 +319,7 @@ pub enum AxisCommand {
     /// are the principal components of what is left at right angles to the chosen ones.
     Set {
         axis: Axis,
-        /// See [`WordGroup`](super::snapshot::space::WordGroup).
+        /// See [`WordGroup`](super::values::space::WordGroup).
         from: String,
         to: String,
     },
@@ -335,17 +336,6 @@ pub enum AxisCommand {
 pub enum Brush {
     Set(#[serde(with = "json::number")] f32),
     Add(#[serde(with = "json::number")] f32),
-}
-
-/// Weights to compare those in use with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reference {
-    /// The weights as training left them at the step that is shown.
-    Trained,
-    /// The initialisation.
-    Start,
-    /// After a step of the training.
-    Step(usize),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use std::mem::swap;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::TensorId;
 
-use crate::kernel::cache::Cache;
 use crate::kernel::command::{
     Command, InterventionCommand, SenseCommand, SentenceCommand, TrainingCommand, WeightCommand,
 };
+use crate::kernel::model::cache::Cache;
 use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::notebook::{CellCommand, CellId, Document, Notebook, NotebookCommand};
 

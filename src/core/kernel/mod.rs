@@ -1,23 +1,23 @@
 //! The running lesson: commands in, snapshots out.
 //!
-//! | folder | job |
+//! | folder or file | job |
 //! |---|---|
 //! | [`command`], [`snapshot`] | all that can be asked, all that can be seen |
-//! | [`static_embedding`] | the static vectors, and the examples that the attention model learns from |
-//! | [`training`] | one training run with its checkpoints, replays of past steps, branches, the weights in use |
-//! | [`sentence_pass`] | the sentences on the stage, with the learner's interventions on their forward pass |
-//! | [`model`] | these together: a lesson's model, its commands, each applied beside its state, and retraining |
-//! | [`cache`] | what can be computed again: passes, checkpoints, room for steps |
-//! | [`notebook`] | the learner's copy of the cells, and their runs |
-//! | [`tour`] | a model measured, and cells written from it |
 //! | [`kernel`] | the [`Kernel`]: applies commands, advances the work, takes snapshots |
 //! | [`phase`] | what there is of a lesson while it is opened, brought back or trained again |
 //! | [`history`] | undo and redo, and which changes are one |
-//! | [`saved_work`] | the commands that lead to what is saved, and the way back to it |
-//! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
 //! | [`worker`] | the kernel on a thread of its own, at a pace |
+//! | [`check`] | a lesson's claims measured, its cells rehearsed, learners' answers graded |
+//! | [`saved_work`] | the commands that lead to what is saved, and the way back to it |
+//! | [`tour`] | a model measured, and cells written from it |
+//! | [`model`] | a lesson's model with its training and its passes, its commands, and retraining |
+//! | [`notebook`] | the learner's copy of the cells, and their runs |
+//! | [`static_embedding`] | the static vectors, and the axes of the picture |
+//! | [`sentence_pass`] | the sentences on the stage, with the learner's interventions on their forward pass |
+//! | [`training`] | one training run with its checkpoints, replays of past steps, branches, the weights in use |
+//! | [`objective`] | the examples that the model learns from, and the answers among which it chooses |
+//! | [`values`] | plain values that snapshots are made of |
 
-pub mod cache;
 pub mod check;
 pub mod command;
 pub mod history;
@@ -25,6 +25,7 @@ pub mod history;
 pub mod kernel;
 pub mod model;
 pub mod notebook;
+pub mod objective;
 pub mod phase;
 pub mod saved_work;
 pub mod sentence_pass;
@@ -32,6 +33,7 @@ pub mod snapshot;
 pub mod static_embedding;
 pub mod tour;
 pub mod training;
+pub mod values;
 pub mod worker;
 
 pub use self::command::Command;

@@ -14,8 +14,8 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::model::corpus::EmbeddedCorpus;
 use crate::kernel::model::retraining::Retraining;
 use crate::kernel::saved_work::{Resuming, Saved};
-use crate::kernel::snapshot::Progress;
 use crate::kernel::static_embedding::{LessonFault, SpaceTrainer};
+use crate::kernel::values::Progress;
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 

@@ -1,5 +1,5 @@
 //! The static vectors: the lesson's corpus as word indices, word2vec, a given table or a model that is read from its
-//! files, and the basis of all pictures; and the examples that the attention model learns from.
+//! files, and the basis of all pictures.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::alignment::turn_between;
-use attune_engine::numerics::model::{Architecture, AttentionModel, Candidates, Classes};
+use attune_engine::numerics::model::{Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::{AXES, Projection};
@@ -21,18 +21,20 @@ use attune_engine::numerics::word2vec::Word2Vec;
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::load::{LoadStopped, Pretrained, load};
 
-use crate::kernel::cache::StepCache;
+use crate::kernel::objective::{Example, examples, of_texts};
+pub use crate::kernel::objective::{Rewriter, network};
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::sentence::Sentence;
-use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::space::{
+use crate::kernel::training::Training;
+use crate::kernel::training::cache::StepCache;
+use crate::kernel::training::trainer::Trainer;
+use crate::kernel::values::Progress;
+use crate::kernel::values::space::{
     Basis, ScaleNorm, SharedScale, StaticSpace, index_of, known_rows, rows_of, squares,
 };
-use crate::kernel::training::Training;
-use crate::kernel::training::trainer::Trainer;
-use crate::lesson::corpus::{self, vocabulary as corpus_vocabulary};
-use crate::lesson::issue::FieldPath;
-use crate::lesson::schema::{Lesson, Objective, Order, StaticEmbedding};
+use crate::lesson::corpus;
+use crate::lesson::places::FieldPath;
+use crate::lesson::schema::{Lesson, StaticEmbedding};
 
 /// Work of one [`SpaceTrainer::advance`].
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
@@ -286,7 +288,9 @@ pub fn own_spread(
 ) -> Spread {
     let of_layers = pretrained.and_then(|(model, parameters)| {
         let scale = space.scale.as_ref().filter(|_| !raw);
-        Layers { model, parameters, scale }.spread_of_lesson(lesson, &space.vocabulary)
+        let texts = (0..lesson.sentences.len()).filter_map(|i| Sentence::of_lesson(lesson, &space.vocabulary, i));
+        let inputs: Vec<Sequences> = texts.map(|sentence| sentence.input()).collect();
+        Layers { model, parameters, scale }.spread_of_inputs(&inputs)
     });
     let of_all = || space.spread.as_deref().cloned();
     of_layers.or_else(of_all).unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
@@ -366,147 +370,6 @@ fn centred(mut vectors: Matrix<f32>) -> Matrix<f32> {
     vectors
 }
 
-/// The attention model over a space: everything but its parameters.
-pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
-    let classes = match &lesson.model.objective {
-        Objective::Label => labels(lesson, &space.vocabulary),
-        _ => Classes::Words(candidates(lesson, &space.vocabulary)),
-    };
-    AttentionModel::new(lesson.model.architecture.clone(), space.vectors.clone(), classes)
-        .with_costs(lesson.model.costs)
-}
-
-/// The labels, which a tied readout reads as words.
-fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
-    let topics = &lesson.corpus.topics;
-    if !lesson.model.architecture.readout.is_by_static_vectors() {
-        return Classes::Labels(topics.len());
-    }
-    let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
-    let words = rows_of(&names, &index_of(vocabulary)).expect("each label is a word: it was checked");
-    Classes::Words(Candidates::new(vocabulary.len(), words))
-}
-
-/// The words that the lesson's objective chooses among.
-fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    let among = match &lesson.model.objective {
-        Objective::MaskedWord { among, .. } if !among.is_empty() => among,
-        objective @ Objective::Sequence(_) => return written(objective, lesson, vocabulary),
-        _ => return with_stand_ins(Candidates::all(vocabulary.len()), lesson, vocabulary),
-    };
-    let in_groups = lesson.groups.iter().filter(|group| among.contains(&group.name)).flat_map(|group| &group.words);
-    let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| among.contains(group));
-    let ambiguous = lesson.corpus.ambiguous.iter().filter(|a| has_sense(&a.shares)).map(|a| &a.word);
-    let named: HashSet<&String> = in_groups.chain(ambiguous).collect();
-    let words: Vec<usize> = (0..vocabulary.len()).filter(|&row| named.contains(&vocabulary[row])).collect();
-    let candidates =
-        if words.is_empty() { Candidates::all(vocabulary.len()) } else { Candidates::new(vocabulary.len(), words) };
-    with_stand_ins(candidates, lesson, vocabulary)
-}
-
-/// The candidates of masked words, with the words that stand in for hidden ones.
-fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    match &lesson.model.objective {
-        Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
-            let rows = rows_of(stand_ins, &index_of(vocabulary)).expect("each occurs in the corpus: it was checked");
-            candidates.with_stand_ins(rows)
-        }
-        _ => candidates,
-    }
-}
-
-/// The words that a sequence objective can write.
-fn written(objective: &Objective, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
-    let rewriter = Rewriter::of(objective, vocabulary);
-    let index = index_of(vocabulary);
-    let sources = rows_of(&corpus_vocabulary(&lesson.corpus, &lesson.groups), &index).unwrap_or_default();
-    let mut words = rewriter.map_or(sources.clone(), |rewriter| rewriter.target(&sources));
-    words.sort_unstable();
-    words.dedup();
-    Candidates::new(vocabulary.len(), words)
-}
-
-/// A sentence that training sees, as rows of the vocabulary.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Example {
-    /// Asks for some of its own words.
-    Words(Vec<usize>),
-    /// Asks for the label of the whole.
-    Labelled { words: Vec<usize>, label: usize },
-    /// The target is to be written while the source is looked at.
-    Pair { source: Vec<usize>, target: Vec<usize> },
-}
-
-impl Example {
-    /// The words that the learner would type.
-    pub fn words(&self) -> &[usize] {
-        match self {
-            Example::Words(words) | Example::Labelled { words, .. } | Example::Pair { source: words, .. } => words,
-        }
-    }
-}
-
-/// The examples of an objective, from sentences with their topics.
-pub fn examples(
-    objective: &Objective,
-    vocabulary: &[String],
-    sentences: &[Vec<usize>],
-    topics: &[usize],
-) -> Vec<Example> {
-    let rewriter = Rewriter::of(objective, vocabulary);
-    let example = |(words, &topic): (&Vec<usize>, &usize)| match (objective, &rewriter) {
-        (_, Some(rewriter)) => Example::Pair { source: words.clone(), target: rewriter.target(words) },
-        (Objective::Label, _) => Example::Labelled { words: words.clone(), label: topic },
-        _ => Example::Words(words.clone()),
-    };
-    sentences.iter().zip(topics).map(example).collect()
-}
-
-/// The examples of a pretrained model: the pieces of the lesson's texts.
-pub fn of_texts(lesson: &Lesson, model: &ModelFolder) -> Vec<Example> {
-    let texts = lesson.corpus.topics.iter().flat_map(|topic| &topic.templates);
-    let pieces = texts.filter_map(|text| model.pieces(text).ok());
-    pieces.map(|pieces| Example::Words(pieces.into_iter().map(|piece| piece.id as usize).collect())).collect()
-}
-
-/// Makes targets of sources, by the rule of a sequence objective.
-#[derive(Clone, Debug)]
-pub struct Rewriter {
-    pub order: Order,
-    /// The word that each word of the vocabulary becomes.
-    becomes: Vec<usize>,
-}
-
-impl Rewriter {
-    /// `None` for objectives of one sentence.
-    pub fn of(objective: &Objective, vocabulary: &[String]) -> Option<Self> {
-        let Objective::Sequence(rewriting) = objective else { return None };
-        let rows = index_of(vocabulary);
-        let mut becomes: Vec<usize> = (0..vocabulary.len()).collect();
-        for (from, to) in &rewriting.words {
-            if let (Some(&from), Some(&to)) = (rows.get(from.as_str()), rows.get(to.as_str())) {
-                becomes[from] = to;
-            }
-        }
-        Some(Self { order: rewriting.order, becomes })
-    }
-
-    pub fn target(&self, source: &[usize]) -> Vec<usize> {
-        let word = |target: usize| self.becomes[source[self.order.source_of(target, source.len())]];
-        (0..source.len()).map(word).collect()
-    }
-
-    /// Another word than it was stands for it in the target.
-    pub fn replaces_words(&self) -> bool {
-        self.becomes.iter().enumerate().any(|(from, to)| from != *to)
-    }
-}
-
-/// The corpus has the word in one sense.
-pub fn has_one_meaning(lesson: &Lesson, word: &str) -> bool {
-    lesson.corpus.ambiguous.iter().all(|known| known.word != word)
-}
-
 /// How long one look waits for the end.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -575,25 +438,5 @@ impl Loading {
 impl Drop for Loading {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lesson::schema::Rewriting;
-
-    #[test]
-    fn targets_by_rule() {
-        let vocabulary = ["the", "cat", "le", "chat"].map(str::to_owned);
-        let target = |order, words: &[(&str, &str)], source: &[usize]| {
-            let words = words.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-            let objective = Objective::Sequence(Rewriting { order, words });
-            Rewriter::of(&objective, &vocabulary).expect("a sequence").target(source)
-        };
-        assert_eq!(target(Order::Same, &[], &[0, 1, 1]), [0, 1, 1]);
-        assert_eq!(target(Order::Reversed, &[], &[0, 1, 2]), [2, 1, 0]);
-        assert_eq!(target(Order::Reversed, &[("the", "le"), ("cat", "chat")], &[0, 1]), [3, 2]);
-        assert!(Rewriter::of(&Objective::Label, &vocabulary).is_none());
     }
 }

@@ -8,8 +8,9 @@ use attune_engine::numerics::rng::{Generator, Stream, stream};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom, SliceRandom};
 
-use super::schema::{Ambiguous, Corpus, Group, Lesson, Objective, StaticEmbedding, Topic};
-use super::text::{is_word_char, tokenize};
+use crate::lesson::reading::text::{is_word_char, tokenize};
+use crate::lesson::schema::model::Objective;
+use crate::lesson::schema::{Ambiguous, Corpus, Group, Lesson, StaticEmbedding, Topic};
 
 /// One word of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]

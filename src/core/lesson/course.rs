@@ -1,17 +1,16 @@
 //! The course: the lessons of one folder, in their order.
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use super::glossary::is_glossary;
-use super::load::{parse, read_text};
-use super::schema::Lesson;
+use crate::lesson::load::parse;
+pub use crate::lesson::reading::file::{EXTENSION, folder_of, is_named_as_lesson};
+use crate::lesson::reading::file::{is_glossary, read_text};
+use crate::lesson::schema::Lesson;
 
 /// The folder's name.
 pub const FOLDER: &str = "lessons";
-/// The ending of a lesson's file.
-pub const EXTENSION: &str = "ron";
+
 /// Files that are read at most; a folder with more is not a course.
 const FILES_MAX: usize = 200;
 
@@ -52,11 +51,6 @@ impl Heading {
             tasks: lesson.cells.iter().filter(|cell| cell.kind.is_task()).count(),
         }
     }
-}
-
-/// The folder of a file; of a name alone, the one that attune was started in.
-pub fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The folder of the course: the nearest one of its name, here or in a folder above.
@@ -113,9 +107,4 @@ fn course_file(path: PathBuf) -> Option<CourseFile> {
 /// Whether a path is a lesson's file: by its ending, with links followed.
 pub fn is_lesson(path: &Path) -> bool {
     is_named_as_lesson(path) && path.is_file()
-}
-
-/// Whether a path ends as a lesson's file does.
-pub fn is_named_as_lesson(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }

@@ -13,22 +13,19 @@ use std::sync::Arc;
 use attune_engine::messages::nearest;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::check::{check_name, id, line, markdown, one_of_names};
-use super::decode::{At, Node, fields, list_of, record, text, wrong};
-use super::issue::{Issues, LessonIssue, is_unprintable, shorten};
-use super::limits::{
-    GLOSSARY_TERMS_MAX, LESSON_BYTES_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX,
-    SYMBOLS_MAX,
+use crate::lesson::course;
+use crate::lesson::read::common::{check_name, id, line, markdown, one_of_names};
+use crate::lesson::reading::decode::{At, Node, fields, list_of, record, text, wrong};
+pub use crate::lesson::reading::file::{FILE, is_glossary};
+use crate::lesson::reading::file::{LESSON_BYTES_MAX, NAME, read_text, too_large, without_mark};
+use crate::lesson::reading::issue::{Issues, LessonIssue, is_unprintable, shorten};
+use crate::lesson::reading::text::{markdown_options, tokenize, words_at};
+use crate::lesson::reading::tree;
+use crate::lesson::schema::Lesson;
+use crate::lesson::schema::limits::{
+    GLOSSARY_TERMS_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX, SYMBOLS_MAX,
 };
-use super::load::{read_text, too_large, without_mark};
-use super::schema::Lesson;
-use super::text::{markdown_options, tokenize, words_at};
-use super::{course, tree};
 
-/// The file's name, beside the lessons that it is of.
-pub const FILE: &str = "glossary.ron";
-/// The name that the file begins with.
-const NAME: &str = "Glossary";
 /// The entry of the spellings that name no term.
 const EVERYDAY: usize = usize::MAX;
 
@@ -116,16 +113,6 @@ fn plain_symbol(latex: &str) -> String {
 /// The glossary's file of a lesson's folder, if there is one.
 pub fn beside(lesson: &Path) -> Option<PathBuf> {
     Some(lesson.with_file_name(FILE)).filter(|file| file.is_file())
-}
-
-/// Whether a file is a glossary, by its name or its first word.
-pub fn is_glossary(path: &Path, text: &str) -> bool {
-    path.file_name().is_some_and(|name| name == FILE) || begins_as_glossary(text)
-}
-
-/// Whether the text, after any comments, begins as a glossary does. A lesson cannot begin so.
-pub(super) fn begins_as_glossary(text: &str) -> bool {
-    tree::begins_with(without_mark(text), NAME)
 }
 
 /// The file is a glossary, whatever is wrong with it.
@@ -452,6 +439,7 @@ fn bold(markdown: &str) -> Vec<Bold> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::reading::file::begins_as_glossary;
 
     const TWO: &str = r#"// Terms
         Glossary([

@@ -3,8 +3,8 @@
 
 use attune_engine::messages::nearest;
 
-use super::issue::one_of;
-use super::panels::PanelName;
+use crate::lesson::reading::issue::one_of;
+use crate::lesson::schema::panels::PanelName;
 
 /// The scheme of their addresses.
 pub const SCHEME: &str = "attune:";

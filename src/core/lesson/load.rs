@@ -2,47 +2,43 @@
 //!
 #![doc = include_str!("format.md")]
 
-use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
-use attune_engine::files;
-use attune_engine::foreign::{Foreign, recognise};
-use attune_engine::messages::nearest;
 use attune_engine::pretrained::Refusal;
 use attune_engine::pretrained::cache::{self, Environment, ModelPath};
 use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::recording::is_recording;
 
-use super::cells::{Cell, CellContext};
-use super::check::{LessonNames, Vocabulary, id, line};
-use super::corpus::{vocabulary, with_given, with_rewritten};
-use super::course::folder_of;
-use super::decode::{At, Node, Record, complete, different, fields, record, seed, whole};
-use super::glossary::begins_as_glossary;
-use super::issue::{Issues, LessonIssue, LessonText};
-use super::limits::{
-    BUILDS_ON_MAX, LESSON_BYTES_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX, check_budget, check_claims_work,
-    check_states,
-};
-use super::panels::{PanelName, read_panels};
-use super::read_claims::ClaimContext;
-use super::read_corpus::{
+use crate::lesson::corpus::{vocabulary, with_given, with_rewritten};
+use crate::lesson::read::budget::{check_budget, check_claims_work, check_states};
+use crate::lesson::read::cells::CellContext;
+use crate::lesson::read::claims::ClaimContext;
+use crate::lesson::read::common::{LessonNames, Vocabulary, id, line};
+use crate::lesson::read::corpus::{
     Lists, check_groups_apart, check_groups_occur, read_axes, read_corpus, read_lists, read_probes, read_sentences,
 };
-use super::read_model::{ReadModel, check_objective, read_attention};
-use super::read_vectors::{check_given, is_file, is_pretrained, of_used, read_embedding, read_pretrained};
-use super::recipe::{Switches, read_switches};
-use super::schema::{Claim, Corpus, Lesson, ModelConfig, Objective, Probe, StaticEmbedding};
-use super::tree;
-use super::vector_files::{head, is_file_of_vectors, lesson_of};
+use crate::lesson::read::model::{ReadModel, check_objective, read_attention};
+use crate::lesson::read::panels::read_panels;
+use crate::lesson::read::switches::read_switches;
+use crate::lesson::read::vectors::{check_given, is_file, is_pretrained, of_used, read_embedding, read_pretrained};
+use crate::lesson::reading::decode::{At, Node, Record, complete, different, fields, record, seed, whole};
+use crate::lesson::reading::file::{
+    A_LESSON, LESSON_BYTES_MAX, begins_as_glossary, read_text, too_large, without_mark,
+};
+pub use crate::lesson::reading::file::{foreign, text};
+use crate::lesson::reading::issue::{Issues, LessonIssue};
+use crate::lesson::reading::tree;
+use crate::lesson::schema::cells::Cell;
+use crate::lesson::schema::limits::{BUILDS_ON_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
+use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::panels::PanelName;
+use crate::lesson::schema::switches::Switches;
+use crate::lesson::schema::{Claim, Corpus, Lesson, Probe, StaticEmbedding};
+use crate::lesson::vector_files::{is_file_of_vectors, lesson_of};
 
-/// The advice where a path leads to something that is not a lesson.
-const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
 
 /// The advice where a recording is to be opened as a lesson.
@@ -139,11 +135,6 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
             Err(issues.finish())
         }
     }
-}
-
-/// Some editors begin a file with an invisible mark.
-pub(super) fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The parts in the order in which they need each other, which need not be the order of the file.
@@ -345,73 +336,6 @@ fn are_lone_words_enough(embedding: Option<&At<'_, StaticEmbedding>>, model: Opt
     let is_given = embedding.is_some_and(|read| matches!(read.value, StaticEmbedding::Given(_)));
     let objective = model.and_then(|model| model.objective.as_ref());
     is_given && objective.is_some_and(|read| read.objective == Objective::Label)
-}
-
-/// The text of a lesson's file, unread.
-///
-/// # Errors
-/// If there is none, or it is no text of reasonable size.
-pub fn text(path: &Path) -> Result<String, Box<LessonIssue>> {
-    read_text(path, &path.display().to_string())
-}
-
-/// The text of a regular file of reasonable size.
-pub(super) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
-    let cannot = |error: io::Error| {
-        Box::new(match error.kind() {
-            io::ErrorKind::NotFound => not_found(path, file),
-            io::ErrorKind::PermissionDenied => {
-                LessonIssue::of_file(file, "no permission to read this file", "a readable file")
-            }
-            io::ErrorKind::IsADirectory => LessonIssue::of_file(file, error.to_string(), A_LESSON),
-            io::ErrorKind::InvalidInput => LessonIssue::of_file(file, error.to_string(), "a lesson file"),
-            io::ErrorKind::FileTooLarge => too_large(file, &error),
-            _ => LessonIssue::of_file(file, format!("cannot be read: {error}"), "a readable file"),
-        })
-    };
-    if let Some(kind) = foreign(path) {
-        let (what, expected) = (format!("this is {}", kind.what), format!("{A_LESSON}; {}", kind.advice));
-        return Err(Box::new(LessonIssue::of_file(file, what, expected)));
-    }
-    let bytes = files::read(path, LESSON_BYTES_MAX).map_err(cannot)?;
-    String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
-}
-
-/// Names the kind of a file that is neither a lesson nor one of vectors, if its first bytes say so.
-pub fn foreign(path: &Path) -> Option<&'static Foreign> {
-    recognise(&head(path))
-}
-
-fn not_utf8(file: &str, error: &FromUtf8Error) -> LessonIssue {
-    let at = error.utf8_error().valid_up_to();
-    let byte = error.as_bytes().get(at).copied().unwrap_or_default();
-    let before = String::from_utf8_lossy(&error.as_bytes()[..at]);
-    let message = format!("byte {at} (0x{byte:02x}) is not UTF-8 text");
-    let issue = LessonIssue::of_file(file, message, "a text file saved as UTF-8");
-    LessonIssue { place: Some(LessonText::new(file, &before).place(before.len())), ..issue }
-}
-
-pub(super) fn too_large(file: &str, found: &dyn fmt::Display) -> LessonIssue {
-    LessonIssue::of_file(file, found.to_string(), format!("at most {LESSON_BYTES_MAX} bytes"))
-}
-
-fn not_found(path: &Path, file: &str) -> LessonIssue {
-    /// A folder with more files than this is not one of lessons.
-    const NEIGHBOURS_MAX: usize = 1000;
-    let names: Vec<String> = fs::read_dir(folder_of(path))
-        .into_iter()
-        .flatten()
-        .take(NEIGHBOURS_MAX)
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".ron"))
-        .collect();
-    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut issue = LessonIssue::of_file(file, "no such file", "a lesson file");
-    issue.nearest = nearest(&wanted, names.iter().map(String::as_str)).map(|name| {
-        // As the learner would type it.
-        path.with_file_name(name).display().to_string()
-    });
-    issue
 }
 
 /// Between two looks at a file that is watched.

@@ -1,42 +1,37 @@
 //! A lesson: RON text becomes checked values, or every problem of it with its place.
 //!
-//! In reading order: [`schema`] is the result, with the [`cells`] of the notebook. [`load`] reads it: `tree` reads
-//! the text once, `decode` takes values out of the tree, and each `read_*` file reads a part of the lesson, with
-//! `check` for what the parts have in common; [`limits`] has the bounds of each number and of the work of them all.
-//! [`issue`] is a problem with its place, and finds the place of one that shows itself later.
-//!
-//! [`corpus`] has a lesson's words and sentences, and [`recipe`] is what a learner changes of a lesson to train it
-//! again. Of its texts, [`text`] splits sentences into words, [`live_text`] finds the expressions, [`links`] reads
-//! the links that act, [`panels`] has the names of the window, [`pictures`] finds the files, and [`glossary`] has the
-//! terms of a folder's lessons. [`course`] lists the lessons of a folder, and [`starter`] has those to start from.
+//! | folder or file | job |
+//! |---|---|
+//! | [`reading`] | text to a tree of values, issues with places; knows no lesson |
+//! | [`schema`] | the checked values: the lesson, its [`cells`], its [`panels`], and the [`limits`] of each number |
+//! | [`corpus`] | a lesson's words and sentences |
+//! | [`links`], [`live_text`], [`controls`] | links that act, expressions and names of controls in its texts |
+//! | [`pictures`], [`vector_files`], [`opened`] | files beside a lesson, and lessons that a file or a folder is |
+//! | `read` | a file for each part of a lesson |
+//! | [`recipe`] | what a learner changes of a lesson to train it again |
+//! | [`load`] | reads a lesson, part by part |
+//! | [`course`], [`glossary`], [`starter`] | the lessons of a folder, their terms, and lessons to start from |
 
-pub mod cells;
-mod check;
+pub mod controls;
 pub mod corpus;
 pub mod course;
-mod decode;
 pub mod glossary;
-pub mod issue;
-pub mod limits;
 pub mod links;
 pub mod live_text;
 pub mod load;
-pub mod panels;
+pub mod opened;
 pub mod pictures;
-mod read_claims;
-mod read_corpus;
-mod read_layers;
-mod read_model;
-mod read_vectors;
+mod read;
+pub mod reading;
 pub mod recipe;
 pub mod schema;
 pub mod starter;
-pub mod text;
-mod tree;
 pub mod vector_files;
 
-pub use issue::{LessonIssue, locate};
-pub use load::{parse, read};
-pub use read_layers::is_temperature;
-pub use recipe::Recipe;
-pub use schema::Lesson;
+pub use self::load::{parse, read};
+pub use self::read::layers::is_temperature;
+pub use self::reading::issue::LessonIssue;
+pub use self::reading::places::locate;
+pub use self::reading::{issue, places, text};
+pub use self::recipe::Recipe;
+pub use self::schema::{Lesson, cells, limits, panels};

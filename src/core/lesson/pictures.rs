@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use attune_engine::files;
 
-use super::course::folder_of;
+use crate::lesson::reading::file::folder_of;
 
 /// The largest file.
 pub const FILE_BYTES_MAX: u64 = 8 << 20;

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-use attune_engine::files;
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::AttentionConfig;
@@ -20,15 +19,16 @@ use attune_engine::pretrained::cache::{is_named_as_part, static_table};
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::recording::is_recording;
 use attune_engine::vectors::metadata::label;
-use attune_engine::vectors::{Column, HEAD_BYTES, Progress, Vectors, begins_as_vectors, read};
+use attune_engine::vectors::{Column, Progress, Vectors, begins_as_vectors, read};
 
-use super::cells::{Cell, CellKind};
-use super::course::is_named_as_lesson;
-use super::limits::{GROUPS_MAX, TOKENS_MAX};
-use super::panels::PanelName;
-use super::pictures::within;
-use super::schema::{GivenSource, GivenVectors, Group, Lesson, ModelConfig, Objective, StaticEmbedding};
-use super::starter::{ABOUT, file_id, plain};
+use crate::lesson::opened::{ABOUT, file_id, plain};
+use crate::lesson::pictures::within;
+use crate::lesson::reading::file::{head, is_named_as_lesson};
+use crate::lesson::schema::cells::{Cell, CellKind};
+use crate::lesson::schema::limits::{GROUPS_MAX, TOKENS_MAX};
+use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::panels::PanelName;
+use crate::lesson::schema::{GivenSource, GivenVectors, Group, Lesson, StaticEmbedding};
 
 /// The entry of a projector's config that names the file of a table.
 const TENSOR_PATH: &[u8] = b"\"tensorPath\"";
@@ -58,11 +58,6 @@ pub fn is_file_of_vectors(path: &Path) -> bool {
 /// Whether the config is of a table alone, as model2vec writes it: words with their vectors, and no layers.
 fn is_static(config: &Path) -> bool {
     head(config).windows(STATIC_MODEL.len()).any(|part| part == STATIC_MODEL)
-}
-
-/// The first bytes of a file; none of one that cannot be read.
-pub(super) fn head(path: &Path) -> Vec<u8> {
-    files::head(path, HEAD_BYTES as u64).unwrap_or_default()
 }
 
 /// Advice where a file of vectors and a model are to be compared.

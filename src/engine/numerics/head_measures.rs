@@ -21,43 +21,64 @@ use std::ops::Range;
 
 use crate::numerics::{Matrix, Scalar};
 
-/// A measure of a head, computed from its attention weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum HeadMeasure {
+/// A measure in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasureWords {
+    pub title: &'static str,
+    pub meaning: &'static str,
+    pub formula: &'static str,
+    pub source: &'static str,
+}
+
+/// Declares the measures, each with its title, its meaning, its equation and its source.
+macro_rules! measures {
+    ($($(#[$attribute:meta])* $name:ident = $title:literal, $meaning:literal, $formula:literal, $source:literal;)*) => {
+        /// A number that is said of a head's weights.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub enum HeadMeasure {
+            $($(#[$attribute])* $name,)*
+        }
+
+        impl HeadMeasure {
+            pub const ALL: [Self; [$($title),*].len()] = [$(Self::$name),*];
+
+            /// Returns the measure in words, as panels and pages of documentation have it.
+            pub const fn words(self) -> MeasureWords {
+                let [title, meaning, formula, source] = match self {
+                    $(Self::$name => [$title, $meaning, $formula, $source],)*
+                };
+                MeasureWords { title, meaning, formula, source }
+            }
+        }
+    };
+}
+
+measures! {
     #[default]
-    Previous,
-    Same,
-    Next,
-    First,
-    Added,
-    Duplicate,
-    Induction,
-    Entropy,
-    Distance,
+    Previous = "previous token", "The share of the head's weights on the token before the current one",
+        "Σᵢ α[i, i−1] / Σ α", "Clark et al. 2019";
+    Same = "same token", "The share of the head's weights on the current token itself",
+        "Σᵢ α[i, i] / Σ α", "Clark et al. 2019";
+    Next = "next token", "The share of the head's weights on the token after the current one",
+        "Σᵢ α[i, i+1] / Σ α", "Clark et al. 2019";
+    First = "first token", "The share of the head's weights on the first token",
+        "Σᵢ α[i, 0] / Σ α", "Clark et al. 2019";
+    Added = "special tokens", "The share of the head's weights on special tokens, such as [CLS] and [SEP]",
+        "Σᵢ Σⱼ added α[i, j] / Σ α", "Clark et al. 2019";
+    Duplicate = "duplicate token", "The share of the head's weights on an earlier copy of the same token",
+        "Σ α[i, j] with j < i, tⱼ = tᵢ, / Σ α", "TransformerLens, head_detector";
+    Induction = "induction", "The share of the head's weights on the token that followed an earlier copy of the current token",
+        "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α", "TransformerLens, head_detector";
+    Entropy = "entropy", "How spread out the head's weights are: 0 if each token looks at only one token, ln T if each token \
+        looks at all T tokens equally",
+        "−1/T Σᵢ Σⱼ α ln α", "Clark et al. 2019";
+    Distance = "mean distance", "How many tokens away the head looks, on average",
+        "Σ α[i, j] |i − j| / Σ α", "Vig & Belinkov 2019";
 }
 
 impl HeadMeasure {
-    pub const ALL: [Self; 9] = [
-        Self::Previous,
-        Self::Same,
-        Self::Next,
-        Self::First,
-        Self::Added,
-        Self::Duplicate,
-        Self::Induction,
-        Self::Entropy,
-        Self::Distance,
-    ];
-
-    /// Returns the index in [`Self::ALL`].
+    /// The place in [`Self::ALL`].
     pub fn place(self) -> usize {
-        const {
-            let mut place = 0;
-            while place < Self::ALL.len() {
-                assert!(Self::ALL[place] as usize == place, "the list is in the order of the variants");
-                place += 1;
-            }
-        }
         self as usize
     }
 

@@ -10,7 +10,7 @@ use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::CellId;
 use attune_core::kernel::notebook::snapshot::CellSnapshot;
 use attune_core::kernel::sentence_pass::interventions::are_none;
-use attune_core::kernel::sentence_pass::passes::{answers_by_word, layer_answers, terms_of};
+use attune_core::kernel::snapshot::answers::{answers_by_word, layer_answers, terms_of};
 use attune_core::kernel::snapshot::sentence::{ANSWERS, RankedAnswer, Token, check_generates, token_labels};
 use attune_core::kernel::snapshot::{Generated, ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;

@@ -361,7 +361,7 @@ impl AllHeads {
 
     /// Returns every head with every measure as a table.
     pub fn tsv(&self) -> String {
-        let titles = HeadMeasure::ALL.map(|measure| measure_words(measure).title).join("\t");
+        let titles = HeadMeasure::ALL.map(|measure| measure.words().title).join("\t");
         let row = |head: &HeadSummary| {
             let numbers = head.measures.iter().map(|found| found.map_or(String::new(), |found| found.to_string()));
             format!("{}\t{}\n", head.title, numbers.collect::<Vec<_>>().join("\t"))
@@ -384,7 +384,7 @@ impl HeadSummary {
 
     /// Returns a text with the head and a measure: `Layer 2, head 1: previous token 0.41`.
     pub fn say(&self, measure: HeadMeasure) -> String {
-        let words = measure_words(measure);
+        let words = measure.words();
         let found =
             self.measure(measure).map_or_else(|| "(none in this sentence)".to_owned(), |found| format!("{found:.2}"));
         let off = if self.enabled { "" } else { ", switched off" };
@@ -395,7 +395,7 @@ impl HeadSummary {
     pub fn lines(&self) -> Vec<String> {
         let line = |measure: HeadMeasure| {
             let found = self.measure(measure)?;
-            Some(format!("{} {found:.4}", measure_words(measure).title))
+            Some(format!("{} {found:.4}", measure.words().title))
         };
         HeadMeasure::ALL.into_iter().filter_map(line).collect()
     }
@@ -431,71 +431,4 @@ impl Patterns {
 
 fn measured(token: &Token) -> MeasuredToken {
     MeasuredToken { word: token.word, is_added: token.piece.as_ref().is_some_and(|piece| piece.is_added) }
-}
-
-/// The name and the explanation of a measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeasureWords {
-    pub title: &'static str,
-    pub meaning: &'static str,
-    pub formula: &'static str,
-    pub source: &'static str,
-}
-
-/// Returns the texts of a measure.
-pub fn measure_words(measure: HeadMeasure) -> MeasureWords {
-    const CLARK: &str = "Clark et al. 2019";
-    const LENS: &str = "TransformerLens, head_detector";
-    let (title, meaning, formula, source) = match measure {
-        HeadMeasure::Previous => (
-            "previous token",
-            "The share of the head's weights on the token before the current one",
-            "Σᵢ α[i, i−1] / Σ α",
-            CLARK,
-        ),
-        HeadMeasure::Same => {
-            ("same token", "The share of the head's weights on the current token itself", "Σᵢ α[i, i] / Σ α", CLARK)
-        }
-        HeadMeasure::Next => (
-            "next token",
-            "The share of the head's weights on the token after the current one",
-            "Σᵢ α[i, i+1] / Σ α",
-            CLARK,
-        ),
-        HeadMeasure::First => {
-            ("first token", "The share of the head's weights on the first token", "Σᵢ α[i, 0] / Σ α", CLARK)
-        }
-        HeadMeasure::Added => (
-            "special tokens",
-            "The share of the head's weights on special tokens, such as [CLS] and [SEP]",
-            "Σᵢ Σⱼ added α[i, j] / Σ α",
-            CLARK,
-        ),
-        HeadMeasure::Duplicate => (
-            "duplicate token",
-            "The share of the head's weights on an earlier copy of the same token",
-            "Σ α[i, j] with j < i, tⱼ = tᵢ, / Σ α",
-            LENS,
-        ),
-        HeadMeasure::Induction => (
-            "induction",
-            "The share of the head's weights on the token that followed an earlier copy of the current token",
-            "Σ α[i, j] with j ≤ i, tⱼ₋₁ = tᵢ, / Σ α",
-            LENS,
-        ),
-        HeadMeasure::Entropy => (
-            "entropy",
-            "How spread out the head's weights are: 0 if each token looks at only one token, ln T if each \
-             token looks at all T tokens equally",
-            "−1/T Σᵢ Σⱼ α ln α",
-            CLARK,
-        ),
-        HeadMeasure::Distance => (
-            "mean distance",
-            "How many tokens away the head looks, on average",
-            "Σ α[i, j] |i − j| / Σ α",
-            "Vig & Belinkov 2019",
-        ),
-    };
-    MeasureWords { title, meaning, formula, source }
 }

@@ -11,8 +11,8 @@ use attune_core::kernel::command::TrainingCommand;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson;
 use attune_core::lesson::LessonIssue;
-use attune_core::lesson::issue::{CellPlaces, written};
 use attune_core::lesson::limits::LESSON_BYTES_MAX;
+use attune_core::lesson::places::{CellPlaces, written};
 
 use proptest::collection::vec;
 use proptest::option;

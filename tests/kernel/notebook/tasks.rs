@@ -8,7 +8,7 @@ use attune_core::kernel::notebook::document::Answer;
 use attune_core::kernel::notebook::snapshot::{CellStatus, Verdict};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
-use attune_core::lesson::issue::Spot;
+use attune_core::lesson::places::Spot;
 use attune_engine::code::Output;
 use attune_view::view_model::notebook::NotebookModel;
 use attune_view::view_model::output::ComparedModel;

@@ -15,13 +15,13 @@ use attune_engine::numerics::vectors::{add_scaled, cosine, distance, dot, norm};
 use attune_engine::numerics::{Matrix, Scalar};
 
 use crate::kernel::kernel::Kernel;
+use crate::kernel::objective::{Rewriter, has_one_meaning, network};
 use crate::kernel::sentence_pass::interventions::for_any_sentence;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, contributions};
-use crate::kernel::snapshot::sentence::{answers, probabilities};
-use crate::kernel::snapshot::space::{StaticSpace, index_of, known_rows, rows_of};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
-use crate::kernel::static_embedding::{Rewriter, has_one_meaning, network};
 use crate::kernel::training::stop::{ActivationId, first_not_finite};
+use crate::kernel::values::sentence::{answers, probabilities};
+use crate::kernel::values::space::{StaticSpace, index_of, known_rows, rows_of};
 use crate::lesson::recipe::Measured;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
 use crate::lesson::{Recipe, corpus};

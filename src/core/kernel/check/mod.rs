@@ -16,14 +16,15 @@ use attune_engine::code::{Fault, Output};
 use crate::kernel::command::Command;
 use crate::kernel::kernel::Kernel;
 use crate::kernel::notebook::document::{Behaviour, CellCode, OwnKind};
-use crate::kernel::notebook::execution::{Outcome, TriedAnswer, is_right};
+use crate::kernel::notebook::execution::{Outcome, is_right};
+use crate::kernel::notebook::runs::TriedAnswer;
 use crate::kernel::notebook::saved::{SavedAnswer, SavedCell, SavedEdit};
 use crate::kernel::notebook::snapshot::{CellSnapshot, ComparedCase, RunSnapshot, Verdict};
 use crate::kernel::notebook::{CellCommand, NotebookCommand};
 use crate::kernel::saved_work::Saved;
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Cell, CellKind, Exercise, Predict};
-use crate::lesson::issue::Spot;
+use crate::lesson::places::Spot;
 
 /// A problem with a cell of the lesson, in words for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use attune_engine::pretrained::load::Pretrained;
 
-use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::space::StaticSpace;
-use crate::kernel::static_embedding::{Example, LessonFault, SpaceTrainer, turned};
+use crate::kernel::objective::Example;
+use crate::kernel::static_embedding::{LessonFault, SpaceTrainer, turned};
+use crate::kernel::values::Progress;
+use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 

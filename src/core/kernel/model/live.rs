@@ -24,13 +24,13 @@ use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
-use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence, with_first_sight};
+use crate::kernel::objective::Rewriter;
+use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use crate::kernel::snapshot::sentence::{Answers, answers, token_labels};
-use crate::kernel::snapshot::space::StaticSpace;
-use crate::kernel::static_embedding::Rewriter;
 use crate::kernel::training::stop::Stopped;
+use crate::kernel::values::sentence::{Answers, answers, token_labels};
+use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Lesson;
 use crate::lesson::vector_files::open_for_code;
 
@@ -127,7 +127,7 @@ impl LiveModel for Watched<'_> {
 /// The model as texts meet it.
 impl LessonModel {
     /// The stage shows this sentence.
-    pub(in crate::kernel) fn shows(&self, spoken: &Spoken) -> bool {
+    pub(crate) fn shows(&self, spoken: &Spoken) -> bool {
         let Sentence { index, text, .. } = self.pass.sentence();
         match spoken {
             Spoken::Lesson(sentence) => *index == Some(*sentence),
@@ -136,17 +136,17 @@ impl LessonModel {
     }
 
     /// The stage shows a sentence of the lesson.
-    pub(in crate::kernel) fn shows_lesson(&self) -> bool {
+    pub(crate) fn shows_lesson(&self) -> bool {
         self.pass.sentence().index.is_some()
     }
 
     /// The tensors of the sentence on the stage.
-    pub(in crate::kernel) fn live(&self) -> Live {
+    pub(crate) fn live(&self) -> Live {
         live(self, self.training.live(), self.pass.interventions())
     }
 
     /// The tensors of a sentence that a text is about; `None` where the model does not read it.
-    pub(in crate::kernel) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
+    pub(crate) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
         let lesson = &self.origin.lesson;
         let sentence = match spoken {
             Spoken::Lesson(sentence) => Sentence::of_lesson(lesson, &self.words, *sentence)?,
@@ -157,12 +157,12 @@ impl LessonModel {
     }
 
     /// The tensors of a sentence that a question is about; of the sentence on the stage, where the model does not read it.
-    pub(in crate::kernel) fn live_with(&self, spoken: &Spoken) -> Live {
+    pub(crate) fn live_with(&self, spoken: &Spoken) -> Live {
         self.live_of(spoken).unwrap_or_else(|| self.live())
     }
 
     /// The model does what `untouched` does.
-    pub(in crate::kernel) fn is_same_as(&self, untouched: &Self) -> bool {
+    pub(crate) fn is_same_as(&self, untouched: &Self) -> bool {
         let is_same_recipe = self.origin.recipe == untouched.origin.recipe;
         is_same_recipe
             && Arc::ptr_eq(self.training.live(), untouched.training.live())
@@ -170,7 +170,7 @@ impl LessonModel {
     }
 
     /// The model is the lesson's: trained to its end, by the lesson's own numbers.
-    pub(in crate::kernel) fn is_as_given(&self) -> bool {
+    pub(crate) fn is_as_given(&self) -> bool {
         let (training, model) = (&self.training, self.training.model());
         let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
         let is_trained = is_at_its_end && model.replay().is_none() && model.run.changes().iter().next().is_none();
@@ -178,7 +178,7 @@ impl LessonModel {
     }
 
     /// The first head of a block, counted over all of them.
-    pub(in crate::kernel) fn first_head(&self, block: usize) -> usize {
+    pub(crate) fn first_head(&self, block: usize) -> usize {
         self.training.network().architecture.heads_of(block).start
     }
 }
@@ -216,7 +216,7 @@ impl LiveModel for Trial<'_> {
 }
 
 fn live(model: &LessonModel, parameters: &Arc<Parameters<f32>>, interventions: &Arc<Interventions<f32>>) -> Live {
-    of_frame(model, &model.cache.stage, model.pass.frame(), parameters, interventions)
+    of_frame(model, &model.cache.passes.stage, model.pass.frame(), parameters, interventions)
 }
 
 fn of_frame(

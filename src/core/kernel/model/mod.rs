@@ -1,10 +1,13 @@
 //! A lesson whose static vectors are trained: the attention model, its training, its weights in
 //! use, and what undo remembers.
 
+pub mod cache;
 pub mod commands;
 pub mod corpus;
 pub mod live;
 pub mod retraining;
+mod shares;
+pub mod snapshot;
 pub mod untouched;
 
 use std::mem::size_of_val;
@@ -16,21 +19,22 @@ use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::pretrained::load::Pretrained;
 
+use self::cache::Cache;
 use self::corpus::EmbeddedCorpus;
-use crate::kernel::cache::{Cache, StepCache};
+use self::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, TrainingSnapshot};
 use crate::kernel::command::Command;
+use crate::kernel::objective::Example;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::sentence_pass::{SecondState, SensesState, SentencePass, SentenceState};
-use crate::kernel::snapshot::sentence::class_names;
-use crate::kernel::snapshot::space::{Basis, StaticSpace};
-use crate::kernel::snapshot::{
-    CheckpointsSnapshot, LookSnapshot, ModelSnapshot, Pair, Progress, Replaced, TrainingSnapshot,
-};
-use crate::kernel::static_embedding::{Example, LessonFault};
+use crate::kernel::static_embedding::LessonFault;
 use crate::kernel::training::Training;
+use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::run::Replay;
 use crate::kernel::training::trainer::Trainer;
 use crate::kernel::training::weights::{Comparison, WeightState};
+use crate::kernel::values::sentence::{Pair, class_names};
+use crate::kernel::values::space::{Basis, StaticSpace};
+use crate::kernel::values::{Progress, Replaced};
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 
@@ -43,25 +47,25 @@ pub const HISTORY_STATES_MAX: usize = 200;
 #[derive(Clone)]
 pub struct LessonModel {
     /// Where the model trains the table of words, with its rows as they are now: see [`LessonModel::follow_table`].
-    pub(in crate::kernel) space: Arc<StaticSpace>,
+    pub(crate) space: Arc<StaticSpace>,
     /// The space that training begins with, of a model that trains that table.
-    pub(in crate::kernel) given: Option<Arc<StaticSpace>>,
+    pub(crate) given: Option<Arc<StaticSpace>>,
     /// Its vocabulary.
-    pub(in crate::kernel) words: Arc<[String]>,
+    pub(crate) words: Arc<[String]>,
     /// The training set of the model.
-    pub(in crate::kernel) examples: Arc<[Example]>,
+    pub(crate) examples: Arc<[Example]>,
     /// The model that was read with the vectors.
-    pub(in crate::kernel) pretrained: Option<Arc<Pretrained>>,
-    pub(in crate::kernel) origin: ModelOrigin,
-    pub(in crate::kernel) embedding_progress: Progress,
-    pub(in crate::kernel) training: Training,
-    pub(in crate::kernel) classes: Arc<[String]>,
-    pub(in crate::kernel) pass: SentencePass,
+    pub(crate) pretrained: Option<Arc<Pretrained>>,
+    pub(crate) origin: ModelOrigin,
+    pub(crate) embedding_progress: Progress,
+    pub(crate) training: Training,
+    pub(crate) classes: Arc<[String]>,
+    pub(crate) pass: SentencePass,
     /// Changes of the last command, each with the state before it.
     changes: Vec<(String, UndoPart)>,
     /// The parameters whose table of words `space` has, of a model that trains the table.
-    pub(in crate::kernel) followed: Option<Arc<Parameters<f32>>>,
-    pub(in crate::kernel) cache: Cache,
+    pub(crate) followed: Option<Arc<Parameters<f32>>>,
+    pub(crate) cache: Cache,
 }
 
 /// The lesson and the recipe that a model was made from.
@@ -158,7 +162,7 @@ impl LessonModel {
     }
 
     /// Changes the weights and their training, which undo can take back as a whole.
-    pub(in crate::kernel) fn change_model(
+    pub(crate) fn change_model(
         &mut self,
         label: &str,
         change: impl FnOnce(&mut Training, &mut StepCache) -> Result<(), String>,
@@ -220,7 +224,7 @@ impl LessonModel {
 
     /// The model as the one that replaces it shows it.
     pub fn shown(&self) -> Replaced {
-        let sentence = self.pass.run(&self.cache, &self.training);
+        let sentence = self.pass.run(&self.cache.passes, &self.training);
         Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }
     }
 
@@ -248,8 +252,8 @@ impl LessonModel {
     pub fn snapshot(&self, lesson: &Lesson) -> ModelSnapshot {
         let Self { training, pass, cache, .. } = self;
         let (model, network) = (training.model(), training.network());
-        let sentence = pass.run(cache, training);
-        let second = pass.run_second(cache, training);
+        let sentence = pass.run(&cache.passes, training);
+        let second = pass.run_second(&cache.passes, training);
         let of_tokens = Arc::new(self.shares_of_tokens(&sentence, second.as_deref()));
         let of_words = self.shares_of_words(&sentence, second.as_deref()).map(Arc::new);
         let second = second.map(|second| Arc::new(Pair::with_second(&self.space, &sentence, second)));
@@ -269,7 +273,9 @@ impl LessonModel {
             generated: pass.generated(model.live()),
             sentence,
             second,
-            senses: Arc::new(pass.senses().snapshot(&mut cache.senses.borrow_mut(), &pass.sense_model(training))),
+            senses: Arc::new(
+                pass.senses().snapshot(&mut cache.passes.senses.borrow_mut(), &pass.sense_model(training)),
+            ),
             pretrained: self.pretrained.clone(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),

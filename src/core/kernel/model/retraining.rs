@@ -19,12 +19,13 @@ use attune_engine::numerics::model::activations::Interventions;
 
 use crate::kernel::command::Reference;
 use crate::kernel::model::corpus::EmbeddedCorpus;
+use crate::kernel::model::snapshot::RetrainingSnapshot;
 use crate::kernel::model::{LessonModel, ModelOrigin};
 use crate::kernel::sentence_pass::interventions;
-use crate::kernel::snapshot::space::StaticSpace;
-use crate::kernel::snapshot::{Progress, RetrainingSnapshot};
 use crate::kernel::static_embedding::{LessonFault, SpaceTrainer};
 use crate::kernel::training::weights::Comparison;
+use crate::kernel::values::Progress;
+use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Recipe;
 use crate::lesson::recipe::Measured;
 use crate::lesson::schema::Lesson;

@@ -10,8 +10,8 @@ use attune_engine::numerics::model::{Activations, Architecture};
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName, code_suffix};
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
-use crate::kernel::snapshot::sentence::Answers;
-use crate::kernel::snapshot::space::StaticSpace;
+use crate::kernel::values::sentence::Answers;
+use crate::kernel::values::space::StaticSpace;
 
 /// A name that every cell sees.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,16 +1,19 @@
 //! The notebook: the learner's cells, what their runs left, and which are to run.
 //!
-//! In reading order: [`document`] says how each kind of cell behaves, and holds the cells, which commands change and
-//! undo restores; [`live`] gives code the model's tensors, [`execution`] says which cells are stale, runs one and
-//! keeps the results, [`live_text`] evaluates the expressions in texts, and [`snapshot`] is for viewers. [`saved`] is
-//! the saved form, and restores it over a lesson that may have changed.
+//! In reading order: [`document`] says how each kind of cell behaves, and holds the cells, which [`commands`] change and
+//! undo restores; [`live`] gives code the model's tensors, [`execution`] says which cells are stale, [`runs`] runs one and
+//! keeps the results, [`live_text`] has the values of the expressions in texts, which `texts` evaluates, and [`snapshot`] is
+//! for viewers. [`saved`] is the saved form, and restores it over a lesson that may have changed.
 
+pub mod commands;
 pub mod document;
 pub mod execution;
 pub mod live;
 pub mod live_text;
+pub mod runs;
 pub mod saved;
 pub mod snapshot;
+mod texts;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,8 +22,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use self::document::{Answer, DocumentCell, OwnKind};
-pub use self::document::{CellId, Document, DocumentChange};
+pub use self::commands::{CellCommand, DocumentChange, NotebookCommand};
+use self::document::{Answer, DocumentCell};
+pub use self::document::{CellId, Document};
 use self::execution::{Analysis, CellRun, CellStanding, NameSource, NamesInScope, Outcome, Versions, stale_cells};
 use self::live::{Follows, LiveName};
 use self::live_text::CellTexts;
@@ -396,60 +400,4 @@ impl Notebook {
             closed_gate: self.document.first_closed_gate(),
         }
     }
-}
-
-/// One change of the notebook, applied as every [`Command`](crate::kernel::Command).
-#[derive(Clone, Debug, PartialEq)]
-pub enum NotebookCommand {
-    Cell(CellId, CellCommand),
-    /// Run every cell, from the top.
-    RunAll,
-    /// Forget every variable and output.
-    Restart,
-    /// End what runs and what waits. The flag of [`Worker::interrupt`](crate::kernel::Worker::interrupt)
-    /// ends a run that is under way.
-    Interrupt,
-    /// Cells run again by themselves when what they read has changed.
-    SetAutoRun(bool),
-    /// The notebook as the lesson gives it.
-    Reset,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum CellCommand {
-    /// Successive texts of one cell undo as one.
-    SetText(Arc<str>),
-    /// Runs the cell; tries an exercise.
-    Run,
-    RunAbove,
-    ClearOutputs,
-    Insert {
-        kind: OwnKind,
-        is_above: bool,
-    },
-    Delete,
-    /// By the given number of places down, or up where negative.
-    Shift(isize),
-    /// At a byte of its text.
-    Split(usize),
-    MergeBelow,
-    SetKind(OwnKind),
-    Fold(bool),
-    SetAutoRun(bool),
-    /// Turn a slider; its successive moves undo as one.
-    Slide(f64),
-    /// Choose an answer of a prediction.
-    Choose(usize),
-    /// Lock the prediction and ask the model; or show an exercise's solution.
-    Reveal,
-    /// The next hint of an exercise.
-    Hint,
-    /// Go past a gate.
-    Skip,
-    /// End a conflict between the learner's text and the lesson's newer one.
-    Settle {
-        keep_mine: bool,
-    },
-    /// The cell as the lesson gives it.
-    Reset,
 }

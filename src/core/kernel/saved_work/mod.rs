@@ -20,10 +20,10 @@ use crate::kernel::command::{
 };
 use crate::kernel::model::LessonModel;
 use crate::kernel::notebook::saved::SavedNotebook;
-use crate::kernel::snapshot::sentence::SentenceSnapshot;
-use crate::kernel::snapshot::space::{Axis, StaticSpace};
 use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
 use crate::kernel::training::run::RunChange;
+use crate::kernel::values::sentence::SentenceSnapshot;
+use crate::kernel::values::space::{Axis, StaticSpace};
 use crate::lesson::Recipe;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Saved {
     }
 
     /// The recipe that the lesson opens with; `None` if it is its own.
-    pub(in crate::kernel) fn recipe(&self) -> Option<&Recipe> {
+    pub(crate) fn recipe(&self) -> Option<&Recipe> {
         match self.commands.first()? {
             Command::Retrain(recipe) if !recipe.is_default() => Some(recipe),
             _ => None,
@@ -73,7 +73,7 @@ impl Saved {
     }
 
     /// Says where the model's files are not those that the work is of.
-    pub(in crate::kernel) fn compare_files(&self, model: &LessonModel) -> Option<String> {
+    pub(crate) fn compare_files(&self, model: &LessonModel) -> Option<String> {
         let model = model.pretrained.as_deref()?;
         let are_others = !self.files.is_empty() && self.files != files(model);
         are_others.then(|| {
@@ -83,12 +83,12 @@ impl Saved {
     }
 
     /// The commands that are given to the model at its beginning.
-    pub(in crate::kernel) fn of_model(&self) -> impl Iterator<Item = &Command> {
+    pub(crate) fn of_model(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| !matches!(command, Command::Retrain(_)))
     }
 
     /// The recipe of a retraining that starts again once all else is done.
-    pub(in crate::kernel) fn under_way(&self) -> Option<&Recipe> {
+    pub(crate) fn under_way(&self) -> Option<&Recipe> {
         match self.commands.split_first()?.1.last()? {
             Command::Retrain(recipe) => Some(recipe),
             _ => None,

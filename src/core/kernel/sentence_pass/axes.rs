@@ -1,4 +1,4 @@
-//! The vectors that the picture's axes are fitted to, and how much of the sentences on the stage these axes show.
+//! The vectors that the picture's axes are fitted to.
 //!
 //! One basis for all layers of a pretrained model is fitted to the row of the table, the embedding and the output of
 //! each block, of every position but the first: there models leave what they need nowhere, and it lies far from
@@ -16,11 +16,7 @@ use attune_engine::numerics::projection::Lens;
 use attune_engine::numerics::shares::Spread;
 use attune_engine::numerics::vectors::centroid;
 
-use crate::kernel::model::LessonModel;
-use crate::kernel::sentence_pass::sentence::{Sentence, lens};
-use crate::kernel::snapshot::sentence::{SentenceSnapshot, word_pieces};
-use crate::kernel::snapshot::space::{SharedScale, TokenShares};
-use crate::lesson::schema::Lesson;
+use crate::kernel::values::space::SharedScale;
 
 /// The embedding among the states of a token, behind the row of the table.
 const EMBEDDING: usize = 1;
@@ -56,17 +52,15 @@ impl Layers<'_> {
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
 
-    /// The spread in the sentences that a lesson begins with.
-    pub fn spread_of_lesson(&self, lesson: &Lesson, vocabulary: &[String]) -> Option<Spread> {
-        let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
-        let inputs: Vec<Sequences> = texts.map(|sentence| sentence.input()).collect();
+    /// The spread in some sentences that are yet to pass through the model.
+    pub fn spread_of_inputs(&self, inputs: &[Sequences]) -> Option<Spread> {
         let states = |input: &Sequences| {
             let activations = Activations::of(self.model, self.parameters, input, None, &Interventions::default());
             self.states(input, &activations, first(input)..)
         };
         let longest = inputs.iter().map(|input| input.words.len()).max().unwrap_or_default();
         let fit = PASSES_BYTES_MAX / pass_bytes(&self.model.architecture, 0, longest).max(1.0);
-        let seen = map(&inputs, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
+        let seen = map(inputs, PASSES_AT_ONCE.min(available()).min(fit as usize).max(1), states);
         self.spread_of_states(seen.into_iter().flatten().collect())
     }
 
@@ -109,66 +103,6 @@ impl Layers<'_> {
 /// The first token that counts: the one before all others is often far from them.
 fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
-}
-
-/// Shares of the sentences on the stage.
-impl LessonModel {
-    /// Shares of a sentence and of the one beside it, each token a point.
-    pub fn shares_of_tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
-        self.shares(sentence, singles(sentence), second)
-    }
-
-    /// Shares of a sentence and of the one beside it, each word of the first a point in the middle of its pieces;
-    /// `None` where each word is one piece.
-    pub fn shares_of_words(
-        &self,
-        sentence: &SentenceSnapshot,
-        second: Option<&SentenceSnapshot>,
-    ) -> Option<TokenShares> {
-        let words = word_pieces(&sentence.tokens);
-        words.iter().any(|pieces| pieces.len() > 1).then(|| self.shares(sentence, words, second))
-    }
-
-    fn shares(
-        &self,
-        sentence: &SentenceSnapshot,
-        points: Vec<Range<usize>>,
-        second: Option<&SentenceSnapshot>,
-    ) -> TokenShares {
-        let of_second = second.map(|second| (second, singles(second)));
-        let mut stops: Vec<Matrix<f32>> = Vec::new();
-        for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
-            // In many models that were read from files, the first token is far from the others.
-            let from = usize::from(self.pretrained.is_some() && points.len() > 1);
-            for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
-                let rows = middles(&vectors, &points[from..]);
-                match stops.get_mut(stop) {
-                    Some(first) => *first = Matrix::stacked(rows.cols(), [&*first, &rows]),
-                    None => stops.push(rows),
-                }
-            }
-        }
-        TokenShares::of(&self.space.projection, &stops)
-    }
-
-    /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of
-    /// them.
-    fn stops(&self, sentence: &SentenceSnapshot) -> Vec<Matrix<f32>> {
-        let (space, model) = (&*self.space, self.training.network());
-        let static_row =
-            |token: usize, j: usize| sentence.tokens[token].word.map_or(0.0, |word| space.vectors.get(word, j));
-        let fixed = space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row));
-        let lens = lens(space, model, self.training.live());
-        let (of_source, own) = sentence.activations.blocks.split_at(model.architecture.source_blocks.len());
-        let at_rest = std::iter::repeat_n(fixed, 1 + of_source.len());
-        let after = own.iter().map(|block| Lens::see_through(lens.as_ref(), Matrix::clone(&block.output)));
-        at_rest.chain(after).collect()
-    }
-}
-
-/// Each token by itself.
-fn singles(sentence: &SentenceSnapshot) -> Vec<Range<usize>> {
-    (0..sentence.tokens.len()).map(|at| at..at + 1).collect()
 }
 
 /// The middles of some ranges of rows.

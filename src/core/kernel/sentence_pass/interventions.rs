@@ -7,6 +7,54 @@ use attune_engine::numerics::model::activations::Interventions;
 use crate::lesson::is_temperature;
 use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 
+/// A kind of change that a learner can make to the forward pass, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterventionWords {
+    pub name: &'static str,
+    pub meaning: &'static str,
+    /// The option of `attune trace` that makes it.
+    pub option: Option<&'static str>,
+    /// The key in the trace, among those of `interventions`.
+    pub key: &'static str,
+}
+
+/// The changes of a forward pass beside those of its heads, whose modes are
+/// [`HeadMode`](attune_engine::numerics::attention::HeadMode).
+pub const INTERVENTIONS: [InterventionWords; 5] = [
+    InterventionWords {
+        name: "edge",
+        meaning: "If you untick the box beside a weight, the chosen word no longer looks at this word in this head, and the rest \
+                  of the row is rescaled to sum to 1.",
+        option: Some("without"),
+        key: "edges",
+    },
+    InterventionWords {
+        name: "patch",
+        meaning: "Activation patching: before a layer, the chosen word gets the vector that a word of the second sentence \
+                  (*Alt+C*) has there. The vector stays as it was when it was copied, until one of the sentences changes.",
+        option: Some("patch"),
+        key: "patch",
+    },
+    InterventionWords {
+        name: "temperature",
+        meaning: "The scores of all heads are divided by this number.",
+        option: Some("temperature"),
+        key: "temperature",
+    },
+    InterventionWords {
+        name: "scale",
+        meaning: "The scaling of the scores by 1 / √d_k is switched on or off in all heads.",
+        option: None,
+        key: "scaled",
+    },
+    InterventionWords {
+        name: "mask",
+        meaning: "Which words a word may look at is changed in all heads.",
+        option: None,
+        key: "mask",
+    },
+];
+
 /// The interventions of a model, of which every head has a mode.
 pub fn none(architecture: &Architecture) -> Interventions<f32> {
     Interventions { heads: vec![HeadMode::Live; architecture.heads()], ..Interventions::default() }

@@ -7,6 +7,7 @@ pub mod passes;
 pub mod senses;
 pub mod sentence;
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -20,15 +21,23 @@ use attune_engine::numerics::rng::{Generator, Stream, stream};
 
 use self::interventions::{check_gain, check_temperature};
 use self::passes::Passes;
-use self::senses::{SenseList, SenseModel, Senses};
+use self::senses::{SenseCache, SenseList, SenseModel, Senses};
 use self::sentence::{Sentence, SentenceFrame, token};
-use crate::kernel::cache::Cache;
-use crate::kernel::snapshot::sentence::{Generated, SentenceSnapshot, Token, cannot_generate_words, check_generates};
-use crate::kernel::snapshot::space::{Basis, StaticSpace};
-use crate::kernel::static_embedding::Rewriter;
+use crate::kernel::objective::Rewriter;
 use crate::kernel::training::Training;
+use crate::kernel::values::sentence::{Generated, SentenceSnapshot, Token, cannot_generate_words, check_generates};
+use crate::kernel::values::space::{Basis, StaticSpace};
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
+
+/// Passes that can be computed again.
+#[derive(Default)]
+pub struct PassCache {
+    /// Passes of the sentence on the stage, and of the one beside it.
+    pub stage: Passes,
+    pub second: Passes,
+    pub senses: RefCell<SenseCache>,
+}
 
 /// The largest frozen weight: a little above 1, for a softmax rounds.
 const WEIGHT_MAX: f32 = 1.001;
@@ -191,7 +200,7 @@ impl SentencePass {
         &self,
         mode: HeadMode<f32>,
         head: usize,
-        cache: &Cache,
+        cache: &PassCache,
         training: &Training,
     ) -> Result<HeadMode<f32>, String> {
         match mode {
@@ -252,7 +261,7 @@ impl SentencePass {
     pub fn patch(
         &self,
         Patch { block, position, from, vector }: Patch<f32>,
-        cache: &Cache,
+        cache: &PassCache,
         training: &Training,
     ) -> Result<Patch<f32>, String> {
         let (model, live) = (training.network(), training.live());
@@ -327,13 +336,13 @@ impl SentencePass {
     }
 
     /// The forward pass, its contributions and its points.
-    pub fn run(&self, cache: &Cache, training: &Training) -> Arc<SentenceSnapshot> {
+    pub fn run(&self, cache: &PassCache, training: &Training) -> Arc<SentenceSnapshot> {
         let (live, trained) = (training.live(), training.model().trained());
         self.frame.run(&cache.stage, &self.space, training.network(), live, trained, &self.interventions)
     }
 
     /// The forward pass of each sentence, with what is read.
-    pub fn passes(&self, cache: &Cache, training: &Training) -> Vec<(Sequences, Activations<f32>)> {
+    pub fn passes(&self, cache: &PassCache, training: &Training) -> Vec<(Sequences, Activations<f32>)> {
         let pass = |frame: &Arc<SentenceFrame>, passes: &Passes, interventions: &Arc<Interventions<f32>>| {
             let pass = passes.forward(frame, training.network(), (training.live(), interventions));
             (frame.input().clone(), pass.activations.clone())
@@ -357,7 +366,7 @@ impl SentencePass {
     }
 
     /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
-    pub fn run_second(&self, cache: &Cache, training: &Training) -> Option<Arc<SentenceSnapshot>> {
+    pub fn run_second(&self, cache: &PassCache, training: &Training) -> Option<Arc<SentenceSnapshot>> {
         let Some(second) = &self.second else {
             cache.second.clear();
             return None;

@@ -1,8 +1,7 @@
-//! The last forward passes of a sentence, and what is read off them.
+//! The last forward passes of a sentence, and the words near its vectors.
 //!
 //! A change of a weight or a head computes its block and those after it; what lies before it is shared with a pass
-//! that has it already. Read off are the words near a vector, what each layer would answer, and the terms that an
-//! answer is the sum of.
+//! that has it already.
 
 use std::cell::{RefCell, RefMut};
 use std::sync::{Arc, OnceLock};
@@ -10,18 +9,15 @@ use std::sync::{Arc, OnceLock};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Interventions;
-use attune_engine::numerics::model::attribution::{NoSum, TermOf};
-use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Pooling};
+use attune_engine::numerics::model::{Activations, Architecture, AttentionModel};
 use attune_engine::numerics::params::{Layer, Parameters};
 use attune_engine::numerics::table::{Table, multiply_by_rows};
 use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, dot, nearest};
 
 use crate::kernel::sentence_pass::sentence::SentenceFrame;
-use crate::kernel::snapshot::sentence::{Answers, RankedAnswer, SentenceSnapshot, UnchangedResult, answers, likeliest};
-use crate::kernel::snapshot::space::{NEIGHBOURS, Neighbour, Neighbours, StaticSpace};
-use crate::kernel::snapshot::{ModelSnapshot, Snapshot};
-use crate::kernel::static_embedding::network;
+use crate::kernel::values::sentence::{Answers, SentenceSnapshot, UnchangedResult, answers};
+use crate::kernel::values::space::{NEIGHBOURS, Neighbour, Neighbours, StaticSpace};
 
 /// The one that is shown, and the one without the learner's changes.
 const KEPT: usize = 2;
@@ -224,44 +220,6 @@ impl Passes {
     }
 }
 
-/// Whether the model answers about each word.
-pub fn answers_by_word(model: &ModelSnapshot) -> bool {
-    model.architecture.pooling == Pooling::Every && model.made_of.static_embedding.guesses_words()
-}
-
-/// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they
-/// are the model's own. `None` where there is no such word, or the model answers about no single word.
-pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<RankedAnswer>>> {
-    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-    if !answers_by_word(model) || token >= model.sentence.tokens.len() {
-        return None;
-    }
-    let network = network(&model.made_of, space);
-    let activations = &model.sentence.activations;
-    let blocks = &activations.blocks[model.architecture.source_blocks.len()..];
-    // What a layer works with is what the one before it came to, or what was put in its place.
-    let states: Vec<f32> = blocks.iter().flat_map(|block| block.input.row(token)).copied().collect();
-    let logits =
-        network.lens(&model.parameters, Matrix::from_row_major(blocks.len(), model.architecture.width, states));
-    let own = model.sentence.answers.likeliest.get(token)?.clone();
-    Some((0..logits.rows()).map(|layer| likeliest(logits.row(layer))).chain([own]).collect())
-}
-
-/// The terms whose sum is the logit of a class at a word.
-///
-/// # Errors
-/// If the logit is no sum of terms.
-pub fn terms_of(snapshot: &Snapshot, token: usize, class: usize) -> Option<Result<Vec<(TermOf, f32)>, NoSum>> {
-    let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
-    let sentence = &model.sentence;
-    if token >= sentence.tokens.len() || class >= model.classes.len() {
-        return None;
-    }
-    let (network, at) = (network(&model.made_of, space), (token, class));
-    let patch = model.interventions.patch.as_ref();
-    Some(network.attribution(&model.parameters, &sentence.activations, &sentence.contributions, patch, at))
-}
-
 /// Words that are measured for each that is listed: products of sums in another order differ in their last digits.
 const MEASURED: usize = 4 * NEIGHBOURS;
 /// A smaller vocabulary is measured whole.
@@ -337,7 +295,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
-    use crate::kernel::snapshot::space::squares;
+    use crate::kernel::values::space::squares;
 
     #[test]
     fn many_words_at_once_are_the_words_one_by_one() {

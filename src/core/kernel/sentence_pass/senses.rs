@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::sentence_pass::axes::middles;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, lens, sight};
-use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::sentence::{PieceText, Token, word_pieces, written_word};
-use crate::kernel::snapshot::space::{StaticSpace, TokenShares};
+use crate::kernel::values::Progress;
+use crate::kernel::values::sentence::{PieceText, Token, word_pieces, written_word};
+use crate::kernel::values::space::{StaticSpace, TokenShares};
 use crate::lesson::issue::shorten;
 use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
@@ -525,7 +525,7 @@ impl SenseSentence {
     }
 
     /// One line; what stands before the tab is a sense only where it is the letter of one.
-    pub(in crate::kernel) fn read(line: &str) -> Self {
+    pub(crate) fn read(line: &str) -> Self {
         let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
         let (sense, text) = begun.map_or((None, line), |(sense, text)| (Some(sense), text));
         Self { text: one_line(text), sense }

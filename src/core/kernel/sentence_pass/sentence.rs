@@ -18,18 +18,18 @@ use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer as pretrained;
 use attune_engine::pretrained::tokenizer::Origin;
 
+use crate::kernel::objective::Rewriter;
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::interventions::{self, are_none};
 use crate::kernel::sentence_pass::passes::{KeptPass, Passes, ShownSentence, near};
-use crate::kernel::snapshot::sentence::{
+use crate::kernel::values::sentence::{
     Pair, PieceText, START, SentenceSnapshot, TextPiece, Token, UnchangedResult, sinks,
 };
-use crate::kernel::snapshot::space::{Neighbours, StaticSpace, index_of, rows_of};
-use crate::kernel::static_embedding::Rewriter;
+use crate::kernel::values::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::lesson::issue::shorten;
 use crate::lesson::limits::{pieces_max, too_many_pieces};
+use crate::lesson::opened::first_ids;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
-use crate::lesson::starter::first_ids;
 use crate::lesson::text::tokenize;
 
 /// A sentence that can be run: words of the vocabulary, at least one and not too many.
@@ -279,7 +279,7 @@ pub(super) fn sight<'a>(
 }
 
 /// The norm in front of the picture.
-pub(super) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
+pub(crate) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
     Layers { model, parameters, scale: space.scale() }.lens()
 }
 

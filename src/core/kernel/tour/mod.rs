@@ -32,19 +32,12 @@ use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 
 use crate::kernel::model::LessonModel;
 use crate::kernel::model::live::KEPT_PRODUCTS_MAX;
+use crate::kernel::notebook::document::TourCell;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
-use crate::kernel::snapshot::Progress;
-use crate::kernel::snapshot::sentence::{RankedAnswer, Token, likeliest, word_pieces};
+use crate::kernel::values::Progress;
+use crate::kernel::values::sentence::{RankedAnswer, Token, likeliest, word_pieces};
 use crate::lesson::limits::pieces_max;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
-
-/// A cell of the tour.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TourCell {
-    pub markdown: String,
-    /// The sentence that its numbers are of.
-    pub speaks_of: Option<Arc<str>>,
-}
 
 /// A text with what was found in its pass.
 #[derive(Clone, Debug)]

@@ -14,11 +14,11 @@ use attune_engine::numerics::params::code_suffix;
 use attune_engine::numerics::positions::Positions;
 
 use crate::kernel::model::LessonModel;
-use crate::kernel::snapshot::sentence::{Token, token_labels};
+use crate::kernel::notebook::document::TourCell;
 use crate::kernel::tour::{
-    Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, TourCell, TourSink,
-    Turned,
+    Findings, FoundHead, FoundHeads, FoundText, LikeliestAnswer, MapLine, Occurrence, Parting, TourSink, Turned,
 };
+use crate::kernel::values::sentence::{Token, token_labels};
 
 /// All cells, in order. A section whose finding is missing is left out.
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
@@ -466,19 +466,9 @@ fn try_another_text(head: &FoundHead) -> String {
     format!(
         "**{title}.** Type a text of your own{twice} above the stage, and choose *{}* in [All \
          heads](<attune:panel/All heads>), which marks the five heads with the highest values. Is {} one of them?",
-        measured(head.kind),
+        head.kind.words().title,
         link(head)
     )
-}
-
-/// The name of a measure in the panel All heads.
-fn measured(kind: HeadMeasure) -> &'static str {
-    match kind {
-        HeadMeasure::Previous => "previous token",
-        HeadMeasure::First => "first token",
-        HeadMeasure::Duplicate => "duplicate token",
-        _ => "induction",
-    }
 }
 
 /// A link that puts a text on the stage.

@@ -1,5 +1,6 @@
 //! The training under way: plays, stands still, looks back and branches.
 
+pub mod cache;
 pub mod log;
 pub mod run;
 pub mod stop;
@@ -15,8 +16,8 @@ use self::run::Replay;
 use self::stop::Stopped;
 use self::trainer::Trainer;
 use self::weights::{Comparison, WeightState};
-use crate::kernel::cache::StepCache;
-use crate::kernel::command::Reference;
+use crate::kernel::training::cache::StepCache;
+use crate::kernel::training::weights::Reference;
 use crate::lesson::limits::LEARNING_RATE_MAX;
 
 /// A clone shares all that is large with it.

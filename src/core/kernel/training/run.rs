@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use attune_engine::numerics::params::Parameters;
 
-use crate::kernel::cache::StepCache;
+use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::stop::{Diverged, Overflow, Stopped, holds};
 use crate::kernel::training::trainer::{Trainer, TrainingState};

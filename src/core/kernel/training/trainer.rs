@@ -13,11 +13,11 @@ use attune_engine::numerics::tensor_norms::{TensorNorms, first_not_finite};
 use attune_engine::pretrained::load::Pretrained;
 use rand::RngExt;
 
-use crate::kernel::snapshot::sentence::answers;
-use crate::kernel::snapshot::space::StaticSpace;
-use crate::kernel::static_embedding::{Example, has_one_meaning, network};
+use crate::kernel::objective::{Example, has_one_meaning, network};
 use crate::kernel::training::log::StepRecord;
 use crate::kernel::training::stop::{Diverged, Origin, Overflow, first_not_finite as first_activation, largest};
+use crate::kernel::values::sentence::answers;
+use crate::kernel::values::space::StaticSpace;
 use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding, StopRule};
 
 /// Everything that a training step reads and changes: from the same state come the same steps, bit

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::tensor_norms::TensorNorms;
 
-use crate::kernel::cache::StepCache;
-use crate::kernel::command::Reference;
-use crate::kernel::snapshot::ComparisonSnapshot;
+use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::run::{Replay, TrainingRun};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
 
@@ -183,4 +181,28 @@ impl Comparison {
             norms: Arc::new(norms),
         }
     }
+}
+
+/// Weights to compare those in use with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// The weights as training left them at the step that is shown.
+    Trained,
+    /// The initialisation.
+    Start,
+    /// After a step of the training.
+    Step(usize),
+}
+
+/// Two sets of parameters side by side.
+#[derive(Clone, Debug)]
+pub struct ComparisonSnapshot {
+    /// The reference of the comparison. A step that is still being recalled is the one
+    /// that the recall has come to.
+    pub with: Reference,
+    pub reference: Arc<Parameters<f32>>,
+    /// The parameters in use less those of the reference.
+    pub difference: Arc<Parameters<f32>>,
+    /// Norms of the difference.
+    pub norms: Arc<TensorNorms>,
 }

@@ -11,8 +11,8 @@ use attune_engine::numerics::shares::{COVARIANCE_WIDTH_MAX, Spread};
 use crate::kernel::command::AxisCommand;
 use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::sentence_pass::axes::Layers;
-use crate::kernel::snapshot::space::{Axis, Basis, ChosenAxis, WordGroup};
 use crate::kernel::static_embedding::{basis_vectors, matched, own_spread};
+use crate::kernel::values::space::{Axis, Basis, ChosenAxis, WordGroup};
 use crate::lesson::schema::Lesson;
 
 impl Basis {
@@ -39,11 +39,7 @@ impl Basis {
 }
 
 impl LessonModel {
-    pub(in crate::kernel::model) fn apply_to_axes(
-        &mut self,
-        command: AxisCommand,
-        lesson: &Lesson,
-    ) -> Result<(), String> {
+    pub(crate) fn apply_to_axes(&mut self, command: AxisCommand, lesson: &Lesson) -> Result<(), String> {
         match command {
             AxisCommand::Refit => self.fit(self.spread(lesson)?, lesson),
             AxisCommand::Fit { mean, covariance } => {
@@ -66,7 +62,7 @@ impl LessonModel {
                  picture keeps its own axes"
             ));
         }
-        let passes = self.pass.passes(&self.cache, &self.training);
+        let passes = self.pass.passes(&self.cache.passes, &self.training);
         let (model, parameters) = (self.training.network(), self.training.live());
         let layers = Layers { model, parameters, scale: self.space.scale() };
         let of_word = layers.spread_of_word(self.pass.passes_of_senses(&self.training));
@@ -161,7 +157,7 @@ impl LessonModel {
 
     /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with
     /// words for the learner.
-    pub(in crate::kernel) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
+    pub(crate) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
         let mut basis = Basis { fitted: None, ..of.clone() };
         let mut left_out = Vec::new();
         let width = self.space.vectors.cols();

@@ -12,7 +12,7 @@ use crate::kernel::sentence_pass::interventions::{self, check_mask, check_temper
 use crate::lesson::schema::Lesson;
 
 impl LessonModel {
-    pub(in crate::kernel::model) fn apply_to_interventions(
+    pub(crate) fn apply_to_interventions(
         &mut self,
         command: InterventionCommand,
         lesson: &Lesson,
@@ -54,7 +54,8 @@ impl LessonModel {
                 self.intervene(label, |changed| changed.edges = edges);
             }
             InterventionCommand::SetPatch(patch) => {
-                let patch = patch.map(|patch| self.pass.patch(patch, &self.cache, &self.training)).transpose()?;
+                let patch =
+                    patch.map(|patch| self.pass.patch(patch, &self.cache.passes, &self.training)).transpose()?;
                 let label = if patch.is_some() { "patch" } else { "end of the patch" };
                 self.intervene(label, |changed| changed.patch = patch);
             }
@@ -67,7 +68,7 @@ impl LessonModel {
     }
 
     /// Changes the interventions.
-    pub(in crate::kernel) fn intervene(&mut self, label: &str, change: impl FnOnce(&mut Interventions<f32>)) {
+    pub(crate) fn intervene(&mut self, label: &str, change: impl FnOnce(&mut Interventions<f32>)) {
         let mut changed = Interventions::clone(self.pass.interventions());
         change(&mut changed);
         if changed != **self.pass.interventions() {
@@ -82,7 +83,7 @@ impl LessonModel {
         }
         self.check_head(heads.end - 1)?;
         let label = format!("{} {}", self.heads_label(&heads), mode.words().name);
-        let modes = heads.clone().map(|head| self.pass.mode(mode.clone(), head, &self.cache, &self.training));
+        let modes = heads.clone().map(|head| self.pass.mode(mode.clone(), head, &self.cache.passes, &self.training));
         let modes = modes.collect::<Result<Vec<_>, _>>()?;
         self.intervene(&label, |changed| changed.heads[heads].clone_from_slice(&modes));
         Ok(())

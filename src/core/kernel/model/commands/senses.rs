@@ -8,11 +8,7 @@ use crate::kernel::sentence_pass::senses::{check_count, check_sense, check_text,
 use crate::lesson::schema::Lesson;
 
 impl LessonModel {
-    pub(in crate::kernel::model) fn apply_to_senses(
-        &mut self,
-        command: SenseCommand,
-        lesson: &Lesson,
-    ) -> Result<(), String> {
+    pub(crate) fn apply_to_senses(&mut self, command: SenseCommand, lesson: &Lesson) -> Result<(), String> {
         let (before, was_on) = (self.pass.senses().list().clone(), self.pass.senses().is_on());
         let mut list = SenseList::clone(&before);
         let count = list.sentences.len();
@@ -71,12 +67,12 @@ impl LessonModel {
     /// The senses are yet to be measured, and nothing trains.
     pub fn has_senses_pending(&self) -> bool {
         let Self { training, pass, cache, .. } = self;
-        !training.is_busy() && pass.senses().is_pending(&cache.senses.borrow(), &pass.sense_model(training))
+        !training.is_busy() && pass.senses().is_pending(&cache.passes.senses.borrow(), &pass.sense_model(training))
     }
 
     /// Does the next piece of that work.
     pub fn measure_senses(&self) {
         let Self { training, pass, cache, .. } = self;
-        pass.senses().advance(&mut cache.senses.borrow_mut(), &pass.sense_model(training));
+        pass.senses().advance(&mut cache.passes.senses.borrow_mut(), &pass.sense_model(training));
     }
 }

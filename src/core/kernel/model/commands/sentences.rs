@@ -3,15 +3,11 @@
 use crate::kernel::command::SentenceCommand;
 use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::sentence_pass::sentence::Sentence;
-use crate::kernel::snapshot::space::index_of;
+use crate::kernel::values::space::index_of;
 use crate::lesson::schema::Lesson;
 
 impl LessonModel {
-    pub(in crate::kernel::model) fn apply_to_sentences(
-        &mut self,
-        command: SentenceCommand,
-        lesson: &Lesson,
-    ) -> Result<(), String> {
+    pub(crate) fn apply_to_sentences(&mut self, command: SentenceCommand, lesson: &Lesson) -> Result<(), String> {
         let sentence = match command {
             SentenceCommand::Select(index) => {
                 let count = lesson.sentences.len();

@@ -10,7 +10,7 @@ use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::training::weights::Comparison;
 
 impl LessonModel {
-    pub(in crate::kernel::model) fn apply_to_training(&mut self, command: TrainingCommand) -> Result<(), String> {
+    pub(crate) fn apply_to_training(&mut self, command: TrainingCommand) -> Result<(), String> {
         match command {
             TrainingCommand::Play if self.training.plays_to_the_end() => Ok(()),
             TrainingCommand::Play => {
@@ -56,7 +56,7 @@ impl LessonModel {
 
     /// Shows the words where the model reads them: where it trains their table, they move with each step and each change
     /// of it, along axes that stay.
-    pub(in crate::kernel) fn follow_table(&mut self) {
+    pub(crate) fn follow_table(&mut self) {
         if self.given.is_none() || (self.pretrained.is_some() && self.training.is_playing()) {
             // The table of a model that was read from files is too large to be shown at each step.
             return;

@@ -14,7 +14,7 @@ pub const PERTURBATION_MAX: f32 = 10.0;
 type Entry = (TensorId, usize, usize);
 
 impl LessonModel {
-    pub(in crate::kernel::model) fn apply_to_weights(&mut self, command: WeightCommand) -> Result<(), String> {
+    pub(crate) fn apply_to_weights(&mut self, command: WeightCommand) -> Result<(), String> {
         match command {
             WeightCommand::Put(entries) => {
                 let indexed = entries.indexed(self.training.live())?;
@@ -72,11 +72,7 @@ impl LessonModel {
         self.edit(&label, |live| live.take(tensor, &trained))
     }
 
-    pub(in crate::kernel) fn edit(
-        &mut self,
-        label: &str,
-        change: impl FnOnce(&mut Parameters<f32>),
-    ) -> Result<(), String> {
+    pub(crate) fn edit(&mut self, label: &str, change: impl FnOnce(&mut Parameters<f32>)) -> Result<(), String> {
         let mut live = Parameters::clone(self.training.live());
         change(&mut live);
         self.change_model(label, |training, _| training.edit(live))

@@ -27,7 +27,7 @@ pub fn words_at(sentence: &str) -> impl Iterator<Item = (Range<usize>, String)> 
 }
 
 /// The words of a sentence as they are written there.
-pub(super) fn written_words(sentence: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn written_words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence
         .split(|c: char| !is_word_char(c))
         // A mark that follows no letter is part of none.
@@ -36,11 +36,11 @@ pub(super) fn written_words(sentence: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A written word as [`tokenize`] has it.
-pub(super) fn normal(written: &str) -> String {
+pub(crate) fn normal(written: &str) -> String {
     written.to_lowercase().replace('’', "'").nfc().collect()
 }
 
-pub(super) fn is_word_char(c: char) -> bool {
+pub(crate) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || is_inner(c)
 }
 

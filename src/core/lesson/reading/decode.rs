@@ -9,13 +9,13 @@ use std::ops::RangeInclusive;
 
 use attune_engine::messages::nearest;
 
-use super::issue::{Issues, Report, one_of, shorten};
-use super::text::{normal, written_words};
-use super::tree::{Body, Form, Value};
+use crate::lesson::reading::issue::{Issues, Report, one_of, shorten};
+use crate::lesson::reading::text::{normal, written_words};
+use crate::lesson::reading::tree::{Body, Form, Value};
 
 /// A value of the file, or a part of one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'s> {
+pub struct Node<'s> {
     /// The value's text in the file. Its address in memory is its place.
     pub text: &'s str,
     value: &'s Value<'s>,
@@ -26,7 +26,7 @@ pub(super) struct Node<'s> {
 
 /// A decoded value and its place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At<'s, T> {
+pub struct At<'s, T> {
     pub value: T,
     pub node: Node<'s>,
 }
@@ -80,7 +80,7 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The place of a word of [`tokenize`](super::text::tokenize) in this text, however it is spelt
+    /// The place of a word of [`tokenize`](crate::lesson::reading::text::tokenize) in this text, however it is spelt
     /// there; the node itself if an escape in the text hides it.
     pub fn word(self, word: &str) -> Self {
         written_words(self.text).find(|written| normal(written) == word).map_or(self, |text| self.at(text))
@@ -103,18 +103,18 @@ impl<'s> Node<'s> {
 }
 
 /// Reports a value that is not of the wanted shape or size.
-pub(super) fn wrong<'s, T>(node: Node<'s>, expected: &str) -> Option<T> {
+pub fn wrong<'s, T>(node: Node<'s>, expected: &str) -> Option<T> {
     node.field_issue(format!("found {}", node.describe())).expected(expected).none()
 }
 
-pub(super) fn text(node: Node<'_>) -> Option<String> {
+pub fn text(node: Node<'_>) -> Option<String> {
     match node.form() {
         Form::Text(text) => Some(text.clone()),
         _ => wrong(node, "text in double quotes"),
     }
 }
 
-pub(super) fn flag(node: Node<'_>) -> Option<bool> {
+pub fn flag(node: Node<'_>) -> Option<bool> {
     match node.form() {
         Form::Flag(flag) => Some(*flag),
         _ => wrong(node, "true or false"),
@@ -122,12 +122,12 @@ pub(super) fn flag(node: Node<'_>) -> Option<bool> {
 }
 
 /// A number as RON reads it.
-pub(super) fn parsed<T: serde::de::DeserializeOwned>(node: Node<'_>) -> Option<T> {
+pub fn parsed<T: serde::de::DeserializeOwned>(node: Node<'_>) -> Option<T> {
     matches!(node.form(), Form::Number).then(|| ron::from_str(node.text).ok()).flatten()
 }
 
 /// Decodes a whole number within limits.
-pub(super) fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Option<usize> {
+pub fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Option<usize> {
     move |node| {
         parsed(node).filter(|number| limits.contains(number)).or_else(|| {
             let expected = match (limits.start(), limits.end()) {
@@ -139,12 +139,12 @@ pub(super) fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Optio
     }
 }
 
-pub(super) fn seed(node: Node<'_>) -> Option<u64> {
+pub fn seed(node: Node<'_>) -> Option<u64> {
     parsed(node).or_else(|| wrong(node, &format!("a whole number from 0 to {}", u64::MAX)))
 }
 
 /// Decodes a finite number that `accept` takes; `words` says which those are.
-pub(super) fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl Fn(Node<'s>) -> Option<f64> {
+pub fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl Fn(Node<'s>) -> Option<f64> {
     move |node| {
         let number = parsed(node).filter(|number: &f64| number.is_finite() && accept(*number));
         number.or_else(|| wrong(node, words))
@@ -152,7 +152,7 @@ pub(super) fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl F
 }
 
 /// Decodes a number within limits.
-pub(super) fn within(limits: RangeInclusive<f64>) -> impl Fn(Node<'_>) -> Option<f64> {
+pub fn within(limits: RangeInclusive<f64>) -> impl Fn(Node<'_>) -> Option<f64> {
     move |node| {
         parsed(node).filter(|number| limits.contains(number)).or_else(|| {
             // Written out, it would have a dozen zeros.
@@ -166,22 +166,22 @@ pub(super) fn within(limits: RangeInclusive<f64>) -> impl Fn(Node<'_>) -> Option
 }
 
 /// Decodes a number from 0 to 1.
-pub(super) fn share(node: Node<'_>) -> Option<f64> {
+pub fn share(node: Node<'_>) -> Option<f64> {
     within(0.0..=1.0)(node)
 }
 
 /// Decodes any finite number.
-pub(super) fn finite(node: Node<'_>) -> Option<f64> {
+pub fn finite(node: Node<'_>) -> Option<f64> {
     number(|_| true, "a number")(node)
 }
 
 /// Decodes a number above 0.
-pub(super) fn positive(node: Node<'_>) -> Option<f64> {
+pub fn positive(node: Node<'_>) -> Option<f64> {
     number(|x| x > 0.0, "a number above 0")(node)
 }
 
 /// Decodes one of a few names.
-pub(super) fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl Fn(Node<'s>) -> Option<T> {
+pub fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl Fn(Node<'s>) -> Option<T> {
     move |node| {
         let found = names.iter().find(|(name, _)| *name == node.text);
         found.map(|(_, value)| *value).or_else(|| {
@@ -195,7 +195,7 @@ pub(super) fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl F
 }
 
 /// Decodes a list of at most `max` values. All wrong values are reported; one makes the list `None`.
-pub(super) fn list<'s, T>(node: Node<'s>, max: usize, decode: impl FnMut(Node<'s>) -> Option<T>) -> Option<Vec<T>> {
+pub fn list<'s, T>(node: Node<'s>, max: usize, decode: impl FnMut(Node<'s>) -> Option<T>) -> Option<Vec<T>> {
     let Form::List(values) = node.form() else { return wrong(node, "a list, such as [ … ]") };
     if too_many(node, values.len(), max) {
         return None;
@@ -204,12 +204,12 @@ pub(super) fn list<'s, T>(node: Node<'s>, max: usize, decode: impl FnMut(Node<'s
 }
 
 /// The values, if there are all; every one is decoded first, for all issues to be found.
-pub(super) fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+pub fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     values.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Decodes a list as a field: [`list`] with its arguments given in advance.
-pub(super) fn list_of<'s, T>(
+pub fn list_of<'s, T>(
     max: usize,
     mut decode: impl FnMut(Node<'s>) -> Option<T>,
 ) -> impl FnMut(Node<'s>) -> Option<Vec<T>> {
@@ -217,7 +217,7 @@ pub(super) fn list_of<'s, T>(
 }
 
 /// Decodes a list of names, of which none comes twice; `what` stands before the name in the issue.
-pub(super) fn different<'s>(
+pub fn different<'s>(
     node: Node<'s>,
     max: usize,
     what: &str,
@@ -234,7 +234,7 @@ pub(super) fn different<'s>(
 }
 
 /// Decodes a map with text keys, in the order of writing; a key must not come twice.
-pub(super) fn map<'s, T>(
+pub fn map<'s, T>(
     node: Node<'s>,
     max: usize,
     mut decode: impl FnMut(Node<'s>) -> Option<T>,
@@ -266,7 +266,7 @@ fn too_many(node: Node<'_>, count: usize, max: usize) -> bool {
 }
 
 /// `Name(field: value, …)`
-pub(super) struct Record<'s> {
+pub struct Record<'s> {
     /// One of the names that were asked for.
     pub name: &'static str,
     pub node: Node<'s>,
@@ -302,7 +302,7 @@ macro_rules! fields {
         $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
     }) => {{
         fields! { $record; $($field $(as $written)?: $decode $(, $rule $($default)?)?;)+ }
-        $crate::lesson::decode::complete!($($type)::+ { $($field),+ })
+        $crate::lesson::reading::decode::complete!($($type)::+ { $($field),+ })
     }};
     ($record:expr; $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+) => {
         $(let $field = {
@@ -324,12 +324,12 @@ macro_rules! complete {
     };
 }
 
-pub(super) use complete;
-pub(super) use fields;
+pub(crate) use complete;
+pub(crate) use fields;
 
 /// Reads a record that must have one of `names`, and reports what `read` has left of it. Where only one name is
 /// possible it may be left out, as usual in RON.
-pub(super) fn record<'s, T>(
+pub fn record<'s, T>(
     node: Node<'s>,
     names: &[&'static str],
     read: impl FnOnce(&mut Record<'s>) -> Option<T>,
@@ -498,9 +498,8 @@ impl<'s> Record<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::tree;
-
-    use crate::lesson::issue::LessonIssue;
+    use crate::lesson::reading::issue::LessonIssue;
+    use crate::lesson::reading::tree;
 
     /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.
     fn check(written: &str, expected: &[&str]) {

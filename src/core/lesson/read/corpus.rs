@@ -5,17 +5,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use attune_engine::numerics::projection::AXES;
 
-use super::check::{LessonNames, Vocabulary, check_name, word, words};
-use super::corpus::{TemplateError, TemplatePiece, lengths, pieces, uses_per_sentence, wanted_rates};
-use super::decode::{At, Node, Record, fields, list, list_of, map, number, record, share, text, whole, wrong};
-use super::issue::shorten;
-use super::limits::{
+use crate::lesson::corpus::{TemplateError, TemplatePiece, lengths, pieces, uses_per_sentence, wanted_rates};
+use crate::lesson::read::common::{LessonNames, Vocabulary, check_name, word, words};
+use crate::lesson::reading::decode::{
+    At, Node, Record, fields, list, list_of, map, number, record, share, text, whole, wrong,
+};
+use crate::lesson::reading::issue::shorten;
+use crate::lesson::reading::text::{is_word_char, tokenize};
+use crate::lesson::reading::tree::Form;
+use crate::lesson::schema::limits::{
     AMBIGUOUS_MAX, CHOICES_MAX, GROUPS_MAX, PROBES_MAX, SENTENCES_MAX, TEMPLATE_BYTES_MAX, TEMPLATES_MAX, TOKENS_MAX,
     VOCABULARY_MAX, WORD_CHARS_MAX,
 };
-use super::schema::{Ambiguous, AxisEnds, Corpus, Group, Join, Probe, Topic};
-use super::text::{is_word_char, tokenize};
-use super::tree::Form;
+use crate::lesson::schema::{Ambiguous, AxisEnds, Corpus, Group, Join, Probe, Topic};
 
 /// Shares are written with a few decimals; thirds must be able to sum to one.
 const SHARES_TOLERANCE: f64 = 1e-3;
@@ -25,7 +27,7 @@ const REPEATED_SLOT: &str = "{words}";
 
 /// Named word lists, with places.
 #[derive(Default)]
-pub(super) struct Lists<'s> {
+pub struct Lists<'s> {
     /// A list whose words have issues is empty here: its name can still be used elsewhere.
     pub lists: Vec<Group>,
     names: Vec<Node<'s>>,
@@ -49,7 +51,7 @@ impl Lists<'_> {
 }
 
 /// Reads `{ "name": ["word", …], … }`.
-pub(super) fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
+pub fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
     let entries = map(node, GROUPS_MAX, |node| Some(words(node, VOCABULARY_MAX)))?;
     let mut read = Lists::default();
     let mut well_named = true;
@@ -72,7 +74,7 @@ pub(super) fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
 }
 
 /// A word has one group, for its colour; the words with several senses are `ambiguous`.
-pub(super) fn check_groups_apart(groups: &Lists<'_>) {
+pub fn check_groups_apart(groups: &Lists<'_>) {
     let mut group_of = HashMap::new();
     for (group, words) in groups.lists.iter().zip(&groups.words) {
         for word in words {
@@ -85,7 +87,7 @@ pub(super) fn check_groups_apart(groups: &Lists<'_>) {
 }
 
 /// A group whose words never occur has no vectors.
-pub(super) fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
+pub fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
     for (group, words) in groups.lists.iter().zip(&groups.words) {
         for word in words.iter().filter(|word| !vocabulary.has(&word.value)) {
             word.node
@@ -96,7 +98,7 @@ pub(super) fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
 }
 
 /// With `lone_words` a sentence may have one word alone.
-pub(super) fn read_corpus<'s>(
+pub fn read_corpus<'s>(
     node: Node<'s>,
     groups: Option<&Lists<'s>>,
     max_tokens: Option<usize>,
@@ -413,7 +415,7 @@ fn report_template(node: Node<'_>, error: &TemplateError) {
 }
 
 /// The sentences that can be read are `Some`: an index into them is right even where one is not.
-pub(super) fn read_sentences(node: Node<'_>, names: &LessonNames) -> Option<Vec<Option<Vec<String>>>> {
+pub fn read_sentences(node: Node<'_>, names: &LessonNames) -> Option<Vec<Option<Vec<String>>>> {
     let sentences = list(node, CHOICES_MAX, |node| Some(names.sentence(node)))?;
     if sentences.is_empty() {
         return node.issue("sentences: none").expected("at least one, for the stage to show").none();
@@ -421,7 +423,7 @@ pub(super) fn read_sentences(node: Node<'_>, names: &LessonNames) -> Option<Vec<
     Some(sentences)
 }
 
-pub(super) fn read_probes(node: Node<'_>, names: &LessonNames) -> Option<Vec<Probe>> {
+pub fn read_probes(node: Node<'_>, names: &LessonNames) -> Option<Vec<Probe>> {
     list(node, PROBES_MAX, |node| read_probe(node, names))
 }
 
@@ -449,13 +451,13 @@ fn read_probe(node: Node<'_>, names: &LessonNames) -> Option<Probe> {
 
 /// Decodes which of the sentences is meant, from 0. `lengths` are those of the sentences, `None` where
 /// these have issues.
-pub(super) fn sentence_index(lengths: Option<&[usize]>) -> impl Fn(Node<'_>) -> Option<usize> {
+pub fn sentence_index(lengths: Option<&[usize]>) -> impl Fn(Node<'_>) -> Option<usize> {
     // Without lengths the sentences themselves are wrong, and any index may be right.
     whole(0..=lengths.map_or(CHOICES_MAX, |lengths| lengths.len().saturating_sub(1)))
 }
 
 /// At most as many axes as a picture has, and as the vectors have dimensions.
-pub(super) fn read_axes(node: Node<'_>, names: &LessonNames, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
+pub fn read_axes(node: Node<'_>, names: &LessonNames, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
     let mut read: Vec<AxisEnds> = Vec::new();
     let axes = list(node, AXES, |node| {
         let axis = read_axis(node, names)?;

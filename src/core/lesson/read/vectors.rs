@@ -13,20 +13,24 @@ use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
 use attune_engine::pretrained::tokenizer::write::MASK;
 use attune_engine::vectors::Vectors;
 
-use super::check::{Vocabulary, word};
-use super::decode::{At, Node, Record, complete, fields, flag, list, map, number, record, text, whole};
-use super::issue::{Report, shorten};
-use super::limits::{
-    DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX, check_training,
+use crate::lesson::read::budget::check_training;
+use crate::lesson::read::common::{Vocabulary, word};
+use crate::lesson::read::model::{Schedule, Usual, learning_rate, read_schedule};
+use crate::lesson::reading::decode::{
+    At, Node, Record, complete, fields, flag, list, map, number, record, text, whole,
 };
-use super::read_model::{Schedule, Usual, learning_rate, read_schedule};
-use super::schema::{Corpus, GivenSource, GivenVectors, Lesson, ModelConfig, Objective, StaticEmbedding, Topic};
-use super::vector_files;
+use crate::lesson::reading::issue::{Report, shorten};
+use crate::lesson::schema::limits::{
+    DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX,
+};
+use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::{Corpus, GivenSource, GivenVectors, Lesson, StaticEmbedding, Topic};
+use crate::lesson::vector_files;
 
 /// Fewer numbers make no space to look at.
-pub(super) const DIM_MIN: usize = 2;
+pub const DIM_MIN: usize = 2;
 
-pub(super) fn read_embedding<'s>(node: Node<'s>) -> Option<At<'s, StaticEmbedding>> {
+pub fn read_embedding<'s>(node: Node<'s>) -> Option<At<'s, StaticEmbedding>> {
     let value = record(node, &["SkipGram", "Cbow", "Given", FILE], |record| match record.name {
         "Given" => record.take_item("{ \"word\": [number, …], … }", read_given).map(StaticEmbedding::Given),
         FILE => record.take_item("\"vectors.txt\"", read_file).map(StaticEmbedding::Given),
@@ -143,7 +147,7 @@ fn picked(file: &Arc<Vectors>, words: Vec<String>) -> GivenVectors {
 }
 
 /// The embedding with the words that the lesson uses, where it is a part of a file.
-pub(super) fn of_used(embedding: StaticEmbedding, vocabulary: Option<Vocabulary>) -> StaticEmbedding {
+pub fn of_used(embedding: StaticEmbedding, vocabulary: Option<Vocabulary>) -> StaticEmbedding {
     match embedding.file().zip(vocabulary) {
         Some((file, vocabulary)) => StaticEmbedding::Given(picked(file, vocabulary.used())),
         None => embedding,
@@ -151,7 +155,7 @@ pub(super) fn of_used(embedding: StaticEmbedding, vocabulary: Option<Vocabulary>
 }
 
 /// Every word that a sentence can contain needs a vector.
-pub(super) fn check_given(read: &At<'_, StaticEmbedding>, corpus: &Vocabulary) {
+pub fn check_given(read: &At<'_, StaticEmbedding>, corpus: &Vocabulary) {
     let StaticEmbedding::Given(given) = &read.value else { return };
     if let Some(file) = read.value.file() {
         for word in corpus.words.iter().filter(|word| file.row_of(word).is_none()) {
@@ -174,17 +178,17 @@ const FILE: &str = "File";
 const NAME: &str = "Pretrained";
 
 /// Whether a lesson's vectors are those of a file.
-pub(super) fn is_file(embedding: Node<'_>) -> bool {
+pub fn is_file(embedding: Node<'_>) -> bool {
     embedding.text.starts_with(FILE)
 }
 
 /// Whether a lesson's model is a pretrained one.
-pub(super) fn is_pretrained(model: Node<'_>) -> bool {
+pub fn is_pretrained(model: Node<'_>) -> bool {
     model.text.starts_with(NAME)
 }
 
 /// The lesson of the model, which is opened; its weights are read later.
-pub(super) fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
+pub fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
     let (model, further) = record(node, &[NAME], |record| {
         if record.given("from").is_none() {
             return Some((record.take_item("\"org/name\"", read_model)?, None));

@@ -1,160 +1,55 @@
-//! Names of the window in a lesson: panels that cells open and links lead to, and controls in texts, "press *Reset*",
-//! "choose *Sentences*". A name that the window does not have is a problem of the lesson.
+//! Names of the window in a lesson's texts: controls, "press *Reset*", "choose *Sentences*", and panels. A name that the window
+//! does not have is a problem of the lesson.
 
 use std::collections::HashSet;
 
 use attune_engine::messages::nearest;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::check::one_of_names;
-use super::decode::{Node, list, text};
-use super::issue::shorten;
-use super::live_text::LiveText;
-use super::schema::Lesson;
-use super::text::markdown_options;
+use crate::lesson::links::TextLink;
+use crate::lesson::live_text::{LiveText, addresses};
+use crate::lesson::reading::text::markdown_options;
+use crate::lesson::schema::Lesson;
+use crate::lesson::schema::panels::PanelName;
 
-/// A panel of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PanelName {
-    Notebook,
-    Stage,
-    Attention,
-    Step,
-    Intervene,
-    Meaning,
-    Weights,
-    Train,
-    Answers,
-    Variables,
-    AllHeads,
-    Axes,
+/// Panels that a text names before any cell has opened them, as `the *Weights* panel`, each with its cell. A link to
+/// the panel in the same text opens it as well.
+pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
+    let mut open: HashSet<PanelName> = lesson.panels.iter().copied().collect();
+    let mut closed = Vec::new();
+    for cell in &lesson.cells {
+        open.extend(&cell.opens);
+        for markdown in cell.kind.markdown() {
+            let linked: Vec<_> = addresses(markdown).iter().filter_map(|address| TextLink::read(address)).collect();
+            let is_open = |panel: &PanelName| {
+                panel.is_always_open() || open.contains(panel) || linked.contains(&Ok(TextLink::Panel(*panel)))
+            };
+            let named = named_panels(markdown).into_iter().filter(|panel| !is_open(panel));
+            closed.extend(named.map(|panel| (cell.id.as_str(), panel)));
+        }
+    }
+    closed.dedup();
+    closed
 }
 
-/// Titles that panels had before several became one; of each panel, the one first whose place it takes.
-const FORMER: &[(&str, PanelName)] = &[
-    ("Arithmetic", PanelName::Step),
-    ("Fold", PanelName::Step),
-    ("Heads", PanelName::Intervene),
-    ("What if", PanelName::Intervene),
-    ("Neighbours", PanelName::Meaning),
-    ("Compare", PanelName::Meaning),
-    ("Training", PanelName::Train),
-    ("Retrain", PanelName::Train),
-];
-
-impl PanelName {
-    /// In the order of the window.
-    pub const ALL: [Self; 12] = [
-        Self::Notebook,
-        Self::Stage,
-        Self::Attention,
-        Self::Step,
-        Self::Intervene,
-        Self::Meaning,
-        Self::Weights,
-        Self::Train,
-        Self::Answers,
-        Self::Variables,
-        Self::AllHeads,
-        Self::Axes,
-    ];
-
-    /// The title of its tab, and its name in a lesson.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Notebook => "Notebook",
-            Self::Stage => "Stage",
-            Self::Attention => "Attention",
-            Self::Step => "Step",
-            Self::Intervene => "Intervene",
-            Self::Meaning => "Meaning",
-            Self::Weights => "Weights",
-            Self::Train => "Train",
-            Self::Answers => "Answers",
-            Self::Variables => "Variables",
-            Self::AllHeads => "All heads",
-            Self::Axes => "Axes",
+/// Panels that a text names: their titles in italics, and the word *panel* behind.
+fn named_panels(markdown: &str) -> Vec<PanelName> {
+    let text = LiveText::read(markdown);
+    let (mut is_emphasis, mut before, mut named) = (false, None, Vec::new());
+    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+        match event {
+            Event::Start(Tag::Emphasis) => is_emphasis = true,
+            Event::End(TagEnd::Emphasis) => is_emphasis = false,
+            Event::Text(words) if is_emphasis => before = PanelName::named(&words),
+            Event::Text(words) => {
+                let is_panel = words.trim_start().split(|c: char| !c.is_alphabetic()).next() == Some("panel");
+                named.extend(before.take().filter(|_| is_panel));
+            }
+            Event::End(TagEnd::Paragraph) => before = None,
+            _ => {}
         }
     }
-
-    /// Contents of the panel, in a few words.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Notebook => "The lesson, cell by cell",
-            Self::Stage => "Every word as a point, before attention and after it",
-            Self::Attention => "The attention weights of each head, as a map or as lines",
-            Self::Step => "The current step of the walk, worked through in numbers or as matrices",
-            Self::Intervene => "What each head adds; switch heads off, change the temperature or the mask",
-            Self::Meaning => "The words near a word, and the same word in other sentences",
-            Self::Weights => "Every weight of the model, with controls to change it",
-            Self::Train => "Training step by step, and sliders that retrain the lesson's models",
-            Self::Answers => "What the model answers, and what it writes next",
-            Self::Variables => "Every tensor and variable with its numbers",
-            Self::AllHeads => "Every head of every layer as a small map, sorted by what the head looks at",
-            Self::Axes => "What the axes of the stage mean, and axes of your own",
-        }
-    }
-
-    /// The notebook and the stage, which cannot be closed, so that no lesson has to open them.
-    pub const fn is_always_open(self) -> bool {
-        matches!(self, Self::Notebook | Self::Stage)
-    }
-
-    /// The panel with this title, as a lesson or a link writes it.
-    pub fn named(title: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|panel| panel.title() == title)
-    }
-
-    /// The titles of the panels that this one has replaced.
-    pub fn former_titles(self) -> Vec<&'static str> {
-        FORMER.iter().filter(|(_, panel)| *panel == self).map(|(former, _)| *former).collect()
-    }
-
-    /// The panel with this title, now or formerly.
-    pub fn now_or_formerly(title: &str) -> Option<Self> {
-        let former = || FORMER.iter().find(|(former, _)| *former == title).map(|(_, panel)| *panel);
-        Self::named(title).or_else(former)
-    }
-
-    /// The panel that is most likely meant by a title that none has.
-    pub fn nearest(title: &str) -> Option<Self> {
-        let titles = Self::ALL.map(Self::title).into_iter().chain(FORMER.iter().map(|(former, _)| *former));
-        nearest(title, titles).and_then(Self::now_or_formerly)
-    }
-}
-
-/// Reads the panels that a lesson or a cell opens.
-pub(super) fn read_panels(node: Node<'_>) -> Option<Vec<PanelName>> {
-    let mut read = HashSet::new();
-    list(node, PanelName::ALL.len(), |node| {
-        let panel = read_panel(node)?;
-        if !read.insert(panel) {
-            return node.field_issue(format!("\"{}\" appears twice", panel.title())).none();
-        }
-        Some(panel)
-    })
-}
-
-fn read_panel(node: Node<'_>) -> Option<PanelName> {
-    let title = text(node)?;
-    let opens: Vec<String> = PanelName::ALL
-        .into_iter()
-        .filter(|panel| !panel.is_always_open())
-        .map(|panel| panel.title().to_owned())
-        .collect();
-    match PanelName::named(&title) {
-        Some(panel) if panel.is_always_open() => {
-            node.field_issue(format!("\"{title}\" is always open")).expected(one_of_names(&opens, "")).none()
-        }
-        Some(panel) => Some(panel),
-        None => {
-            let meant = PanelName::nearest(&title).filter(|panel| !panel.is_always_open());
-            node.field_issue(format!("unknown panel \"{}\"", shorten(&title)))
-                .expected(one_of_names(&opens, ""))
-                .meant(meant.map(PanelName::title))
-                .none()
-        }
-    }
+    named
 }
 
 /// Controls of the window that a text may name, beside panels and keys. `tests/window` finds each of them there.
@@ -345,20 +240,6 @@ fn asks(before: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_former_title_leads_to_the_panel_that_has_its_content() {
-        for (former, panel) in FORMER {
-            assert_eq!(PanelName::named(former), None, "{former} is a title again");
-            assert_eq!(PanelName::now_or_formerly(former), Some(*panel));
-        }
-        for panel in PanelName::ALL {
-            assert_eq!(PanelName::now_or_formerly(panel.title()), Some(panel));
-        }
-        assert_eq!(PanelName::nearest("Weight"), Some(PanelName::Weights));
-        assert_eq!(PanelName::nearest("Arithmetics"), Some(PanelName::Step));
-        assert_eq!(PanelName::nearest("Kitchen sink"), None);
-    }
 
     #[track_caller]
     fn check(markdown: &str, expected: &[&str]) {

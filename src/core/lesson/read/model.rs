@@ -12,22 +12,23 @@ use attune_engine::numerics::optimiser::Method;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::{PositionRows, Positions};
 
-use super::check::{LessonNames, Vocabulary, word};
-use super::decode::{
+use crate::lesson::read::common::{LessonNames, Vocabulary, word};
+use crate::lesson::read::corpus::Lists;
+use crate::lesson::read::layers::{FACTORS, LayerRun, PositionForm, read_layers, read_positions};
+use crate::lesson::reading::decode::{
     At, Node, Record, all, choice, complete, different, fields, flag, list, list_of, map, number, positive, record,
     share, whole, within, wrong,
 };
-use super::issue::{one_of, shorten};
-use super::limits::{
+use crate::lesson::reading::issue::{one_of, shorten};
+use crate::lesson::schema::limits::{
     BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LEARNING_RATE_MAX, STEPS_MAX,
     STOP_RULES_MAX, TOKENS_MAX, VOCABULARY_MAX,
 };
-use super::read_corpus::Lists;
-use super::read_layers::{FACTORS, LayerRun, PositionForm, read_layers, read_positions};
-use super::schema::{Corpus, Group, ModelConfig, Objective, Order, Rewriting, StopRule};
+use crate::lesson::schema::model::{ModelConfig, Objective, Order, Rewriting, StopRule};
+use crate::lesson::schema::{Corpus, Group};
 
 /// A read model; what is right in it stays known where something else is wrong.
-pub(super) struct ReadModel<'s> {
+pub struct ReadModel<'s> {
     pub config: Option<ModelConfig>,
     pub objective: Option<ReadObjective<'s>>,
     pub max_tokens: Option<usize>,
@@ -38,7 +39,7 @@ pub(super) struct ReadModel<'s> {
 
 /// `changes` are records whose fields replace the model's; `dim` is the width of the static embedding, which is the
 /// model's too.
-pub(super) fn read_attention<'s>(
+pub fn read_attention<'s>(
     node: Node<'s>,
     changes: &[Node<'s>],
     dim: Option<usize>,
@@ -216,7 +217,7 @@ const READOUTS: &[(&str, Readout)] =
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];
 
 /// An objective, with what is checked once the corpus is known.
-pub(super) struct ReadObjective<'s> {
+pub struct ReadObjective<'s> {
     pub objective: Objective,
     node: Node<'s>,
     /// Words that a sequence objective replaces.
@@ -234,7 +235,7 @@ impl ReadObjective<'_> {
 
 const ORDERS: &[(&str, Order)] = &[("Same", Order::Same), ("Reversed", Order::Reversed)];
 
-pub(super) fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<ReadObjective<'s>> {
+pub fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<ReadObjective<'s>> {
     let (mut rewritten, mut stand_ins) = (Vec::new(), Vec::new());
     let read = |record: &mut Record<'s>| match record.name {
         "MaskedWord" => {
@@ -268,7 +269,7 @@ pub(super) fn read_objective<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> 
 }
 
 /// Checks an objective against the corpus.
-pub(super) fn check_objective<'s>(
+pub fn check_objective<'s>(
     read: &ReadObjective<'s>,
     tied_labels: Option<Node<'s>>,
     corpus: &Corpus,
@@ -351,14 +352,14 @@ fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec
 }
 
 /// The tensors that a map names, unchecked: `{ "W_Q": [[0.3, 0.6], [0.1, 0.4]], … }`.
-pub(super) type ReadWeights<'s> = Vec<(At<'s, String>, At<'s, Matrix<f32>>)>;
+pub type ReadWeights<'s> = Vec<(At<'s, String>, At<'s, Matrix<f32>>)>;
 
 /// More than any model has.
 const TENSORS_MAX: usize = 1000;
 /// Rows and columns of the largest: keys or values of all heads, or hidden units.
 const SIDE_MAX: usize = if HEADS_MAX * DIM_MAX > FEED_FORWARD_MAX { HEADS_MAX * DIM_MAX } else { FEED_FORWARD_MAX };
 
-pub(super) fn read_weights<'s>(node: Node<'s>) -> Option<ReadWeights<'s>> {
+pub fn read_weights<'s>(node: Node<'s>) -> Option<ReadWeights<'s>> {
     map(node, TENSORS_MAX, |node| Some(At { value: read_table(node)?, node }))
 }
 
@@ -374,10 +375,7 @@ fn read_table(node: Node<'_>) -> Option<Matrix<f32>> {
 }
 
 /// The weights, if the model has such tensors in these shapes.
-pub(super) fn check_weights(
-    read: ReadWeights<'_>,
-    architecture: &Architecture,
-) -> Option<Vec<(TensorId, Matrix<f32>)>> {
+pub fn check_weights(read: ReadWeights<'_>, architecture: &Architecture) -> Option<Vec<(TensorId, Matrix<f32>)>> {
     let shapes = shapes(architecture);
     let symbols: Vec<String> = shapes.iter().map(|(id, ..)| id.to_string()).collect();
     let expected = || match architecture.numbered_blocks().count() {
@@ -412,18 +410,18 @@ pub(super) fn check_weights(
 
 /// All but those that grow with the vocabulary or the answers: what a sentence's own vectors depend on, and the layer of
 /// a readout.
-pub(super) fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
+pub fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
     let grows = |name| matches!(name, TensorName::Embedding | TensorName::LogitWeights | TensorName::LogitBias);
     architecture.shapes(0, 0).into_iter().filter(|(id, ..)| !grows(id.name)).collect()
 }
 
 /// The tensor of this name, as the weights panel writes it or as code does.
-pub(super) fn shape_named(shapes: &[(TensorId, usize, usize)], name: &str) -> Option<(TensorId, usize, usize)> {
+pub fn shape_named(shapes: &[(TensorId, usize, usize)], name: &str) -> Option<(TensorId, usize, usize)> {
     shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name).copied()
 }
 
 /// How a model is trained, from wherever it starts.
-pub(super) struct Schedule {
+pub struct Schedule {
     pub steps: usize,
     pub batch: usize,
     pub learning_rate: f64,
@@ -441,13 +439,13 @@ impl Schedule {
 }
 
 /// Values where a lesson says nothing.
-pub(super) struct Usual {
+pub struct Usual {
     pub steps: usize,
     pub batch: usize,
     pub learning_rate: f64,
 }
 
-pub(super) fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usual: &Usual) -> Option<Schedule> {
+pub fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usual: &Usual) -> Option<Schedule> {
     fields! { record;
         steps: whole(range), or usual.steps;
         batch: whole(1..=BATCH_MAX), or usual.batch;
@@ -460,17 +458,17 @@ pub(super) fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize
 }
 
 /// The values that [`is_learning_rate`] takes, in words.
-pub(super) const LEARNING_RATE: &str = "a number above 0 and at most 1";
+pub const LEARNING_RATE: &str = "a number above 0 and at most 1";
 
-pub(super) fn is_learning_rate(x: f64) -> bool {
+pub fn is_learning_rate(x: f64) -> bool {
     x > 0.0 && x <= LEARNING_RATE_MAX
 }
 
-pub(super) fn learning_rate(node: Node<'_>) -> Option<f64> {
+pub fn learning_rate(node: Node<'_>) -> Option<f64> {
     number(is_learning_rate, LEARNING_RATE)(node)
 }
 
-pub(super) fn read_optimiser(node: Node<'_>) -> Option<Method> {
+pub fn read_optimiser(node: Node<'_>) -> Option<Method> {
     record(node, &["Adam", "Sgd"], |record| match record.name {
         "Sgd" => fields! { record => Method::Sgd {
             momentum: number(|x| (0.0..1.0).contains(&x), "a number from 0 to below 1"), or 0.0;

@@ -10,20 +10,20 @@ use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
 use attune_engine::numerics::norm::{NORM_EPSILON, NormForm, NormKind};
 use attune_engine::numerics::positions::Positions;
 
-use super::decode::{Node, Record, choice, fields, flag, list, number, record, whole, within, wrong};
-use super::issue::one_of;
-use super::limits::{
+use crate::lesson::reading::decode::{Node, Record, choice, fields, flag, list, number, record, whole, within, wrong};
+use crate::lesson::reading::issue::one_of;
+use crate::lesson::schema::limits::{
     DIM_MAX, FACTOR_MAX, FACTOR_MIN, FEED_FORWARD_MAX, HEADS_MAX, LAYERS_MAX, NORM_EPSILON_MAX, NORM_EPSILON_MIN,
     TEMPERATURE_MAX, TEMPERATURE_MIN, THETA_MAX, TOKENS_MAX,
 };
-use super::schema::Objective;
+use crate::lesson::schema::model::Objective;
 
 /// The factors of a layer and of the ends of a model: from the smallest to the largest.
-pub(super) const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
+pub const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
 
 /// How the model knows where a word stands.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum PositionForm {
+pub enum PositionForm {
     /// By what is added to its vector.
     Vectors(Positions),
     /// By what its distance adds to the scores.
@@ -34,7 +34,7 @@ pub(super) enum PositionForm {
 
 /// The turn of queries and keys, as a lesson says it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct RotaryFields {
+pub struct RotaryFields {
     theta: f64,
     /// The share of a head's columns that are turned.
     fraction: f64,
@@ -58,7 +58,7 @@ impl PositionForm {
 }
 
 /// `None`, `Sinusoidal`, `Learned`, `Distances`, or `Rotary` with its frequencies.
-pub(super) fn read_positions(node: Node<'_>) -> Option<PositionForm> {
+pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
     record(node, &["None", "Sinusoidal", "Learned", "Distances", "Rotary"], |record| match record.name {
         "None" => Some(PositionForm::Vectors(Positions::None)),
         "Sinusoidal" => Some(PositionForm::Vectors(Positions::Sinusoidal)),
@@ -98,7 +98,7 @@ fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
 }
 
 /// Layers of one form.
-pub(super) struct LayerRun {
+pub struct LayerRun {
     pub count: usize,
     pub block: BlockConfig,
 }
@@ -108,11 +108,7 @@ pub fn is_temperature(x: f64) -> bool {
 }
 
 /// The fields of the layers among those of the model.
-pub(super) fn read_layers(
-    record: &mut Record<'_>,
-    dim: Option<usize>,
-    objective: Option<&Objective>,
-) -> Option<LayerRun> {
+pub fn read_layers(record: &mut Record<'_>, dim: Option<usize>, objective: Option<&Objective>) -> Option<LayerRun> {
     let count = record.take_or("layers", 1, whole(1..=LAYERS_MAX));
     let attention = read_attention_layer(record, dim, objective);
     fields! { record;

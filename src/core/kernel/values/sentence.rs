@@ -17,7 +17,7 @@ use attune_engine::numerics::softmax::softmax_forward;
 use attune_engine::numerics::vectors::highest;
 use attune_engine::numerics::vectors::{Similarity, centroid};
 
-use crate::kernel::snapshot::space::{Neighbours, StaticSpace};
+use crate::kernel::values::space::{Neighbours, StaticSpace};
 use crate::lesson::schema::{Lesson, Objective};
 
 /// One sentence through the model.

@@ -8,17 +8,17 @@ use attune_engine::pretrained::folder::ModelFolder;
 use attune_engine::pretrained::tokenizer::{ModelPiece, Origin};
 use attune_engine::vectors::Vectors;
 
-use super::decode::{At, Node, Record, list, text};
-use super::issue::{is_unprintable, one_of, shorten};
-use super::limits::{
+use crate::lesson::reading::decode::{At, Node, Record, list, text};
+use crate::lesson::reading::issue::{inside, is_unprintable, one_of, shorten};
+use crate::lesson::reading::text::tokenize;
+use crate::lesson::schema::limits::{
     ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX, pieces_max,
 };
-use super::text::tokenize;
 
 /// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
 /// is checked against it then, for one mistake must not show up as many.
 #[derive(Default)]
-pub(super) struct LessonNames {
+pub struct LessonNames {
     pub groups: Option<Vec<String>>,
     pub vocabulary: Option<Vocabulary>,
     pub max_tokens: Option<usize>,
@@ -27,7 +27,7 @@ pub(super) struct LessonNames {
 }
 
 /// The words of the corpus, in order and for look-up.
-pub(super) struct Vocabulary {
+pub struct Vocabulary {
     pub words: Vec<String>,
     set: HashSet<String>,
     /// The file that has vectors of other words too.
@@ -173,7 +173,7 @@ fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
 }
 
 /// One word, as [`tokenize`] writes it.
-pub(super) fn word(node: Node<'_>) -> Option<String> {
+pub fn word(node: Node<'_>) -> Option<String> {
     let written = text(node)?;
     match &tokenize(&written)[..] {
         [word] if word.chars().count() <= WORD_CHARS_MAX => Some(word.clone()),
@@ -187,7 +187,7 @@ pub(super) fn word(node: Node<'_>) -> Option<String> {
 }
 
 /// Different words, at least one.
-pub(super) fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
+pub fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
     let decode = |node| word(node).map(|value| At { value, node });
     let words = list(node, max, decode)?;
     if words.is_empty() {
@@ -203,7 +203,7 @@ pub(super) fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>
 }
 
 /// The name of a group, a slot or a topic: short and printable, for legends and messages show it.
-pub(super) fn check_name(name: &At<'_, String>) -> Option<()> {
+pub fn check_name(name: &At<'_, String>) -> Option<()> {
     let count = name.value.chars().count();
     let problem = if count > NAME_CHARS_MAX {
         format!("a name of {count} characters")
@@ -216,7 +216,7 @@ pub(super) fn check_name(name: &At<'_, String>) -> Option<()> {
 }
 
 /// `"one", "two" or "three"`, of names that the lesson gives.
-pub(super) fn one_of_names(names: &[String], none: &str) -> String {
+pub fn one_of_names(names: &[String], none: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
     match quoted.is_empty() {
         true => none.to_owned(),
@@ -225,7 +225,7 @@ pub(super) fn one_of_names(names: &[String], none: &str) -> String {
 }
 
 /// An id: it names files and anchors, so only characters that are safe in both.
-pub(super) fn id(node: Node<'_>) -> Option<String> {
+pub fn id(node: Node<'_>) -> Option<String> {
     let id = text(node)?;
     let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if id.is_empty() || id.len() > ID_CHARS_MAX || !id.chars().all(safe) {
@@ -236,14 +236,14 @@ pub(super) fn id(node: Node<'_>) -> Option<String> {
 }
 
 /// Takes the id of a record, and notes its place.
-pub(super) fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>) -> Option<String> {
+pub fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>) -> Option<String> {
     let id = record.take("id", |node| id(node).map(|value| At { value, node }))?;
     ids.push(id.clone());
     Some(id.value)
 }
 
 /// Reports ids that come a second time.
-pub(super) fn unique_ids(ids: &[At<'_, String>], what: &str) {
+pub fn unique_ids(ids: &[At<'_, String>], what: &str) {
     let mut seen = HashSet::new();
     for id in ids {
         if !seen.insert(&id.value) {
@@ -253,7 +253,7 @@ pub(super) fn unique_ids(ids: &[At<'_, String>], what: &str) {
 }
 
 /// A title, caption or claim: one line of words, not empty.
-pub(super) fn line(node: Node<'_>) -> Option<String> {
+pub fn line(node: Node<'_>) -> Option<String> {
     let line = text(node)?;
     let count = line.chars().count();
     let problem = if count > LINE_CHARS_MAX {
@@ -269,7 +269,7 @@ pub(super) fn line(node: Node<'_>) -> Option<String> {
 }
 
 /// Markdown of any number of lines.
-pub(super) fn markdown(node: Node<'_>) -> Option<String> {
+pub fn markdown(node: Node<'_>) -> Option<String> {
     let markdown = text(node)?;
     if markdown.len() > TEXT_BYTES_MAX {
         return node
@@ -281,7 +281,7 @@ pub(super) fn markdown(node: Node<'_>) -> Option<String> {
 }
 
 /// Code of a cell, which must be free of mistakes that show without running it.
-pub(super) fn code(node: Node<'_>) -> Option<String> {
+pub fn code(node: Node<'_>) -> Option<String> {
     let source = text(node)?;
     if let Err(fault) = attune_engine::code::names(&source) {
         let at =
@@ -290,32 +290,4 @@ pub(super) fn code(node: Node<'_>) -> Option<String> {
         return at.field_issue(said).none();
     }
     Some(source)
-}
-
-/// The word at a line and a column, from 1, of the text that a string holds, as the file writes it.
-pub(super) fn inside(text: &str, line: usize, column: usize) -> Option<&str> {
-    let is_raw = text.starts_with('r');
-    let written = text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
-    let (mut at, mut now) = (0, (1, 1));
-    while now < (line, column) {
-        let rest = &written[at..];
-        let bytes = if is_raw { None } else { escape_bytes(rest) };
-        let is_break = rest.starts_with('\n') || bytes.is_some() && rest.starts_with("\\n");
-        at += bytes.or_else(|| rest.chars().next().map(char::len_utf8))?;
-        now = if is_break { (now.0 + 1, 1) } else { (now.0, now.1 + 1) };
-    }
-    let rest = (now == (line, column)).then(|| &written[at..]).filter(|rest| !rest.is_empty())?;
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
-    Some(&rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))])
-}
-
-/// Bytes of the escape that a text begins with, if it does: `\n`, `\x1b`, `\u{301}`.
-fn escape_bytes(text: &str) -> Option<usize> {
-    const HEX: usize = r"\x1b".len();
-    let kind = text.strip_prefix('\\')?.chars().next()?;
-    match kind {
-        'x' => Some(HEX.min(text.len())),
-        'u' => text.find('}').map(|end| end + 1),
-        kind => Some('\\'.len_utf8() + kind.len_utf8()),
-    }
 }

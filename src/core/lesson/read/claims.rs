@@ -4,19 +4,21 @@ use std::collections::BTreeSet;
 
 use attune_engine::numerics::model::Pooling;
 
-use super::check::{LessonNames, line, one_of_names, take_id, unique_ids};
-use super::decode::{
+use crate::lesson::read::common::{LessonNames, line, one_of_names, take_id, unique_ids};
+use crate::lesson::read::corpus::sentence_index;
+use crate::lesson::read::switches::read_names;
+use crate::lesson::reading::decode::{
     At, Node, Record, all, choice, complete, fields, finite, flag, list, map, number, record, text, whole,
 };
-use super::issue::{one_of, shorten};
-use super::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, SWITCHED_MODELS_MAX, TOKENS_MAX};
-use super::read_corpus::sentence_index;
-use super::recipe::{Switches, read_names};
-use super::schema::{Claim, Expect, Fact, ModelConfig, Objective, Space, TokenPlace};
+use crate::lesson::reading::issue::{one_of, shorten};
+use crate::lesson::schema::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, SWITCHED_MODELS_MAX, TOKENS_MAX};
+use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::switches::Switches;
+use crate::lesson::schema::{Claim, Expect, Fact, Space, TokenPlace};
 
 /// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
 #[derive(Clone, Copy)]
-pub(super) struct ClaimContext<'c> {
+pub struct ClaimContext<'c> {
     pub names: &'c LessonNames,
     /// Words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,

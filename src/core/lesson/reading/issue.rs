@@ -1,20 +1,40 @@
-//! A problem of a lesson with its place, and the collector that every reading step reports to; and the places of
-//! fields, for problems that show only when the lesson runs.
+//! A problem of a file with its place, and the collector that every reading step reports to.
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use attune_engine::code::LineColumn;
 use attune_engine::messages::{counted, nearest};
 
-use super::check::inside;
-use super::limits::{EXCERPT_CHARS_MAX, FOUND_CHARS_MAX, ISSUES_MAX};
-use super::load::{read_text, without_mark};
-use super::tree::{self, Form, Value};
+/// The word at a line and a column, from 1, of the text that a string holds, as the file writes it.
+pub(crate) fn inside(text: &str, line: usize, column: usize) -> Option<&str> {
+    let is_raw = text.starts_with('r');
+    let written = text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
+    let (mut at, mut now) = (0, (1, 1));
+    while now < (line, column) {
+        let rest = &written[at..];
+        let bytes = if is_raw { None } else { escape_bytes(rest) };
+        let is_break = rest.starts_with('\n') || bytes.is_some() && rest.starts_with("\\n");
+        at += bytes.or_else(|| rest.chars().next().map(char::len_utf8))?;
+        now = if is_break { (now.0 + 1, 1) } else { (now.0, now.1 + 1) };
+    }
+    let rest = (now == (line, column)).then(|| &written[at..]).filter(|rest| !rest.is_empty())?;
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
+    Some(&rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))])
+}
+
+/// Bytes of the escape that a text begins with, if it does: `\n`, `\x1b`, `\u{301}`.
+fn escape_bytes(text: &str) -> Option<usize> {
+    const HEX: usize = r"\x1b".len();
+    let kind = text.strip_prefix('\\')?.chars().next()?;
+    match kind {
+        'x' => Some(HEX.min(text.len())),
+        'u' => text.find('}').map(|end| end + 1),
+        kind => Some('\\'.len_utf8() + kind.len_utf8()),
+    }
+}
 
 /// One problem of a lesson file.
 ///
@@ -47,7 +67,7 @@ pub struct Excerpt {
 
 impl LessonIssue {
     /// A problem of the file as a whole.
-    pub(super) fn of_file(file: &str, message: impl Into<String>, expected: impl Into<String>) -> Self {
+    pub(crate) fn of_file(file: &str, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             file: file.to_owned(),
             place: None,
@@ -92,7 +112,7 @@ impl std::error::Error for LessonIssue {}
 
 /// Collects the issues of one file. Every part of it can report to it.
 #[derive(Debug)]
-pub(super) struct Issues<'s> {
+pub(crate) struct Issues<'s> {
     pub source: LessonText<'s>,
     list: RefCell<Vec<LessonIssue>>,
     /// Reported after the list was full, and where the first of them is.
@@ -153,7 +173,7 @@ impl<'s> Issues<'s> {
 }
 
 /// The issue just reported; empty when only counted, so that no work is spent on its hints.
-pub(super) struct Report<'i>(Option<(&'i RefCell<Vec<LessonIssue>>, usize)>);
+pub(crate) struct Report<'i>(Option<(&'i RefCell<Vec<LessonIssue>>, usize)>);
 
 impl Report<'_> {
     fn add(self, hint: impl FnOnce(&mut LessonIssue)) -> Self {
@@ -184,7 +204,7 @@ impl Report<'_> {
 
 /// The text of a lesson file, and places in it.
 #[derive(Debug)]
-pub(super) struct LessonText<'s> {
+pub(crate) struct LessonText<'s> {
     pub file: &'s str,
     pub text: &'s str,
     /// Byte offset at which each line starts.
@@ -288,13 +308,13 @@ pub fn printable(text: &str) -> String {
 
 /// Control characters, and those that change the direction of text or have no width; but not the
 /// joiners, with which words are spelt.
-pub(super) fn is_unprintable(c: char) -> bool {
+pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// `one, two or three`
-pub(super) fn one_of(names: &[impl Borrow<str>]) -> String {
+pub(crate) fn one_of(names: &[impl Borrow<str>]) -> String {
     match names {
         [] => "nothing".to_owned(),
         [one] => one.borrow().to_owned(),
@@ -303,127 +323,11 @@ pub(super) fn one_of(names: &[impl Borrow<str>]) -> String {
 }
 
 /// How many characters an excerpt keeps before the offending text.
-pub(super) const EXCERPT_CHARS_BEFORE: usize = EXCERPT_CHARS_MAX / 2;
+pub(crate) const EXCERPT_CHARS_BEFORE: usize = EXCERPT_CHARS_MAX / 2;
 
-/// The way to a field from the lesson down, such as `["model", "learning_rate"]`.
-pub type FieldPath = &'static [&'static str];
-
-/// The place of the field's value, or of the record that leaves it out; `None` if the file is no
-/// longer a lesson.
-pub fn locate(file: &Path, path: FieldPath) -> Option<LineColumn> {
-    locate_in(&read_text(file, "").ok()?, path)
-}
-
-fn locate_in(text: &str, path: FieldPath) -> Option<LineColumn> {
-    let CellPlaces { source, lesson } = CellPlaces::of(text);
-    let mut value = lesson.as_ref()?;
-    for field in path {
-        let Some(inner) = value.field(field) else { break };
-        value = inner;
-    }
-    Some(source.place_of(value.text))
-}
-
-/// The bytes of a field's value in a lesson's text; `None` where the lesson leaves it out, or cannot be read.
-pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
-    let CellPlaces { source, lesson } = CellPlaces::of(text);
-    let value = lesson.as_ref()?.field(field)?;
-    let start = text.len() - source.text.len() + source.offset(value.text);
-    Some(start..start + value.text.len())
-}
-
-/// A part of a cell that has a problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spot {
-    Cell,
-    /// The value of a field.
-    Field(&'static str),
-    /// A place in the code of a field, counted within that code.
-    Code {
-        field: &'static str,
-        at: LineColumn,
-    },
-    /// Some words, as the file writes them.
-    Words(Arc<str>),
-}
-
-/// Places of the claims and the cells of a lesson file, for problems that show only when it runs.
-pub struct CellPlaces<'t> {
-    source: LessonText<'t>,
-    lesson: Option<Value<'t>>,
-}
-
-/// The text of a lesson file; `None` if it is gone.
-pub fn written(file: &Path) -> Option<String> {
-    read_text(file, "").ok()
-}
-
-impl<'t> CellPlaces<'t> {
-    /// The text is that of a file; where it is no longer a lesson, nothing is found.
-    pub fn of(text: &'t str) -> Self {
-        let issues = Issues::new("", without_mark(text));
-        let lesson = tree::read(&issues);
-        Self { source: issues.source, lesson }
-    }
-
-    /// The record with an id in one of the lesson's lists.
-    fn with_id(&self, list: &str, id: &str) -> Option<&Value<'t>> {
-        let Form::List(records) = &self.lesson.as_ref()?.field(list)?.form else { return None };
-        let has_id = |value: &Value<'_>| matches!(&value.form, Form::Text(text) if text == id);
-        records.iter().find(|record| record.field("id").is_some_and(has_id))
-    }
-
-    pub fn claim(&self, id: &str) -> Option<LineColumn> {
-        self.with_id("claims", id).map(|claim| self.source.place_of(claim.text))
-    }
-
-    /// The place of a part of a cell; the cell itself where the part is not found.
-    pub fn cell(&self, id: &str, spot: &Spot) -> Option<LineColumn> {
-        let cell = self.with_id("cells", id)?;
-        let field = |name: &str| cell.field(name).map(|value| value.text);
-        let found = match spot {
-            Spot::Cell => None,
-            Spot::Field(name) => field(name),
-            Spot::Code { field: name, at } => field(name).map(|code| inside(code, at.line, at.column).unwrap_or(code)),
-            Spot::Words(words) => cell.text.find(&**words).map(|at| &cell.text[at..]),
-        };
-        Some(self.source.place_of(found.unwrap_or(cell.text)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_or_the_record_that_leaves_it_out() {
-        const LESSON: &str = "// A comment\nLesson(id: \"a\",\n  static_embedding: Given({ \"a\": [1, 2] }),\n  \
-                              model: Attention(heads: 2,\n    learning_rate: 0.5))";
-        let place = |path| locate_in(LESSON, path).map(|LineColumn { line, column }| (line, column));
-        assert_eq!(place(&["model", "learning_rate"]), Some((5, 20)));
-        assert_eq!(place(&["model", "weights"]), Some((4, 10)));
-        assert_eq!(place(&["static_embedding", "learning_rate"]), Some((3, 21)));
-        assert_eq!(place(&["static_embedding"]), Some((3, 21)));
-        assert_eq!(place(&["corpus"]), Some((2, 1)));
-        assert_eq!(locate_in("Lesson(", &["model"]), None);
-    }
-
-    #[test]
-    fn claims_and_parts_of_cells() {
-        const LESSON: &str = "Lesson(id: \"a\", cells: [\n  Code(id: \"raw\", src: r#\"let a = 1;\n  a + b\"#),\n  \
-                              Code(id: \"one line\", src: \"// \\u{e9}\\nlet a = \\\"x\\\"; c\"),\n  \
-                              Text(id: \"words\", md: \"see {{ c }}\")],\n  claims: [Claim(id: \"x\")])";
-        let places = CellPlaces::of(LESSON);
-        let place = |id, spot| places.cell(id, &spot).map(|LineColumn { line, column }| (line, column));
-        let code = |line, column| Spot::Code { field: "src", at: LineColumn { line, column } };
-        assert_eq!(place("raw", code(2, 7)), Some((3, 7)));
-        assert_eq!(place("one line", code(1, 4)), Some((4, 33)));
-        assert_eq!(place("one line", code(2, 14)), Some((4, 56)));
-        assert_eq!(place("one line", code(9, 9)), place("one line", Spot::Field("src")));
-        assert_eq!(place("words", Spot::Words("{{ c }}".into())), Some((5, 30)));
-        assert_eq!(place("words", Spot::Words("nothing".into())), place("words", Spot::Cell));
-        assert_eq!(place("no cell", Spot::Cell), None);
-        assert_eq!(places.claim("x"), Some(LineColumn { line: 6, column: 12 }));
-        assert_eq!(CellPlaces::of("Lesson(").claim("x"), None);
-    }
-}
+/// Issues that are kept; the others are counted.
+pub const ISSUES_MAX: usize = 100;
+/// Characters of offending text that an issue quotes.
+pub const FOUND_CHARS_MAX: usize = 60;
+/// Characters of a source line that an issue shows.
+pub const EXCERPT_CHARS_MAX: usize = 100;

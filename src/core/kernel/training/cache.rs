@@ -1,34 +1,12 @@
-//! Results that can be computed again: forward passes, checkpoints of training, room for its steps. A cache may be
-//! dropped at any time, and no number changes.
+//! Room for the steps of a training, and states on its way. They can be computed again: the cache may be dropped at any
+//! time, and no number changes.
 
-use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
-use crate::kernel::sentence_pass::passes::Passes;
-use crate::kernel::sentence_pass::senses::SenseCache;
-use crate::kernel::snapshot::Replaced;
 use crate::kernel::training::log::StepRecord;
 use crate::kernel::training::run::{ChangeLog, Checkpoints};
 use crate::kernel::training::stop::Diverged;
 use crate::kernel::training::trainer::{StepRoom, Trainer, TrainingState};
-
-/// Results about one model. What undo keeps is a clone of a model, whose cache is empty.
-#[derive(Default)]
-pub struct Cache {
-    pub steps: StepCache,
-    /// Passes of the sentence on the stage, and of the one beside it.
-    pub stage: Passes,
-    pub second: Passes,
-    pub senses: RefCell<SenseCache>,
-    /// The model that this one replaced, as it was shown last.
-    pub replaced: OnceCell<Arc<Replaced>>,
-}
-
-impl Clone for Cache {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
 
 /// Room for the steps of a training, and states on its way.
 #[derive(Default)]

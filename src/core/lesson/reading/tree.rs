@@ -7,17 +7,17 @@ use attune_engine::code::LineColumn;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::issue::{Issues, LessonText, shorten};
+use crate::lesson::reading::issue::{Issues, LessonText, shorten};
 
 /// A value of the file.
 #[derive(Debug)]
-pub(super) struct Value<'s> {
+pub struct Value<'s> {
     pub text: &'s str,
     pub form: Form<'s>,
 }
 
 #[derive(Debug)]
-pub(super) enum Form<'s> {
+pub enum Form<'s> {
     /// Decoded, each character in its composed form (NFC): names that look the same are the same.
     Text(String),
     /// Anything that begins as a number does: which numbers fit depends on the field.
@@ -32,7 +32,7 @@ pub(super) enum Form<'s> {
 
 /// The values of a record, `Name(…)`; none where its name stands alone.
 #[derive(Debug)]
-pub(super) enum Body<'s> {
+pub enum Body<'s> {
     Fields(Vec<(&'s str, Value<'s>)>),
     Items(Vec<Value<'s>>),
 }
@@ -49,7 +49,7 @@ impl<'s> Value<'s> {
 const DEPTH_MAX: usize = 128;
 
 /// The one value of a file; `None` after an issue.
-pub(super) fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
+pub fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
     let source = &issues.source;
     let mut parser = Parser { text: source.text, at: 0, depth: 0 };
     let start = match parser.peek() {
@@ -73,7 +73,7 @@ pub(super) fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
 }
 
 /// Whether the text, after any comments, begins with this name and a parenthesis.
-pub(super) fn begins_with(text: &str, name: &str) -> bool {
+pub fn begins_with(text: &str, name: &str) -> bool {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let first = parser.next();
     &text[first.start..first.end] == name && parser.next().kind == Kind::Mark('(')

@@ -1,0 +1,72 @@
+//! How much of the tokens on the stage the axes show.
+
+use std::ops::Range;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::projection::Lens;
+
+use crate::kernel::model::LessonModel;
+use crate::kernel::sentence_pass::axes::middles;
+use crate::kernel::sentence_pass::sentence::lens;
+use crate::kernel::values::sentence::{SentenceSnapshot, word_pieces};
+use crate::kernel::values::space::TokenShares;
+
+/// Shares of the sentences on the stage.
+impl LessonModel {
+    /// Shares of a sentence and of the one beside it, each token a point.
+    pub fn shares_of_tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
+        self.shares(sentence, singles(sentence), second)
+    }
+
+    /// Shares of a sentence and of the one beside it, each word of the first a point in the middle of its pieces;
+    /// `None` where each word is one piece.
+    pub fn shares_of_words(
+        &self,
+        sentence: &SentenceSnapshot,
+        second: Option<&SentenceSnapshot>,
+    ) -> Option<TokenShares> {
+        let words = word_pieces(&sentence.tokens);
+        words.iter().any(|pieces| pieces.len() > 1).then(|| self.shares(sentence, words, second))
+    }
+
+    fn shares(
+        &self,
+        sentence: &SentenceSnapshot,
+        points: Vec<Range<usize>>,
+        second: Option<&SentenceSnapshot>,
+    ) -> TokenShares {
+        let of_second = second.map(|second| (second, singles(second)));
+        let mut stops: Vec<Matrix<f32>> = Vec::new();
+        for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
+            // In many models that were read from files, the first token is far from the others.
+            let from = usize::from(self.pretrained.is_some() && points.len() > 1);
+            for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
+                let rows = middles(&vectors, &points[from..]);
+                match stops.get_mut(stop) {
+                    Some(first) => *first = Matrix::stacked(rows.cols(), [&*first, &rows]),
+                    None => stops.push(rows),
+                }
+            }
+        }
+        TokenShares::of(&self.space.projection, &stops)
+    }
+
+    /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of
+    /// them.
+    fn stops(&self, sentence: &SentenceSnapshot) -> Vec<Matrix<f32>> {
+        let (space, model) = (&*self.space, self.training.network());
+        let static_row =
+            |token: usize, j: usize| sentence.tokens[token].word.map_or(0.0, |word| space.vectors.get(word, j));
+        let fixed = space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row));
+        let lens = lens(space, model, self.training.live());
+        let (of_source, own) = sentence.activations.blocks.split_at(model.architecture.source_blocks.len());
+        let at_rest = std::iter::repeat_n(fixed, 1 + of_source.len());
+        let after = own.iter().map(|block| Lens::see_through(lens.as_ref(), Matrix::clone(&block.output)));
+        at_rest.chain(after).collect()
+    }
+}
+
+/// Each token by itself.
+fn singles(sentence: &SentenceSnapshot) -> Vec<Range<usize>> {
+    (0..sentence.tokens.len()).map(|at| at..at + 1).collect()
+}

@@ -1,0 +1,439 @@
+//! Runs of cells: code over the cells above it, answers to exercises, and predictions.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attune_engine::code::budget::{Allowance, KEPT_BYTES_MAX, RUN_BYTES_MAX, TIME_MAX};
+use attune_engine::code::{Fault, Functions, Given, LineColumn, Names, Output, Run, Scope, Variable, names, run};
+
+use crate::fnv1a;
+use crate::kernel::model::LessonModel;
+use crate::kernel::notebook::document::{Behaviour, CellCode, CellId, DocumentCell};
+use crate::kernel::notebook::execution::{CellStanding, LiveModel, LiveTensors, NamesInScope, Outcome, is_settled};
+use crate::kernel::notebook::live::{Live, live_names};
+use crate::kernel::notebook::snapshot::{CellStatus, ComparedCase, Verdict};
+use crate::kernel::notebook::{LastCommand, Notebook};
+use crate::lesson::cells::{Exercise, Predict};
+
+/// How long the cells may take that run by themselves, one after the other, before the learner does anything. With
+/// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX), a lesson opens within 10 s of its code.
+const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
+
+/// The variable of a case that holds what the answer is to give.
+const EXPECTED: &str = "expected";
+
+impl Notebook {
+    /// Runs a cell, writes what it wrote to the model, and keeps what came of it. A prediction asks `untouched`, the
+    /// lesson's own model: its question is about that one.
+    pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel, untouched: Option<&LessonModel>) {
+        let Some(cell) = self.document.cell(id).cloned() else { return };
+        let is_unasked = self.unasked.remove(id);
+        let left = if is_unasked { UNASKED_TIME_MAX.saturating_sub(self.unasked_time) } else { TIME_MAX };
+        let allowance = Allowance::within(TIME_MAX.min(left)).beside(self.make_room(id));
+        let behaviour = Behaviour::of(&cell.kind);
+        let mut outcome = match behaviour.runs {
+            CellCode::Nothing => return,
+            _ if left.is_zero() => Outcome::default(),
+            CellCode::Code { .. } => self.run_code(&cell, model, allowance),
+            CellCode::Exercise(exercise) => self.try_exercise(exercise, &cell, model, allowance),
+            CellCode::Predict(predict) => {
+                let asked = untouched.map(|untouched| untouched.live_with(&self.speaks_of(&cell)));
+                self.answer_prediction(predict, &asked.unwrap_or_else(|| model.live()), allowance)
+            }
+        };
+        if left < TIME_MAX && allowance.is_late() {
+            outcome = Outcome { fault: Some(not_run()), wrote: outcome.wrote, ..Outcome::default() };
+        }
+        if self.kept_beside(id) + outcome.bytes() > KEPT_BYTES_MAX {
+            let fault = Some(Allowance::kept_too_much().at(Some(LineColumn::START)));
+            outcome = Outcome { fault, wrote: outcome.wrote, ..Outcome::default() };
+        }
+        self.record(id, outcome, model.versions());
+        if is_unasked {
+            self.unasked_time += allowance.spent();
+        }
+    }
+
+    /// The learner has done something: what runs by itself may take its time anew.
+    pub fn begin(&mut self, command: LastCommand) {
+        self.last_command = command;
+        (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
+    }
+
+    /// Memory that all other cells keep.
+    fn kept_beside(&self, id: &str) -> usize {
+        self.runs.iter().filter(|(other, _)| ***other != *id).map(|(_, run)| run.bytes).sum()
+    }
+
+    /// Forgets what a new run of a cell replaces, and returns the memory that the others keep.
+    fn make_room(&mut self, id: &CellId) -> usize {
+        if let Some(run) = self.runs.get_mut(id) {
+            run.defined.clear();
+        }
+        if self.kept_beside(id) + RUN_BYTES_MAX > KEPT_BYTES_MAX {
+            // Those of deleted cells wait for an undo only while there is room.
+            let there: BTreeSet<&CellId> = self.document.cells.iter().map(|cell| &cell.id).collect();
+            self.runs.retain(|id, _| there.contains(id));
+        }
+        self.kept_beside(id)
+    }
+
+    fn run_code(&self, cell: &DocumentCell, model: &mut dyn LiveModel, allowance: Allowance) -> Outcome {
+        let names = match self.analyses.get(&cell.id).map(|analysis| &analysis.names) {
+            Some(Ok(names)) => names,
+            Some(Err(fault)) => return Outcome { fault: Some(Fault::clone(fault)), ..Outcome::default() },
+            None => return Outcome::default(),
+        };
+        let live = model.live();
+        let ran = self.run_below(cell, &cell.text, names, &live, allowance);
+        wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
+    }
+
+    /// Runs a text over the live tensors and what the cells above `cell` define.
+    fn run_below(&self, cell: &DocumentCell, text: &str, names: &Names, live: &Live, allowance: Allowance) -> Run {
+        run(text, &self.scope(cell, names, &self.names_above(cell), self.tensors(live), allowance))
+    }
+
+    /// The tensors of the model on the stage.
+    pub(super) fn tensors<'a>(&'a self, live: &'a Live) -> LiveTensors<'a> {
+        LiveTensors { live, known: &self.live }
+    }
+
+    /// The live tensors that a text names, and what the cells above `cell` define; `others` as in [`Self::names_above`].
+    pub(super) fn scope<'o>(
+        &self,
+        cell: &DocumentCell,
+        names: &Names,
+        others: &'o [String],
+        tensors: LiveTensors<'_>,
+        allowance: Allowance,
+    ) -> Scope<'o> {
+        let (variables, functions) = self.above(cell, names);
+        let live = tensors.live;
+        let mut given = tensors.given(names, &variables);
+        given.extend(variables);
+        let (seed, stop, model) = (self.seed_of(cell), self.stop.clone(), live.model.clone());
+        Scope { given, others, functions, model, seed, stop, allowance }
+    }
+
+    /// The fault of a lesson's code that runs after a cell, over what the cell and those above it define. What it writes
+    /// is dropped.
+    pub fn fault_after(&self, id: &str, text: &str, model: &dyn LiveModel) -> Option<Fault> {
+        if text.is_empty() {
+            return None;
+        }
+        let next = self.document.cells.iter().skip_while(|cell| *cell.id != *id).nth(1);
+        let below = next.map_or_else(CellId::default, |next| next.id.clone());
+        let below = DocumentCell { id: below, ..DocumentCell::clone(self.document.cell(id)?) };
+        let names = match names(text) {
+            Ok(names) => names,
+            Err(fault) => return Some(fault),
+        };
+        self.run_below(&below, text, &names, &model.live(), Allowance::default()).fault
+    }
+
+    /// Variables and functions that the cells above hand to this one.
+    fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
+        let mut given: Vec<Given> = Vec::new();
+        let mut functions = Functions::default();
+        let is_named = |name: &str| names.reads.contains(name) || names.writes.contains(name);
+        let mut add = |variable: Variable, why: String| {
+            given.retain(|given| given.variable.name != variable.name);
+            given.push(Given::fixed(variable, why));
+        };
+        for above in self.document.above(&cell.id) {
+            if let Some((name, value)) = above.turned_variable().filter(|(name, _)| is_named(name)) {
+                add(Variable::number(name, value), "its slider sets it".to_owned());
+            }
+            let Some(run) = self.runs.get(&above.id).filter(|_| above.is_code()) else { continue };
+            for variable in run.defined.iter().filter(|variable| is_named(&variable.name)) {
+                let name = &variable.name;
+                let place = run.shown.number.map_or_else(|| above.id.to_string(), |number| format!("[{number}]"));
+                let why = format!("it is defined above, in {place}; define your own with `let {name} = {name}`");
+                add(variable.clone(), why);
+            }
+            if !run.functions.is_empty() {
+                functions = functions.with(&run.functions);
+            }
+        }
+        (given, functions)
+    }
+
+    /// All names that a text at a cell can see.
+    pub(super) fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
+        let live = self.live.iter().map(|known| known.name.clone());
+        let made = self.document.above(&cell.id).flat_map(|above| {
+            let turned = above.turned_variable().map(|(name, _)| name.to_owned());
+            let run = self.runs.get(&above.id).filter(|_| above.is_code());
+            let defined = run.into_iter().flat_map(|run| run.defines().map(str::to_owned));
+            turned.into_iter().chain(defined).collect::<Vec<_>>()
+        });
+        live.chain(made).collect()
+    }
+
+    /// Each cell has random numbers of its own, the same with every run.
+    fn seed_of(&self, cell: &DocumentCell) -> u64 {
+        self.seed ^ fnv1a(cell.id.as_bytes())
+    }
+
+    /// An exercise as an answer leaves it, on a model to try it on.
+    pub fn try_answer(
+        &self,
+        exercise: &Exercise,
+        cell: &DocumentCell,
+        answer: TriedAnswer<'_>,
+        model: &mut dyn LiveModel,
+    ) -> Outcome {
+        let (exercise, text) = match answer {
+            TriedAnswer::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
+            TriedAnswer::Text(text) => (exercise.clone(), text),
+            // Where the answer is what is turned elsewhere, the solution turns it.
+            TriedAnswer::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
+        };
+        let allowance = Allowance::default().beside(self.kept_beside(&cell.id));
+        self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model, allowance)
+    }
+
+    /// Runs the answer, then the check, over the live tensors alone; and so in each case, for the answer stands beside
+    /// what is expected in all of them.
+    fn try_exercise(
+        &self,
+        exercise: &Exercise,
+        cell: &DocumentCell,
+        model: &mut dyn LiveModel,
+        mut allowance: Allowance,
+    ) -> Outcome {
+        let seed = self.seed_of(cell);
+        let cases = if exercise.cases.is_empty() { &[String::new()][..] } else { &exercise.cases[..] };
+        let lessons = names_of_the_lesson(exercise);
+        let mut outcome = Outcome::default();
+        let mut compared: Vec<ComparedCase> = Vec::new();
+        for (number, case) in cases.iter().enumerate() {
+            // The first wrong case is judged; those after it are only compared.
+            let is_judged = outcome.verdict.is_some();
+            if is_judged && allowance.is_late() {
+                break;
+            }
+            let case = self.clean(case, self.tensors(&model.live()), &ExerciseScope::default(), seed, allowance);
+            let of_case = allowance.less(case.bytes);
+            if case.fault.is_some() && !is_judged {
+                return Outcome { fault: case.fault, ..outcome };
+            }
+            let has_expected = case.defined.iter().any(|variable| variable.name == EXPECTED);
+            let mut scope = ExerciseScope { case: case.defined, functions: case.functions, ..ExerciseScope::default() };
+            let live = model.live();
+            let answer = match exercise.start {
+                Some(_) => self.clean(&cell.text, self.tensors(&live), &scope, seed, of_case),
+                None => Run::default(),
+            };
+            let of_case = of_case.less(answer.bytes);
+            let answer = if number == 0 {
+                // What the answer turns is turned once.
+                let first = wrote(answer.clone(), &live, model, &format!("what cell {} wrote", cell.id));
+                outcome.outputs.clone_from(&first.outputs);
+                (outcome.wrote, outcome.measured) = (first.wrote, first.measured);
+                Run { fault: first.fault, ..answer }
+            } else {
+                answer
+            };
+            if answer.fault.is_some() && is_judged {
+                break;
+            }
+            if answer.fault.is_some() {
+                return Outcome { fault: answer.fault, ..outcome };
+            }
+            scope.add(answer, &lessons);
+            let live = model.live();
+            let tensors = self.tensors(&live);
+            let check = self.clean(&exercise.check, tensors, &scope, seed, of_case);
+            let is_right = check.fault.is_none() && check.is_true;
+            let Run { outputs: mut value, fault, .. } = self.clean(&exercise.value, tensors, &scope, seed, of_case);
+            let expected = if exercise.expected.is_empty() && has_expected { EXPECTED } else { &exercise.expected };
+            let expected = self.clean(expected, tensors, &scope, seed, of_case).outputs.pop();
+            if let Some(expected) = expected.filter(|_| !exercise.value.is_empty()) {
+                let yours = match fault.filter(|_| !is_right) {
+                    Some(why) => no_value(Some(why)),
+                    None => value.pop().unwrap_or_else(|| no_value(None)),
+                };
+                allowance = allowance.less(yours.size() + expected.size());
+                compared.push(ComparedCase { yours, expected, is_right });
+            }
+            if is_judged || is_right && number + 1 < cases.len() {
+                continue;
+            }
+            let holds = |when: &str| self.clean(when, tensors, &scope, seed, of_case).is_true;
+            let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
+            // A check that cannot be worked out says why: the answer lacks what it asks for.
+            let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
+            outcome.verdict = Some(Verdict::Exercise {
+                is_right,
+                value,
+                compared: Vec::new(),
+                feedback: feedback.map(Arc::from),
+                failed_case: (!is_right && !exercise.cases.is_empty()).then_some(number),
+            });
+        }
+        if let Some(Verdict::Exercise { compared: all, .. }) = &mut outcome.verdict {
+            *all = compared;
+        }
+        outcome
+    }
+
+    fn answer_prediction(&self, predict: &Predict, live: &Live, allowance: Allowance) -> Outcome {
+        let scope = ExerciseScope::default();
+        let known = live_names(live);
+        let tensors = LiveTensors { live, known: &known };
+        let answer = self.clean(&predict.answer, tensors, &scope, self.seed, allowance);
+        let shows = self.clean(&predict.shows, tensors, &scope, self.seed, allowance);
+        let right = match answer.outputs.last() {
+            Some(Output::Number(place)) => Some(*place as usize).filter(|_| place.fract() == 0.0 && *place >= 0.0),
+            Some(Output::Text(text)) => predict.choices.iter().position(|choice| *choice == **text),
+            _ => None,
+        };
+        let right = right.filter(|right| *right < predict.choices.len());
+        let none =
+            || Fault::new("the lesson's answer is not one of its choices").hint(format!("it says: {}", predict.answer));
+        let fault = answer.fault.or(shows.fault).or_else(|| right.is_none().then(none));
+        let verdict = right.map(|right| Verdict::Prediction { right });
+        Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
+    }
+
+    /// Runs a lesson's piece of code over the live tensors and the exercise's definitions so far.
+    fn clean(
+        &self,
+        source: &str,
+        tensors: LiveTensors<'_>,
+        scope: &ExerciseScope,
+        seed: u64,
+        allowance: Allowance,
+    ) -> Run {
+        if source.is_empty() {
+            return Run::default();
+        }
+        if allowance.is_late() {
+            return Run { fault: Some(allowance.late()), ..Run::default() };
+        }
+        let names = match names(source) {
+            Ok(names) => names,
+            Err(fault) => return Run { fault: Some(fault), ..Run::default() },
+        };
+        // An answer cannot put something of its own in the place of a live tensor or of the case.
+        let LiveTensors { live, known } = tensors;
+        let is_live = |variable: &Variable| known.iter().any(|live| live.name == variable.name);
+        let is_case = |variable: &Variable| scope.case.iter().any(|given| given.name == variable.name);
+        let own = scope.own.iter().filter(|variable| !is_live(variable) && !is_case(variable));
+        let case = scope.case.iter().map(|variable| Given::fixed(variable.clone(), "the exercise defines it"));
+        let mut given = tensors.given(&names, &[]);
+        given.extend(case.chain(own.map(|variable| Given::writable(variable.clone()))));
+        let others: Vec<String> = known.iter().map(|live| live.name.clone()).collect();
+        let (functions, model, stop) = (scope.functions.clone(), live.model.clone(), self.stop.clone());
+        run(source, &Scope { given, others: &others, functions, model, seed, stop, allowance })
+    }
+}
+
+/// Which answer to an exercise is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriedAnswer<'a> {
+    Start,
+    Solution,
+    /// A learner's.
+    Text(&'a str),
+}
+
+/// Definitions of an exercise so far.
+#[derive(Default)]
+struct ExerciseScope {
+    case: Vec<Variable>,
+    /// The answer's.
+    own: Vec<Variable>,
+    functions: Functions,
+}
+
+impl ExerciseScope {
+    fn add(&mut self, answer: Run, lessons: &BTreeSet<String>) {
+        self.functions = answer.functions.without(lessons).with(&self.functions);
+        self.own = answer.defined;
+    }
+}
+
+/// Names that the lesson's side of an exercise uses and its solution does not define: no answer can put something
+/// of its own in their place.
+fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
+    let codes = exercise.codes();
+    let mut lessons: BTreeSet<String> =
+        codes.filter_map(|code| names(code).ok()).flat_map(|names| names.reads).collect();
+    let asked_for = names(&exercise.solution).map(|names| names.defines).unwrap_or_default();
+    lessons.retain(|name| !asked_for.contains(name));
+    lessons
+}
+
+/// Stands for an answer that has no value, beside what is expected, and says why there is none.
+fn no_value(why: Option<Fault>) -> Output {
+    let why = match why {
+        // The place is one in the lesson's own code.
+        Some(why) => Fault { place: None, ..why }.to_string(),
+        None => "a function returns the value of its last line; a loop or a `let` has no value".to_owned(),
+    };
+    Output::Text(format!("no value: {why}").into())
+}
+
+/// The fault of a cell that would have run by itself.
+fn not_run() -> Fault {
+    let seconds = UNASKED_TIME_MAX.as_secs();
+    Fault::new(format!("not run, because the cells that run automatically take more than {seconds} s together"))
+        .hint("select the cell and press Shift+Enter to run it")
+}
+
+/// Hands what a run wrote to the model; where that cannot take it, the run has a fault.
+pub(super) fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &str) -> Outcome {
+    let mut outcome = Outcome {
+        outputs: ran.outputs,
+        fault: ran.fault,
+        defined: ran.defined,
+        functions: ran.functions,
+        measured: ran.bytes,
+        ..Outcome::default()
+    };
+    if !ran.written.is_empty() {
+        match model.write(&ran.written, live, label) {
+            Ok(()) => outcome.wrote = true,
+            Err(why) => outcome.fault = Some(Fault::new(why)),
+        }
+    }
+    outcome
+}
+
+impl Notebook {
+    /// For each cell, in order, whether its result still follows from what it read.
+    pub(super) fn standings(&self) -> Vec<CellStanding<'_>> {
+        let mut sight = NamesInScope::new(&self.live, self.versions);
+        let mut stale: BTreeSet<&str> = BTreeSet::new();
+        let mut all = Vec::with_capacity(self.document.cells.len());
+        for cell in &self.document.cells {
+            let run = self.runs.get(&cell.id);
+            let (status, is_up_to_date) = match (run, self.analyses.get(&cell.id)) {
+                (None, _) => (CellStatus::New, false),
+                (Some(run), Some(analysis)) if run.shown.text == analysis.text && is_settled(cell, &run.shown) => {
+                    (CellStatus::Fresh, true)
+                }
+                (Some(run), Some(analysis)) => {
+                    let is_clean = !cell.is_code();
+                    let is_up_to_date = !run.shown.is_from_before
+                        && run.shown.text == analysis.text
+                        && run.reads.iter().all(|(name, source)| sight.source(name, is_clean) == *source);
+                    let mut from = run.reads.iter().filter_map(|(_, source)| source.cell());
+                    let is_fresh = is_up_to_date && !from.any(|from| stale.contains(&**from));
+                    (if is_fresh { CellStatus::Fresh } else { CellStatus::Stale }, is_up_to_date)
+                }
+                (Some(_), None) => (CellStatus::Stale, false),
+            };
+            if status == CellStatus::Stale {
+                stale.insert(&cell.id);
+            }
+            let shadows = sight.pass(cell, run);
+            all.push(CellStanding { status, shadows, is_up_to_date });
+        }
+        all
+    }
+}

@@ -1,0 +1,196 @@
+//! The lesson that opens on a pretrained model, with an empty notebook, sentences to begin with, and nothing to train; and what
+//! it shares with one of a file of vectors.
+
+use std::sync::Arc;
+
+use attune_engine::messages::counted;
+use attune_engine::pretrained::Config;
+use attune_engine::pretrained::cache::Absent;
+use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
+use attune_engine::pretrained::tokenizer::Origin;
+use attune_engine::pretrained::tokenizer::write::UNKNOWN;
+
+use crate::lesson::schema::cells::{Cell, CellKind};
+use crate::lesson::schema::limits::pieces_max;
+use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::panels::PanelName;
+use crate::lesson::schema::switches::Switches;
+use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
+
+impl Lesson {
+    /// The lesson that opens on a model's folder.
+    pub fn of_model(model: ModelFolder) -> Self {
+        let (config, sentences) = (&model.config, sentences(&model));
+        let notes = notes(&model, !sentences.is_empty());
+        let network = ModelConfig::untrained(model.architecture.clone(), Self::objective_of(config));
+        let (id, title, about) = (file_id("model", &model.name), model.name.clone(), model.about());
+        Self {
+            sentences: sentences.into_iter().map(|text| vec![text]).collect(),
+            panels: vec![PanelName::Attention, PanelName::AllHeads],
+            cells: vec![notes],
+            ..Self::of_file(id, title, about, network, StaticEmbedding::Pretrained(Arc::new(model)))
+        }
+    }
+
+    /// A lesson with nothing but what a file or a folder has, still without sentences and cells.
+    pub(super) fn of_file(
+        id: String,
+        title: String,
+        about: String,
+        model: ModelConfig,
+        static_embedding: StaticEmbedding,
+    ) -> Self {
+        Self {
+            id,
+            title,
+            folder: None,
+            summary: Some(about),
+            number: None,
+            minutes: None,
+            builds_on: Vec::new(),
+            chapter: None,
+            seed: 0,
+            groups: Vec::new(),
+            axes: Vec::new(),
+            corpus: Corpus::default(),
+            static_embedding,
+            model,
+            switches: Switches::default(),
+            sentences: Vec::new(),
+            probes: Vec::new(),
+            panels: Vec::new(),
+            cells: Vec::new(),
+            claims: Vec::new(),
+        }
+    }
+
+    /// Whether a model's folder is all of it: there is no file with texts of its own.
+    pub fn is_of_folder(&self) -> bool {
+        let is_alone = matches!(&self.cells[..], [cell] if cell.id == ABOUT);
+        let model = self.static_embedding.pretrained().filter(|model| model.absent.is_none());
+        is_alone && model.is_some_and(|model| self.id == file_id("model", &model.name))
+    }
+
+    /// The pretrained model that it is about, if that is not on this computer.
+    pub fn absent_model(&self) -> Option<&Absent> {
+        self.static_embedding.pretrained()?.absent.as_ref()
+    }
+
+    /// Why the first sentence is a list of token ids despite a tokenizer; `None` where a sentence can be read.
+    pub fn why_no_sentence(&self) -> Option<String> {
+        let model = self.static_embedding.pretrained()?;
+        why_no_sentence(model, !self.sentences.is_empty())
+    }
+
+    /// The objective that a model of this shape was trained to.
+    pub(super) fn objective_of(config: &Config) -> Objective {
+        if config.is_causal() {
+            return Objective::NextWord;
+        }
+        // The rate that BERT was trained with.
+        Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() }
+    }
+}
+
+/// The id of the first cell of a model's notebook.
+pub const ABOUT: &str = "about";
+
+/// Letters, digits, `-` and `_`, as the ids of lessons have them.
+pub(super) fn file_id(kind: &str, name: &str) -> String {
+    let of_id = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' };
+    format!("{kind}-{}", name.chars().map(of_id).collect::<String>())
+}
+
+/// A text with more pieces than these for each of its words is one that the model hardly knows.
+const PIECES_OF_A_WORD: f64 = 1.5;
+
+/// Words of a text that is made of the vocabulary's own.
+const TOKENS: usize = 6;
+
+/// Rows of a vocabulary to begin with, where no text can be read.
+pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> {
+    let count = TOKENS.min(most).max(1);
+    (0..count).map(move |i| i * vocabulary / count)
+}
+
+/// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
+/// there is no tokenizer. None where the tokenizer reads nothing that the model could.
+fn sentences(model: &ModelFolder) -> Vec<String> {
+    let vocabulary = model.config.vocabulary;
+    let most = pieces_max(&model.architecture, vocabulary);
+    let Ok(tokenizer) = &model.tokenizer else {
+        let ids: Vec<String> = first_ids(vocabulary, most).map(|id| id.to_string()).collect();
+        return vec![ids.join(" ")];
+    };
+    let texts = [
+        "She sat on the bank of the river and ate an apple.",
+        "The bank lent her the money to buy shares of Apple.",
+        "The trophy does not fit in the suitcase because it is too big.",
+    ];
+    let unknown = tokenizer.id_of(UNKNOWN);
+    let is_read = |text: &str| {
+        let pieces = model.pieces(text).unwrap_or_default();
+        let known = pieces.iter().filter(|piece| Some(piece.id) != unknown).count();
+        let has_own = pieces.iter().any(|piece| piece.origin != Origin::Added);
+        has_own && pieces.len() <= most && 2 * known > pieces.len()
+    };
+    let mut read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
+    // A small vocabulary has letters and syllables for some of them.
+    read.sort_by_key(|text| {
+        let pieces = model.pieces(text).unwrap_or_default();
+        let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();
+        own as f64 > PIECES_OF_A_WORD * text.split_whitespace().count() as f64
+    });
+    if !read.is_empty() {
+        return read;
+    }
+    let is_word = |(id, word): &(u32, String)| {
+        let mut own = model.pieces(word).unwrap_or_default().into_iter().filter(|piece| piece.origin == Origin::Text);
+        own.next().is_some_and(|piece| piece.id == *id) && own.next().is_none()
+    };
+    let words = (0..vocabulary as u32).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
+    let words: Vec<String> = words.take(TOKENS).collect();
+    let longest = (1..=words.len()).rev().map(|count| words[..count].join(" ")).find(|text| is_read(text));
+    longest.into_iter().collect()
+}
+
+/// `has_sentence`: the tokenizer reads one.
+fn why_no_sentence(model: &ModelFolder, has_sentence: bool) -> Option<String> {
+    match &model.tokenizer {
+        Err(NoTokenizer::Missing) => return None,
+        Err(why) => return Some(format!("{why}; therefore sentences are lists of token ids")),
+        Ok(_) if has_sentence => return None,
+        Ok(_) => {}
+    }
+    let added = model.pieces("").map_or(0, |pieces| pieces.len());
+    let most = pieces_max(&model.architecture, model.config.vocabulary);
+    let why = if added >= most {
+        format!("it adds {} to every text, but the model reads at most {most}", counted(added, "piece"))
+    } else {
+        "it can read neither common English words nor those of its own vocabulary".to_owned()
+    };
+    Some(format!(
+        "the tokenizer of {} cannot make a sentence that the model can read, because {why}; therefore the first \
+         sentence is a list of token ids",
+        model.name
+    ))
+}
+
+/// A text from a file, without signs that mean something in Markdown.
+pub(super) fn plain(text: &str) -> String {
+    text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ")
+}
+
+fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
+    let first = match why_no_sentence(model, has_sentence) {
+        None => "Type a sentence above the stage, and every word moves".to_owned(),
+        Some(why) => format!("Note that {}. Every token moves", plain(&why)),
+    };
+    let markdown = format!(
+        "# {}\n\n{}.\n\n{first} from its static vector, its row of the embedding table, through all layers. Add a \
+         code cell below to read or change any tensor.",
+        plain(&model.name),
+        model.about(),
+    );
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+}

@@ -1,0 +1,13 @@
+//! Reads the parts of a lesson, a file for each; [`common`] has what they share, and [`budget`] counts the work of them all.
+
+pub mod budget;
+pub mod cells;
+pub mod claims;
+pub mod common;
+pub mod corpus;
+pub mod layers;
+pub mod model;
+pub mod panels;
+pub mod switches;
+pub mod texts;
+pub mod vectors;

@@ -1,0 +1,113 @@
+//! Reads the Markdown of cells: its expressions and links must make sense in their lesson.
+
+use std::collections::HashMap;
+
+use attune_engine::code::Fault;
+use pulldown_cmark::{Event, Parser};
+
+use crate::lesson::links::{LinkContext, LinkFlaw, TextLink};
+use crate::lesson::live_text::{LiveText, addresses};
+use crate::lesson::read::common::markdown;
+use crate::lesson::reading::decode::Node;
+use crate::lesson::reading::text::markdown_options;
+
+/// Markdown of a cell.
+pub struct TextAt<'s> {
+    pub markdown: String,
+    pub node: Node<'s>,
+    /// The sentence that it is about: that of the last Stage cell above, or the first one.
+    pub sentence: usize,
+}
+
+/// Reads Markdown; expressions that cannot be read are issues.
+pub fn live_markdown(node: Node<'_>) -> Option<String> {
+    let markdown = markdown(node)?;
+    let text = LiveText::read(&markdown);
+    for flaw in &text.flaws {
+        within(node, &markdown, flaw.at.start, "{{").field_issue(&flaw.words).expected(flaw.expected);
+    }
+    for expression in &text.expressions {
+        let node = within(node, &markdown, expression.at.start, "{{");
+        match attune_engine::code::names(&expression.source) {
+            Err(fault) => {
+                let at = fault.place.filter(|place| place.line == 1).map_or(node, |place| inside(node, place.column));
+                at.field_issue(Fault { place: None, ..fault });
+            }
+            Ok(names) if !names.defines.is_empty() || !names.writes.is_empty() => {
+                node.field_issue("an expression that defines or writes").expected(
+                    "an expression that only reads; \
+                    writing belongs in a Code cell",
+                );
+            }
+            Ok(_) => {}
+        }
+    }
+    Some(markdown)
+}
+
+/// Reports the links that lead nowhere. `tokens` has the words of a sentence, if they are known.
+pub fn check_links<'a>(
+    texts: &[TextAt<'_>],
+    context: &LinkContext<'a>,
+    tokens: impl Fn(usize) -> Option<&'a [&'a str]>,
+) {
+    for TextAt { markdown, node, sentence } in texts {
+        let context = LinkContext { tokens: tokens(*sentence), ..*context };
+        let text = LiveText::read(markdown);
+        for at in unread_links(&text.markdown) {
+            within(*node, &text.markdown, at, UNREAD)
+                .field_issue("a link whose address cannot be read")
+                .expected("an address without spaces, or one between < and >, such as (<attune:panel/All heads>)");
+        }
+        let mut seen = HashMap::new();
+        for address in addresses(markdown) {
+            let number = *seen.entry(address.clone()).and_modify(|number| *number += 1).or_insert(0);
+            let Some(link) = TextLink::read(&address) else { continue };
+            if let Err(LinkFlaw { words, expected, nearest }) = link.and_then(|link| context.check(&link)) {
+                let place = node.text.match_indices(&address).nth(number);
+                let place = place.map_or(*node, |(_, text)| node.at(text));
+                place.field_issue(words).expected(expected).meant(nearest.as_deref());
+            }
+        }
+    }
+}
+
+/// The places of what begins as the address of a link that acts, and is text: one with a space in it, above all.
+fn unread_links(markdown: &str) -> Vec<usize> {
+    if !markdown.contains(UNREAD) {
+        return Vec::new();
+    }
+    let events = Parser::new_ext(markdown, markdown_options()).into_offset_iter();
+    // A piece of text may begin behind the bracket that ends the words of the link.
+    let words =
+        events.filter_map(|(event, at)| matches!(event, Event::Text(_)).then(|| at.start.saturating_sub(1)..at.end));
+    let starts = words.flat_map(|at| {
+        let found = markdown.get(at.clone()).unwrap_or_default();
+        found.match_indices(UNREAD).map(move |(place, _)| at.start + place)
+    });
+    let mut starts: Vec<usize> = starts.collect();
+    starts.dedup();
+    starts
+}
+
+/// The beginning of the address of a link that acts.
+const UNREAD: &str = "](attune:";
+
+/// A column of the expression in a node that begins with its braces.
+fn inside<'s>(node: Node<'s>, column: usize) -> Node<'s> {
+    let code = node.text.trim_start_matches('{').trim_start();
+    let text = code.char_indices().nth(column.saturating_sub(1)).map_or(node.text, |(at, _)| &code[at..]);
+    node.at(text)
+}
+
+/// The part that begins with `mark` at a place of a text that was read from a node; the node itself if an escape hides
+/// it.
+fn within<'s>(node: Node<'s>, read: &str, at: usize, mark: &str) -> Node<'s> {
+    // Escapes and composed characters move places; they make no marks.
+    let before = read[..at].matches(mark).count();
+    let Some((start, _)) = node.text.match_indices(mark).nth(before) else { return node };
+    let rest = &node.text[start..];
+    let line = rest.lines().next().unwrap_or_default();
+    let end = line.find("}}").map_or(mark.len(), |end| end + "}}".len());
+    node.at(&rest[..end])
+}

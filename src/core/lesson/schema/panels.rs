@@ -1,0 +1,109 @@
+//! The panels of the window, by the names that lessons and links write.
+
+use attune_engine::messages::nearest;
+
+/// Declares the panels in the order of the window: each with the title of its tab, which is its name in a lesson, and its
+/// contents in a few words.
+macro_rules! panels {
+    ($($name:ident = $title:literal, $about:literal;)*) => {
+        /// A panel of the window.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum PanelName {
+            $($name,)*
+        }
+
+        impl PanelName {
+            /// All panels, in the order of the window.
+            pub const ALL: [Self; [$($title),*].len()] = [$(Self::$name),*];
+
+            /// Returns the title of the tab, which is the name in a lesson.
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $(Self::$name => $title,)*
+                }
+            }
+
+            /// Returns the contents of the panel in a few words.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$name => $about,)*
+                }
+            }
+        }
+    };
+}
+
+panels! {
+    Notebook = "Notebook", "The lesson, cell by cell";
+    Stage = "Stage", "Every word as a point, before attention and after it";
+    Attention = "Attention", "The attention weights of each head, as a map or as lines";
+    Step = "Step", "The current step of the walk, worked through in numbers or as matrices";
+    Intervene = "Intervene", "What each head adds; switch heads off, change the temperature or the mask";
+    Meaning = "Meaning", "The words near a word, and the same word in other sentences";
+    Weights = "Weights", "Every weight of the model, with controls to change it";
+    Train = "Train", "Training step by step, and sliders that retrain the lesson's models";
+    Answers = "Answers", "What the model answers, and what it writes next";
+    Variables = "Variables", "Every tensor and variable with its numbers";
+    AllHeads = "All heads", "Every head of every layer as a small map, sorted by what the head looks at";
+    Axes = "Axes", "What the axes of the stage mean, and axes of your own";
+}
+
+/// Titles that panels had before several became one; of each panel, the one first whose place it takes.
+const FORMER: &[(&str, PanelName)] = &[
+    ("Arithmetic", PanelName::Step),
+    ("Fold", PanelName::Step),
+    ("Heads", PanelName::Intervene),
+    ("What if", PanelName::Intervene),
+    ("Neighbours", PanelName::Meaning),
+    ("Compare", PanelName::Meaning),
+    ("Training", PanelName::Train),
+    ("Retrain", PanelName::Train),
+];
+
+impl PanelName {
+    /// The notebook and the stage, which cannot be closed, so that no lesson has to open them.
+    pub const fn is_always_open(self) -> bool {
+        matches!(self, Self::Notebook | Self::Stage)
+    }
+
+    /// The panel with this title, as a lesson or a link writes it.
+    pub fn named(title: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|panel| panel.title() == title)
+    }
+
+    /// The titles of the panels that this one has replaced.
+    pub fn former_titles(self) -> Vec<&'static str> {
+        FORMER.iter().filter(|(_, panel)| *panel == self).map(|(former, _)| *former).collect()
+    }
+
+    /// The panel with this title, now or formerly.
+    pub fn now_or_formerly(title: &str) -> Option<Self> {
+        let former = || FORMER.iter().find(|(former, _)| *former == title).map(|(_, panel)| *panel);
+        Self::named(title).or_else(former)
+    }
+
+    /// The panel that is most likely meant by a title that none has.
+    pub fn nearest(title: &str) -> Option<Self> {
+        let titles = Self::ALL.map(Self::title).into_iter().chain(FORMER.iter().map(|(former, _)| *former));
+        nearest(title, titles).and_then(Self::now_or_formerly)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_former_title_leads_to_the_panel_that_has_its_content() {
+        for (former, panel) in FORMER {
+            assert_eq!(PanelName::named(former), None, "{former} is a title again");
+            assert_eq!(PanelName::now_or_formerly(former), Some(*panel));
+        }
+        for panel in PanelName::ALL {
+            assert_eq!(PanelName::now_or_formerly(panel.title()), Some(panel));
+        }
+        assert_eq!(PanelName::nearest("Weight"), Some(PanelName::Weights));
+        assert_eq!(PanelName::nearest("Arithmetics"), Some(PanelName::Step));
+        assert_eq!(PanelName::nearest("Kitchen sink"), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! The switches of a lesson: named changes of its model.
+
+use std::collections::BTreeSet;
+
+use crate::lesson::schema::model::ModelConfig;
+
+/// The switches of a lesson, and which of them are on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Switches {
+    /// In the order of the lesson's file.
+    pub list: Vec<Switch>,
+    /// Names of those that are on; none in a lesson's file.
+    pub on: BTreeSet<String>,
+    /// The model with every combination on: bit `i` of the index is switch `i`. `None` where changes do not go together.
+    pub(crate) models: Vec<Option<ModelConfig>>,
+}
+
+/// A change that a learner can make to the lesson's model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Switch {
+    pub name: String,
+    /// The change and its reason, for a tooltip; may be empty.
+    pub tip: String,
+}
+
+impl Switches {
+    /// The model with some switches on.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such switch, or if the changes do not go together.
+    pub fn model(&self, on: &BTreeSet<String>) -> Result<&ModelConfig, String> {
+        let mut bits = 0;
+        for name in on {
+            let place = self.list.iter().position(|switch| switch.name == *name);
+            bits |= 1 << place.ok_or_else(|| format!("the lesson has no switch “{name}”"))?;
+        }
+        let together =
+            || format!("“{}” cannot be combined", on.iter().map(String::as_str).collect::<Vec<_>>().join("” and “"));
+        self.models.get(bits).and_then(Option::as_ref).ok_or_else(together)
+    }
+}

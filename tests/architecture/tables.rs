@@ -1,0 +1,151 @@
+//! Tables of the documentation that are made from the lists of the code, between markers. A stale one fails;
+//! `UPDATE_SNAPSHOTS=1 cargo test --test architecture tables` writes it again.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+use attune_core::kernel::sentence_pass::interventions::INTERVENTIONS;
+use attune_core::lesson::cells::CELL_KINDS;
+use attune_core::lesson::panels::PanelName;
+use attune_engine::numerics::attention::HeadMode;
+use attune_engine::numerics::head_measures::HeadMeasure;
+use attune_engine::quantity::Quantity;
+
+/// Writes the tables again, as for the snapshots of other tests.
+const UPDATE: &str = "UPDATE_SNAPSHOTS";
+
+/// A table of a page: its header, and its rows as the code has them.
+struct Table {
+    page: &'static str,
+    /// The name of the list in the markers.
+    list: &'static str,
+    header: &'static [&'static str],
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn markers(&self) -> [String; 2] {
+        [format!("<!-- made from {}: -->", self.list), format!("<!-- end of {} -->", self.list)]
+    }
+
+    fn markdown(&self) -> String {
+        let row = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let header: Vec<String> = self.header.iter().map(|title| (*title).to_owned()).collect();
+        let line = format!("|{}\n", "---|".repeat(header.len()));
+        let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        format!("{}{line}{rows}", row(&header))
+    }
+
+    /// Puts the table between its markers in the text of a page; `None` where they are not there.
+    fn put(&self, text: &str) -> Option<String> {
+        let [begin, end] = self.markers();
+        let (before, rest) = text.split_once(&begin)?;
+        let (_, after) = rest.split_once(&end)?;
+        Some(format!("{before}{begin}\n\n{}\n{end}{after}", self.markdown()))
+    }
+}
+
+fn cells(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|cell| (*cell).to_owned()).collect()
+}
+
+fn tables() -> Vec<Table> {
+    let modes = HeadMode::<f32>::NAMED.into_iter().filter(|mode| *mode != HeadMode::Live).chain([HeadMode::Gain(1.0)]);
+    let of_head = |mode: HeadMode<f32>| {
+        let words = mode.words();
+        let option = if mode.is_of_sentence() { "" } else { "`--head`" };
+        cells(&[&format!("*{}*", words.name), &format!("{}.", words.meaning), option, "`heads`"])
+    };
+    let others = INTERVENTIONS.iter().map(|words| {
+        let option = words.option.map(|option| format!("`--{option}`")).unwrap_or_default();
+        cells(&[words.name, words.meaning, &option, &format!("`{}`", words.key)])
+    });
+    let measures = HeadMeasure::ALL.map(|measure| {
+        let words = measure.words();
+        cells(&[words.title, &format!("{}.", words.meaning), &format!("`{}`", words.formula), words.source])
+    });
+    let panels = PanelName::ALL.into_iter().filter(|panel| !panel.is_always_open());
+    let named = Quantity::ALL.iter().filter_map(|quantity| {
+        let definition = quantity.definition();
+        Some(cells(&[&format!("`{}`", definition.code?), definition.meaning]))
+    });
+    let real_models = "docs/real-models.md";
+    let teaching = "lessons/TEACHING.md";
+    vec![
+        Table {
+            page: real_models,
+            list: "INTERVENTIONS",
+            header: &["change", "what it does", "option of `attune trace`", "key in the trace"],
+            rows: modes.map(of_head).chain(others).collect(),
+        },
+        Table {
+            page: real_models,
+            list: "HeadMeasure::ALL",
+            header: &["measure", "what it measures", "equation", "source"],
+            rows: measures.into(),
+        },
+        Table {
+            page: teaching,
+            list: "PanelName::ALL",
+            header: &["panel", "shows"],
+            rows: panels.map(|panel| cells(&[&format!("*{}*", panel.title()), panel.about()])).collect(),
+        },
+        Table {
+            page: teaching,
+            list: "CELL_KINDS",
+            header: &["cell", "what it is"],
+            rows: CELL_KINDS.iter().map(|kind| cells(&[kind.name, kind.about])).collect(),
+        },
+        Table {
+            page: "docs/notebook.md",
+            list: "Quantity::ALL",
+            header: &["name", "what it has"],
+            rows: named.collect(),
+        },
+    ]
+}
+
+#[test]
+fn tables_of_the_documentation_are_those_of_the_lists() {
+    for table in tables() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(table.page);
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        let renewed = table.put(&text).unwrap_or_else(|| panic!("{} has no markers {:?}", table.page, table.markers()));
+        if env::var_os(UPDATE).is_some() {
+            fs::write(&path, renewed).expect("the page can be written");
+        } else {
+            assert!(
+                text == renewed,
+                "the table {} of {} is stale: {UPDATE}=1 cargo test --test architecture tables",
+                table.list,
+                table.page
+            );
+        }
+    }
+}
+
+#[test]
+fn every_option_and_key_of_an_intervention_is_there() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("UTF-8");
+    let (arguments, trace) = (read("src/cli/args.rs"), read("src/view/export/trace.md"));
+    for words in INTERVENTIONS {
+        let option = words.option.unwrap_or("head");
+        assert!(arguments.contains(&format!("    pub {option}: ")), "no option --{option} in src/cli/args.rs");
+        let row = trace.lines().find(|line| line.starts_with("| `interventions` |")).expect("a row of interventions");
+        assert!(row.contains(&format!("`{}`", words.key)), "the trace's page has no key {}", words.key);
+    }
+}
+
+/// The twin: a page with another word in its table is stale.
+#[test]
+fn a_stale_table_is_found() {
+    let table = Table { page: "", list: "LIST", header: &["a"], rows: vec![cells(&["x | y"])] };
+    let page = "before\n<!-- made from LIST: -->\n\n| a |\n|---|\n| x \\| y |\n\n<!-- end of LIST -->\nafter";
+    assert_eq!(table.put(page).as_deref(), Some(page));
+    assert_ne!(table.put(&page.replace('y', "z")).as_deref(), Some(&*page.replace('y', "z")));
+    assert_eq!(table.put("no markers"), None);
+}

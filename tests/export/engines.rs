@@ -46,10 +46,10 @@ impl Case {
         let (space, model) = (snapshot.space.expect("a space"), snapshot.model.expect("a model"));
         let net = Net { model: network(&model.made_of, &space), parameters: (*model.parameters).clone() };
         let sentence = &model.sentence;
-        let mut batch = Batch::default();
-        batch.input = Sequences::starting_at(0, sentence.tokens.iter().map(|token| token.word));
+        let input = Sequences::starting_at(0, sentence.tokens.iter().map(|token| token.word));
         let source = sentence.source.iter().flatten().map(|token| token.word);
-        batch.source = if sentence.source.is_some() { Sequences::starting_at(0, source) } else { Sequences::default() };
+        let source = if sentence.source.is_some() { Sequences::starting_at(0, source) } else { Sequences::default() };
+        let batch = Batch { input, source, ..Batch::default() };
         let words = sentence.chosen().iter().filter_map(|token| token.word).collect();
         Self { name: name.to_owned(), net: net.with_costs(0.0, 0.0), batch, words, hides_all: false, entry: None }
     }

@@ -4,6 +4,7 @@
 mod common;
 
 mod code;
+mod engines;
 mod files;
 mod folders;
 mod hostile;

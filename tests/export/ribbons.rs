@@ -4,6 +4,7 @@ use attune_core::kernel::command::{InterventionCommand, WeightCommand};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::panics;
 use attune_engine::quantity::Quantity;
 use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
@@ -84,6 +85,23 @@ fn check(address: &str, answer: &Value, walk: &WalkModel, step: Step) {
             let is_close = number == *expected || (number - expected).abs() <= TOLERANCE * expected.abs().max(1.0);
             assert!(is_close, "{address}: {number} in the page and {expected} in the walk");
         }
+    }
+}
+
+/// The numbers of a page within the tolerance pass, and no others.
+#[test]
+fn a_card_with_another_number_is_refused() {
+    let snapshot = Kernel::trained(lesson(APPLE)).snapshot();
+    let walk = WalkModel::of(&snapshot, Focus { query: 0, head: 0, key: None }).expect("a walk");
+    let page = |off: f32| {
+        let mut all = lines(&walk, Step::Mix);
+        all[0][0] += off;
+        serde_json::json!({ "lines": all })
+    };
+    check("the same", &page(TOLERANCE / 2.0), &walk, Step::Mix);
+    for off in [-10.0 * TOLERANCE, f32::NAN] {
+        let passes = panics::quietly(|| check("another", &page(off), &walk, Step::Mix)).is_ok();
+        assert!(!passes, "{off} more passes");
     }
 }
 

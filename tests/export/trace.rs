@@ -5,6 +5,7 @@ use attune_core::kernel::command::SentenceCommand;
 use serde_json::Value;
 
 use crate::common::lessons::{self, APPLE, SMALL, edited};
+use crate::common::numerics::is_close;
 use crate::common::top::at;
 
 type Rows = Vec<Vec<f64>>;
@@ -40,13 +41,9 @@ fn softmax(row: &[f64]) -> Vec<f64> {
     exp.into_iter().map(|e| e / sum).collect()
 }
 
+#[track_caller]
 fn assert_close(name: &str, found: &Rows, expected: &Rows) {
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        for (j, (found, expected)) in found.iter().zip(expected).enumerate() {
-            let scale = expected.abs().max(1.0);
-            assert!((found - expected).abs() <= 1e-5 * scale, "{name}[{i}, {j}]: {found}, recomputed {expected}");
-        }
-    }
+    is_close(name, &found.concat(), &expected.concat(), 1e-5).unwrap_or_else(|why| panic!("{why}"));
 }
 
 fn trace(lesson: &str, sentence: Option<&str>) -> Value {

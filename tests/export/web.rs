@@ -11,6 +11,7 @@ use attune_core::lesson::course::{self, CourseFile};
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
 use attune_engine::numerics::params::{TensorId, TensorName};
+use attune_engine::panics;
 use attune_engine::quantity::{Entry, Quantity};
 use attune_view::explain::Explanation;
 use attune_view::export::{Pictures, live_page, trace};
@@ -90,6 +91,23 @@ pub fn check(name: &str, page: &Value, snapshot: &Snapshot, tolerance: f64) {
                 (number, truth) => number == truth,
             };
             assert!(is_close, "{name}: entry {at} of {tensor} is {number:?} in the page and {truth:?} in the trace");
+        }
+    }
+}
+
+/// Each of the tolerances refuses a page that has one other number.
+#[test]
+fn a_page_with_another_number_is_refused() {
+    let snapshot = run(SMALL).snapshot();
+    let trace: Value = serde_json::from_str(&trace::trace(&snapshot).expect("a model")).expect("JSON");
+    for tolerance in [TOLERANCE, WIDE_TOLERANCE, DEEP_TOLERANCE] {
+        check("the same", &trace, &snapshot, tolerance);
+        for other in [10.0 * tolerance, f64::NAN] {
+            let mut page = trace.clone();
+            let entry = &mut page["tensors"]["output"]["rows"][0][0];
+            *entry = entry.as_f64().map(|number| number + other).into();
+            let passes = panics::quietly(|| check("another", &page, &snapshot, tolerance)).is_ok();
+            assert!(!passes, "{tolerance}: {other} more passes");
         }
     }
 }

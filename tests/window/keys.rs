@@ -29,6 +29,7 @@ use attune::app::workspace::top_bar::SENTENCE;
 use attune_core::kernel::command::{AxisCommand, SentenceCommand, TrainingCommand};
 use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::document::{Answer, DocumentCell};
+use attune_core::kernel::snapshot::ModelSnapshot;
 use attune_core::kernel::{Command, Snapshot};
 use attune_core::store::Home;
 use attune_engine::quantity::Quantity;
@@ -274,6 +275,10 @@ impl Bench {
         self.world.resource::<LatestModels>().snapshot().expect("a snapshot")
     }
 
+    fn model(&self) -> Option<&ModelSnapshot> {
+        self.snapshot().model.as_ref()
+    }
+
     fn training(&self) -> TrainingModel {
         let shown = self.world.resource::<LatestModels>().snapshot();
         TrainingModel::of(shown.expect("a kernel publishes at once"))
@@ -281,6 +286,23 @@ impl Bench {
 
     pub fn view(&mut self) -> Mut<'_, ViewState> {
         self.world.resource_mut::<ViewState>()
+    }
+
+    fn window(&self) -> &WindowState {
+        self.world.resource::<WindowState>()
+    }
+
+    /// Closes all that [`OPENS`] opens.
+    fn close_opened(&mut self) {
+        if self.world.resource::<CoursePage>().is_open {
+            self.ask(Action::Back);
+        }
+        self.ask(Action::CloseMap);
+        let mut state = self.state();
+        state.files = Default::default();
+        (state.hand_in, state.picture, state.is_sharing) = (None, None, false);
+        self.world.resource_mut::<WorkspaceState>().0.checkpoints = None;
+        self.leave_field();
     }
 
     fn preferences(&self) -> Preferences {
@@ -335,6 +357,10 @@ impl Bench {
 
     fn place(&self, id: &str) -> Option<usize> {
         self.ids().iter().position(|other| other == id)
+    }
+
+    fn are_neighbours(&self, first: &str, second: &str) -> bool {
+        self.place(first).map(|at| at + 1) == self.place(second)
     }
 
     fn cell(&self, id: &str) -> &DocumentCell {
@@ -412,6 +438,9 @@ fn the_keys_of_a_model_lead_through_its_layers() {
 
 fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn Fn(&mut Bench)) {
     let said = format!("{action:?}, key {which}");
+    if check_row(bench, action, act) {
+        return;
+    }
     let card = Quantity::Weight.of_head(0, [1, 0]);
     let first = "the seal sank while a duck swam";
     let later = "the seal sank";
@@ -498,51 +527,22 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             assert_eq!(bench.focused(), Some(keys::sentence_field(SENTENCE)), "{said}");
             bench.leave_field();
         }
-        WindowAction::Compare => {
-            let is_compared =
-                |bench: &Bench| bench.snapshot().model.as_ref().is_some_and(|model| model.second.is_some());
+        WindowAction::Compare | WindowAction::Senses => {
+            let (is_shown, field): (IsOn, _) = if action == WindowAction::Compare {
+                (|bench| bench.model().is_some_and(|model| model.second.is_some()), SECOND_SENTENCE)
+            } else {
+                (|bench| bench.model().is_some_and(|model| model.senses.is_on), SENSE_WORD)
+            };
             act(bench);
-            bench.until(&said, is_compared);
+            bench.until(&said, is_shown);
             bench.rest();
             assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
-            assert_eq!(bench.focused(), Some(keys::sentence_field(SECOND_SENTENCE)), "{said}");
+            assert_eq!(bench.focused(), Some(keys::sentence_field(field)), "{said}");
             bench.leave_field();
             act(bench);
-            bench.until(&said, |bench| !is_compared(bench));
+            bench.until(&said, |bench| !is_shown(bench));
             assert_eq!(bench.focused(), None);
             bench.show_panel(0);
-        }
-        WindowAction::Senses => {
-            let are_shown = |bench: &Bench| bench.snapshot().model.as_ref().is_some_and(|model| model.senses.is_on);
-            act(bench);
-            bench.until(&said, are_shown);
-            bench.rest();
-            assert!(bench.fronts().contains(&"Meaning".to_owned()), "{said}: {:?}", bench.fronts());
-            assert_eq!(bench.focused(), Some(keys::sentence_field(SENSE_WORD)), "{said}");
-            bench.leave_field();
-            act(bench);
-            bench.until(&said, |bench| !are_shown(bench));
-            assert_eq!(bench.focused(), None);
-            bench.show_panel(0);
-        }
-        WindowAction::Glossary => {
-            assert!(!bench.is_visible("Glossary"));
-            act(bench);
-            assert!(bench.is_visible("Glossary"), "{said}");
-            act(bench);
-            assert!(!bench.is_visible("Glossary"), "{said}");
-        }
-        WindowAction::CloseGlossary => {
-            bench.ask(WindowAction::Glossary);
-            assert!(bench.is_visible("Glossary"));
-            act(bench);
-            assert!(!bench.is_visible("Glossary"), "{said}");
-        }
-        WindowAction::ReadAdded => {
-            act(bench);
-            assert!(bench.view().selection.reading.is_added, "{said}");
-            act(bench);
-            assert!(!bench.view().selection.reading.is_added, "{said}");
         }
         // Without a sink there is none to hide; hidden ones come back.
         WindowAction::HideSinks => {
@@ -591,12 +591,6 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             assert!(bench.fronts().contains(&PANELS[1].to_owned()), "{said}: the stage stays");
         }
-        WindowAction::Present => {
-            act(bench);
-            assert!(bench.state().presentation.is_some(), "{said}");
-            act(bench);
-            assert!(bench.state().presentation.is_none(), "{said}");
-        }
         WindowAction::NextSlide | WindowAction::PreviousSlide | WindowAction::EndPresentation => {
             let at = |bench: &mut Bench| {
                 bench.state().presentation.as_ref().map(|talk| (talk.at().0.to_owned(), talk.at().1))
@@ -617,12 +611,6 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.ask(WindowAction::EndPresentation);
             bench.rest();
         }
-        WindowAction::Beside | WindowAction::NewLesson | WindowAction::CopyLesson => {
-            act(bench);
-            assert!(bench.state().files.is_open(), "{said}");
-            bench.state().files = Default::default();
-            bench.leave_field();
-        }
         WindowAction::BesideOwn => {
             act(bench);
             assert!(bench.world.contains_resource::<OtherModel>(), "{said}");
@@ -634,18 +622,6 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             act(bench);
             let is_beside = bench.world.contains_resource::<OtherModel>();
             assert!(!is_beside && bench.world.resource::<LatestModels>().beside.is_none(), "{said}");
-        }
-        WindowAction::Course => {
-            act(bench);
-            assert!(bench.world.resource::<CoursePage>().is_open, "{said}");
-            bench.ask(Action::Back);
-            bench.leave_field();
-        }
-        WindowAction::Browse => {
-            act(bench);
-            assert!(bench.state().files.is_open(), "{said}");
-            bench.state().files = Default::default();
-            bench.leave_field();
         }
         WindowAction::Theme => {
             let before = bench.preferences().theme;
@@ -666,55 +642,75 @@ fn check_window(bench: &mut Bench, action: WindowAction, which: usize, act: &dyn
             bench.view().preferences.zoom = 1.0;
             bench.rest();
         }
-        WindowAction::KeySheet => {
-            act(bench);
-            assert!(bench.state().is_key_sheet_open && bench.is_visible("Keys and mouse"), "{said}");
-            act(bench);
-            assert!(!bench.state().is_key_sheet_open && !bench.is_visible("Keys and mouse"), "{said}");
-        }
-        WindowAction::CloseKeySheet => {
-            bench.ask(WindowAction::KeySheet);
-            assert!(bench.state().is_key_sheet_open);
-            act(bench);
-            assert!(!bench.state().is_key_sheet_open, "{said}");
-        }
-        WindowAction::HandIn => {
-            act(bench);
-            assert!(bench.state().hand_in.is_some() && bench.is_visible("Hand in"), "{said}");
-            bench.state().hand_in = None;
-            bench.leave_field();
-        }
-        WindowAction::Share => {
-            act(bench);
-            assert!(bench.state().is_sharing && bench.is_visible("Share"), "{said}");
-            bench.state().is_sharing = false;
-        }
-        WindowAction::Picture => {
-            act(bench);
-            assert!(bench.state().picture.is_some(), "{said}");
-            bench.state().picture = None;
-        }
-        WindowAction::Record => {
-            act(bench);
-            assert!(bench.state().files.is_open(), "{said}");
-            bench.state().files = Default::default();
-        }
-        WindowAction::Checkpoints => {
-            act(bench);
-            assert!(bench.world.resource::<WorkspaceState>().0.checkpoints.is_some(), "{said}");
-            bench.world.resource_mut::<WorkspaceState>().0.checkpoints = None;
-        }
         WindowAction::ResetLesson => {
             act(bench);
             bench.until(&said, |bench| bench.world.resource::<Session>().model.is_reset);
             bench.until("a model", |bench| bench.training().stage == TrainingStage::Finished);
         }
-        WindowAction::Map => {
-            act(bench);
-            assert!(!matches!(bench.state().map, StillState::None), "{said}");
-            bench.ask(Action::CloseMap);
-        }
+        _ => unreachable!("{said}: it is no row of a table, and nothing checks it here"),
     }
+}
+
+/// Whether something is open or on.
+type IsOn = fn(&Bench) -> bool;
+
+const GLOSSARY: IsOn = |bench| bench.is_visible("Glossary");
+const KEY_SHEET: IsOn = |bench| bench.window().is_key_sheet_open && bench.is_visible("Keys and mouse");
+const FILES: IsOn = |bench| bench.window().files.is_open();
+
+/// Actions that turn something on, and off again.
+const TOGGLES: &[(WindowAction, IsOn)] = &[
+    (WindowAction::Glossary, GLOSSARY),
+    (WindowAction::KeySheet, KEY_SHEET),
+    (WindowAction::ReadAdded, |bench| bench.world.resource::<ViewState>().selection.reading.is_added),
+    (WindowAction::Present, |bench| bench.window().presentation.is_some()),
+];
+
+/// Actions that close what another opens.
+const CLOSES: &[(WindowAction, WindowAction, IsOn)] = &[
+    (WindowAction::CloseGlossary, WindowAction::Glossary, GLOSSARY),
+    (WindowAction::CloseKeySheet, WindowAction::KeySheet, KEY_SHEET),
+];
+
+/// Actions that open something, which [`Bench::close_opened`] closes.
+const OPENS: &[(WindowAction, IsOn)] = &[
+    (WindowAction::Beside, FILES),
+    (WindowAction::NewLesson, FILES),
+    (WindowAction::CopyLesson, FILES),
+    (WindowAction::Browse, FILES),
+    (WindowAction::Record, FILES),
+    (WindowAction::Course, |bench| bench.world.resource::<CoursePage>().is_open),
+    (WindowAction::HandIn, |bench| bench.window().hand_in.is_some() && bench.is_visible("Hand in")),
+    (WindowAction::Share, |bench| bench.window().is_sharing && bench.is_visible("Share")),
+    (WindowAction::Picture, |bench| bench.window().picture.is_some()),
+    (WindowAction::Checkpoints, |bench| bench.world.resource::<WorkspaceState>().0.checkpoints.is_some()),
+    (WindowAction::Map, |bench| !matches!(bench.window().map, StillState::None)),
+];
+
+/// Checks an action that is a row of a table; `false` of any other.
+fn check_row(bench: &mut Bench, action: WindowAction, act: &dyn Fn(&mut Bench)) -> bool {
+    let expect = |bench: &Bench, is_on: IsOn, expected| assert_eq!(is_on(bench), expected, "{action:?}");
+    if let Some((_, is_on)) = TOGGLES.iter().find(|(of, _)| *of == action) {
+        expect(bench, *is_on, false);
+        act(bench);
+        expect(bench, *is_on, true);
+        act(bench);
+        expect(bench, *is_on, false);
+    } else if let Some((_, opener, is_on)) = CLOSES.iter().find(|(of, ..)| *of == action) {
+        bench.ask(*opener);
+        expect(bench, *is_on, true);
+        act(bench);
+        expect(bench, *is_on, false);
+    } else if let Some((_, is_open)) = OPENS.iter().find(|(of, ..)| *of == action) {
+        expect(bench, *is_open, false);
+        act(bench);
+        expect(bench, *is_open, true);
+        bench.close_opened();
+        expect(bench, *is_open, false);
+    } else {
+        return false;
+    }
+    true
 }
 
 #[test]
@@ -929,12 +925,33 @@ fn every_key_of_the_notebook_does_what_its_row_says() {
     }
 }
 
+/// Actions of a cell that is selected, by its keys where they are letters, and what then holds.
+const OF_CELLS: &[(NotebookAction, bool, &str, IsOn)] = &[
+    (NotebookAction::Delete, true, "turn", |bench| bench.place("turn").is_none()),
+    (NotebookAction::MakeText, true, "double", |bench| bench.cell("double").is_text()),
+    (NotebookAction::MakeCode, true, "intro", |bench| bench.cell("intro").is_code()),
+    (NotebookAction::MoveUp, false, "turn", |bench| bench.are_neighbours("turn", "double")),
+    (NotebookAction::MoveDown, false, "turn", |bench| bench.are_neighbours("uses", "turn")),
+    (NotebookAction::Merge, true, "uses", |bench| bench.place("reads").is_none()),
+    (NotebookAction::Fold, true, "double", |bench| bench.cell("double").is_folded),
+    (NotebookAction::Hint, false, "middle", |bench| bench.cell("middle").attempts().hints == 1),
+    (NotebookAction::Solution, false, "middle", |bench| bench.cell("middle").attempts().is_revealed),
+];
+
 fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
     use NotebookAction as Do;
     let said = format!("{action:?}, key {which}");
     let bench = &mut Bench::open("keys-notebook");
+    if let Some((_, by_keys, cell, is_done)) = OF_CELLS.iter().find(|(of, ..)| *of == action) {
+        if *by_keys {
+            bench.select_by_keys(cell)
+        } else {
+            bench.select(cell)
+        }
+        bench.press(key);
+        return bench.until(&said, is_done);
+    }
     let is_writing = |bench: &Bench| bench.ctx.text_edit_focused();
-    let pair = |bench: &Bench, first: &str, second: &str| bench.place(first).map(|at| at + 1) == bench.place(second);
     let own = |bench: &Bench| bench.ids().iter().position(|id| id.starts_with("own"));
     match action {
         Do::Write => {
@@ -999,11 +1016,6 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
             bench.until(&said, |bench| own(bench) == Some(at + usize::from(action == Do::InsertBelow)));
             assert!(!is_writing(bench));
         }
-        Do::Delete => {
-            bench.select_by_keys("turn");
-            bench.press(key);
-            bench.until(&said, |bench| bench.place("turn").is_none());
-        }
         Do::UndoDelete => {
             bench.select_by_keys("turn");
             bench.press(NotebookAction::Delete.row().keys[0]);
@@ -1011,42 +1023,12 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
             bench.press(key);
             bench.until(&said, |bench| bench.place("turn").is_some());
         }
-        Do::MakeText => {
-            bench.select_by_keys("double");
-            bench.press(key);
-            bench.until(&said, |bench| bench.cell("double").is_text());
-        }
-        Do::MakeCode => {
-            bench.select_by_keys("intro");
-            bench.press(key);
-            bench.until(&said, |bench| bench.cell("intro").is_code());
-        }
-        Do::MoveUp => {
-            bench.select("turn");
-            bench.press(key);
-            bench.until(&said, |bench| pair(bench, "turn", "double"));
-        }
-        Do::MoveDown => {
-            bench.select("turn");
-            bench.press(key);
-            bench.until(&said, |bench| pair(bench, "uses", "turn"));
-        }
         Do::Split => {
             bench.select("double");
             bench.press(NotebookAction::Write.row().keys[0]);
             let count = bench.ids().len();
             bench.press(key);
             bench.until(&said, |bench| bench.ids().len() == count + 1);
-        }
-        Do::Merge => {
-            bench.select_by_keys("uses");
-            bench.press(key);
-            bench.until(&said, |bench| bench.place("reads").is_none());
-        }
-        Do::Fold => {
-            bench.select_by_keys("double");
-            bench.press(key);
-            bench.until(&said, |bench| bench.cell("double").is_folded);
         }
         Do::Interrupt => {
             bench.press(key);
@@ -1075,24 +1057,12 @@ fn check_notebook(action: NotebookAction, which: usize, key: Shortcut) {
             let to = if which == 0 { 1.0 - step } else { 1.0 + step };
             bench.until(&said, |bench| bench.cell("turn").answer == Answer::Slider(to));
         }
-        Do::Hint => {
-            bench.select("middle");
-            bench.press(key);
-            bench.until(&said, |bench| bench.cell("middle").attempts().hints == 1);
-        }
-        Do::Solution => {
-            bench.select("middle");
-            bench.press(key);
-            bench.until(&said, |bench| bench.cell("middle").attempts().is_revealed);
-        }
         Do::Functions => {
             bench.press(key);
             assert!(bench.is_visible("Functions"), "{said}");
             assert_eq!(bench.focused(), Some(keys::function_search()), "{said}");
         }
-        Do::RunAbove | Do::ClearOutputs | Do::AutoRun | Do::Reset => {
-            unreachable!("{said}: an action of a cell's menu that has a key is to be checked here")
-        }
+        _ => unreachable!("{said}: it is no row of the table, and nothing checks it here"),
     }
 }
 

@@ -18,6 +18,7 @@ use attune_view::view_model::slides::SlidesModel;
 use attune_view::view_model::training::{TrainingModel, TrainingStage};
 use bevy::prelude::World;
 
+use crate::common::lessons::edited;
 use crate::{ask, copy_of, frame, home, open, say, send, sentence, until};
 
 fn snapshot(world: &World) -> Arc<Snapshot> {
@@ -106,7 +107,7 @@ fn a_talk_reveals_slide_by_slide_and_leaves_everything_as_it_was() {
 
     // A lesson that is saved meanwhile waits for the end of the talk.
     let text = fs::read_to_string(&own).expect("the lesson");
-    fs::write(&own, text.replacen("Sinking and swimming", "Swimming", 1)).expect("it is saved");
+    fs::write(&own, edited(&text, &[("Sinking and swimming", "Swimming")])).expect("it is saved");
     std::thread::sleep(Duration::from_millis(900));
     frame(&mut world);
     assert_eq!(snapshot(&world).lesson.title, "Sinking and swimming");

@@ -10,6 +10,7 @@ use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use bevy::prelude::World;
 
+use crate::common::lessons::edited;
 use crate::{frame, home, lesson_in, open, say, send, sentence, until};
 
 fn title(world: &World) -> String {
@@ -36,7 +37,7 @@ fn a_saved_lesson_is_read_again_with_the_learners_work_kept_and_a_broken_one_say
     let with_own = cells(&world);
     assert_eq!(with_own.len(), first.len() + 1);
 
-    fs::write(&own, text.replacen("Sinking and swimming", "Swimming", 1)).expect("it is saved");
+    fs::write(&own, edited(&text, &[("Sinking and swimming", "Swimming")])).expect("it is saved");
     until(&mut world, "the new title", |world| title(world) == "Swimming" && sentence(world).is_some());
     assert_eq!(cells(&world), with_own);
     assert_eq!(sentence(&world).as_deref(), Some("the seal sank"));
@@ -63,7 +64,7 @@ fn each_reload_says_what_it_changed_and_not_what_those_before_it_did() {
     send(&world, Command::Notebook(NotebookCommand::Cell("intro".into(), edit)));
     let report = |world: &World| world.resource::<Session>().model.report.clone();
     let saves = |world: &mut World, title: &str, cell: &str| {
-        let text = text.replacen("Sinking and swimming", title, 1).replacen("\"intro\"", cell, 1);
+        let text = edited(&text, &[("Sinking and swimming", title), ("\"intro\"", cell)]);
         fs::write(&own, text).expect("it is saved");
         until(world, title, |world| self::title(world) == title && sentence(world).is_some());
         frame(world);

@@ -24,6 +24,7 @@ use bevy::math::Vec2;
 use bevy::prelude::*;
 
 use crate::common::folder::Folder;
+use crate::common::lessons::edited;
 use crate::common::models::fixture;
 use crate::{ask, frame, home, lesson_in, open, say, send, sentence, until};
 
@@ -113,7 +114,7 @@ fn a_work_has_the_mark_of_the_text_that_was_read_whatever_is_in_the_file_since()
     let mark = LessonMark::of("small", "Sinking and swimming", &text);
 
     // A teacher saves a typo, and the last good text stays open.
-    fs::write(&lesson, text.replacen("seed:", "sede:", 1)).expect("a typo");
+    fs::write(&lesson, edited(&text, &[("seed:", "sede:")])).expect("a typo");
     assert_eq!(marked(&mut world), mark);
     until(&mut world, "the issue", |world| !world.resource::<LessonIssues>().0.is_empty());
     assert_eq!(marked(&mut world), mark);
@@ -219,8 +220,8 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
     let bad = file.with_file_name("bad.attune");
     for (text, why) in [
         (text[..text.len() / 2].to_owned(), "it is incomplete"),
-        (text.replacen("\"attune\": 2", "\"attune\": 99", 1), "it has format version 99"),
-        (text.replacen("\"id\": \"", "\"id\": \"../", 1), "neither in the same folder nor in the course"),
+        (edited(&text, &[("\"attune\": 2", "\"attune\": 99")]), "it has format version 99"),
+        (edited(&text, &[("\"id\": \"", "\"id\": \"../")]), "neither in the same folder nor in the course"),
     ] {
         fs::write(&bad, text).expect("a file");
         open_file(&mut world, &bad);
@@ -229,7 +230,7 @@ fn another_text_of_the_lesson_is_said_and_bad_files_open_nothing() {
         assert_eq!(sentence(&world), first, "the lesson stays open");
         world.resource_mut::<CoursePage>().close();
     }
-    fs::write(&lesson, fs::read_to_string(&lesson).expect("it").replacen("title: \"", "title: \"Another: ", 1))
+    fs::write(&lesson, edited(&fs::read_to_string(&lesson).expect("it"), &[("title: \"", "title: \"Another: ")]))
         .expect("it");
     let said: WorkFile = WorkFile::parse(&text).expect("a state");
     fs::write(&file, WorkFile { name: Some("Ada".to_owned()), ..said }.text()).expect("a file");

@@ -15,6 +15,7 @@ use attune::app::{AppFault, PictureOptions, StageView, capture, draw, picture_ap
 use attune_core::kernel::worker::Worker;
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_engine::numerics::Matrix;
+use attune_engine::panics;
 use attune_engine::vectors::{Format, Table, write};
 use attune_view::explain::walk::Step;
 use attune_view::view_model::stage::StageModel;
@@ -88,7 +89,17 @@ fn a_point_is_where_its_projection_says() {
         let options = PictureOptions { time, size: SIZE, dark, ..PictureOptions::of(snapshot.clone()) };
         let Some(picture) = picture(&options, &out) else { return };
         assert_eq!(picture.dimensions(), SIZE);
-        check_tokens(&picture, &model, time, Palette::of(dark));
+        let palette = Palette::of(dark);
+        check_tokens(&picture, &model, time, palette);
+        // A picture of the other end is refused, and so is one of other colours.
+        let mut inverted = picture.clone();
+        inverted.iter_mut().for_each(|channel| *channel = u8::MAX - *channel);
+        for (picture, time) in [(&picture, 1.0 - time), (&inverted, time)] {
+            assert!(
+                panics::quietly(|| check_tokens(picture, &model, time, palette)).is_err(),
+                "another picture passes"
+            );
+        }
     }
     std::fs::remove_dir_all(folder).expect("the temporary folder goes");
 }

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use super::commands::edits;
+use super::generator::edits;
 use super::states::Work;
 use super::{Attack, Outcome, attack};
 use crate::common::folder::Folder;

@@ -12,6 +12,7 @@ mod arguments;
 mod cells;
 mod commands;
 mod exports;
+mod generator;
 mod kills;
 mod large_vectors;
 mod lessons;

@@ -22,23 +22,39 @@ use serde_json::{Map, Value, json};
 
 use super::{Attack, Outcome, at_least_a_fifth, attack, flip, hostile, lines, numbers, shares};
 use crate::common::folder::Folder;
-use crate::common::models::{adding, shape, zeros};
+use crate::common::models::{adding, fixture, shape, zeros};
 use crate::peak::{alone, taken};
 
 /// Memory over the size of the files.
 const OVER_FILES_MAX: usize = 64 << 20;
 
-/// `config.json` and `model.safetensors`.
-const FIXTURES: [(&str, &[u8]); 2] = [
-    (
-        include_str!("../../fixtures/pretrained/bert-wild/config.json"),
-        include_bytes!("../../fixtures/pretrained/bert-wild/model.safetensors"),
-    ),
-    (
-        include_str!("../../fixtures/pretrained/gpt2-wild/config.json"),
-        include_bytes!("../../fixtures/pretrained/gpt2-wild/model.safetensors"),
-    ),
-];
+/// Fixtures of every family, each with its config as transformers writes it today and, where there is one, as the hub's older
+/// files have it.
+const FIXTURES: [(&str, &[&str]); 18] = {
+    const BOTH: &[&str] = &["config.json", "config_hub.json"];
+    [
+        ("bert-wild", &["config.json"]),
+        ("gpt2-wild", &["config.json"]),
+        ("llama-wild", BOTH),
+        ("llama3-scaling", BOTH),
+        ("qwen2-wild", BOTH),
+        ("qwen3-wild", BOTH),
+        ("mistral-window", BOTH),
+        ("gemma2-wild", BOTH),
+        ("gemma3-wild", BOTH),
+        ("olmo2-wild", BOTH),
+        ("opt-wild", BOTH),
+        ("phi3-wild", BOTH),
+        ("neox-wild", BOTH),
+        ("neo-wild", BOTH),
+        ("phi-wild", BOTH),
+        ("roberta-wild", BOTH),
+        ("modernbert-wild", BOTH),
+        ("distilbert-wild", BOTH),
+    ]
+};
+
+const WEIGHTS: &str = "model.safetensors";
 
 /// The bytes that say how long a header is.
 const LENGTH_BYTES: usize = 8;
@@ -46,8 +62,14 @@ const LENGTH_BYTES: usize = 8;
 /// A change of a model's files.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// Another value of one field of the config, or one field more.
+    /// Another value of one field of the config, or a field more.
     Config(usize, Value),
+    /// A field of another family.
+    Add(&'static str, Value),
+    /// Another value in a field that stands within another, the first that has any.
+    Within(usize, Value),
+    /// One field of the config less.
+    Unset(usize),
     /// Another value in a field of the header's entry of one tensor.
     Entry(usize, &'static str, Value),
     /// Another name of one tensor.
@@ -72,20 +94,28 @@ enum Edit {
 
 /// A model's folder with some changes.
 struct MutatedModel {
-    fixture: usize,
+    fixture: &'static str,
+    config: &'static str,
     edits: Vec<Edit>,
+}
+
+/// The bytes of a fixture's weights; none where they lie in several files, of which no header is edited.
+fn weights_of(name: &str) -> Vec<u8> {
+    fs::read(fixture(name).join(WEIGHTS)).unwrap_or_default()
 }
 
 #[test]
 fn mutated_models_open_or_are_refused_in_words() {
-    let outcomes = attack::<MutatedModel>(500, &["opened", "refused"]);
+    let outcomes = attack::<MutatedModel>(700, &["opened", "refused"]);
     at_least_a_fifth(outcomes["opened"], &outcomes);
 }
 
 impl Attack for MutatedModel {
     fn cases() -> impl Strategy<Value = Self> {
         let edits = prop_oneof![vec(slips(), 1..4), vec(edits(), 1..4)];
-        (0..FIXTURES.len(), edits).prop_map(|(fixture, edits)| Self { fixture, edits })
+        let files = FIXTURES.iter().flat_map(|(name, configs)| configs.iter().map(|config| (*name, *config)));
+        let files = select(files.collect::<Vec<_>>());
+        (files, edits).prop_map(|((fixture, config), edits)| Self { fixture, config, edits })
     }
 
     fn run(&self) -> Outcome {
@@ -94,7 +124,7 @@ impl Attack for MutatedModel {
         match load(&folder.0, &mut |_| true) {
             Ok(model) => {
                 let engine = model.model();
-                let sentence = Sequences::one(&[0]);
+                let sentence = Sequences::one(&vec![0; model.config.positions().min(3)]);
                 let run = Activations::of(&engine, &model.parameters, &sentence, None, &Interventions::default());
                 let logits = engine.logits_of(&model.parameters, &run.output);
                 if logits.cols() == model.config.vocabulary {
@@ -109,15 +139,14 @@ impl Attack for MutatedModel {
 
     /// The files lie in memory here until they are written.
     fn bytes_max(&self) -> usize {
-        let (config, weights) = FIXTURES[self.fixture];
         let grown: usize = self.edits.iter().map(|edit| if let Edit::Grow(bytes) = edit { *bytes } else { 0 }).sum();
-        OVER_FILES_MAX + config.len() + weights.len() + grown
+        OVER_FILES_MAX + weights_of(self.fixture).len() + grown
     }
 }
 
 impl Debug for MutatedModel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "fixture {}{}", self.fixture, lines(&self.edits))
+        write!(f, "{}, {}{}", self.fixture, self.config, lines(&self.edits))
     }
 }
 
@@ -129,28 +158,46 @@ pub(super) fn refused(said: &str, chars_max: usize) -> Outcome {
 
 impl MutatedModel {
     fn write(&self, folder: &Path) -> io::Result<()> {
-        let (config, weights) = FIXTURES[self.fixture];
+        fs::write(folder.join("config.json"), self.config()?)?;
+        let weights = &weights_of(self.fixture);
+        if weights.is_empty() {
+            for file in fs::read_dir(fixture(self.fixture))?.flatten() {
+                if file.file_name().to_string_lossy().starts_with("model") {
+                    fs::copy(file.path(), folder.join(file.file_name()))?;
+                }
+            }
+            return Ok(());
+        }
         let index = self.edits.iter().find_map(|edit| if let Edit::Index(file) = edit { Some(file) } else { None });
         if let Some(file) = index {
             let tensors = header(weights).0.into_iter().filter(|(name, _)| name != "__metadata__");
             let places: Map<String, Value> = tensors.map(|(name, _)| (name, json!(file))).collect();
             fs::write(folder.join("model.safetensors.index.json"), json!({ "weight_map": places }).to_string())?;
         }
-        let name = if index.is_some() { "model-1.safetensors" } else { "model.safetensors" };
-        fs::write(folder.join(name), self.weights(weights))?;
-        fs::write(folder.join("config.json"), self.config(config))
+        let name = if index.is_some() { "model-1.safetensors" } else { WEIGHTS };
+        fs::write(folder.join(name), self.weights(weights))
     }
 
-    fn config(&self, text: &str) -> String {
-        let mut fields: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
+    fn config(&self) -> io::Result<String> {
+        let config = fs::read(fixture(self.fixture).join(self.config))?;
+        let mut fields: Map<String, Value> = serde_json::from_slice(&config).unwrap_or_default();
         for edit in &self.edits {
-            if let Edit::Config(field, value) = edit {
-                let at = field % (fields.len() + 1);
-                let name = fields.keys().nth(at).cloned().unwrap_or_else(|| "position_embedding_type".to_owned());
-                fields.insert(name, value.clone());
+            let name = |field: usize| fields.keys().nth(field % fields.len().max(1)).cloned().unwrap_or_default();
+            match edit {
+                Edit::Config(field, value) => drop(fields.insert(name(*field), value.clone())),
+                Edit::Add(name, value) => drop(fields.insert((*name).to_owned(), value.clone())),
+                Edit::Unset(field) => drop(fields.remove(&name(*field))),
+                Edit::Within(field, value) => {
+                    let inner = fields.values_mut().find_map(|value| value.as_object_mut().filter(|it| !it.is_empty()));
+                    if let Some(inner) = inner {
+                        let name = inner.keys().nth(field % inner.len()).cloned().unwrap_or_default();
+                        inner.insert(name, value.clone());
+                    }
+                }
+                _ => {}
             }
         }
-        Value::Object(fields).to_string()
+        Ok(Value::Object(fields).to_string())
     }
 
     fn weights(&self, bytes: &[u8]) -> Vec<u8> {
@@ -229,6 +276,9 @@ fn edits() -> impl Strategy<Value = Edit> {
     ];
     prop_oneof![
         4 => (0..40_usize, values()).prop_map(|(field, value)| Edit::Config(field, value)),
+        2 => (select(KEYS), values()).prop_map(|(name, value)| Edit::Add(name, value)),
+        2 => (0..6_usize, values()).prop_map(|(field, value)| Edit::Within(field, value)),
+        2 => (0..40_usize).prop_map(Edit::Unset),
         5 => (tensor(), entry).prop_map(|(tensor, (field, value))| Edit::Entry(tensor, field, value)),
         1 => (tensor(), hostile(&[1, 30, 3000])).prop_map(|(tensor, name)| Edit::Rename(tensor, name)),
         1 => tensor().prop_map(Edit::Remove),
@@ -255,9 +305,41 @@ fn shapes() -> impl Strategy<Value = Value> {
     rank.prop_flat_map(|rank| vec(sizes(), rank)).prop_map(|shape| json!(shape))
 }
 
+/// Fields that not every family has.
+const KEYS: &[&str] = &[
+    "num_key_value_heads",
+    "head_dim",
+    "sliding_window",
+    "layer_types",
+    "rope_parameters",
+    "rope_scaling",
+    "rope_theta",
+    "attention_bias",
+    "mlp_bias",
+    "tie_word_embeddings",
+    "partial_rotary_factor",
+    "position_embedding_type",
+    "query_pre_attn_scalar",
+    "pad_token_id",
+    "use_sliding_window",
+    "local_attention",
+    "num_experts",
+];
+
 fn values() -> impl Strategy<Value = Value> {
-    const WORDS: &[&str] = &["gelu", "relu", "gelu_pytorch_tanh", "bert", "gpt2", "distilbert"];
+    const WORDS: &[&str] = &["gelu", "relu", "gelu_pytorch_tanh", "bert", "gpt2", "distilbert", "sliding_attention"];
+    let lists = vec![
+        json!([]),
+        json!({}),
+        json!([1, "x"]),
+        json!(["full_attention", "sliding_attention"]),
+        json!({ "rope_type": "linear", "factor": 2 }),
+        json!({ "rope_type": "yarn" }),
+        json!({ "full_attention": {}, "sliding_attention": { "rope_theta": 7 } }),
+        json!([[["global", "local"], 2]]),
+    ];
     prop_oneof![
+        select(lists),
         Just(Value::Null),
         any::<bool>().prop_map(|is| json!(is)),
         numbers().prop_map(|number| json!(number)),
@@ -376,7 +458,7 @@ impl Shards {
             places.insert(format!("{number} 0"), json!(name));
         }
         fs::write(folder.join("model.safetensors.index.json"), json!({ "weight_map": places }).to_string())?;
-        fs::write(folder.join("config.json"), FIXTURES[0].0)
+        fs::copy(fixture("bert-wild").join("config.json"), folder.join("config.json")).map(drop)
     }
 }
 

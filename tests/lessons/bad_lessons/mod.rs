@@ -7,7 +7,7 @@ use attune_core::lesson::limits::ISSUES_MAX;
 use attune_core::lesson::parse;
 
 use crate::common::lessons::{NOTEBOOK, edited, issues};
-use crate::common::snapshots::assert_catalogue;
+use crate::common::snapshots::{assert_catalogue, written_out};
 
 /// A small lesson without issues; each case changes one piece of it.
 const GOOD: &str = r##"// One word, two meanings.
@@ -77,21 +77,6 @@ fn base(name: &str) -> String {
         "translation" => include_str!("../../fixtures/forms/translation.ron").to_owned(),
         other => panic!("there is no lesson {other}"),
     }
-}
-
-/// A line of the catalogue as it is meant: `⏎` ends a line, and `3×⟨ab⟩` is `ababab`.
-fn written_out(line: &str) -> String {
-    let (mut text, mut rest) = (String::new(), line);
-    while let Some((before, (repeated, after))) =
-        rest.split_once("×⟨").and_then(|(before, after)| Some((before, after.split_once('⟩')?)))
-    {
-        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let (before, count) = before.split_at(before.len() - digits);
-        text += before;
-        text += &repeated.repeat(count.parse().expect("a count"));
-        rest = after;
-    }
-    (text + rest).replace('⏎', "\n")
 }
 
 /// The lesson of a case: the base of its heading with all changes, each of a piece that stands in it once.

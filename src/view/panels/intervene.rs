@@ -12,7 +12,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         items.push(Item::text("Nothing is changed."));
     }
     let divided = if model.scale.now { format!(" and by √{}", model.key_width) } else { String::new() };
-    items.push(Item::text(format!("Scores are divided by the temperature, {}{divided}.", model.temperature.now)));
+    items.push(Item::text(format!("Scores are divided by the temperature ({}){divided}.", model.temperature.now)));
     items.push(Item::Table(heads(&model)));
     items.push(Item::Grids(Grids {
         grids: vec![mask(&model)],

@@ -96,7 +96,7 @@ pub struct Fold {
     pub content: FoldContent,
 }
 
-/// What stands under a line that is open.
+/// Content under a line that is open.
 #[derive(Clone, Debug)]
 pub enum FoldContent {
     Numbers(Numbers),
@@ -128,7 +128,7 @@ impl Numbers {
 #[derive(Clone, Debug)]
 pub struct Grids {
     pub grids: Vec<Grid>,
-    /// What the colours, the rows and the columns mean, in a sentence.
+    /// A sentence on the meaning of the colours, the rows and the columns.
     pub legend: String,
 }
 
@@ -203,7 +203,7 @@ pub struct Bars {
     pub entries: Vec<Entry>,
 }
 
-/// What a viewer has chosen, beside the snapshot; in an export, nothing.
+/// The choices of a viewer, beside the snapshot; in an export, none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
     /// How attention is read.

@@ -114,7 +114,7 @@ impl TensorModel {
         Some(self.difference.as_ref()?.rows(self.id, row..row + 1))
     }
 
-    /// What a map shows of an entry: its value, or, where it is compared with another, the difference.
+    /// Reads an entry as a map shows it: its value, or, where it is compared with another, the difference.
     pub fn shown_value(&self, row: usize, col: usize) -> f32 {
         let shown = self.difference.as_ref().unwrap_or(&self.live);
         shown.entry(self.id, row, col).expect(ENTRY)

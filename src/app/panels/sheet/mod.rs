@@ -38,7 +38,7 @@ struct Made {
     sheet: Arc<Sheet>,
 }
 
-/// What is kept of a sheet from frame to frame.
+/// State of a sheet that lasts from frame to frame.
 #[derive(Default)]
 pub struct SheetUiState {
     /// The line that is open, by its name.
@@ -62,7 +62,7 @@ impl SheetPanel {
     }
 }
 
-/// What the viewer has chosen that sheets follow.
+/// Returns the choices of the viewer that sheets follow.
 fn chosen(view: &PanelView) -> Chosen {
     Chosen { reading: view.selection.reading, pieces: view.highlight.pieces, ..Chosen::default() }
 }

@@ -195,7 +195,11 @@ impl Drawing {
         let ramp = Ramp::of(scale);
         let from = if ramp.is_signed { -1.0 } else { 0.0 };
         let (y, ink) = (self.y, colour("ink-soft"));
-        let ends = [if from < 0.0 { "−largest" } else { "0" }, if from < 0.0 { "largest" } else { "full" }];
+        let ends = match scale {
+            Scale::Signed { .. } => ["−largest", "largest"],
+            Scale::Share { full: 1.0, .. } => ["0", "1"],
+            Scale::Share { .. } => ["0", "largest"],
+        };
         let label = width(ends[0], FONT_SIZE) + GAP / 2.0;
         let _ = write!(
             self.body,
@@ -307,7 +311,7 @@ fn cells(body: &mut String, grid: &Grid, [rows, cols]: [usize; 2], cell: f32) {
 /// The colours of a scale, as in the window.
 struct Ramp {
     ground: [u8; 3],
-    /// Of the largest number below 0 and above.
+    /// Colours of the largest number below 0 and of the largest above.
     ends: [[u8; 3]; 2],
     is_signed: bool,
 }

@@ -19,7 +19,7 @@ use rand::{RngExt, SeedableRng};
 const BATCH: usize = 20;
 /// Seconds after which a window that does nothing hangs, on a machine that does nothing else.
 const HANGS: f32 = 2.0;
-/// Time from the start to a picture.
+/// The time from the start to the first picture.
 const OPENING: Duration = Duration::from_secs(8);
 /// The interval between two checks of a thread.
 const LOOK: Duration = Duration::from_millis(50);

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use crate::numerics::{Matrix, Scalar};
 
-/// A measure in words.
+/// The name and the explanation of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasureWords {
     pub title: &'static str,

@@ -57,7 +57,7 @@ const BYTES_AT_A_TIME: u64 = 16 << 20;
 /// Memory of a row beside its numbers and the letters of its word, here and in the window that shows it: the places of the word
 /// in lists, the blocks that hold its letters, the entries of indexes, and its point on the stage.
 const ROW_BYTES: u64 = 384;
-/// Memory of an entry of metadata beside its letters.
+/// Memory of an entry of metadata apart from its letters.
 const ENTRY_BYTES: u64 = 40;
 /// Largest number of places of each kind that a report lists; others are only counted.
 const PLACES_MAX: usize = 8;

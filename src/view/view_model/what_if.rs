@@ -28,7 +28,8 @@ pub struct WhatIfModel {
     pub mask: Setting<Vec<bool>>,
     /// The masks that the learner's changes are made to.
     pub mask_base: MaskBase,
-    /// Layers have masks or windows of their own: a pair that is changed in the first layer is changed in all of them.
+    /// Whether the layers have different masks or windows. A pair that is changed in the first layer is changed in all
+    /// of them.
     pub layers_see_differently: bool,
     /// The removed edges.
     pub edges: Vec<Edge>,

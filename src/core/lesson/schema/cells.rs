@@ -34,7 +34,7 @@ pub enum CellKind {
         sentence: usize,
         /// Words to highlight; empty: all. The first is followed; of one listed twice, its second occurrence.
         words: Vec<String>,
-        /// 0 is static, 1 is contextual.
+        /// The time of the points, from 0 (static) to 1 (contextual).
         time: f32,
         /// How many times the points go from static to contextual when the cell is shown.
         plays: usize,

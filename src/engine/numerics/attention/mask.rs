@@ -57,7 +57,7 @@ pub enum MaskBase {
     Hidden,
 }
 
-/// `true` where a query, the row, sees a key, the column.
+/// A table that is `true` where a query (row) sees a key (column).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskTable {
     keys: usize,

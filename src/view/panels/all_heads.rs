@@ -5,7 +5,7 @@ use crate::sheet::grid::numbered;
 use crate::sheet::{Cells, Chosen, Grid, Item, Scale, Tile, Tiles};
 use crate::view_model::Models;
 use crate::view_model::attention::Reading;
-use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadSummary, measure_words};
+use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadSummary};
 
 /// Heads that are numbered as the strongest.
 const RANKED: usize = 5;
@@ -17,7 +17,7 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     if heads.heads.is_empty() {
         return Some(Vec::new());
     }
-    let words = measure_words(chosen.measure);
+    let words = chosen.measure.words();
     let mut items = vec![Item::text(format!("{}. {} ({}).", words.meaning, words.formula, words.source))];
     items.extend(chosen.reading.said().map(Item::warning));
     let strongest = heads.strongest(chosen.measure, RANKED);

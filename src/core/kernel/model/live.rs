@@ -25,7 +25,7 @@ use crate::kernel::notebook::execution::{LiveModel, Versions};
 use crate::kernel::notebook::live::{Follows, Live, LiveName, live_names};
 use crate::kernel::notebook::live_text::Spoken;
 use crate::kernel::objective::Rewriter;
-use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence};
+use crate::kernel::sentence_pass::interventions::{are_none, check_temperature, for_any_sentence, with_first_sight};
 use crate::kernel::sentence_pass::passes::Passes;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame};
 use crate::kernel::training::stop::Stopped;

@@ -71,7 +71,8 @@ fn tables() -> Vec<Table> {
     let panels = PanelName::ALL.into_iter().filter(|panel| !panel.is_always_open());
     let named = Quantity::ALL.iter().filter_map(|quantity| {
         let definition = quantity.definition();
-        Some(cells(&[&format!("`{}`", definition.code?), definition.meaning]))
+        // Where scores are said to be scaled or not, the table says nothing.
+        Some(cells(&[&format!("`{}`", definition.code?), &definition.meaning.replace(", {scored}", "")]))
     });
     let real_models = "docs/real-models.md";
     let teaching = "lessons/TEACHING.md";

@@ -1,4 +1,4 @@
-//! What a lesson's objective asks of the attention model: its examples, and the answers among which it chooses.
+//! The objective of a lesson as the attention model meets it: the examples, and the answers among which it chooses.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a model begins with: static vectors and examples, which do not depend on the model.
+//! The beginning of a model: static vectors and examples, which do not depend on the model.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a viewer may see of the model and its training.
+//! The model and its training as a viewer sees them.
 
 use std::sync::Arc;
 

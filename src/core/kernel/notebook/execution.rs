@@ -1,4 +1,4 @@
-//! What runs of cells read and leave: the model as a cell meets it, the names in its scope with their sources, the last run
+//! Runs of cells, what they read and leave: the model as a cell meets it, the names in its scope with their sources, the last run
 //! of each cell, and which cells are stale.
 //!
 //! A cell sees the cells above it, and the model; nothing below it. So there are no cycles but through the model, and

@@ -4,7 +4,7 @@ use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity, latex};
 
-use super::super::print::print;
+use super::super::print::print_with;
 use super::super::reader::EntryReader;
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, at};
 
@@ -112,6 +112,6 @@ impl EntryReader<'_> {
             over.named = LOGITS_NAMED;
         }
         let share = power("c") / total;
-        Some(Rule::new(format!("p_c = {}", print(&share)), share, Bound::default().with('c', class)))
+        Some(Rule::new(format!("p_c = {}", print_with("c", &share)), share, Bound::default().with('c', class)))
     }
 }

@@ -52,7 +52,7 @@ pub struct Worked {
     beside: Vec<Line>,
     /// The terms of the sum that the rule is, or the rule itself; the largest first.
     terms: Vec<Term>,
-    /// What one of the numbers in them is a total of.
+    /// The parts of the first total among their numbers.
     total: Option<Total>,
 }
 

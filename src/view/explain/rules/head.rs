@@ -25,7 +25,7 @@ struct Projection<'a> {
     /// Columns of the weights that are the head's, and of all heads.
     columns: Range<usize>,
     all: usize,
-    /// What it reads, and its symbol where that is not its own.
+    /// The first entry that it reads, and the symbol of that vector where it is not the entry's own.
     read: (Entry, Option<String>),
     width: usize,
 }
@@ -147,7 +147,7 @@ impl EntryReader<'_> {
         Some(Rule::new(formula, product, of_pair(query, key)))
     }
 
-    /// What divides the products of a head, in the order of the forward pass: `√d_k`, the divisor of the layer, and the
+    /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k`, the divisor of the layer, and the
     /// temperature. A bound of the scores holds before the temperature divides.
     pub fn divisors(&self, head: usize) -> Option<[Expr; 2]> {
         let parts = self.head(head)?;
@@ -385,7 +385,7 @@ impl EntryReader<'_> {
         Some(of_head.over(if is_sum { Fold::Sum } else { Fold::Concatenation }, 'h', self.heads_of(block).len()))
     }
 
-    /// What all keys add to a query through all heads of a block: before its norms, or at its output.
+    /// Builds the sum of the additions of all keys and heads of a block to a query: before its norms, or at its output.
     pub(super) fn added_by_heads(&self, block: usize, is_normed: bool) -> Option<Expr> {
         let keys = self.sentence.contributions.get(block)?.keys();
         self.over_heads(self.of_each_head(block, is_normed)?.sum('j', keys), block, is_normed)

@@ -367,10 +367,9 @@ fn cards_are_read_as_arithmetic() {
     }
 }
 
-pub const FAMILIES: [&str; 18] = [
+pub const FAMILIES: [&str; 17] = [
     "bert-wild",
     "distilbert-wild",
-    "opt-wild",
     "gpt2-wild",
     "llama-wild",
     "llama3-scaling",

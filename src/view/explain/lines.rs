@@ -52,7 +52,7 @@ pub struct Worked {
     beside: Vec<Line>,
     /// The terms of the sum that the rule is, or the rule itself; the largest first.
     terms: Vec<Term>,
-    /// What one of the numbers in them is a total of.
+    /// The parts of the first total among their numbers.
     total: Option<Total>,
 }
 
@@ -172,6 +172,15 @@ fn terms_of<'e>(expression: &'e Expr, bound: &Bound, to: &mut Vec<(&'e Expr, Bou
     }
 }
 
+/// Whether a divisor is written as more than one number.
+fn has_several(divisor: &Expr) -> bool {
+    match divisor {
+        Expr::Product(factors) => factors.iter().filter(|factor| !factor.is_neutral()).count() > 1,
+        Expr::Quotient(parts) => !parts[1].is_neutral(),
+        _ => false,
+    }
+}
+
 fn operand_of(number: &Number) -> Operand {
     Operand { label: number.label.clone(), value: number.value as f32, entry: number.entry }
 }
@@ -231,7 +240,7 @@ impl<'e> Writer<'_, 'e> {
             Expr::Quotient(parts) => {
                 self.factor(&parts[0], bound)?;
                 self.text(" / ");
-                self.bracketed(&parts[1], bound, matches!(parts[1], Expr::Product(_) | Expr::Quotient(_)))?;
+                self.bracketed(&parts[1], bound, has_several(&parts[1]))?;
             }
             Expr::Apply(function, of) => self.applied(*function, of, bound)?,
             Expr::Over(over) => self.folded(over, expression, bound)?,

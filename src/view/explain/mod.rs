@@ -3,7 +3,7 @@
 //! An [`Entry`] is any number that is shown, and an [`Explanation`] a node of a tree: the numbers in it are entries too, each
 //! explained in its turn, back to the static vectors and the weights. Nodes are made when somebody asks for them.
 //!
-//! What a quantity is stands once, in its rule ([`rules`]): an expression over other entries. From it come the formula, the
+//! Each quantity has one rule ([`rules`]): an expression over other entries. From it come the formula, the
 //! numbers in it and the way back; the engine stays the source of each number, and a rule explains it.
 //!
 //! | module | of an entry |

@@ -1,4 +1,4 @@
-//! What a rule is made of: an expression over entries, with letters for their indices and the symbols of papers.
+//! Rules: expressions over entries, with letters for their indices and the symbols of papers.
 //!
 //! A rule is data. Its formula is written by [`super::print`], its numbers by [`super::lines`], and its value is
 //! [`EntryReader::evaluate`]. Indices stay letters until they are bound, so that a live page reads the same expressions and
@@ -58,7 +58,7 @@ impl Bound {
 /// Entries of a quantity, by letters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
-    /// What the letters count from; written as the quantity, the number of its owner, and the indices.
+    /// The entry that the letters count from; written as the quantity, the number of its owner, and the indices.
     #[serde(serialize_with = "write_entry")]
     pub first: Entry,
     /// The letter of each index; `None` of one that is fixed.

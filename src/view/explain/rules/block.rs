@@ -129,7 +129,7 @@ impl EntryReader<'_> {
         Expr::Sum(terms)
     }
 
-    /// What a token's place adds to it.
+    /// Returns the entry that a token's place adds to its vector.
     fn position_of(&self, block: usize, token: usize, dim: usize) -> Option<Entry> {
         let architecture = &self.model.architecture;
         match architecture.positions {
@@ -191,7 +191,7 @@ impl EntryReader<'_> {
         Some(Rule::new(formula.join(AND), sum, Bound::default().with('i', token).with('d', dim)))
     }
 
-    /// What the attention adds behind a norm of its own.
+    /// Builds the normed sum of the heads, of a block that norms it before it is added.
     fn normed_branch(&self, block: usize, token: usize, dim: usize) -> Option<Expr> {
         let branch = self.block(block)?.branch.as_ref()?;
         let row = |letter| vector("\\Delta", "Δ", letter, branch.row(token).to_vec());

@@ -12,9 +12,8 @@ use super::super::reader::{EntryReader, HeadParts};
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at};
 use super::norm;
 
-/// Products of one rule that a norm of queries may take: of more, as of a norm over all heads of a large model, its row is not
-/// computed again.
-const NORMED_MAX: usize = 1 << 20;
+/// Products of one rule that a norm of queries may take: more, as in a large model, would take longer than a frame.
+const NORMED_MAX: usize = 1 << 16;
 
 /// One of the three projections of a head.
 struct Projection<'a> {
@@ -26,7 +25,7 @@ struct Projection<'a> {
     /// Columns of the weights that are the head's, and of all heads.
     columns: Range<usize>,
     all: usize,
-    /// What it reads, and its symbol where that is not its own.
+    /// The first entry that it reads, and the symbol of that vector where it is not the entry's own.
     read: (Entry, Option<String>),
     width: usize,
 }
@@ -93,14 +92,23 @@ impl EntryReader<'_> {
         }
         let rotary = attention.rotary?;
         let (first, second) = (dim % (rotary.width / 2), dim % (rotary.width / 2) + rotary.width / 2);
-        let (Some(x), Some(y)) = (projection.normed(first), projection.normed(second)) else {
-            return Some(Rule::given(formula));
-        };
         let (sine, cosine) = (token as f64 * rotary.frequencies()[first]).sin_cos();
+        let [x, y] = match (projection.normed(first), projection.normed(second)) {
+            (Some(x), Some(y)) => [x, y],
+            _ => self.turned_back(entry, [first, second], [sine, cosine])?,
+        };
         let factors =
             if dim == first { [("cos", cosine), ("−sin", -sine)] } else { [("sin", sine), ("cos", cosine)] };
         let [a, b] = factors.map(|(label, value)| Number::new("", label, value));
         Some(Rule::new(formula, Expr::Sum(vec![x * a, y * b]), bound))
+    }
+
+    /// Two columns before their rotation, from what they are after it.
+    fn turned_back(&self, entry: Entry, columns: [usize; 2], [sine, cosine]: [f64; 2]) -> Option<[Expr; 2]> {
+        let turned = columns.map(|dim| self.value(Entry { index: [entry.index[0], dim, 0], ..entry }));
+        let (x, y) = (f64::from(turned[0]?), f64::from(turned[1]?));
+        let before = |column: usize, value| Number::new("", format!("[{column}] before its rotation"), value).into();
+        Some([before(columns[0], x * cosine + y * sine), before(columns[1], y * cosine - x * sine)])
     }
 
     fn projection_of(&self, entry: Entry) -> Option<Projection<'_>> {
@@ -139,7 +147,7 @@ impl EntryReader<'_> {
         Some(Rule::new(formula, product, of_pair(query, key)))
     }
 
-    /// What divides the products of a head, in the order of the forward pass: `√d_k`, the divisor of the layer, and the
+    /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k`, the divisor of the layer, and the
     /// temperature. A bound of the scores holds before the temperature divides.
     pub fn divisors(&self, head: usize) -> Option<[Expr; 2]> {
         let parts = self.head(head)?;
@@ -377,7 +385,7 @@ impl EntryReader<'_> {
         Some(of_head.over(if is_sum { Fold::Sum } else { Fold::Concatenation }, 'h', self.heads_of(block).len()))
     }
 
-    /// What all keys add to a query through all heads of a block: before its norms, or at its output.
+    /// Builds the sum of the additions of all keys and heads of a block to a query: before its norms, or at its output.
     pub(super) fn added_by_heads(&self, block: usize, is_normed: bool) -> Option<Expr> {
         let keys = self.sentence.contributions.get(block)?.keys();
         self.over_heads(self.of_each_head(block, is_normed)?.sum('j', keys), block, is_normed)

@@ -4,9 +4,9 @@ use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity, latex};
 
-use super::super::print::print;
+use super::super::print::print_with;
 use super::super::reader::EntryReader;
-use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, at};
+use super::super::rule::{Bound, Expr, Fold, Function, Number, Over, Rule, at};
 
 /// Logits that the softmax of one of them names: more than any view lists.
 const LOGITS_NAMED: usize = 64;
@@ -103,15 +103,19 @@ impl EntryReader<'_> {
         let all = &self.sentence.answers.logits;
         let logits = (row < all.rows()).then(|| all.row(row))?;
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let power = |letter: &str| {
-            let logit = at(Quantity::Logit.of_model([row, 0]), &format!("_{letter}"));
-            (logit - Number::new("\\max_k z_k", "max", largest.into())).apply(Function::Exp)
+        // Formulas leave out the largest logit, which keeps the powers small and cancels.
+        let share = |largest: Option<Number>| {
+            let power = |letter: &str| {
+                let logit = at(Quantity::Logit.of_model([row, 0]), &format!("_{letter}"));
+                let shifted = if let Some(largest) = largest.clone() { logit - largest } else { logit };
+                shifted.apply(Function::Exp)
+            };
+            let of = Box::new(power("b"));
+            let total = Over { fold: Fold::Sum, letter: 'b', count: logits.len(), of, named: LOGITS_NAMED };
+            power("c") / Expr::Over(total)
         };
-        let mut total = power("b").over(Fold::Sum, 'b', logits.len());
-        if let Expr::Over(over) = &mut total {
-            over.named = LOGITS_NAMED;
-        }
-        let share = power("c") / total;
-        Some(Rule::new(format!("p_c = {}", print(&share)), share, Bound::default().with('c', class)))
+        let formula = format!("p_c = {}", print_with("c", &share(None)));
+        let share = share(Some(Number::new("", "max", largest.into())));
+        Some(Rule::new(formula, share, Bound::default().with('c', class)))
     }
 }

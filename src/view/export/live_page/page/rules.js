@@ -80,8 +80,9 @@ const Rules = (() => {
 
   /** A factor, in brackets where it is more than a number that is not negative. */
   function factor(rule, bound, of, kinds) {
-    const found = text(rule, bound, of);
-    return kinds.includes(parts(rule)[0]) && !isNeutral(rule, bound, of) ? `(${found})` : found;
+    const [kind, part] = parts(rule);
+    const isOne = kind === "product" && part.filter((one) => !isNeutral(one, bound, of)).length < 2;
+    return kinds.includes(kind) && !isOne ? `(${text(rule, bound, of)})` : text(rule, bound, of);
   }
 
   function applied([name, inner], bound, of) {

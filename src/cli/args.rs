@@ -310,16 +310,22 @@ pub struct ExportArgs {
     /// and the contextual vector of each word of each sentence.
     #[arg(long, value_enum, value_name = "VECTORS")]
     pub vectors: Option<RowsArg>,
-    /// Panels of the window to write, such as attention,weights: attention, intervene, meaning, weights, train, answers,
-    /// variables, all-heads, axes. In svg, the picture shows them one below the other; if none is named, it shows
-    /// attention. On pages, they stand below the notebook.
-    #[arg(long, value_name = "PANELS", value_delimiter = ',', value_parser = panels::named)]
+    #[arg(long, value_name = "PANELS", value_delimiter = ',', value_parser = panels::named, help = panels_help())]
     pub panels: Vec<PanelName>,
     #[command(flatten)]
     pub sentence: SentenceArgs,
     /// How many seconds the cells may take together; cells that have not run by then are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
+}
+
+/// Describes `--panels` with the names of all panels that can be written.
+fn panels_help() -> String {
+    format!(
+        "Panels of the window to write, such as attention,weights: {}. In svg, the picture shows them one below the other; \
+         if none is named, it shows attention. On pages, they stand below the notebook",
+        panels::keys().join(", ")
+    )
 }
 
 #[derive(Debug, clap::Args)]

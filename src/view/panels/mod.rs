@@ -66,6 +66,11 @@ pub fn sheets(panels: &[PanelName], snapshot: &Snapshot) -> Vec<Sheet> {
     once.map(|(_, panel)| sheet(*panel, &models, &Chosen::default())).collect()
 }
 
+/// The names of all panels that are sheets, as the command line has them.
+pub fn keys() -> Vec<String> {
+    PANELS.iter().map(|(panel, _)| key(*panel)).collect()
+}
+
 /// The name of a panel on the command line: `all-heads`.
 pub fn key(panel: PanelName) -> String {
     panel.title().to_lowercase().replace(' ', "-")
@@ -76,7 +81,7 @@ pub fn key(panel: PanelName) -> String {
 /// # Errors
 /// In words, if no panel that is a sheet has it.
 pub fn named(name: &str) -> Result<PanelName, String> {
-    let keys = PANELS.map(|(panel, _)| key(panel));
+    let keys = keys();
     let asked = name.trim().to_lowercase().replace([' ', '_'], "-");
     if let Some(at) = keys.iter().position(|key| *key == asked) {
         return Ok(PANELS[at].0);
@@ -86,8 +91,8 @@ pub fn named(name: &str) -> Result<PanelName, String> {
         return Err(format!("the panel {asked} is a picture of its own, and cannot be written; one of {all} can"));
     }
     let meant = nearest(&asked, keys.iter().map(String::as_str));
-    let meant = meant.map_or(String::new(), |meant| format!("; do you mean {meant}?"));
-    Err(format!("there is no such panel{meant} The panels are {all}").replace("panel The", "panel. The"))
+    let meant = meant.map_or(".".to_owned(), |meant| format!("; do you mean {meant}?"));
+    Err(format!("there is no such panel{meant} The panels are {all}"))
 }
 
 #[cfg(test)]
@@ -99,6 +104,14 @@ mod tests {
         for (panel, _) in PANELS {
             assert_eq!(named(&key(panel)), Ok(panel));
             assert_eq!(named(panel.title()), Ok(panel));
+        }
+    }
+
+    #[test]
+    fn the_page_on_exports_names_every_panel() {
+        let page = include_str!("../../../docs/exports.md");
+        for key in keys() {
+            assert!(page.contains(&format!("`{key}`")), "{key}");
         }
     }
 

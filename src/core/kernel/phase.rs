@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::kernel::command::{Command, TrainingCommand};
 use crate::kernel::history::Stroke;
 use crate::kernel::model::LessonModel;
+use crate::kernel::model::cache::Cache;
 use crate::kernel::model::corpus::EmbeddedCorpus;
 use crate::kernel::model::retraining::Retraining;
 use crate::kernel::saved_work::{Resuming, Saved};
@@ -215,6 +216,9 @@ impl Ready {
             new.cache.replaced = Arc::new(model.shown()).into();
             new.origin.replaced = Some(Box::new(model.without_ghost()));
         }
-        (std::mem::replace(model, new), lost)
+        let mut old = std::mem::replace(model, new);
+        // What undo remembers is small.
+        old.cache = Cache::default();
+        (old, lost)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_engine::numerics::attention::{Mask, MaskBase, MaskTable};
+pub use attune_view::sheet::grid::short;
 use attune_view::view_model::what_if::WhatIfModel;
 use egui::epaint::TextShape;
 use egui::{

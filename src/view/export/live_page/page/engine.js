@@ -547,5 +547,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, arrow, rows };
 })();

@@ -572,11 +572,8 @@ impl Kernel {
         if way.advance(&mut ready.model, &mut report) {
             let recipe = saved.under_way().cloned();
             ready.task = Task::Nothing;
-            match recipe.map(|recipe| ready.retrain(&self.lesson, recipe, None)) {
-                Some(Err(why)) => {
-                    report.push(format!("The lesson was being trained again, but this could not be continued: {why}."));
-                }
-                Some(Ok(_)) | None => {}
+            if let Some(Err(why)) = recipe.map(|recipe| ready.retrain(&self.lesson, recipe, None)) {
+                report.push(format!("The lesson was being trained again, but this could not be continued: {why}."));
             }
         }
         self.say(report);

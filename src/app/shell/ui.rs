@@ -188,7 +188,7 @@ impl Screen<'_> {
             }
         }
         let is_answered = outbox.is_answered && outbox.commands.is_empty();
-        let mut stage = StageSide::of(on_stage, tab, workspace, view);
+        let mut stage = StageSide::of(on_stage, tab, &workspace.open_panels, view);
         let requests = workspace_ui(ui, models, &mut issues.0, workspace, view, &mut stage, is_answered);
         outbox.commands.extend(requests.commands);
         state.asked.extend(requests.actions);

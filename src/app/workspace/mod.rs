@@ -21,6 +21,7 @@ pub mod windows;
 
 use std::sync::Arc;
 
+use attune_core::lesson::Lesson;
 use attune_view::view_model::Models;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
@@ -37,8 +38,8 @@ use self::panel_reveal::{PanelReveal, opened_ui};
 use self::tabs::{Tabs, fit_tabs, more_ui};
 use self::top_bar::{TopBarUiState, top_bar_ui};
 use self::windows::{GlossaryUiState, glossary_window_ui, provenance_ui};
-use crate::app::actions::{Action, WindowAction};
-use crate::app::panels::{PanelContext, PanelId, Registered, Requests, StageUi, registry};
+use crate::app::actions::{Action, ReachedCell, WindowAction};
+use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, Requests, StageUi, registry};
 use crate::app::text::live_card::live_card_ui;
 use crate::app::text::prose::Prose;
 use crate::app::text::term_card::term_card_ui;
@@ -149,6 +150,38 @@ impl Workspace {
         let (glossary, faults) = read.map_or_else(|faults| (None, faults), |glossary| (glossary, Vec::new()));
         self.glossary.faults = faults;
         self.prose.set_glossary(glossary, term_card_ui);
+    }
+
+    /// Opens the panels that a lesson has from the start, once.
+    fn begin(&mut self, lesson: &Arc<Lesson>) {
+        self.reveal.begin(&mut self.open_panels, lesson);
+    }
+
+    /// Opens the panels of a cell that the learner has reached.
+    pub fn reach(&mut self, lesson: &Lesson, reached: &ReachedCell) {
+        self.reveal.reach(&mut self.open_panels, lesson, reached);
+    }
+
+    /// Sets the panels of a picture: as at the start of a lesson, or when the learner has reached a cell.
+    pub fn freeze_layout(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
+        self.reveal.freeze(&mut self.open_panels, lesson, cell);
+    }
+
+    /// Restores the saved layout and the panels that had appeared, or else those of the lesson's start.
+    fn restore_places(&mut self, saved: &SavedView) {
+        self.reveal = PanelReveal::default();
+        let known = self.open_panels.known();
+        self.open_panels = OpenPanels::new(known);
+        let named = |titles: &[String]| titles.iter().filter_map(|title| PanelName::named(title)).collect();
+        if let Some(layout) = &saved.layout {
+            self.open_panels.lay_out(layout, saved.is_laid_out_by_hand || saved.revealed.is_none());
+        }
+        self.open_panels.revealed = match &saved.revealed {
+            Some(revealed) => named(revealed),
+            // In a layout from before panels could be closed, all of its panels count as having appeared.
+            None if saved.layout.is_some() => PanelName::ALL.into_iter().collect(),
+            None => named(&[]),
+        };
     }
 
     /// Sets the lessons to which the end of the notebook links.

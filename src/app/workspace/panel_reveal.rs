@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::Cell;
-use attune_view::view_model::saved_view::SavedView;
 use egui::{Context, RichText};
 
-use super::Workspace;
 use super::notices::{NotePlace, passing_ui};
 use super::open_panels::OpenPanels;
 use crate::app::actions::ReachedCell;
@@ -28,25 +26,25 @@ pub struct PanelReveal {
     is_still: bool,
 }
 
-impl Workspace {
+impl PanelReveal {
     /// Opens the panels that a lesson has from the start, once.
-    pub(super) fn begin(&mut self, lesson: &Arc<Lesson>) {
-        if self.reveal.begun.as_ref().is_some_and(|begun| Arc::ptr_eq(begun, lesson)) {
+    pub fn begin(&mut self, panels: &mut OpenPanels, lesson: &Arc<Lesson>) {
+        if self.begun.as_ref().is_some_and(|begun| Arc::ptr_eq(begun, lesson)) {
             return;
         }
-        self.reveal.begun = Some(lesson.clone());
+        self.begun = Some(lesson.clone());
         for panel in &lesson.panels {
-            if self.open_panels.revealed.insert(*panel) {
-                self.open_panels.open(PanelId::of(*panel));
+            if panels.revealed.insert(*panel) {
+                panels.open(PanelId::of(*panel));
             }
         }
-        self.open_panels.settle();
+        panels.settle();
     }
 
     /// Opens the panels of a cell that the learner has reached, each only once, so that a closed one stays closed. The
     /// panels of a cell that was used come to the front; those of a prediction open with its answer.
-    pub fn reach(&mut self, lesson: &Lesson, reached: &ReachedCell) {
-        if self.reveal.is_still {
+    pub fn reach(&mut self, panels: &mut OpenPanels, lesson: &Lesson, reached: &ReachedCell) {
+        if self.is_still {
             return;
         }
         let Some(place) = lesson.cells.iter().position(|cell| *cell.id == *reached.cell) else { return };
@@ -55,49 +53,32 @@ impl Workspace {
         for cell in lesson.cells[..=place].iter().filter(is_told) {
             for panel in &cell.opens {
                 let id = PanelId::of(*panel);
-                if !self.open_panels.revealed.insert(*panel) || self.open_panels.is_open(id) {
+                if !panels.revealed.insert(*panel) || panels.is_open(id) {
                     continue;
                 }
                 appeared.push(*panel);
                 // The panels must not cover the cell itself.
-                let is_beside = self.open_panels.has_side();
+                let is_beside = panels.has_side();
                 if is_beside && reached.is_used && cell.id == *reached.cell {
-                    self.open_panels.show(id);
+                    panels.show(id);
                 } else {
-                    self.open_panels.open(id);
+                    panels.open(id);
                 }
             }
         }
         if let Some(said) = said(&appeared) {
-            self.reveal.notice = Some((said, Showing::begin()));
+            self.notice = Some((said, Showing::begin()));
         }
     }
 
     /// Sets the workspace of a picture: as at the start of a lesson, or when the learner has reached a cell.
-    pub fn freeze_layout(&mut self, lesson: &Arc<Lesson>, cell: Option<&str>) {
-        self.begin(lesson);
+    pub fn freeze(&mut self, panels: &mut OpenPanels, lesson: &Arc<Lesson>, cell: Option<&str>) {
+        self.begin(panels, lesson);
         if let Some(cell) = cell {
-            self.reach(lesson, &ReachedCell { cell: cell.into(), is_used: false, unanswered: Vec::new() });
+            self.reach(panels, lesson, &ReachedCell { cell: cell.into(), is_used: false, unanswered: Vec::new() });
         }
-        (self.reveal.notice, self.reveal.is_still) = (None, true);
-        self.open_panels.settle();
-    }
-
-    /// Restores the saved layout and the panels that had appeared, or else those of the lesson's start.
-    pub(super) fn restore_places(&mut self, saved: &SavedView) {
-        self.reveal = PanelReveal::default();
-        let known = self.open_panels.known();
-        self.open_panels = OpenPanels::new(known);
-        let named = |titles: &[String]| titles.iter().filter_map(|title| PanelName::named(title)).collect();
-        if let Some(layout) = &saved.layout {
-            self.open_panels.lay_out(layout, saved.is_laid_out_by_hand || saved.revealed.is_none());
-        }
-        self.open_panels.revealed = match &saved.revealed {
-            Some(revealed) => named(revealed),
-            // In a layout from before panels could be closed, all of its panels count as having appeared.
-            None if saved.layout.is_some() => PanelName::ALL.into_iter().collect(),
-            None => named(&[]),
-        };
+        (self.notice, self.is_still) = (None, true);
+        panels.settle();
     }
 }
 
@@ -135,8 +116,10 @@ pub(super) fn opened_ui(ctx: &Context, reveal: &mut PanelReveal) {
 mod tests {
     use super::*;
     use crate::app::ui_state::Highlight;
+    use crate::app::workspace::Workspace;
     use attune_core::lesson::parse;
     use attune_view::view_model::features::Feature;
+    use attune_view::view_model::saved_view::SavedView;
 
     const SMALL: &str = include_str!("../../../tests/fixtures/small.ron");
 

@@ -8,7 +8,7 @@ use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;
 use egui::{Label, Mesh, Pos2, Rect, RichText, Ui, UiBuilder};
 
-use super::Workspace;
+use super::open_panels::OpenPanels;
 use crate::app::panels::{PanelId, SceneCamera, StageUi};
 use crate::app::stage::bar::{self, bar_ui};
 use crate::app::stage::canvas::{Floating, Hit, picture_ui};
@@ -29,8 +29,8 @@ use crate::app::widgets::popup::keep_in_sight;
 
 /// Returns whether a panel about attention is open. Until then, arcs are shown only for a hovered word, because the
 /// opening picture shows that words move, but not yet why.
-fn has_come_to_attention(workspace: &Workspace) -> bool {
-    ["Attention", "Step"].into_iter().any(|title| workspace.open_panels.is_open(PanelId(title)))
+fn has_come_to_attention(panels: &OpenPanels) -> bool {
+    ["Attention", "Step"].into_iter().any(|title| panels.is_open(PanelId(title)))
 }
 
 fn walk_ui(ui: &mut Ui, scene: &StageState, view: &mut PanelView) {
@@ -64,11 +64,11 @@ pub struct StageSide<'a> {
 }
 
 impl<'a> StageSide<'a> {
-    /// Returns the stage of a workspace, complete or only the picture. The sentence's arcs wait for a panel about
+    /// Returns the stage beside these panels, complete or only the picture. The sentence's arcs wait for a panel about
     /// attention.
-    pub fn of(scene: &'a StageState, tab: &'a mut StageTab, workspace: &Workspace, view: &ViewState) -> Self {
+    pub fn of(scene: &'a StageState, tab: &'a mut StageTab, panels: &OpenPanels, view: &ViewState) -> Self {
         let parts = if view.figure.is_on { StageParts::Picture } else { StageParts::All };
-        let is_open = has_come_to_attention(workspace);
+        let is_open = has_come_to_attention(panels);
         StageSide {
             scene,
             tab,

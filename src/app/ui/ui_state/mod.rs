@@ -6,19 +6,16 @@
 pub mod search;
 pub mod walk;
 
-use std::sync::Arc;
-
 use attune_engine::numerics::params::TensorId;
 use attune_engine::quantity::Entry;
 use attune_view::explain::path::ArrowParts;
 use attune_view::view_model::attention::Reading;
-use attune_view::view_model::features::Feature;
 use attune_view::view_model::saved_view::{MeaningView, SavedView};
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 
-use self::search::{Hit, Search};
+pub use self::search::Highlight;
 pub use self::walk::Walk;
 use crate::theme::size;
 
@@ -110,79 +107,6 @@ impl PanelView<'_> {
         let is_chosen = self.selection.chosen_query().is_some();
         self.selection.choose_query(None);
         is_chosen
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Highlight {
-    /// The words that a stage cell highlights; empty for all words.
-    pub lit: Vec<String>,
-    /// The id of the stage cell that was shown last.
-    pub shown_cell: Option<String>,
-    /// The number of times that a stage cell was shown. Each time, the camera returns to its home position.
-    pub shows: usize,
-    /// Whether rings mark the points' positions before the lesson was trained again.
-    pub old_ghosts: bool,
-    /// The search on the stage.
-    pub search: Search,
-    /// The index of the found point that was looked at last.
-    pub looked_at: Option<usize>,
-    /// The points within a lasso, which count as found while no text is searched.
-    pub enclosed: Arc<[Hit]>,
-    /// Whether the next drag on the stage draws a lasso.
-    pub draws_lasso: bool,
-    /// Whether only found points are shown or, without a search, only the sentence and the words near its query.
-    pub isolated: bool,
-    /// Whether the pieces of a word are shown separately instead of as one word.
-    pub pieces: bool,
-    /// The feature that sets the colours of a file's points; `None` to colour them by group.
-    pub color_by: Option<Feature>,
-    /// The feature that sets their sizes; `None` for one size.
-    pub size_by: Option<Feature>,
-}
-
-impl Default for Highlight {
-    fn default() -> Self {
-        Highlight {
-            lit: Vec::new(),
-            shown_cell: None,
-            shows: 0,
-            old_ghosts: true,
-            search: Search::default(),
-            looked_at: None,
-            enclosed: Arc::default(),
-            draws_lasso: false,
-            isolated: false,
-            pieces: false,
-            color_by: None,
-            size_by: None,
-        }
-    }
-}
-
-impl Highlight {
-    /// Highlights the words of a stage cell, among all points.
-    pub fn show(&mut self, cell: &str, words: &[String]) {
-        self.widen();
-        (self.lit, self.shown_cell) = (words.to_vec(), Some(cell.to_owned()));
-        self.shows = self.shows.wrapping_add(1);
-    }
-
-    /// Returns whether there is a search or a lasso, or some points are hidden.
-    pub fn is_narrowed(&self) -> bool {
-        !self.search.text.is_empty() || !self.enclosed.is_empty() || self.draws_lasso || self.isolated
-    }
-
-    /// Shows all points again, without a search or a lasso.
-    pub fn widen(&mut self) {
-        self.enclose(Vec::new());
-        self.isolated = false;
-    }
-
-    /// Makes the points within a lasso the found ones, and clears the search.
-    pub fn enclose(&mut self, points: Vec<Hit>) {
-        (self.search.text, self.looked_at) = (String::new(), None);
-        (self.enclosed, self.draws_lasso) = (points.into(), false);
     }
 }
 

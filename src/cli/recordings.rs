@@ -108,7 +108,7 @@ fn names(names: &[String]) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// What a text has, and what would have to be recorded for more.
+/// Lists the parts of a text, and those that would have to be recorded for more.
 fn has_and_lacks(text: &RecordedText) -> Vec<String> {
     let has = |part: Part| text.attentions.iter().any(|attention| attention.part(part).is_some());
     let needs = [

@@ -1,4 +1,4 @@
-//! What a panel is: what it is given in a frame, and what it may ask for.
+//! The trait of a panel, the context that it is given in a frame, and the requests that it may make.
 
 use attune_core::kernel::command::Command;
 pub use attune_core::lesson::panels::PanelName;

@@ -1,4 +1,4 @@
-//! What is put beside the lesson that is open: another model, or another file of vectors, which is turned onto the first.
+//! The comparison with the open lesson: another model, or another file of vectors, which is rotated onto the first.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

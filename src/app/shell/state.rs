@@ -1,4 +1,4 @@
-//! What the window knows of itself: what was asked of it, its dialogs, the work beside it, and the settings that lessons open
+//! The state of the window: the actions that were asked of it, its dialogs, the work beside it, and the settings that lessons open
 //! with. Plain data, which the other files read and write.
 
 use std::path::PathBuf;

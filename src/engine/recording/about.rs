@@ -49,7 +49,7 @@ pub struct Grid {
     pub columns: usize,
 }
 
-/// What a recording says of one text.
+/// The metadata of one text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     pub tokens: Vec<String>,

@@ -43,7 +43,7 @@ pub struct Recording {
     pub unused: Vec<String>,
 }
 
-/// What a model did on one text.
+/// The tokens and tensors of one text.
 #[derive(Debug, Default)]
 pub struct RecordedText {
     pub about: About,

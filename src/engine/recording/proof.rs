@@ -39,14 +39,14 @@ impl Limits {
     }
 }
 
-/// What the check of one attention found.
+/// The result of checking one attention.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
     /// The smallest and the largest sum of a row.
     pub sums: [f64; 2],
     /// `None` where queries and keys were not recorded, or small weights were left out.
     pub deviation: Option<Deviation>,
-    /// What does not hold.
+    /// The checks that failed.
     pub faults: Vec<Refusal>,
 }
 

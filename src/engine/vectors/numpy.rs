@@ -184,7 +184,7 @@ fn columns(
 struct Arrays<'a> {
     table: &'a Entry,
     texts: Vec<&'a Entry>,
-    /// What is told of those that are not read.
+    /// The names of the arrays that are not read, for the report.
     others: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use super::escaped;
 use pulldown_cmark::{Alignment, Event, Tag};
 
-use super::markdown::{element, words};
+use super::events::{element, words};
 use attune_engine::code::readable;
 
 use crate::view_model::output::{Digits, PlotModel, RankingModel, TableModel, full, written};

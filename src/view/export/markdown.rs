@@ -25,6 +25,7 @@ use pulldown_cmark::{
 };
 use pulldown_cmark_to_cmark::{Options as Spelling, cmark_with_options};
 
+use super::events::{element, words};
 use super::figures::{grid, plot_svg, ranking_block, table_blocks};
 use super::page::Links;
 use super::page::{Code, Page, PageItem, PageSlider, Pictures, StageCell};
@@ -463,17 +464,6 @@ impl<'a> Safe<'a> {
             event => event,
         })
     }
-}
-
-/// Returns the events of an element with its content.
-pub fn element<'a>(tag: Tag<'a>, content: impl IntoIterator<Item = Event<'a>>) -> Vec<Event<'a>> {
-    let end = Event::End(tag.to_end());
-    iter::once(Event::Start(tag)).chain(content).chain([end]).collect()
-}
-
-/// Returns a plain text, in which nothing is markup.
-pub fn words(text: &str) -> Event<'static> {
-    Event::Text(plain(text).into())
 }
 
 /// The largest nesting of lists and quotations. Deeper nesting is unreadable and adds to every line.

@@ -22,6 +22,7 @@
 //! Content of a lesson or an output is never trusted: it is written as text, and never as markup or a script.
 
 pub mod checkpoint;
+mod events;
 pub mod figures;
 pub mod file;
 pub mod grades;

@@ -1,4 +1,4 @@
-//! What the notebook panel remembers from frame to frame: plain data, which the other files read and write.
+//! The state that the notebook panel keeps from frame to frame: plain data, which the other files read and write.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -64,7 +64,7 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Noteboo
     }
 }
 
-/// What is wrong with a cell, by its last run or as it is written, and the text that this is said of.
+/// Finds the fault of a cell, by its last run or as it is written, and the text that it is in.
 fn fault_of(cell: &CellModel) -> Option<(&Fault, &str)> {
     let run = cell.shown.run.as_ref();
     let fault = run.and_then(|run| run.fault.as_ref()).filter(|_| cell.shown.status != CellStatus::Stale);

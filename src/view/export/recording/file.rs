@@ -36,7 +36,7 @@ type Tensor = (Vec<usize>, Vec<f32>);
 struct Writer<'a> {
     model: &'a ModelSnapshot,
     tensors: BTreeMap<String, Tensor>,
-    /// What the learner changed, layer by layer, where that is not seen from the tensors.
+    /// The learner's changes by layer that the tensors do not show.
     changed: Vec<String>,
 }
 

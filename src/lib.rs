@@ -16,6 +16,7 @@
 //!   code/         the language of code cells, in a sandbox             start at mod.rs
 //!   pretrained/   model folders -> architecture and parameters         start at mod.rs
 //!   vectors/      files of word vectors -> rows, and answers about them start at mod.rs
+//!   recording/    what any model did on a text, and whether it agrees   start at mod.rs
 //! core/    attune-core
 //!   lesson/       RON text -> checked values, every issue with place   start at schema/mod.rs
 //!   kernel/       the running lesson: commands in, snapshots out       start at kernel.rs
@@ -45,10 +46,12 @@
 //! [`HeadMode`](attune_engine::numerics::attention::HeadMode) (`engine/numerics/attention/head.rs`): commands, saved work,
 //! traces and pages use these types as they are; a new mode has a sentence in `view/explain/sentences.rs` and a line in the
 //! page's `engine.js` beside. A quantity is a line of the catalogue in `engine/quantity` and a rule in `view/explain/rules`:
-//! its formula, the numbers of its card, the way back and the live page's equation are all derived from that rule. A family of models is an entry of `engine/pretrained/families`, with the names of its tensors in
-//! `engine/pretrained/names`. A fact that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), read
-//! in `core/lesson/read/claims.rs` and measured in `core/kernel/check`. A panel has its name in `core/lesson/schema/panels.rs` and a
-//! row in `app/panels/lib.rs`. `CONTRIBUTING.md` has recipes.
+//! its formula, the numbers of its card, the way back and the live page's equation are all derived from that rule. A family
+//! of models is an entry of `engine/pretrained/families`, with the names of its tensors in `engine/pretrained/names`. A fact
+//! that claims can be about is a variant of [`Fact`](attune_core::lesson::schema::Fact), read in `core/lesson/read/claims.rs`
+//! and measured in `core/kernel/check`. A panel has its name in `core/lesson/schema/panels.rs` and its sheet in a row of
+//! `view/panels/mod.rs`, which window and exports draw; one that is a picture of its own has a row in `app/panels/lib.rs`.
+//! `CONTRIBUTING.md` has recipes.
 //!
 //! `docs/slider-to-point.md` follows one number from a weight's slider to a point on the stage, file by file.
 //!

@@ -241,6 +241,8 @@ fn texts() -> Vec<(String, String)> {
         collect(&root.join(folder), ending, &mut files);
     }
     let literal = Regex::new(r#""(?:[^"\\]|\\(?s:.))*""#).expect("a pattern");
+    // Tables that are made from lists name variables.
+    let made = Regex::new(r"(?s)<!-- made from .*?<!-- end of [^>]*-->").expect("a pattern");
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         let is_code = path.extension().is_some_and(|end| end == "rs");
@@ -249,7 +251,7 @@ fn texts() -> Vec<(String, String)> {
             let text = text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n").replace("'\"'", "");
             literal.find_iter(&text).map(|found| format!("{}\n\n", found.as_str())).collect()
         } else {
-            text
+            made.replace_all(&text, "").into_owned()
         };
         (path.strip_prefix(root).unwrap_or(&path).display().to_string(), words)
     };

@@ -1,6 +1,6 @@
 //! Panels as sheets: a function for each, from the models of a snapshot and what the viewer has chosen to what is shown.
 //!
-//! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/panels.rs`. Window and exports have it
+//! A new panel is a file here, with its line in [`PANELS`], and its name in `core/lesson/schema/panels.rs`. Window and exports have it
 //! then. The notebook, the stage and the steps are pictures of their own, and no sheets.
 
 mod all_heads;

@@ -39,7 +39,7 @@ pub(super) fn activation_named(
         let names = ACTIVATIONS.map(|(name, _)| name);
         let refusal = no_such(&name, key, format!("one of {}", names.join(", ")));
         match nearest(&name, names) {
-            Some(near) => Refusal { advice: format!("was {near} renamed?"), ..refusal },
+            Some(near) => Refusal { advice: format!("was {near} meant?"), ..refusal },
             None => refusal,
         }
     })

@@ -14,8 +14,11 @@ fn bert() -> Model {
     Model::of("bert-wild")
 }
 
+/// A fixture, a change in words, and the change itself.
+type Change = (&'static str, &'static str, fn(&mut Model));
+
 /// Changes of a fixture, each with what is wrong then.
-const CHANGES: &[(&str, &str, fn(&mut Model))] = &[
+const CHANGES: &[Change] = &[
     ("bert-wild", "three tensors less", |model| {
         let names = ["encoder.layer.1.output.dense.weight", "embeddings.LayerNorm.bias", "cls.predictions.bias"];
         model.weights.tensors.retain(|tensor| !names.iter().any(|name| tensor.name.ends_with(name)));

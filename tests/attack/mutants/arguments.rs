@@ -88,7 +88,8 @@ fn mutated_command_lines_end_in_words() {
     let outcomes = attack::<MutatedArguments>(400, &["done", "faults of a lesson or an output", "wrong usage"]);
     fs::remove_file(program()).expect("the copy was made");
     let (misused, all) = (outcomes["wrong usage"], outcomes.values().sum::<usize>());
-    assert!(misused * 2 <= all, "{misused} of {all} command lines end at the parser");
+    // Options that exclude each other are drawn together, too.
+    assert!(misused * 5 <= all * 3, "{misused} of {all} command lines end at the parser");
 }
 
 impl Attack for MutatedArguments {

@@ -113,6 +113,9 @@ pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> 
     (0..count).map(move |i| i * vocabulary / count)
 }
 
+/// Token ids that are tried as words. Each is cut into pieces, with all that the tokenizer adds: a million of them take minutes.
+const TRIED_MAX: usize = 10_000;
+
 /// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
 /// there is no tokenizer. None where the tokenizer reads nothing that the model could.
 fn sentences(model: &ModelFolder) -> Vec<String> {
@@ -148,7 +151,8 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         let mut own = model.pieces(word).unwrap_or_default().into_iter().filter(|piece| piece.origin == Origin::Text);
         own.next().is_some_and(|piece| piece.id == *id) && own.next().is_none()
     };
-    let words = (0..vocabulary as u32).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
+    let tried = vocabulary.min(TRIED_MAX) as u32;
+    let words = (0..tried).map(|id| (id, model.shown(id))).filter(is_word).map(|(_, word)| word);
     let words: Vec<String> = words.take(TOKENS).collect();
     let longest = (1..=words.len()).rev().map(|count| words[..count].join(" ")).find(|text| is_read(text));
     longest.into_iter().collect()

@@ -160,19 +160,20 @@ impl ModelFolder {
     /// Refuses a piece for which the model has no numbers. Tokens may have been added to the tokenizer only.
     fn check(&self, piece: &ModelPiece, tokenizer: &Tokenizer) -> Result<(), String> {
         let (rows, types) = (self.config.vocabulary, self.config.types());
-        let (id, name) = (piece.id, quoted(tokenizer.piece(piece.id).unwrap_or_default()));
+        let id = piece.id;
+        let name = || quoted(tokenizer.piece(id).unwrap_or_default());
         if id as usize >= rows {
             let cause = match piece.origin {
                 Origin::Added => "the tokenizer adds it to every text, so write token ids",
                 Origin::Text | Origin::Spelled => "leave it out",
             };
-            let last = rows - 1;
+            let (name, last) = (name(), rows - 1);
             return Err(format!(
                 "{name} is token {id} of the tokenizer, but the model's embedding table has rows 0 to {last}; {cause}"
             ));
         }
         if types > 1 && piece.segment >= types {
-            let (segment, last) = (piece.segment, types - 1);
+            let (name, segment, last) = (name(), piece.segment, types - 1);
             return Err(format!(
                 "the tokenizer gives {name} the token type {segment}, but the model has types 0 to {last}; write one \
                  sentence, or token ids"

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::{Attack, Outcome, at_least_a_fifth, attack, flip, hostile, lines, numbers, shares};
+use super::{Attack, HANGS, Outcome, at_least_a_fifth, attack, flip, hostile, lines, numbers, shares, watched};
 use crate::common::folder::Folder;
 use crate::common::models::{adding, fixture, shape, zeros};
 use crate::peak::{alone, taken};
@@ -396,6 +396,13 @@ impl Shape {
 #[test]
 fn products_of_shapes_are_bounded() {
     attack::<Shape>(25, &["shown", "too many pieces"]);
+}
+
+#[test]
+fn a_tokenizer_that_spells_no_word_is_soon_known() {
+    // Each of its pieces was cut with the 192 that it adds, to find one that is a word.
+    let shape = Shape { sizes: [1, 16, 1, 1, 3, 1_000_000], added: Some(192), ids: vec![5; 40] };
+    assert_eq!(watched(HANGS, &shape, || shape.run()), Ok("too many pieces"));
 }
 
 impl Attack for Shape {

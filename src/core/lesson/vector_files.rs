@@ -46,13 +46,10 @@ pub fn is_file_of_vectors(path: &Path) -> bool {
     if is_named_as_lesson(path) || !path.is_file() {
         return false;
     }
-    if is_recording(path) {
-        return false;
-    }
     let (head, config) = (head(path), path.with_file_name(CONFIG_OF_MODEL));
     let is_projector = head.windows(TENSOR_PATH.len()).any(|part| part == TENSOR_PATH);
     let is_of_model = is_named_as_part(path) && !is_projector && config.is_file() && !is_static(&config);
-    !is_of_model && begins_as_vectors(&head)
+    !is_of_model && begins_as_vectors(&head) && !is_recording(path)
 }
 
 /// Whether the config is of a table alone, as model2vec writes it: words with their vectors, and no layers.

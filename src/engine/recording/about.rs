@@ -227,6 +227,6 @@ impl Entries<'_> {
 }
 
 /// Returns the first characters of a value, for a message.
-fn beginning(value: &str) -> String {
+pub(super) fn beginning(value: &str) -> String {
     value.chars().take(VALUE_CHARS_MAX).collect()
 }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use self::about::{About, Entries, KEY, VERSION};
+use self::about::{About, Entries, KEY, VERSION, beginning};
 use self::parts::{Address, Part, Side, Size, check_shape};
 use crate::files;
 use crate::messages::counted;
@@ -79,6 +79,11 @@ impl Attention {
         &self.parts[&Part::Attentions]
     }
 
+    /// Returns whether its scores can be computed: from queries and keys.
+    pub fn has_scores(&self) -> bool {
+        self.part(Part::Queries).is_some() && self.part(Part::Keys).is_some()
+    }
+
     /// The number of heads of keys and values, where keys were recorded.
     pub fn key_value_heads(&self) -> Option<usize> {
         self.part(Part::Keys).or_else(|| self.part(Part::Values)).map(|tensor| tensor.shape[0])
@@ -106,16 +111,18 @@ fn header_text(path: &Path) -> io::Result<Vec<u8>> {
     /// Bytes of a damaged header that are looked at.
     const BEGINNING: u64 = 1 << 16;
 
-    let (file, length) = files::open(path)?;
-    let mut eight = [0; 8];
-    let mut file = BufReader::new(file);
+    let (mut file, length) = files::open(path)?;
+    let (mut eight, mut first) = ([0; 8], [0]);
     file.read_exact(&mut eight)?;
-    let bytes = u64::from_le_bytes(eight);
-    let is_possible = bytes <= HEADER_BYTES_MAX.min(length);
+    file.read_exact(&mut first)?;
     let mut text = Vec::new();
-    file.take(if is_possible { bytes } else { BEGINNING }).read_to_end(&mut text)?;
-    // A lesson may speak of recordings; a header begins an object.
-    Ok(if text.first() == Some(&b'{') { text } else { Vec::new() })
+    // A header begins an object. Other files, which may be long and may speak of recordings, are not read on.
+    if first == *b"{" {
+        let bytes = u64::from_le_bytes(eight);
+        let is_possible = bytes <= HEADER_BYTES_MAX.min(length);
+        file.take(if is_possible { bytes } else { BEGINNING }).read_to_end(&mut text)?;
+    }
+    Ok(text)
 }
 
 impl Recording {
@@ -192,7 +199,7 @@ fn check_version(metadata: &BTreeMap<String, String>) -> Result<(), Refusal> {
     match metadata.get(KEY) {
         Some(version) if version == VERSION => Ok(()),
         Some(other) => {
-            let found = format!("{:?}", other.chars().take(40).collect::<String>());
+            let found = format!("{:?}", beginning(other));
             let advice = "this was made for another version of attune";
             Err(Refusal::new(found, format!("{VERSION:?}"), advice).of_tensor(KEY))
         }

@@ -82,18 +82,28 @@ impl Recording {
 }
 
 impl Recording {
-    /// Computes the scores of a head (queries, keys), −∞ where a key is hidden; `None` without queries and keys.
+    /// Finds the keys that each query of an attention sees (queries, keys): what the mask says, or else every pair that has a
+    /// weight in some head.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn visible(&self, attention: &Attention) -> Result<Vec<bool>, Refusal> {
+        Reader { recording: self, attention }.visible()
+    }
+
+    /// Computes the scores of a head (queries, keys), −∞ where a key is not [visible](Self::visible); `None` without queries
+    /// and keys.
     ///
     /// # Errors
     /// If the file cannot be read, or a number is not finite.
-    pub fn scores(&self, attention: &Attention, head: usize) -> Result<Option<Matrix<f32>>, Refusal> {
+    pub fn scores(&self, attention: &Attention, head: usize, visible: &[bool]) -> Result<Option<Matrix<f32>>, Refusal> {
         let reader = Reader { recording: self, attention };
         let mut all = Vec::with_capacity(reader.queries() * reader.keys());
         let mut each = |_: usize, _: Range<usize>, scores: &mut [f64], _: &Scoring| {
             all.extend(scores.iter().map(|score| *score as f32));
             Ok(())
         };
-        let are_there = reader.each_score(head..head + 1, &mut each)?;
+        let are_there = reader.each_score(head..head + 1, visible, &mut each)?;
         Ok(are_there.then(|| Matrix::from_row_major(reader.queries(), reader.keys(), all)))
     }
 
@@ -210,6 +220,9 @@ impl Reader<'_> {
 
     /// Compares the weights with the softmax; `None` without queries and keys.
     fn deviation(&self) -> Result<Option<Deviation>, Refusal> {
+        if !self.attention.has_scores() {
+            return Ok(None);
+        }
         let mut worst = Deviation::default();
         let mut each = |head: usize, rows: Range<usize>, scores: &mut [f64], scoring: &Scoring| {
             let weights = self.weights(head, &rows)?;
@@ -220,16 +233,16 @@ impl Reader<'_> {
             }
             Ok(())
         };
-        let are_there = self.each_score(0..self.attention.heads, &mut each)?;
-        Ok(are_there.then_some(worst))
+        self.each_score(0..self.attention.heads, &self.visible()?, &mut each)?;
+        Ok(Some(worst))
     }
 
     /// Computes the scores of heads, block by block of rows; `false` without queries and keys.
-    fn each_score(&self, heads: Range<usize>, each: &mut EachScores<'_>) -> Result<bool, Refusal> {
+    fn each_score(&self, heads: Range<usize>, visible: &[bool], each: &mut EachScores<'_>) -> Result<bool, Refusal> {
         let (Some(query), Some(key)) = (self.attention.part(Part::Queries), self.attention.part(Part::Keys)) else {
             return Ok(false);
         };
-        let (visible, keys, width) = (self.visible()?, self.keys(), query.shape[2]);
+        let (keys, width) = (self.keys(), query.shape[2]);
         let group = self.attention.heads / key.shape[0];
         for head in heads {
             let k = self.finite(key, matrix_of(key, head / group))?;
@@ -253,7 +266,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Which keys each query sees: what the mask says, or else every pair that has a weight in some head.
+    /// Finds the pairs for [`Recording::visible`].
     fn visible(&self) -> Result<Vec<bool>, Refusal> {
         if let Some(mask) = self.attention.part(Part::Mask) {
             return Ok(self.recording.all(mask)?.into_iter().map(|entry| entry > 0.0).collect());

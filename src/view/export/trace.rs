@@ -313,12 +313,12 @@ impl Serialize for PatchRow<'_> {
 }
 
 #[derive(Serialize)]
-struct Tensor<Rows: Serialize> {
+pub(super) struct Tensor<Rows: Serialize> {
     shape: Vec<usize>,
     rows: Rows,
 }
 
-fn texts(tokens: &[Token]) -> Vec<&str> {
+pub(super) fn texts(tokens: &[Token]) -> Vec<&str> {
     tokens.iter().map(|token| token.text.as_str()).collect()
 }
 
@@ -326,7 +326,7 @@ fn rows(matrix: &Matrix<f32>) -> Vec<&[f32]> {
     (0..matrix.rows()).map(|i| matrix.row(i)).collect()
 }
 
-fn tensor(matrix: &Matrix<f32>) -> Tensor<Vec<&[f32]>> {
+pub(super) fn tensor(matrix: &Matrix<f32>) -> Tensor<Vec<&[f32]>> {
     Tensor { shape: vec![matrix.rows(), matrix.cols()], rows: rows(matrix) }
 }
 

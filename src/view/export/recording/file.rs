@@ -14,6 +14,8 @@ use attune_engine::recording::about::{KEY, VERSION};
 use attune_engine::recording::parts::{Part, Side};
 use serde_json::json;
 
+use crate::export::trace::texts;
+
 /// Writes the pass of the snapshot's sentence. The same pass has the same bytes: entries and tensors are in the order of
 /// their names.
 ///
@@ -22,8 +24,9 @@ use serde_json::json;
 pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
     let Some(model) = &snapshot.model else { return Err(io::Error::other("the lesson has no model to record")) };
     let mut writer = Writer { model, tensors: BTreeMap::new(), changed: Vec::new() };
-    writer.layers();
-    writer.states();
+    let places = writer.places();
+    writer.layers(&places);
+    writer.states(&places);
     writer.add(Part::Logits.name().to_owned(), matrix(&model.sentence.answers.logits));
     let about = writer.about(snapshot);
     let tensors = writer.tensors.iter();
@@ -81,12 +84,11 @@ impl Writer<'_> {
         architecture.numbered_blocks().enumerate().map(place).collect()
     }
 
-    fn layers(&mut self) {
+    fn layers(&mut self, places: &[Place]) {
         let model = self.model;
-        let places = self.places();
         let blocks = model.architecture.numbered_blocks().zip(&model.sentence.activations.blocks).zip(places);
         for (((number, config), activations), place) in blocks {
-            self.layer(number, config, activations, place);
+            self.layer(number, config, activations, *place);
         }
     }
 
@@ -108,11 +110,11 @@ impl Writer<'_> {
             self.add(place.name(Part::Queries), stacked(all().map(|head| &head.query)));
             self.add(place.name(Part::Keys), stacked(shared().map(|head| &head.key)));
         }
-        let numbers = |of: &dyn Fn(usize) -> f32| (vec![1], vec![of(0)]);
-        self.add(place.name(Part::ScoreScale), numbers(&|head| arithmetic[head].scale));
+        let number_of_all = |number: f32| (vec![1], vec![number]);
+        self.add(place.name(Part::ScoreScale), number_of_all(arithmetic[0].scale));
         let temperature = model.interventions.temperature_of(config);
         if let Some(cap) = attention.score_cap {
-            self.add(place.name(Part::ScoreCap), numbers(&|_| (cap / temperature) as f32));
+            self.add(place.name(Part::ScoreCap), number_of_all((cap / temperature) as f32));
         }
         if attention.distances.is_some() {
             let distances = arithmetic.iter().filter_map(|head| head.distances.as_ref());
@@ -131,12 +133,11 @@ impl Writer<'_> {
     }
 
     /// The vectors before the first layer and after each, the last before the final norm.
-    fn states(&mut self) {
+    fn states(&mut self, places: &[Place]) {
         let model = self.model;
         let activations = &model.sentence.activations;
         let sources = model.architecture.source_blocks.len();
         let (of_source, own) = activations.blocks.split_at(sources);
-        let places = self.places();
         let name = |side, layer| Place { side, layer }.name(Part::HiddenStates);
         if let Some(source) = &activations.source {
             self.add(name(Side::Encoder, 0), matrix(source));
@@ -204,10 +205,6 @@ fn mask(heads: &[HeadActivations<f32>]) -> Tensor {
     let is_seen = |at: usize| heads.iter().any(|head| head.scores.flat()[at] > f32::NEG_INFINITY);
     let mask = (0..queries * keys).map(|at| if is_seen(at) { 1.0 } else { 0.0 });
     (vec![queries, keys], mask.collect())
-}
-
-fn texts(tokens: &[Token]) -> Vec<&str> {
-    tokens.iter().map(|token| token.text.as_str()).collect()
 }
 
 /// The places of the tokens that a tokenizer added.

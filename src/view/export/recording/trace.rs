@@ -4,10 +4,13 @@ use std::io::{self, Write};
 
 use attune_engine::numerics::Matrix;
 use attune_engine::pretrained::Refusal;
+use attune_engine::pretrained::safetensors::FileTensor;
 use attune_engine::recording::about::Grid;
 use attune_engine::recording::parts::{Part, Side};
 use attune_engine::recording::{Attention, RecordedText, Recording};
 use serde_json::{Map, Value, json};
+
+use crate::export::trace::tensor;
 
 /// Why a recording has no trace.
 #[derive(Debug)]
@@ -62,11 +65,9 @@ impl Tensors<'_> {
         if !std::mem::replace(&mut self.is_first, false) {
             self.to.write_all(b",")?;
         }
-        let rows: Vec<&[f32]> = (0..matrix.rows()).map(|row| matrix.row(row)).collect();
         serde_json::to_writer(&mut *self.to, name)?;
-        write!(self.to, ":{{\"shape\":[{},{}],\"rows\":", matrix.rows(), matrix.cols())?;
-        serde_json::to_writer(&mut *self.to, &rows)?;
-        self.to.write_all(b"}")?;
+        self.to.write_all(b":")?;
+        serde_json::to_writer(&mut *self.to, &tensor(matrix))?;
         Ok(())
     }
 }
@@ -150,8 +151,9 @@ impl Writer<'_> {
                     to.add(&format!("{name}[block {block}]"), &self.recording.matrix(state, 0)?)?;
                 }
             }
+            let visible = if attention.has_scores() { self.recording.visible(attention)? } else { Vec::new() };
             for own in 0..attention.heads {
-                self.head(attention, own, head, to)?;
+                self.head((attention, &visible), own, head, to)?;
                 head += 1;
             }
         }
@@ -162,7 +164,7 @@ impl Writer<'_> {
     }
 
     /// The hidden states before and after an attention's layer, where they are those of the block.
-    fn around(&self, attention: &Attention) -> [Option<&attune_engine::pretrained::safetensors::FileTensor>; 2] {
+    fn around(&self, attention: &Attention) -> [Option<&FileTensor>; 2] {
         let states = if attention.side == Side::Encoder { &self.text.source_states } else { &self.text.states };
         let has = |side: Side| self.text.attentions.iter().any(|one| (one.side, one.layer) == (side, attention.layer));
         let is_first = attention.side != Side::Cross || !has(Side::Decoder);
@@ -170,7 +172,14 @@ impl Writer<'_> {
         [states.get(&attention.layer).filter(|_| is_first), states.get(&(attention.layer + 1)).filter(|_| is_last)]
     }
 
-    fn head(&self, attention: &Attention, own: usize, number: usize, to: &mut Tensors<'_>) -> Result<(), NoTrace> {
+    /// Writes the tensors of a head, `own` within its attention and `number` among all.
+    fn head(
+        &self,
+        (attention, visible): (&Attention, &[bool]),
+        own: usize,
+        number: usize,
+        to: &mut Tensors<'_>,
+    ) -> Result<(), NoTrace> {
         let matrix = |part: Part| {
             let Some(tensor) = attention.part(part) else { return Ok(None) };
             let group = attention.heads / tensor.shape[0];
@@ -182,7 +191,7 @@ impl Writer<'_> {
                 to.add(&format!("{name}[{number}]"), &tensor)?;
             }
         }
-        if let Some(scores) = self.recording.scores(attention, own)? {
+        if let Some(scores) = self.recording.scores(attention, own, visible)? {
             to.add(&format!("scores[{number}]"), &scores)?;
         }
         let weights = self.recording.matrix(attention.weights(), own)?;

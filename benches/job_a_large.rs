@@ -5,7 +5,7 @@
 //!
 //! Threads share the sentences of a step: see `attune_engine::numerics::model::parallel`.
 
-use attune_engine::numerics::model::batch::Shards;
+use attune_engine::numerics::model::shards::Shards;
 use attune_engine::numerics::model::{AttentionModel, Batch};
 use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, Start};

@@ -14,11 +14,11 @@ use attune_core::lesson::panels::PanelName;
 use attune_core::store::Home;
 use attune_engine::numerics::attention::{Edge, HeadMode};
 use attune_engine::numerics::model::activations::Patch;
-use attune_view::export::file::Format;
+use attune_view::export::format::{ExportTo, FORMATS};
 use attune_view::export::vectors::TableRows;
 use attune_view::panels;
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, fits};
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -175,14 +175,7 @@ pub enum CliCommand {
     },
     /// Train a lesson, run its cells, and write it as a file for another program.
     ///
-    /// ipynb: a Jupyter notebook. html: one page that needs no other file. web: the same page with the working model in
-    /// it, for any browser; the stage can be turned, and words, weights and heads can be changed. md: Markdown, with the
-    /// pictures in a folder NAME_files beside the file. svg: panels of the window as a vector picture. checkpoint: the model as a folder in the form of BERT or GPT-2, for
-    /// the transformers library and for attune itself.
-    ///
-    /// The formats for vectors are word2vec (binary), word2vec-text (also fastText's .vec), glove, npy, npz, safetensors,
-    /// and tsv for projector.tensorflow.org. For npy, safetensors and tsv, a second file, NAME_metadata.tsv, names each row.
-    /// The vectors come from a lesson (see --vectors), from a model's table, or from a file of vectors in another format.
+    /// Vectors come from a lesson (see --vectors), from a model's table, or from a file of vectors in another format.
     Export(ExportArgs),
 }
 
@@ -298,7 +291,7 @@ pub struct ExportArgs {
     #[arg(long, conflicts_with = "lesson")]
     pub course: bool,
     /// The format to write.
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = export_formats())]
     pub to: ExportTo,
     /// The file to write, such as apple.html; an existing file is replaced. For a checkpoint or a course, the new folder to
     /// write.
@@ -317,6 +310,13 @@ pub struct ExportArgs {
     /// How many seconds the cells may take together; cells that have not run by then are exported without outputs.
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN, value_parser = clap::value_parser!(u64).range(1..))]
     pub within: u64,
+}
+
+/// Reads a format by its name in the list.
+fn export_formats() -> impl TypedValueParser<Value = ExportTo> {
+    let values = FORMATS.iter().map(|words| PossibleValue::new(words.key).help(words.about));
+    let named = |key: String| FORMATS.iter().find(|words| words.key == key).map(|words| words.to);
+    PossibleValuesParser::new(values).try_map(move |key| named(key).ok_or("there is no such format"))
 }
 
 /// Describes `--panels` with the names of all panels that can be written.
@@ -383,36 +383,6 @@ pub struct GradeArgs {
 pub enum GradeFormat {
     Tsv,
     Html,
-}
-
-/// A format of `attune export`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportTo {
-    File(Format),
-    /// The lesson's model alone, as a folder.
-    Checkpoint,
-}
-
-impl ValueEnum for ExportTo {
-    fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [ExportTo; Format::ALL.len() + 1] = {
-            let mut all = [ExportTo::Checkpoint; Format::ALL.len() + 1];
-            let mut i = 0;
-            while i < Format::ALL.len() {
-                all[i] = ExportTo::File(Format::ALL[i]);
-                i += 1;
-            }
-            all
-        };
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::File(format) => format.key(),
-            Self::Checkpoint => "checkpoint",
-        }))
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,7 +8,7 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::CellKind;
-use attune_core::lesson::issue::printable;
+use attune_core::lesson::issue::{one_of, printable};
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
@@ -16,11 +16,12 @@ use attune_engine::recording::is_recording;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::checkpoint::{Checkpoint, Unfit};
 use attune_view::export::file::{ExportFault, ExportTarget, usual_rows};
+use attune_view::export::format::{ExportTo, FORMATS};
 use attune_view::export::site::{Site, SiteFault};
 use attune_view::export::vectors::TableRows;
 use attune_view::export::{self, Format, Pictures, live_page};
 
-use super::args::{Common, ExportArgs, ExportTo, SentenceArgs, TraceArgs, TraceForm, WhatIfArgs};
+use super::args::{Common, ExportArgs, SentenceArgs, TraceArgs, TraceForm, WhatIfArgs};
 use super::{CliFault, lessons, print, recordings, training, vectors};
 
 /// Trains the lesson, runs its cells and writes the file.
@@ -28,14 +29,14 @@ pub fn export(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
     let Some(path) = &request.lesson else { return write_course(request, common) };
     let rows = rows(request)?;
     if !request.panels.is_empty() && (rows.is_some() || request.to == ExportTo::Checkpoint) {
-        return Err(CliFault::usage(
-            "--panels: this format has no panels; write them with --to svg, html, web, md or ipynb",
-        ));
+        let keys: Vec<&str> = FORMATS.iter().filter(|words| words.has_panels).map(|words| words.key).collect();
+        let with = one_of(&keys);
+        return Err(CliFault::usage(format_args!("--panels: this format has no panels; write them with --to {with}")));
     }
     let ExportTo::File(format) = request.to else { return checkpoint(path, request, common) };
     // Checked before training, which takes time.
     if request.output.as_os_str() == "-" {
-        let like = format_args!("name it like apple.{}", format.extension());
+        let like = format_args!("name it like apple.{}", format.words().extension);
         return Err(CliFault::usage(format_args!("--output: an export is a file, not a stream; {like}")));
     }
     let target = ExportTarget::new(path, format, &request.output).map_err(fault)?;

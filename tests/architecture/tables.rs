@@ -11,6 +11,7 @@ use attune_core::lesson::panels::PanelName;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::quantity::Quantity;
+use attune_view::export::format::FORMATS;
 
 /// Writes the tables again, as for the snapshots of other tests.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
@@ -74,6 +75,10 @@ fn tables() -> Vec<Table> {
         // Where scores are said to be scaled or not, the table says nothing.
         Some(cells(&[&format!("`{}`", definition.code?), &definition.meaning.replace(", {scored}", "")]))
     });
+    let formats = FORMATS.iter().map(|words| {
+        let panels = if words.has_panels { "yes" } else { "" };
+        cells(&[&format!("`{}`", words.key), words.about, words.opens_in, panels])
+    });
     let real_models = "docs/real-models.md";
     let teaching = "lessons/TEACHING.md";
     vec![
@@ -100,6 +105,12 @@ fn tables() -> Vec<Table> {
             list: "CELL_KINDS",
             header: &["cell", "what it is"],
             rows: CELL_KINDS.iter().map(|kind| cells(&[kind.name, kind.about])).collect(),
+        },
+        Table {
+            page: "docs/exports.md",
+            list: "FORMATS",
+            header: &["format", "what it is", "opens in", "panels"],
+            rows: formats.collect(),
         },
         Table {
             page: "docs/notebook.md",

@@ -26,7 +26,7 @@ fn a_line_says_what_was_written() {
     let lesson = folder.0.join("x.ron");
     fs::write(&lesson, NOTEBOOK).unwrap();
     let snapshot = run(NOTEBOOK).snapshot();
-    for format in Format::ALL {
+    for format in Format::all() {
         let file = format.beside(&lesson);
         fs::write(&file, "old").unwrap();
         let target = ExportTarget::new(&lesson, format, &file).unwrap();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::{AttentionConfig, Window};
+use attune_engine::numerics::attention::{Rotary, RotaryScaling};
 use attune_engine::numerics::block::Branches;
 use attune_engine::numerics::model::{Architecture, Readout, Sequences};
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName};
-use attune_engine::numerics::positions::{Rotary, RotaryScaling};
 
 use crate::models::{Mistaken, pass};
 use crate::values::{TOLERANCE, expected, found, worst};

@@ -8,7 +8,7 @@ use attune_core::lesson::schema::AxisEnds;
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::projection::Projection;
 use attune_engine::numerics::shares::Shares;
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::vectors::dot;
 use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::view_model::axes::AxesModel;

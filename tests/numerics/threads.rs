@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attune_engine::numerics::attention::AttentionConfig;
-use attune_engine::numerics::model::batch::Shards;
+use attune_engine::numerics::model::shards::Shards;
 use attune_engine::numerics::model::{
     Architecture, AttentionModel, Batch, Candidates, Classes, Masking, Pooling, Readout, model_backward, model_forward,
 };

@@ -20,7 +20,7 @@ use attune_core::lesson::schema::CellKind;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{RouteModel, Step, WalkModel};
 use attune_view::view_model::Model;
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::stage::StageModel;
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, TextureId, vec2};

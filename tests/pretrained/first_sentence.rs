@@ -7,8 +7,8 @@ use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::attention::Mask;
 use attune_engine::numerics::block::Norm;
 use attune_engine::numerics::model::Readout;
+use attune_engine::pretrained::config::architecture;
 use attune_engine::pretrained::config::{Config, Plain};
-use attune_engine::pretrained::load::architecture;
 use serde_json::Value;
 
 use crate::common::models::{adding, shape, without_words, zeros};

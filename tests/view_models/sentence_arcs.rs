@@ -5,7 +5,7 @@ use attune_core::kernel::{Command, Kernel};
 use attune_engine::numerics::attention::HeadMode;
 use attune_view::explain::walk::RouteModel;
 use attune_view::view_model::attention::Reading;
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::{Direction, SentenceArcs, ShownArcs, WordAt};
 
 use crate::common::lessons::{form, small};

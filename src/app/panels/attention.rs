@@ -7,7 +7,7 @@ use attune_ui::widgets::controls::{copy_button, paint_sink, reading_ui};
 use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_width};
 use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::view_model::attention::{AttentionMaps, HeadMap, Reading};
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::WordAt;

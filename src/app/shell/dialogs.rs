@@ -278,12 +278,13 @@ impl FilesUiState {
                 save("Export sentences", &file, SENTENCES, SENSES_EXTENSION)
             }
             FilePurpose::Export(format) => {
-                let title = format!("Export as {}", format.name());
-                save(&title, &format.beside(near), format.name(), format.extension())
+                let words = format.words();
+                let title = format!("Export as {}", words.name);
+                save(&title, &format.beside(near), words.name, words.extension)
             }
             FilePurpose::ExportFound(format) => {
                 let format = Format::Vectors(*format);
-                let (name, ending) = (format.name(), format.extension());
+                let (name, ending) = (format.words().name, format.words().extension);
                 let stem = near.file_stem().unwrap_or_default().to_string_lossy();
                 save("Export found words", &near.with_file_name(format!("{stem}-found.{ending}")), name, ending)
             }

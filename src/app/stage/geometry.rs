@@ -12,7 +12,7 @@ use attune_ui::ui_state::walk::ease;
 use attune_view::explain::path::{PathArrow, PathModel};
 use attune_view::explain::walk::{NumberRow, Step, WalkModel};
 use attune_view::view_model::features::{Levels, Scale};
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::stage::{GhostPoint, Goal, SecondKind, StageModel, TokenPoint};
 use bevy::math::Vec3;
 use egui::Color32;

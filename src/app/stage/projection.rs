@@ -8,7 +8,7 @@ use attune_ui::ui_state::search::{Emphasis, Hit, Visibility};
 use attune_ui::widgets::glow::Glow;
 use attune_view::explain::path::PathModel;
 use attune_view::explain::walk::{Step, WalkModel};
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::stage::{StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Color32, Pos2, Rect};

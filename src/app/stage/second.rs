@@ -8,7 +8,7 @@ use attune_ui::ui_state::{Highlight, PanelView, Selection};
 use attune_ui::widgets::heat::width_of;
 use attune_view::explain::walk::SourceWord;
 use attune_view::view_model::compare::{SECOND, in_numbers};
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::stage::{SecondKind, StageModel, TokenPoint};
 use bevy::math::{Vec2, Vec3};
 use egui::{Align2, Color32, Label, Painter, Pos2, Rect, RichText, Sense, Stroke, Ui, WidgetInfo, WidgetType};

@@ -16,7 +16,7 @@ use attune_view::explain::path::{ArrowParts, PathArrow, PathModel};
 use attune_view::explain::result::{Moment, StageResult};
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel, is_silent};
 use attune_view::view_model::features::Features;
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::meaning::{NeighboursModel, SensesModel};
 use attune_view::view_model::pieces::{WordArcs, Words};
 use attune_view::view_model::sentence_arcs::SentenceArcs;

@@ -2,7 +2,7 @@
 //! picture; and its camera as panels use it.
 
 use attune_view::explain::walk::WalkModel;
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::TokenPoint;
 use bevy::math::Vec2;

@@ -190,12 +190,12 @@ fn exports_ui(ui: &mut Ui, entry: &mut dyn FnMut(&mut Ui, &str, String, &str, Ac
     // With a sign that the app's faces have.
     let submenu = |words: &str| SubMenuButton::from_button(Button::new(words).right_text("▸"));
     let mut formats_ui = |ui: &mut Ui, about: &str, format: Format, purpose: FilePurpose| {
-        let words = format!("{} (.{})", format.name(), format.extension());
+        let words = format!("{} (.{})", format.words().name, format.words().extension);
         entry(ui, &words, String::new(), about, Action::ChooseFile(purpose));
     };
     submenu("Export as").ui(ui, |ui| {
         let about = "Writes the notebook as it is now, with your work in it";
-        Format::ALL.into_iter().for_each(|format| formats_ui(ui, about, format, FilePurpose::Export(format)));
+        Format::all().for_each(|format| formats_ui(ui, about, format, FilePurpose::Export(format)));
     });
     submenu("Export found words as").ui(ui, |ui| {
         let about = "Writes the vectors of the words that are found by a search or a lasso on the stage";

@@ -14,7 +14,7 @@ use attune_engine::numerics::model::{Architecture, AttentionModel, Sequences};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::LensProjection;
 use attune_engine::numerics::projection::{AXES, Projection};
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::{add_scaled, centroid};
 use attune_engine::numerics::word2vec::Word2Vec;

@@ -14,7 +14,7 @@ use attune_engine::numerics::attention::AttentionConfig;
 use attune_engine::numerics::block::BlockConfig;
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::positions::Positions;
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::spread::Spread;
 use attune_engine::pretrained::cache::{is_named_as_part, static_table};
 use attune_engine::pretrained::load::LoadStopped;
 use attune_engine::recording::is_recording;

@@ -1,7 +1,6 @@
 //! The functions that use the model: `forward` runs it on a sentence and returns a value that cells read; `vectors` and
 //! `neighbours` read the static vectors of any words, or those of a file next to the lesson.
 
-use std::fmt;
 use std::sync::Arc;
 
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString};
@@ -9,75 +8,12 @@ use rhai::{Array, Dynamic, Engine, INT, ImmutableString};
 use super::budget::{Budget, RANKED_MAX};
 use super::fault::Fault;
 use super::functions::{Answer, count};
+use super::model::{CodePass, Forward, RunnableModel};
 use super::tensor::{Axis, Tensor};
 use super::value::{Ranking, type_name};
 use crate::vectors::answers::{Measure, neighbours};
 use crate::vectors::expression::Expression;
 use crate::vectors::{Vectors, unknown};
-
-/// A model that code can run. Its results depend only on the arguments.
-pub trait Forward: Send + Sync {
-    /// Runs a sentence without the heads `off`, which are counted from 0 through all layers. `charge` is called with
-    /// the number of multiplications before they are done.
-    ///
-    /// # Errors
-    /// A message for the learner if the model cannot read the sentence or has no such head, or the error of `charge`.
-    fn pass(&self, sentence: &str, off: &[usize], charge: Charge<'_>) -> Result<CodePass, Fault>;
-
-    /// Returns the static vectors of some words, in rows that are named by the words.
-    ///
-    /// # Errors
-    /// A message for the learner if a word has no vector.
-    fn vectors(&self, words: &[String]) -> Result<Tensor, Fault>;
-
-    /// Returns the vectors of a file in the lesson's folder.
-    ///
-    /// # Errors
-    /// A message for the learner if there is no such file, it is too large, or it has no vectors.
-    fn file(&self, name: &str) -> Result<Arc<Vectors>, Fault>;
-
-    /// Returns the words nearest to an expression such as `king - man + woman`, by cosine and without the words of the
-    /// expression. `charge` is called with the number of multiplications before they are done.
-    ///
-    /// # Errors
-    /// A message for the learner if a word has no vector, or the error of `charge`.
-    fn neighbours(&self, expression: &str, count: usize, charge: Charge<'_>) -> Result<Vec<(String, f64)>, Fault>;
-}
-
-/// A function that charges multiplications to a run's budget, or fails if there is none left.
-pub type Charge<'a> = &'a dyn Fn(u64) -> Result<(), Fault>;
-
-/// The tensors of one pass.
-pub trait PassTensors: Send + Sync {
-    /// Returns the tensor with this name in code.
-    ///
-    /// # Errors
-    /// A message for the learner if there is no such tensor.
-    fn tensor(&self, name: &str) -> Result<Tensor, Fault>;
-}
-
-/// A pass over a sentence. In code, `forward("the cat").A` is its tensor `A`.
-#[derive(Clone)]
-pub struct CodePass {
-    pub sentence: Arc<str>,
-    pub tensors: Arc<dyn PassTensors>,
-}
-
-impl fmt::Display for CodePass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pass of {:?}", self.sentence)
-    }
-}
-
-/// The model that a scope provides to its code.
-#[derive(Clone)]
-pub struct RunnableModel(pub Arc<dyn Forward>);
-
-impl fmt::Debug for RunnableModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RunnableModel")
-    }
-}
 
 /// Names of the functions.
 pub const FORWARD: &str = "forward";

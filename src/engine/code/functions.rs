@@ -10,9 +10,9 @@ use crate::code::budget::{
     Budget, IMAGE_PATH_BYTES_MAX, LINE_NAME_CHARS_MAX, PLOT_LINES_MAX, RANKED_MAX, STRING_BYTES_MAX,
 };
 use crate::code::fault::Fault;
+use crate::code::index::Whole;
 use crate::code::tensor::{Tensor, cost};
 use crate::code::value::{Output, Plot, PlotLine, Ranking, extent, in_text, number, type_name};
-use crate::code::{forward, tensor};
 use crate::messages::nearest;
 use crate::numerics::rng::{Stream, part};
 use crate::numerics::softmax::softmax_forward;
@@ -22,8 +22,8 @@ use crate::numerics::vectors::{cosine, norm};
 pub(super) type Answer<T> = Result<T, Box<EvalAltResult>>;
 
 /// Registers all functions. Each charges the budget before it makes a tensor.
-pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&forward::RunnableModel>) {
-    engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<tensor::Whole>("..");
+pub fn register(engine: &mut Engine, budget: &Budget, seed: u64) {
+    engine.register_type_with_name::<Tensor>("tensor").register_type_with_name::<Whole>("..");
     engine.register_type_with_name::<Ranking>("ranking");
     engine.register_fn("to_string", |ranking: &mut Ranking| ranking.to_string());
     register_operators(engine, budget);
@@ -37,7 +37,6 @@ pub fn register(engine: &mut Engine, budget: &Budget, seed: u64, model: Option<&
         check_expected(&found, &expected, &tolerance, &paid)?;
         Ok(found)
     });
-    forward::register(engine, budget, model);
 }
 
 /// Registers a function of one tensor, whose cost is charged first.

@@ -21,17 +21,19 @@ pub mod editor {
     pub mod highlight;
     pub mod scope;
 }
+mod explain;
 mod fault;
 mod forward;
 mod functions;
+mod index;
+mod limits;
+mod model;
 mod names;
+mod scope;
 mod syntax;
 mod tensor;
 mod value;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use rhai::packages::{
@@ -41,82 +43,16 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine};
 
 pub use crate::code::functions::{Help, REFERENCE, help};
+pub use explain::names;
 pub use fault::{Fault, LineColumn};
-pub use forward::{Charge, CodePass, FORWARD, Forward, NEIGHBOURS, PassTensors, RunnableModel, VECTORS};
-pub use names::{Names, names};
+pub use forward::{FORWARD, NEIGHBOURS, VECTORS};
+pub use model::{Charge, CodePass, Forward, PassTensors, RunnableModel};
+pub use names::Names;
+pub use scope::{Functions, Given, Scope};
 pub use tensor::{Axis, Labels, Shape, Tensor};
 pub use value::{Output, Plot, PlotLine, Value, Variable, readable};
 
 use self::budget::*;
-
-/// A variable that is in scope before a cell runs.
-#[derive(Clone, Debug)]
-pub struct Given {
-    pub variable: Variable,
-    /// Reason why it cannot be written to, if it cannot.
-    pub fixed: Option<String>,
-}
-
-impl Given {
-    pub fn writable(variable: Variable) -> Self {
-        Self { variable, fixed: None }
-    }
-
-    /// Makes a variable that cannot be written to. `why` ends the sentence "`Q` cannot be changed: …".
-    pub fn fixed(variable: Variable, why: impl Into<String>) -> Self {
-        Self { variable, fixed: Some(why.into()) }
-    }
-}
-
-/// Everything that a cell can use when it runs.
-#[derive(Clone, Debug, Default)]
-pub struct Scope<'a> {
-    pub given: Vec<Given>,
-    /// Names that exist but are not given, because the text does not read them.
-    pub others: &'a [String],
-    pub functions: Functions,
-    /// The model that `forward` runs, if there is one.
-    pub model: Option<RunnableModel>,
-    /// Seed of the cell's random numbers.
-    pub seed: u64,
-    /// Flag by which another thread ends the run.
-    pub stop: Arc<AtomicBool>,
-    pub allowance: Allowance,
-}
-
-impl Scope<'_> {
-    fn names(&self) -> impl Iterator<Item = &str> {
-        let given = self.given.iter().map(|given| given.variable.name.as_str());
-        given.chain(self.others.iter().map(String::as_str))
-    }
-}
-
-/// Functions that cells define.
-#[derive(Clone, Debug, Default)]
-pub struct Functions(AST);
-
-impl Functions {
-    /// Adds other functions; those of `later` replace functions of the same name.
-    #[must_use]
-    pub fn with(mut self, later: &Self) -> Self {
-        self.0.combine(later.0.clone());
-        self
-    }
-
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter_functions().map(|function| function.name)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.iter_functions().next().is_none()
-    }
-
-    pub fn without(&self, names: &BTreeSet<String>) -> Self {
-        let mut own = self.0.clone();
-        own.retain_functions(|_, _, name, _| !names.contains(name));
-        Self(own)
-    }
-}
 
 /// The result of running a cell.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +103,7 @@ fn values_here(sources: &[&str], scope: &Scope<'_>) -> Vec<Result<Value, Fault>>
     let fixed = |given: &Given| Given::fixed(given.variable.clone(), "a text can only read values");
     let given: Vec<Given> = scope.given.iter().map(fixed).collect();
     let value = |source: &&str| {
-        let fault = |error: Box<rhai::EvalAltResult>| fault::explain(*error, source, scope, budget.ended());
+        let fault = |error: Box<rhai::EvalAltResult>| explain::explain(*error, source, scope, budget.ended());
         let ast = compile(&engine, &progress, source).map_err(fault)?;
         let ast = scope.functions.0.merge(&ast);
         let mut variables = variables(&given, &budget)?;
@@ -194,7 +130,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
     let progress = syntax::ParserProgress::default();
     let engine = engine(&budget, &progress, scope);
     let mut run = Run::default();
-    let fault = |error: Box<rhai::EvalAltResult>| Some(fault::explain(*error, source, scope, budget.ended()));
+    let fault = |error: Box<rhai::EvalAltResult>| Some(explain::explain(*error, source, scope, budget.ended()));
     let mut variables = match variables(&scope.given, &budget) {
         Ok(variables) => variables,
         // The given variables already exceed the memory.
@@ -215,12 +151,12 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
             // The fault's message gives only its shape. If no more outputs are allowed, the message has to do.
             let _ = budget.show_value(thrown);
         }
-        fault::explain(*error, source, scope, budget.ended())
+        explain::explain(*error, source, scope, budget.ended())
     });
     let shown = shown.and_then(|value| {
         run.is_true = value.as_bool().unwrap_or_default();
         // The last operation may have exceeded the memory, which was not checked after it.
-        let place = ast.statements().last().and_then(|last| fault::place_of(last.position()));
+        let place = ast.statements().last().and_then(|last| explain::place_of(last.position()));
         budget.check().and_then(|()| budget.show_value(&value)).map_err(|fault| fault.at(place))
     });
     run.outputs = budget.take_shown();
@@ -245,7 +181,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
                 None => run.written.push(variable),
                 // Rhai allows new keys in a constant map, and new letters in a constant text.
                 Some(why) => {
-                    let fault = Some(fault::fixed(name, why));
+                    let fault = Some(explain::fixed(name, why));
                     return Run { fault, defined: Vec::new(), written: Vec::new(), ..run };
                 }
             }
@@ -257,7 +193,7 @@ fn run_here(source: &str, scope: &Scope<'_>) -> Run {
 /// Makes the scope of a run: first the constant for a whole axis, then the given variables.
 fn variables(given: &[Given], budget: &Budget) -> Result<rhai::Scope<'static>, Fault> {
     let mut scope = rhai::Scope::new();
-    scope.push_constant(syntax::WHOLE, tensor::Whole);
+    scope.push_constant(syntax::WHOLE, index::Whole);
     for Given { variable, fixed } in given {
         let value = Dynamic::clone(&variable.value);
         if fixed.is_some() {
@@ -289,7 +225,8 @@ fn engine(budget: &Budget, progress: &syntax::ParserProgress, scope: &Scope<'_>)
         .set_max_array_size(ARRAY_ENTRIES_MAX)
         .set_max_map_size(MAP_ENTRIES_MAX)
         .set_max_variables(VARIABLES_MAX);
-    functions::register(&mut engine, budget, scope.seed, scope.model.as_ref());
+    functions::register(&mut engine, budget, scope.seed);
+    forward::register(&mut engine, budget, scope.model.as_ref());
     let watch = budget.clone();
     engine.on_progress(move |operations| watch.is_over_after(operations).then_some(Dynamic::UNIT));
     engine
@@ -302,6 +239,6 @@ fn compile(engine: &Engine, progress: &syntax::ParserProgress, source: &str) -> 
     names::check_size(source)?;
     progress.restart();
     let mut constants = rhai::Scope::new();
-    constants.push_constant(syntax::WHOLE, tensor::Whole);
+    constants.push_constant(syntax::WHOLE, index::Whole);
     engine.compile_with_scope(&constants, source).map_err(Into::into)
 }

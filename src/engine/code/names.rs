@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rhai::{AST, ASTNode, EvalAltResult, Expr, Stmt};
 
-use super::budget::SOURCE_BYTES_MAX;
-use super::fault::{Fault, explain};
-use super::{Scope, syntax};
+use super::fault::Fault;
+use super::limits::SOURCE_BYTES_MAX;
+use super::syntax;
 
 /// The names that a cell uses at its top level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,13 +31,15 @@ pub(super) fn check_size(source: &str) -> Result<(), Fault> {
 }
 
 /// Returns the names of a text without running it.
-pub fn names(source: &str) -> Result<Names, Fault> {
+///
+/// # Errors
+/// Rhai's, which [`explain`](super::explain) explains.
+pub(super) fn read(source: &str) -> Result<Names, Box<EvalAltResult>> {
     check_size(source)?;
     let mut engine = syntax::parser(syntax::ParserProgress::default());
     // Constants must not be replaced by their values.
     engine.set_optimization_level(rhai::OptimizationLevel::None);
-    let ast =
-        engine.compile(source).map_err(|error| explain(EvalAltResult::from(error), "", &Scope::default(), None))?;
+    let ast = engine.compile(source)?;
 
     let functions: BTreeSet<String> = ast.iter_functions().map(|function| function.name.to_owned()).collect();
     let mut top = ast.clone();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhai::{Engine, INT, Token};
 
-use super::budget::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX};
-use super::tensor::LARGEST_END;
+use super::index::LARGEST_END;
+use super::limits::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX};
 
 /// Operator that replaces a comma within an index.
 pub const PAIR: &str = "⸴";

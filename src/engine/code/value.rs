@@ -9,11 +9,11 @@ use std::sync::Arc;
 use rhai::{Array, Dynamic, Identifier, ImmutableString, Map};
 use serde::{Deserialize, Serialize};
 
-use super::budget::{
-    Budget, IMAGE_PATH_BYTES_MAX, NESTING_MAX, OUTPUT_BYTES_MAX, PLOT_LINES_MAX, RANKED_MAX, TENSOR_ENTRIES_MAX,
-};
 use super::fault::Fault;
-use super::forward::CodePass;
+use super::limits::{
+    IMAGE_PATH_BYTES_MAX, NESTING_MAX, OUTPUT_BYTES_MAX, OUTPUTS_MAX, PLOT_LINES_MAX, RANKED_MAX, TENSOR_ENTRIES_MAX,
+};
+use super::model::CodePass;
 use super::tensor::{Axis, Tensor};
 use crate::json;
 
@@ -344,10 +344,16 @@ impl Output {
             Some(output) => Ok(Some(output)),
             None if value.is_unit() => Ok(None),
             None => match words(value, OUTPUT_BYTES_MAX) {
-                (_, true) => Err(Budget::shown_too_much()),
+                (_, true) => Err(Self::too_much()),
                 (text, false) => Ok(Some(Self::Text(text.into()))),
             },
         }
+    }
+
+    /// Returns the fault of a cell that shows too much.
+    pub(super) fn too_much() -> Fault {
+        let message = format!("this cell shows more than {OUTPUTS_MAX} outputs, or {OUTPUT_BYTES_MAX} bytes");
+        Fault::new(message).hint("show less")
     }
 
     /// Converts a value to an output whose text is cut to `bytes_max`; `None` for `()`.

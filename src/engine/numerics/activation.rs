@@ -13,8 +13,8 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::numerics::Scalar;
+use crate::numerics::exp::exp_f32;
 use crate::numerics::simd::vectorized;
-use crate::numerics::softmax::exp_f32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {

@@ -11,9 +11,11 @@
 
 use faer::Mat;
 
-use crate::numerics::projection::AXES;
 use crate::numerics::vectors::{dot, norm};
 use crate::numerics::{Matrix, Scalar};
+
+/// Number of axes of every picture.
+pub const AXES: usize = 3;
 
 /// An orthogonal matrix `R` (3, 3).
 pub type Rotation = [[f64; AXES]; AXES];

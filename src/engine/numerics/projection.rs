@@ -12,14 +12,12 @@
 //! the next, as GPT-2's do, to the scale of the model's last norm.
 
 use super::Matrix;
+pub use super::alignment::AXES;
 use super::alignment::Rotation;
 use super::norm::{NormCache, NormForm, inverse_deviations, norm_forward};
+use super::spread::{Spread, remove, unit};
 use super::table::Table;
 use super::vectors::dot;
-use crate::numerics::shares::{Spread, remove, unit};
-
-/// Number of axes of every picture.
-pub const AXES: usize = 3;
 
 /// The map `point = (x − mean) · axes`. It is the same for every vector of a lesson, so that motion means something. A
 /// difference of vectors is projected without the mean.

@@ -6,21 +6,11 @@ use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::config::Config;
 use super::contents;
-use super::folder::text_if_there;
+use super::texts::modules;
+pub use super::texts::{CONFIG, INDEX, WEIGHTS};
 use crate::files;
-
-/// Names of the files in a model's folder.
-pub const CONFIG: &str = "config.json";
-pub const WEIGHTS: &str = "model.safetensors";
-pub const INDEX: &str = "model.safetensors.index.json";
-/// File that lists the modules of a sentence-transformers folder, each in a folder of its own.
-pub(super) const MODULES: &str = "modules.json";
-/// Largest size of such a list in bytes.
-const MODULES_BYTES_MAX: u64 = 1 << 20;
 
 /// The environment variables that locate the cache; empty ones count as unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -245,28 +235,6 @@ pub fn lacks(folder: &Path) -> Option<&'static str> {
 /// Returns whether a folder has any file of a model, or a file that people take for a model.
 pub fn has_part_of_a_model(folder: &Path) -> bool {
     [CONFIG, WEIGHTS, INDEX].iter().any(|name| folder.join(name).exists()) || contents::is_like_a_model(folder)
-}
-
-/// A module in the list of a sentence-transformers folder.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Module {
-    /// Its folder; empty if its files are next to the list.
-    pub path: String,
-    #[serde(rename = "type")]
-    class: String,
-}
-
-impl Module {
-    /// Returns whether its class has this name, in whatever Python module.
-    fn is(&self, class: &str) -> bool {
-        self.class.rsplit('.').next() == Some(class)
-    }
-}
-
-/// Returns the modules of a sentence-transformers folder.
-pub(super) fn modules(folder: &Path) -> Option<Vec<Module>> {
-    let text = text_if_there(folder, MODULES, MODULES_BYTES_MAX).ok()??;
-    serde_json::from_str(&text).ok()
 }
 
 /// Returns the folder of the first module of this class.

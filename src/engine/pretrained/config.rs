@@ -8,23 +8,13 @@ use serde_json::{Value, json};
 use super::families::{ACTIVATIONS, OTHERS};
 pub use super::families::{Family, Plain};
 use super::fields::{Fields, too_many};
+pub use super::limits::*;
 use super::refusal::{Refusal, quoted};
 use crate::messages::counted;
 use crate::numerics::attention::Mask;
 use crate::numerics::block::BlockConfig;
-use crate::numerics::model::Architecture;
-
-/// Largest size of a `config.json` in bytes.
-pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// Largest size of all numbers in memory, where two-byte weights of a file also take two bytes.
-pub const MODEL_BYTES_MAX: u64 = 2 << 30;
-pub const LAYERS_MAX: usize = 128;
-pub const WIDTH_MAX: usize = 8192;
-pub const HEADS_MAX: usize = 256;
-pub const HIDDEN_MAX: usize = 4 * WIDTH_MAX;
-pub const VOCABULARY_MAX: usize = 1_000_000;
-pub const POSITIONS_MAX: usize = 65_536;
-pub const TYPES_MAX: usize = 1024;
+use crate::numerics::model::{Architecture, Readout};
+use crate::numerics::params::{TensorId, TensorName};
 
 /// The shape of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,7 +165,7 @@ impl Config {
 
     /// Returns the number of parameters. The sizes are within their bounds, so this cannot overflow.
     fn parameters(&self) -> u64 {
-        let tensors = super::load::wanted(self, &self.architecture);
+        let tensors = wanted(self, &self.architecture);
         tensors.iter().map(|&(_, rows, cols)| rows as u64 * cols as u64).sum()
     }
 }
@@ -267,4 +257,16 @@ fn other(found: String, name: Option<&str>) -> Refusal {
         Some((_, why)) => Refusal::new(found, one_of(), format!("attune does not compute this model, because {why}")),
         None => Refusal::new(found, one_of(), "attune opens only models of these families"),
     }
+}
+
+/// Returns the tensors that a model's files have: the table of words, and those of the engine.
+pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
+    let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width())];
+    wanted.extend(architecture.shapes(config.vocabulary, config.vocabulary));
+    wanted
+}
+
+/// Returns the engine's shape of a model with this readout.
+pub fn architecture(config: &Config, readout: Readout) -> Architecture {
+    Architecture { readout, ..config.architecture.clone() }
 }

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::cache::{CONFIG, INDEX, MODULES, WEIGHTS, modules};
-use super::folder::text_if_there;
 use super::refusal::{Refusal, quoted};
+use super::texts::{CONFIG, INDEX, MODULES, WEIGHTS, modules, text_if_there};
 
 /// Config of an adapter, which changes the weights of another model.
 const ADAPTER: &str = "adapter_config.json";

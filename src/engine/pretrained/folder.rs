@@ -4,37 +4,27 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{Error, ErrorKind, Read as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files;
-use crate::foreign;
 use crate::messages::counted;
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::params::TensorId;
-use crate::pretrained::cache::{Absent, CONFIG, WEIGHTS};
-use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family};
+use crate::pretrained::cache::Absent;
+use crate::pretrained::config::{CONFIG_BYTES_MAX, Config, Family, architecture, wanted};
 use crate::pretrained::contents::without_config;
-use crate::pretrained::load::{ModelFile, architecture, shape, wanted};
+use crate::pretrained::load::{ModelFile, shape};
 use crate::pretrained::refusal::{Refusal, quoted};
 use crate::pretrained::safetensors;
-use crate::pretrained::tokenizer::read::SAVE_AGAIN;
+use crate::pretrained::texts::{ADDED, CONFIG, IDS, MERGES, SPECIAL, WEIGHTS, text_if_there};
+pub use crate::pretrained::texts::{PIECES, TOKENIZER, TOKENIZER_CONFIG};
+use crate::pretrained::tokenizer::refuse::SAVE_AGAIN;
 use crate::pretrained::tokenizer::write::{Cut, MASK, NewTokenizer, UNKNOWN};
 use crate::pretrained::tokenizer::{Encoding, ModelPiece, OlderFiles, Origin, Tokenizer, TokenizerFiles};
 
 /// Largest size of each tokenizer file in bytes; the largest vocabularies take about 35 MB.
 pub const TOKENIZER_BYTES_MAX: u64 = 64 << 20;
 
-/// Files of a tokenizer: a complete one, and those next to an older one.
-pub const TOKENIZER: &str = "tokenizer.json";
-pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-/// Files of older tokenizers, of BERT's family and of GPT-2's.
-pub const PIECES: &str = "vocab.txt";
-pub(super) const IDS: &str = "vocab.json";
-pub(super) const MERGES: &str = "merges.txt";
-pub(super) const SPECIAL: &str = "special_tokens_map.json";
-pub(super) const ADDED: &str = "added_tokens.json";
 /// Tokenizer files that are not read.
 const OTHER_TOKENIZERS: [&str; 6] =
     ["tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "bpe.codes", "tekken.json"];
@@ -305,60 +295,6 @@ fn read_tokenizer(folder: &Path, config: &str) -> Result<Option<Tokenizer>, Refu
 fn text_of(config: &str, field: &str) -> Option<String> {
     let config: serde_json::Value = serde_json::from_str(config).ok()?;
     config.get(field)?.as_str().map(str::to_owned)
-}
-
-/// Opens a regular file and returns its length.
-///
-/// # Errors
-/// If it is missing, not a regular file, or cannot be opened.
-pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
-    let other = |found| Refusal::new(found, "a regular file", "download the whole folder").in_file(name);
-    let unreadable = |error: Error| match error.kind() {
-        ErrorKind::NotFound => {
-            Refusal::new("no such file", "a file of this name in the model's folder", "download the whole folder")
-                .in_file(name)
-        }
-        ErrorKind::IsADirectory => other("a folder"),
-        ErrorKind::InvalidInput => other("a pipe or a device"),
-        _ => Refusal::unreadable(&error).in_file(name),
-    };
-    files::open(&folder.join(name)).map_err(unreadable)
-}
-
-/// Reads a text file of at most `most` bytes.
-///
-/// # Errors
-/// If it is missing, not a regular file, larger, or not UTF-8.
-pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
-    let (file, bytes) = plain(folder, name)?;
-    let refusal = |found: String| {
-        let expected = format!("a text of at most {most} bytes");
-        Refusal::new(found, expected, "download the file again").in_file(name)
-    };
-    if bytes > most {
-        return Err(refusal(format!("{bytes} bytes")));
-    }
-    let head = files::head(&folder.join(name), foreign::HEAD_BYTES as u64).unwrap_or_default();
-    if let Some(kind) = foreign::recognise(&head) {
-        return Err(kind.refusal("text of a model").in_file(name));
-    }
-    let mut text = String::new();
-    match file.take(most).read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) if error.kind() == ErrorKind::InvalidData => Err(refusal("bytes that are not UTF-8".to_owned())),
-        Err(error) => Err(Refusal::unreadable(&error).in_file(name)),
-    }
-}
-
-/// Reads a text file, or returns `None` if it is missing.
-///
-/// # Errors
-/// As [`text`], except for a missing file.
-pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
-    match fs::metadata(folder.join(name)) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        _ => text(folder, name, most).map(Some),
-    }
 }
 
 // A model that is written as a pretrained one's folder, which [`load`](super::load) reads and transformers opens. Names

@@ -11,14 +11,14 @@ use data_encoding::HEXLOWER;
 use faer::MatRef;
 use sha2::{Digest, Sha256};
 
-use super::cache::{CONFIG, INDEX, WEIGHTS};
-use super::config::{CONFIG_BYTES_MAX, Config, check_bytes};
+use super::config::{CONFIG_BYTES_MAX, Config, architecture, check_bytes, wanted};
 use super::contents::without_weights;
-use super::folder::{plain, text};
-use super::names::{FoundTensors, Origin, Origins, OutputRun, TensorLayout};
+use super::names::{OutputRun, TensorLayout};
+use super::origins::{FoundTensors, Origin, Origins};
 use super::quantised;
 use super::refusal::{Refusal, quoted};
 use super::safetensors::{Dtype, FileTensor, ShardIndex, TensorReader, TensorSource, bytes_read};
+use super::texts::{CONFIG, INDEX, WEIGHTS, plain, text};
 use crate::numerics::model::{Architecture, AttentionModel, Candidates, Classes, Readout};
 use crate::numerics::packed::NumberType;
 use crate::numerics::params::{Parameters, TensorId, TensorName};
@@ -293,18 +293,6 @@ fn readout(config: &Config, found: &FoundTensors<'_>) -> (Readout, bool) {
     let has_own = readout.activation().is_none() || found.has(TensorName::TransformWeights);
     let has_weights = readout.activation().is_none() || config.is_tied() || found.has(TensorName::LogitWeights);
     if has_own && has_weights { (readout, true) } else { (Readout::Tied, false) }
-}
-
-/// Returns the tensors that a model's files have: the table of words, and those of the engine.
-pub(super) fn wanted(config: &Config, architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
-    let mut wanted = vec![(TensorName::Embedding.into(), config.vocabulary, config.width())];
-    wanted.extend(architecture.shapes(config.vocabulary, config.vocabulary));
-    wanted
-}
-
-/// Returns the engine's shape of a model with this readout.
-pub fn architecture(config: &Config, readout: Readout) -> Architecture {
-    Architecture { readout, ..config.architecture.clone() }
 }
 
 /// Returns the size in bytes of all numbers, including the table of words.

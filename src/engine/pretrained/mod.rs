@@ -11,12 +11,16 @@ pub mod examine;
 mod families;
 mod fields;
 pub mod folder;
+mod limits;
 pub mod load;
-pub mod names;
+mod names;
+mod origins;
 mod quantised;
 pub mod refusal;
 pub mod safetensors;
+pub(crate) mod texts;
 pub mod tokenizer;
+mod wrapper;
 
 pub use config::{Config, Family};
 pub use load::{Pretrained, load};

@@ -13,9 +13,9 @@ use super::source::{Source, split};
 use super::{Builder, Format, NOT_VECTORS, Place, SNIFFED_BYTES, Table, Vectors, WIDTH_MAX, Watch, text};
 use crate::files::text_without_mark;
 use crate::messages::counted;
-use crate::pretrained::folder;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted, shape};
+use crate::pretrained::texts;
 
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
@@ -82,7 +82,7 @@ pub fn names_tables(head: &[u8]) -> bool {
 /// If it is not such a config, its files are elsewhere, or they have no vectors.
 pub fn read_config(path: &Path, watch: Watch<'_>) -> Result<Vectors, LoadStopped> {
     let (folder, name) = split(path)?;
-    let text = folder::text(folder, name, CONFIG_BYTES_MAX)?;
+    let text = texts::text(folder, name, CONFIG_BYTES_MAX)?;
     let text = text_without_mark(&text);
     let embeddings = if is_object(text.as_bytes()) { of_json(text)? } else { of_text(text)? };
     let count = embeddings.len();

@@ -10,9 +10,9 @@ use flate2::read::MultiGzDecoder;
 use super::budget::Budget;
 use super::{Progress, Watch};
 use crate::files::MARK;
-use crate::pretrained::folder::plain;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal};
+use crate::pretrained::texts::plain;
 
 /// Number of bytes that are read from the file at once.
 const WINDOW: usize = 4 << 20;

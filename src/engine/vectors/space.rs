@@ -8,7 +8,7 @@ use super::Vectors;
 use super::answers::{Measure, neighbours};
 use super::expression::length;
 use crate::numerics::alignment::turn_of;
-use crate::numerics::shares::{COVARIANCE_WIDTH_MAX, Spread};
+use crate::numerics::spread::{COVARIANCE_WIDTH_MAX, Spread};
 use crate::numerics::table::TableRef;
 use crate::numerics::vectors::dot;
 use crate::numerics::{Matrix, parallel};

@@ -16,10 +16,11 @@ use crate::files::text_without_mark;
 use crate::messages::counted;
 use crate::numerics::Matrix;
 use crate::pretrained::cache::{INDEX, WEIGHTS};
-use crate::pretrained::folder::{PIECES, TOKENIZER, TOKENIZER_BYTES_MAX, text, text_if_there};
+use crate::pretrained::folder::TOKENIZER_BYTES_MAX;
 use crate::pretrained::load::LoadStopped;
 use crate::pretrained::refusal::{FETCH_AGAIN, Refusal, quoted};
 use crate::pretrained::safetensors::{self, FileHeader, FileTensor, ShardIndex};
+use crate::pretrained::texts::{PIECES, TOKENIZER, text, text_if_there};
 
 /// Endings of the names of word tables; the first that exists is read.
 const TABLES: [&str; 8] = [

@@ -12,7 +12,7 @@ use attune_engine::quantity::{Entry, Quantity};
 
 use super::lines::by_size;
 use super::reader::{part_index, part_name};
-use crate::view_model::heads::{HeadLabels, strongest};
+use crate::view_model::labels::{HeadLabels, strongest};
 use crate::view_model::{Model, quoted};
 
 /// Parts that an arrow stands for.

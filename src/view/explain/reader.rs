@@ -17,7 +17,7 @@ use attune_engine::numerics::projection::{AXES, Lens};
 use attune_engine::numerics::vectors::Similarity;
 use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 
-use crate::view_model::heads::{HeadLabels, at_distance, distance_of};
+use crate::view_model::labels::{HeadLabels, at_distance, distance_of};
 use crate::view_model::{axes, quoted};
 
 /// A snapshot and its labels, read entry by entry.

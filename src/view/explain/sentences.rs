@@ -21,7 +21,7 @@ use super::rule::{Expr, Setting};
 use super::walk::distance;
 use crate::view_model::answers::{Asked, keepers, said, told_answer};
 use crate::view_model::axes::{self, StageShares, percent, seen_through};
-use crate::view_model::heads::{at_distance, strongest};
+use crate::view_model::labels::{at_distance, strongest};
 use crate::view_model::quoted;
 use crate::view_model::what_if::said_patch;
 

@@ -18,7 +18,7 @@ use super::lines::by_size;
 use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
 use super::rules::after_heads;
-use crate::view_model::heads::{HeadLabels, Side, strongest};
+use crate::view_model::labels::{HeadLabels, Side, strongest};
 
 /// The steps of the walk, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

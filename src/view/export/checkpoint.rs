@@ -5,7 +5,6 @@
 //! hidden word has in a lesson. Parts of the form that the lesson's model lacks, such as biases or position embeddings,
 //! are written as zeros. A part of the lesson's model that the form lacks is refused, with the name of its field.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use attune_core::kernel::snapshot::Snapshot;
@@ -26,32 +25,12 @@ use attune_engine::pretrained::folder::{NewFile, files, of_words};
 use attune_engine::pretrained::tokenizer::{Tokenizer, TokenizerFiles};
 use attune_engine::pretrained::{Config, Family};
 
-use super::file::ExportFault;
+use super::fault::ExportFault;
+pub use super::fault::Unfit;
 
 /// The bias of a class that is not an answer of the lesson: low enough never to be predicted, but not so low that
 /// logits lose precision.
 const NEVER: f32 = -100.0;
-
-/// A field of a lesson that no such folder can express.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
-    pub field: FieldPath,
-    found: String,
-    expected: String,
-}
-
-impl Unfit {
-    fn new(field: FieldPath, found: &str, expected: &str) -> Self {
-        Self { field, found: found.to_owned(), expected: expected.to_owned() }
-    }
-}
-
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.field.last().copied().unwrap_or("lesson");
-        write!(f, "{name}: found {}; expected {}", self.found, self.expected)
-    }
-}
 
 /// The folder to which a lesson's model is written, and its form there.
 #[derive(Clone, Debug)]

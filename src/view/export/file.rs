@@ -14,96 +14,13 @@ use attune_engine::messages::{counted, counted_as};
 use attune_engine::pretrained::refusal::quoted;
 use attune_engine::vectors::{self as formats, Format as VectorFormat, Table};
 
-use super::checkpoint::Unfit;
+pub use super::fault::ExportFault;
+pub use super::format::Format;
 use super::markdown::{self, FileBeside};
 use super::page::Pictures;
 use super::vectors::{self, TableRows};
 use super::{ipynb, live_page, sheet_svg, web_page};
 use crate::panels;
-
-/// A format to which a lesson can be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Ipynb,
-    Html,
-    Web,
-    Md,
-    /// Panels of the window, as one vector picture.
-    Svg,
-    /// Only the lesson's vectors.
-    Vectors(VectorFormat),
-}
-
-impl Format {
-    pub const ALL: [Self; 12] = [
-        Self::Ipynb,
-        Self::Html,
-        Self::Web,
-        Self::Md,
-        Self::Svg,
-        Self::Vectors(VectorFormat::Tsv),
-        Self::Vectors(VectorFormat::Word2VecBinary),
-        Self::Vectors(VectorFormat::Word2VecText),
-        Self::Vectors(VectorFormat::Glove),
-        Self::Vectors(VectorFormat::Npy),
-        Self::Vectors(VectorFormat::Npz),
-        Self::Vectors(VectorFormat::Safetensors),
-    ];
-
-    /// Returns the displayed name, the name on the command line, and the file name extension.
-    const fn names(self) -> [&'static str; 3] {
-        match self {
-            Self::Ipynb => ["Jupyter notebook", "ipynb", "ipynb"],
-            Self::Html => ["Web page", "html", "html"],
-            Self::Web => ["Live web page", "web", "live.html"],
-            Self::Md => ["Markdown", "md", "md"],
-            Self::Svg => ["Attention as a vector picture", "svg", "svg"],
-            Self::Vectors(VectorFormat::Tsv) => ["Vectors for the Embedding Projector", "tsv", "tsv"],
-            Self::Vectors(VectorFormat::Word2VecBinary) => ["Vectors, word2vec", "word2vec", "bin"],
-            Self::Vectors(VectorFormat::Word2VecText) => {
-                ["Vectors, word2vec and fastText as text", "word2vec-text", "vec"]
-            }
-            Self::Vectors(VectorFormat::Glove) => ["Vectors, GloVe", "glove", "txt"],
-            Self::Vectors(VectorFormat::Npy) => ["Vectors, NumPy's array", "npy", "npy"],
-            Self::Vectors(VectorFormat::Npz) => ["Vectors and words, NumPy's archive", "npz", "npz"],
-            Self::Vectors(VectorFormat::Safetensors) => ["Vectors, safetensors", "safetensors", "safetensors"],
-            // CSV and fastText's binary format are only read, never written.
-            Self::Vectors(VectorFormat::Csv) => ["Vectors, CSV", "csv", "csv"],
-            Self::Vectors(VectorFormat::FastText) => ["Vectors, fastText", "fasttext", "bin"],
-        }
-    }
-
-    /// Returns the displayed name.
-    pub fn name(self) -> &'static str {
-        self.names()[0]
-    }
-
-    /// Returns the name on the command line.
-    pub fn key(self) -> &'static str {
-        self.names()[1]
-    }
-
-    /// Returns the file name extension.
-    pub fn extension(self) -> &'static str {
-        self.names()[2]
-    }
-
-    /// Returns whether the format includes the notebook's cells, with pictures of the stage.
-    pub fn is_page(self) -> bool {
-        !matches!(self, Self::Svg | Self::Vectors(_))
-    }
-
-    /// Returns whether pictures are needed for light and dark screens. A live page draws its own stage, and has
-    /// pictures only for printing.
-    pub fn is_dark_too(self) -> bool {
-        self == Self::Html
-    }
-
-    /// Returns the default file, which is beside the lesson and has its name.
-    pub fn beside(self, lesson: &Path) -> PathBuf {
-        lesson.with_extension(self.extension())
-    }
-}
 
 /// Returns the rows of vectors that are exported by default, including those in sentences if the format can name rows.
 pub fn usual_rows(format: VectorFormat) -> TableRows {
@@ -440,35 +357,6 @@ impl fmt::Display for WrittenFiles {
         }
     }
 }
-
-/// The reason why an export failed.
-#[derive(Debug)]
-pub enum ExportFault {
-    /// The file cannot be written at this place.
-    Place { file: PathBuf, why: &'static str },
-    /// The export would overwrite the lesson.
-    Lesson,
-    /// The lesson has no vectors.
-    Vectors { lesson: PathBuf, error: io::Error },
-    /// The format cannot express the lesson's model.
-    Form(Vec<Unfit>),
-    /// A file could not be written.
-    Write { file: PathBuf, error: io::Error },
-}
-
-impl fmt::Display for ExportFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", shown(file)),
-            Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
-            Self::Form(unfit) => write!(f, "{}", unfit.iter().map(Unfit::to_string).collect::<Vec<_>>().join("; ")),
-            Self::Vectors { lesson, error } => write!(f, "{}: {error}", shown(lesson)),
-            Self::Write { file, error } => write!(f, "{} cannot be written: {error}", shown(file)),
-        }
-    }
-}
-
-impl std::error::Error for ExportFault {}
 
 fn fault(file: &Path, error: io::Error) -> ExportFault {
     ExportFault::Write { file: file.to_owned(), error }

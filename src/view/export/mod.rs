@@ -16,20 +16,24 @@
 //! | [`work_file`] | a learner's work, to hand in, to share or to open as a copy; and lists of sentences with a common
 //! word |
 //! | [`grades`] | the grades of a class |
-//! | [`file`](mod@file) | the formats offered in the window and on the command line, and writing all files of an export
-//! or none |
+//! | [`format`](mod@format) | the list of formats |
+//! | [`file`](mod@file) | the files of an export, which are written all or not at all |
 //!
 //! Content of a lesson or an output is never trusted: it is written as text, and never as markup or a script.
 
 pub mod checkpoint;
 mod events;
+mod fault;
 pub mod figures;
 pub mod file;
+pub mod format;
 pub mod grades;
 pub mod ipynb;
+mod links;
 pub mod live_page;
 pub mod markdown;
 pub mod page;
+mod prose;
 pub mod recording;
 pub mod sheet_html;
 pub mod sheet_svg;
@@ -39,7 +43,7 @@ pub mod vectors;
 pub mod web_page;
 pub mod work_file;
 
-pub use file::Format;
+pub use format::Format;
 pub use page::{Pictures, StagePicture};
 
 /// Escapes a text for HTML, including attributes, and removes control characters.

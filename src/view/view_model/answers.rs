@@ -28,7 +28,7 @@ use attune_engine::pretrained::tokenizer::HIDDEN;
 use attune_engine::quantity::{Entry, Quantity};
 use serde::Serialize;
 
-use super::heads::HeadLabels;
+use super::labels::HeadLabels;
 use super::{Model, quoted, quoted_token};
 
 #[derive(Clone, Debug, PartialEq)]

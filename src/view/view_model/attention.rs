@@ -18,9 +18,8 @@ use attune_engine::numerics::vectors::{add_scaled, norm};
 use attune_engine::quantity::{Entry, Quantity};
 use serde::{Deserialize, Serialize};
 
-use super::heads::HeadLabels;
-use super::pieces::Words;
-use super::sentence_arcs::Pair;
+use super::labels::HeadLabels;
+use super::words::{Pair, Words};
 
 #[derive(Clone, Debug)]
 pub struct AttentionMaps {

@@ -14,7 +14,7 @@ use attune_engine::numerics::alignment::CentredGram;
 use attune_engine::numerics::vectors::{centroid, cosine};
 
 use super::pictures::Sketch;
-use super::stage::StageModel;
+use super::stage::{StageModel, wanted};
 use super::{Model, ModelBeside, number, quoted};
 
 /// The mark of labels of the second sentence.
@@ -83,13 +83,6 @@ impl CompareModel {
         let wanted = |pair: &&PairModel| wanted(&pair.paired, query, second, lit.contains(&pair.word));
         self.pairs.iter().rev().max_by_key(wanted)
     }
-}
-
-/// Returns the rank of a pair; of equal pairs, the first is shown. The highest rank has the pair of the chosen query
-/// and position in the second sentence, then a pair of the query, then one whose word is highlighted.
-pub fn wanted(pair: &PairedWord, query: Option<usize>, second: Option<usize>, is_lit: bool) -> impl Ord + use<> {
-    let is_query = query == Some(pair.first);
-    (is_query && second == Some(pair.second), is_query, is_lit)
 }
 
 /// Adds the mark of the second sentence to token labels.

@@ -15,7 +15,7 @@ use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::Projection;
 use attune_engine::quantity::{Entry, Index, Quantity};
 
-use super::heads::HeadLabels;
+use super::labels::HeadLabels;
 use super::stage::crowd_of;
 use crate::explain::walk::Step;
 

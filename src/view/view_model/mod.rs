@@ -12,6 +12,7 @@ pub mod features;
 pub mod fold;
 pub mod glossary;
 pub mod heads;
+pub mod labels;
 pub mod meaning;
 pub mod notebook;
 pub mod output;
@@ -26,6 +27,7 @@ pub mod stage;
 pub mod tensors;
 pub mod training;
 pub mod what_if;
+pub mod words;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -9,8 +9,9 @@ use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot, StaticSpace, Token}
 use attune_engine::quantity::{Entry, Quantity};
 
 use super::attention::{HeadCells, Reading, Sinks};
-use super::heads::{HeadLabels, Side};
-use super::pieces::Words;
+use super::labels::{HeadLabels, Side};
+pub use super::words::Pair;
+use super::words::Words;
 use crate::explain::walk::{first_of, lengths};
 
 #[derive(Clone, Debug)]
@@ -84,15 +85,6 @@ impl WordAt {
     pub fn token(self) -> Option<usize> {
         (self.side == Side::Sentence).then_some(self.position)
     }
-}
-
-/// A query and a key of a head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The index of the head, counted over all blocks.
-    pub head: usize,
-    pub query: usize,
-    pub key: usize,
 }
 
 /// Which weights of a word are shown.

@@ -17,7 +17,6 @@ use attune_engine::numerics::moves::point;
 use attune_engine::numerics::projection::AXES;
 
 use super::axes::{StageShares, about, names, short};
-use super::compare::wanted;
 
 /// Everything that the 3D view draws.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -361,6 +360,13 @@ fn ghosts(snapshot: &Snapshot, radius_now: f32) -> Vec<GhostPoint> {
         end: at(&old.sentence.end, i),
     });
     grouped.chain(tokens).collect()
+}
+
+/// Returns the rank of a pair; of equal pairs, the first is shown. The highest rank has the pair of the chosen query
+/// and position in the second sentence, then a pair of the query, then one whose word is highlighted.
+pub fn wanted(pair: &PairedWord, query: Option<usize>, second: Option<usize>, is_lit: bool) -> impl Ord + use<> {
+    let is_query = query == Some(pair.first);
+    (is_query && second == Some(pair.second), is_query, is_lit)
 }
 
 /// Returns the nearest word by cosine, and the cosine.

@@ -13,7 +13,7 @@ use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::params::{Layer, Parameters, Start, TensorId, TensorName, superscript};
 use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity};
 
-use super::heads::{HeadLabels, at_distance, distance_of};
+use super::labels::{HeadLabels, at_distance, distance_of};
 use super::output::TableModel;
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,8 @@ use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase};
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::activations::{Activations, Patch};
 
-use super::heads::{HeadLabels, HeadRow, place_of};
+use super::heads::HeadRow;
+use super::labels::{HeadLabels, place_of};
 use super::stage::nearest_word;
 use super::{quoted, quoted_token};
 

@@ -2,7 +2,7 @@
 //! the pointer is on.
 
 use attune_ui::theme::{self, Palette, size, weight_line};
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2};

@@ -13,7 +13,7 @@ use attune_ui::widgets::popup::card_beside;
 use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::explain::walk::{Step, WalkModel};
 use attune_view::view_model::attention::{Reading, Sink};
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::{
     ArcWord, Direction, SentenceArcs, ShownArcs, WeightArc, WordAt, WordNumber,
 };

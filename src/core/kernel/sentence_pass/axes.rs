@@ -13,7 +13,7 @@ use attune_engine::numerics::model::{Activations, AttentionModel, Sequences};
 use attune_engine::numerics::parallel::{available, map};
 use attune_engine::numerics::params::Parameters;
 use attune_engine::numerics::projection::Lens;
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::vectors::centroid;
 
 use crate::kernel::values::space::SharedScale;

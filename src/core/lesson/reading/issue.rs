@@ -314,7 +314,7 @@ pub(crate) fn is_unprintable(c: char) -> bool {
 }
 
 /// `one, two or three`
-pub(crate) fn one_of(names: &[impl Borrow<str>]) -> String {
+pub fn one_of(names: &[impl Borrow<str>]) -> String {
     match names {
         [] => "nothing".to_owned(),
         [one] => one.borrow().to_owned(),

@@ -4,14 +4,14 @@
 use std::ops::Range;
 
 use super::config::AttentionConfig;
+use super::distances::Distances;
 use super::head::{Head, panel_entries, weights_stride};
 use super::look_up::LookUpCache;
+use super::rotary::Turns;
 use super::rows::BatchRows;
 use super::tile::{PartMut, Strided};
 use super::tile::{SHORT_TOKENS_MAX, Tile, is_short, transposed_entries};
 use crate::numerics::norm::NormCache;
-use crate::numerics::positions::Distances;
-use crate::numerics::positions::Turns;
 use crate::numerics::simd::{LANES, padded};
 use crate::numerics::{Matrix, Scalar};
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::mask::{Mask, Window};
+use super::rotary::Rotary;
 use crate::numerics::norm::NormForm;
-use crate::numerics::positions::Rotary;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionConfig {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use super::distances::{HeadDistances, distance_gradient};
 use super::mask::{Mask, Window};
 use super::tile::{PartMut, Strided, mix_mean, outer};
 use crate::json::{self, Real};
-use crate::numerics::positions::{HeadDistances, distance_gradient};
 use crate::numerics::simd::{Simd, add, dot, padded};
 use crate::numerics::softmax::{softmax, softmax_gradient};
 use crate::numerics::{Matrix, Scalar};
@@ -210,7 +210,12 @@ impl<S: Scalar + FromStr> FromStr for HeadMode<S> {
 /// The serialised form of frozen weights: the number of rows, and all entries row by row. Entries that do not form such
 /// a matrix become an empty one, which fits no sentence.
 mod frozen {
-    use super::{Arc, Deserialize, Deserializer, Matrix, Real, Scalar, Serialize, Serializer, json};
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::json::{self, Real};
+    use crate::numerics::{Matrix, Scalar};
 
     #[derive(Serialize, Deserialize)]
     #[serde(bound = "S: Real")]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::numerics::Scalar;
 
@@ -68,7 +68,11 @@ pub struct MaskTable {
 /// The written form of a table: a row for each query, with a character for each key, beside the base where one takes the place
 /// of the layers' masks. Rows of other characters or of different lengths become an empty table, which fits no sentence.
 mod table {
-    use super::{Arc, Deserialize, Deserializer, MaskBase, MaskTable, Serialize, Serializer};
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::numerics::attention::mask::{MaskBase, MaskTable};
 
     const SEEN: char = '1';
     const HIDDEN: char = '0';

@@ -20,30 +20,33 @@
 
 mod cache;
 pub mod config;
+pub mod distances;
 pub mod head;
 pub mod look_up;
 pub mod mask;
+pub mod rotary;
 pub mod rows;
+mod short;
 mod tile;
 
-pub use crate::numerics::positions::{Rotary, RotaryScaling};
 pub(super) use cache::with_lane_beyond;
 pub use cache::{AttentionCache, AttentionScratch, BatchRoom};
 pub use config::{AttentionConfig, QueryKeyNorm};
 pub use head::{Edge, HeadChanges, HeadMode, ModeWords};
 pub use mask::{Mask, MaskBase, MaskTable, Window};
+pub use rotary::{Rotary, RotaryScaling};
 pub use rows::{BatchRows, Tokens};
 
 use self::cache::{HeadRanges, for_each_head, part, part_mut, weights_and_means};
+use self::distances::Distances;
 use self::head::{Head, HeadGradients};
 use self::look_up::{LookUpCache, look_up_backward, look_up_forward};
+use self::rotary::TurnDirection;
 use super::linear::{affine_backward, affine_forward};
 use super::norm::{norm_backward, norm_in_place};
 use super::params::{Learned, Parameters, TensorId, TensorName};
 use super::simd::{Simd, Work, add, add_scaled, dispatch, vectorized};
 use super::{Matrix, Scalar};
-use crate::numerics::positions::Distances;
-use crate::numerics::positions::TurnDirection;
 
 const QUERY: [TensorName; 2] = [TensorName::QueryWeights, TensorName::QueryBias];
 const KEY: [TensorName; 2] = [TensorName::KeyWeights, TensorName::KeyBias];

@@ -18,16 +18,18 @@
 //! is a source sentence, it has its own blocks, and the cross-attention of [`Architecture::blocks`] attends to their
 //! output.
 //!
-//! In reading order: this file defines the model; [`classes`], [`batch`] and [`masking`] its tasks. [`step`] computes
-//! the [`loss`] and its gradient, [`parallel`] on several threads. [`activations`] exposes the pass of one sentence,
+//! In reading order: this file defines the model; [`classes`] and [`batch`] its tasks. [`step`] computes
+//! the [`loss`] and its gradient, [`shards`] on several threads. [`activations`] exposes the pass of one sentence,
 //! [`generate`] continues it, [`attribution`] splits a logit into terms, and [`cost`] estimates the cost of sizes.
 
 pub mod activations;
 pub mod attribution;
 pub mod batch;
+pub mod classes;
 pub mod cost;
 pub mod generate;
 mod loss;
+pub mod shards;
 pub mod step;
 
 use std::sync::Arc;
@@ -44,7 +46,7 @@ use crate::numerics::attention::AttentionConfig;
 use crate::numerics::attention::look_up::LookUp;
 use crate::numerics::block::{Attends, BlockConfig, gain_and_shift, norm_back};
 use crate::numerics::linear::{affine_backward, affine_forward};
-pub use crate::numerics::model::loss::{Candidates, Classes, Masking};
+pub use crate::numerics::model::classes::{Candidates, Classes, Masking};
 use crate::numerics::norm::{NormCache, NormForm, norm_forward};
 use crate::numerics::params::{Layer, Parameters, Start, TensorId, TensorName};
 use crate::numerics::positions::{PositionRows, Positions, sinusoidal};

@@ -7,15 +7,18 @@
 //! bits in any batch. Numbers that a file stores in two bytes stay that way in memory and are widened in the registers
 //! ([`Bf16`], [`F16`]); the sums are those of the widened numbers, bit for bit.
 
+mod halves;
 mod tile;
 
+pub use halves::{Bf16, F16};
+
 use faer::MatRef;
-use half::f16;
-pub use tile::{PANEL, Product, on_plain_numbers};
+pub use tile::on_plain_numbers;
 
 #[cfg(target_arch = "x86_64")]
 pub use tile::{on_avx2, on_avx512};
 
+pub use super::numbers::{NumberType, Numbers, PANEL, Product};
 use super::{Matrix, Scalar};
 
 /// `W` (in, out) in panels.
@@ -339,107 +342,6 @@ impl<'a, S: Scalar> From<&'a Packed<S>> for Weights<'a, S> {
     }
 }
 
-// Two-byte numbers, as in today's model files. They are widened to single precision, exactly, when they are read.
-
-/// The type of packed numbers in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NumberType {
-    /// The type of the arithmetic, `f32` or `f64`.
-    #[default]
-    Whole,
-    /// The upper half of an `f32`.
-    Bf16,
-    /// IEEE 754's half precision; a matrix with an infinity or NaN is stored as [`Self::Whole`] instead.
-    F16,
-}
-
-/// Numbers in the type in which they are stored: the type of the arithmetic, or the bits of two-byte numbers.
-#[derive(Clone, Copy, Debug)]
-pub enum Numbers<W, H> {
-    Whole(W),
-    Bf16(H),
-    F16(H),
-}
-
-impl<W, H> Numbers<W, H> {
-    pub fn new(kind: NumberType, whole: impl FnOnce() -> W, half: impl FnOnce() -> H) -> Self {
-        match kind {
-            NumberType::Whole => Self::Whole(whole()),
-            NumberType::Bf16 => Self::Bf16(half()),
-            NumberType::F16 => Self::F16(half()),
-        }
-    }
-
-    #[inline(always)]
-    pub fn as_ref(&self) -> Numbers<&W, &H> {
-        match self {
-            Self::Whole(whole) => Numbers::Whole(whole),
-            Self::Bf16(half) => Numbers::Bf16(half),
-            Self::F16(half) => Numbers::F16(half),
-        }
-    }
-
-    #[inline(always)]
-    pub fn map<X, Y>(self, whole: impl FnOnce(W) -> X, half: impl FnOnce(H) -> Y) -> Numbers<X, Y> {
-        match self {
-            Self::Whole(numbers) => Numbers::Whole(whole(numbers)),
-            Self::Bf16(numbers) => Numbers::Bf16(half(numbers)),
-            Self::F16(numbers) => Numbers::F16(half(numbers)),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Bf16(pub u16);
-
-/// Number of bits that a `bfloat16` is shifted left in an `f32`.
-pub const BF16_SHIFT: u32 = 16;
-
-impl Bf16 {
-    #[inline(always)]
-    pub fn number<S: Scalar>(self) -> S {
-        S::from_single(f32::from_bits(u32::from(self.0) << BF16_SHIFT))
-    }
-
-    /// Returns a number's bits in two bytes, and whether they represent the same number.
-    #[inline(always)]
-    pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
-        // The lower half is cut off; if it is not 0, the number has changed.
-        let narrowed = Self((number.to_single().to_bits() >> BF16_SHIFT) as u16);
-        (narrowed.0, narrowed.number::<S>().is_same(number))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct F16(pub u16);
-
-/// `2^112`: the difference between the exponent biases of `f32` and half precision.
-pub const F16_EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
-/// Number of bits that the exponent and digits of a half are shifted left in an `f32`.
-pub const F16_SHIFT: u32 = 13;
-pub const F16_SIGN_SHIFT: u32 = 16;
-/// Mask of a half's exponent and digits; the remaining bit is the sign.
-pub const F16_SIZE: u32 = 0x7fff;
-pub const F16_SIGN: u32 = 0x8000;
-
-impl F16 {
-    /// Returns a finite number. Its digits are shifted to those of an `f32`, and its exponent is adjusted by a
-    /// multiplication, which is exact for subnormal numbers too.
-    #[inline(always)]
-    pub fn number<S: Scalar>(self) -> S {
-        let bits = u32::from(self.0);
-        let size = f32::from_bits((bits & F16_SIZE) << F16_SHIFT) * F16_EXPONENTS;
-        S::from_single(f32::from_bits(size.to_bits() | ((bits & F16_SIGN) << F16_SIGN_SHIFT)))
-    }
-
-    /// Returns a number's bits in two bytes, and whether they represent the same number and it is finite.
-    #[inline(always)]
-    pub fn narrowed<S: Scalar>(number: S) -> (u16, bool) {
-        let narrowed = Self(f16::from_f32(number.to_single()).to_bits());
-        (narrowed.0, number.is_finite() && narrowed.number::<S>().is_same(number))
-    }
-}
-
 /// Returns the number itself, which always fits in the type of the arithmetic.
 #[inline(always)]
 pub fn whole<S: Scalar>(number: S) -> (S, bool) {
@@ -470,7 +372,7 @@ pub fn write<'a, S, W: 'a>(
 mod tests {
     use super::*;
     use crate::numerics::rng::{Stream, stream};
-    use half::bf16;
+    use ::half::{bf16, f16};
     use rand::RngExt;
 
     fn random<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Matrix<S> {

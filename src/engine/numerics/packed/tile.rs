@@ -8,37 +8,16 @@ use pulp::{
     x86::{V3, V4},
 };
 
+use super::halves::{BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE};
 use crate::numerics::Scalar;
-use crate::numerics::packed::{
-    BF16_SHIFT, Bf16, F16, F16_EXPONENTS, F16_SHIFT, F16_SIGN, F16_SIGN_SHIFT, F16_SIZE, Numbers,
-};
+use crate::numerics::numbers::{Numbers, PANEL, Product};
 use crate::numerics::simd::{LANES, Lane};
-
-/// Number of columns of a panel: two of the widest registers.
-pub const PANEL: usize = 32;
 
 /// Largest number of rows of a tile.
 const ROWS_MAX: usize = 12;
 
 /// Number of entries of each row of a tile that are interleaved at a time, so that they stay in the first-level cache.
 const STRETCH: usize = 128;
-
-/// A product and its operands.
-pub struct Product<'a, S> {
-    /// Rows of `X`, each `count` long.
-    pub x: Vec<&'a [S]>,
-    /// Rows of all panels, one panel after the other.
-    pub panels: Numbers<&'a [[S; PANEL]], &'a [[u16; PANEL]]>,
-    /// Number of rows of each panel.
-    pub stride: usize,
-    /// First row of a panel that is used, and the number of rows from there.
-    pub first: usize,
-    pub count: usize,
-    /// `b`; empty if there is none.
-    pub b: &'a [S],
-    /// Rows of `Y`.
-    pub y: Vec<&'a mut [S]>,
-}
 
 /// Vector registers of a generation of processors.
 trait Registers<S>: Copy {

@@ -18,9 +18,9 @@
 
 use std::ops::Range;
 
-use super::model::{held_below, held_below_slope};
 use super::{
-    Matrix, Scalar, add_to, affine, affine_backward, dot, norm, norm_backward, product, sum, tensor, transposed,
+    Matrix, Scalar, add_to, affine, affine_backward, dot, held_below, held_below_slope, norm, norm_backward, product,
+    sum, tensor, transposed,
 };
 use crate::numerics::attention::{AttentionConfig, QueryKeyNorm};
 use crate::numerics::params::{Parameters, TensorId, TensorName};

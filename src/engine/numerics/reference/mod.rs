@@ -312,3 +312,14 @@ pub fn feed_forward_backward<S: Scalar>(
     let d_of_gate = affine_backward(parameters, gate_ids(block), x, &d_gate, gradient);
     sum(&d_of_gate, &affine_backward(parameters, first, x, &entrywise(&opened, &d_hidden), gradient))
 }
+
+/// Computes `c tanh(z / c)` of every entry if there is a bound `c` (Gemma 2: arXiv 2408.00118, section 2).
+fn held_below<S: Scalar>(cap: Option<f64>, z: &[S]) -> Vec<S> {
+    let held = |z: S, cap: S| cap * (z / cap).tanh();
+    z.iter().map(|&z| cap.map_or(z, |cap| held(z, S::from_f64(cap)))).collect()
+}
+
+/// Returns the slope of [`held_below`] where its value is `y`: `1 − (y / c)²`.
+fn held_below_slope<S: Scalar>(cap: Option<f64>, y: S) -> S {
+    cap.map_or(S::one(), |cap| S::one() - (y / S::from_f64(cap)) * (y / S::from_f64(cap)))
+}

@@ -18,7 +18,10 @@ use std::ops::Range;
 
 use super::attention::softmax;
 use super::block::{backward, steps};
-use super::{Matrix, Scalar, activations, activations_backward, affine, affine_backward, norm, norm_backward, tensor};
+use super::{
+    Matrix, Scalar, activations, activations_backward, affine, affine_backward, held_below, held_below_slope, norm,
+    norm_backward, tensor,
+};
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::{AttentionModel, Batch, Classes, Pooling, Readout, Sequences};
 use crate::numerics::params::{Parameters, TensorId, TensorName};
@@ -242,17 +245,6 @@ fn transformed_backward<S: Scalar>(
     let d = normed_backward(model, parameters, TRANSFORM_NORM, hidden, &row(d), gradient);
     let d = activations_backward(activation, summed, &d);
     affine_backward(parameters, TRANSFORM, &row(y.to_vec()), &d, gradient).flat().to_vec()
-}
-
-/// Computes `c tanh(z / c)` of every entry if there is a bound `c` (Gemma 2: arXiv 2408.00118, section 2).
-pub(super) fn held_below<S: Scalar>(cap: Option<f64>, z: &[S]) -> Vec<S> {
-    let held = |z: S, cap: S| cap * (z / cap).tanh();
-    z.iter().map(|&z| cap.map_or(z, |cap| held(z, S::from_f64(cap)))).collect()
-}
-
-/// Returns the slope of [`held_below`] where its value is `y`: `1 − (y / c)²`.
-pub(super) fn held_below_slope<S: Scalar>(cap: Option<f64>, y: S) -> S {
-    cap.map_or(S::one(), |cap| S::one() - (y / S::from_f64(cap)) * (y / S::from_f64(cap)))
 }
 
 /// Computes `‖a − b‖²`.

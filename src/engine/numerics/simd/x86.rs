@@ -5,7 +5,7 @@ use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast, f32x8};
 
 use super::{LANES, Lane, Simd, Work};
-use crate::numerics::softmax::parts::*;
+use crate::numerics::exp::parts::*;
 
 /// Number of entries of a cache line, which is fetched as a whole.
 const CACHE_LINE: usize = 64 / size_of::<f32>();
@@ -65,7 +65,7 @@ impl Simd<f32> for V3 {
         self.max_f32x8(a, b)
     }
 
-    /// Computes [`crate::numerics::softmax::exp_f32`] of eight numbers at once.
+    /// Computes [`crate::numerics::exp::exp_f32`] of eight numbers at once.
     #[inline(always)]
     fn exp(self, x: f32x8) -> f32x8 {
         // The argument is the second operand, so that a NaN passes through.
@@ -187,7 +187,7 @@ mod tests {
 
         for x in [-200.0, -87.4, -87.3, -1.0, -0.3, 0.0, f32::NEG_INFINITY, f32::NAN] {
             let found: Lane<f32> = cast(Simd::exp(simd, simd.splat_f32x8(x)));
-            let expected = crate::numerics::softmax::exp_f32(x);
+            let expected = crate::numerics::exp::exp_f32(x);
             let close = (found[0] - expected).abs() <= 2.0 * f32::EPSILON * expected;
             assert!(close || found[0] == expected || (x.is_nan() && found[0].is_nan()), "e^{x}: {found:?}, {expected}");
         }

@@ -21,8 +21,10 @@
 //! methods the words of a window are the inputs and the word in its middle is the near target, as in the original
 //! program: over a corpus each pair is trained from both sides.
 
+mod config;
 mod frequencies;
 mod objective;
+mod rows;
 mod tables;
 mod worker;
 
@@ -34,7 +36,8 @@ pub use tables::{Tables, WordStep};
 
 use crate::numerics::Matrix;
 use crate::numerics::rng::{Generator, Stream, stream};
-pub use crate::numerics::word2vec::tables::Lanes;
+pub use crate::numerics::word2vec::config::{LEARNING_RATE_FLOOR, Word2VecConfig, WordPrediction};
+pub use crate::numerics::word2vec::rows::Lanes;
 use crate::numerics::word2vec::worker::Threads;
 
 /// Training in progress, a few sentences at a time.
@@ -129,65 +132,5 @@ impl<S: Lanes> Word2Vec<S> {
         let sorted = self.threads.tables().vectors();
         let row_of = &self.frequencies.row_of;
         Matrix::from_fn(sorted.rows(), sorted.cols(), |word, col| sorted.get(row_of[word], col))
-    }
-}
-
-// Settings of word2vec.
-
-/// Settings of a training run; sizes and rates are positive.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Word2VecConfig {
-    pub architecture: WordPrediction,
-    /// `D`
-    pub dim: usize,
-    /// Largest distance of a context. Each position draws its own reach from 1 to this, so that nearer words count
-    /// more.
-    pub window: usize,
-    /// `k`, the number of noise words of an example.
-    pub negatives: usize,
-    /// Number of passes over the corpus.
-    pub epochs: usize,
-    /// Learning rate at the start; it falls linearly to [`LEARNING_RATE_FLOOR`] of it.
-    pub learning_rate: f64,
-    /// `t`: words with a larger share of the corpus are left out at random. `None` keeps all.
-    pub subsample: Option<f64>,
-}
-
-/// The words that are predicted, and from which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WordPrediction {
-    /// A word predicts each word of its window.
-    SkipGram {
-        /// Whether noise words are drawn once for a window instead of for each of its pairs. The window is then one
-        /// step, `L = Σ_c L_(w, c)` with the same `n` in every term. This is several times faster, because a window has
-        /// `m + k` scores instead of `m (1 + k)`. The gradient has the same expectation but more variance, and the
-        /// pairs of a window do not see each other's steps.
-        share_negatives: bool,
-    },
-    /// The mean of the words of a window predicts the word in its middle.
-    Cbow,
-}
-
-/// Ratio of the last learning rate to the first.
-pub const LEARNING_RATE_FLOOR: f64 = 1e-4;
-
-impl Word2VecConfig {
-    /// Returns the learning rate after the share `progress` of the training, from 0 to 1.
-    pub fn rate(&self, progress: f64) -> f64 {
-        self.learning_rate * (1.0 - progress).max(LEARNING_RATE_FLOOR)
-    }
-
-    /// Estimates the largest number of multiplications that a sentence of `tokens` words takes.
-    pub fn multiplications(&self, tokens: usize) -> f64 {
-        /// Number of multiplications that take as long as a draw and a sigmoid.
-        const SCORE_OVERHEAD: usize = 32;
-        let contexts = 2 * self.window;
-        let scores = match self.architecture {
-            WordPrediction::SkipGram { share_negatives: false } => contexts * (1 + self.negatives),
-            WordPrediction::SkipGram { share_negatives: true } => contexts + self.negatives,
-            // The mean and its gradient take about as long as a score for each context.
-            WordPrediction::Cbow => contexts + 1 + self.negatives,
-        };
-        tokens as f64 * scores as f64 * (self.dim + SCORE_OVERHEAD) as f64
     }
 }

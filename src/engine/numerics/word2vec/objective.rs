@@ -13,8 +13,7 @@ use pulp::Simd;
 use crate::numerics::Scalar;
 use crate::numerics::vectors::dot;
 
-use crate::numerics::word2vec::tables::PaddedRows;
-use crate::numerics::word2vec::tables::{LANES_MAX, Lanes};
+use crate::numerics::word2vec::rows::{LANES_MAX, Lanes, PaddedRows};
 
 /// Computes `L` of the first `inputs` rows of `h`.
 pub fn objective_forward<S: Lanes>(inputs: usize, h: &PaddedRows<S>, contexts: &PaddedRows<S>, targets: &[usize]) -> S {

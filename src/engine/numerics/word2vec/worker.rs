@@ -5,10 +5,11 @@ use rand::RngExt;
 
 use crate::numerics::parallel::each;
 use crate::numerics::rng::{Generator, Stream, part};
+use crate::numerics::word2vec::config::{Word2VecConfig, WordPrediction};
 use crate::numerics::word2vec::frequencies::{Frequencies, Noise};
 use crate::numerics::word2vec::objective::Buffers;
-use crate::numerics::word2vec::tables::{Lanes, Tables, WordStep};
-use crate::numerics::word2vec::{Word2VecConfig, WordPrediction};
+use crate::numerics::word2vec::rows::Lanes;
+use crate::numerics::word2vec::tables::{Tables, WordStep};
 
 pub struct WordWorker<S> {
     pub tables: Tables<S>,

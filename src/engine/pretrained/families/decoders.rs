@@ -1,11 +1,10 @@
 //! Llama and similar decoders: RMSNorm, rotary positions, shared keys and values, gated feed-forward layers.
 
-use super::super::config::{HEADS_MAX, HIDDEN_MAX};
 use super::super::fields::{CHECK, Fields};
+use super::super::limits::{HEADS_MAX, HIDDEN_MAX};
 use super::super::refusal::Refusal;
-use super::Sizes;
 use super::values::{
-    FRACTION, FULL, NONE, OFF, RotaryKeys, SLIDING, TURN, activation, activation_named, epsilon, layers_between,
+    FRACTION, FULL, NONE, OFF, RotaryKeys, SLIDING, Sizes, TURN, activation, activation_named, epsilon, layers_between,
     linear, window, windowed,
 };
 use crate::numerics::activation::Activation;

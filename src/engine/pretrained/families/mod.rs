@@ -14,17 +14,20 @@ use plain::{
     modernbert_decoder, mpnet, nomic_bert, openai_gpt, opt, phi, roberta, roberta_pre_norm, stablelm,
 };
 
-use super::config::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, POSITIONS_MAX, VOCABULARY_MAX, WIDTH_MAX};
 use super::fields::{CHECK, Fields};
+use super::limits::{HEADS_MAX, HIDDEN_MAX, LAYERS_MAX, POSITIONS_MAX, VOCABULARY_MAX, WIDTH_MAX};
 use super::names::{TensorNames, tables};
 use super::refusal::Refusal;
 use crate::numerics::attention::AttentionConfig;
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::Architecture;
+use crate::numerics::params::TensorId;
 use crate::numerics::positions::Positions;
 
 pub use plain::Plain;
 pub(super) use values::ACTIVATIONS;
+pub(super) use values::Sizes;
+use values::{FORM, NORM_BETWEEN};
 
 /// The families, in the order of [`FAMILIES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,21 +85,6 @@ pub(super) struct FamilyEntry {
     /// Function that returns the engine's shape of a model with all of its tensors.
     form: fn(Fields<'_>, &Sizes) -> Result<Architecture, Refusal>,
     names: TensorNames,
-}
-
-/// The sizes that every family has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
-    /// `D`
-    width: usize,
-    layers: usize,
-    /// `H`
-    heads: usize,
-    /// Number of hidden units of a feed-forward layer; 0 means `4 D`.
-    hidden: usize,
-    positions: usize,
-    /// `V`
-    pub vocabulary: usize,
 }
 
 /// The keys of these sizes, except the vocabulary, whose key is the same in all families.
@@ -269,6 +257,12 @@ impl Family {
         &self.entry().names
     }
 
+    /// Returns the family's name for a tensor of the engine.
+    pub(super) fn written(self, id: TensorId) -> Option<String> {
+        let (row, end) = self.names().row(id.name)?;
+        Some(format!("{}.{}", row.name.replace("{}", &id.block.to_string()), end.suffix()))
+    }
+
     /// Returns the sizes and the shape of a config of this family.
     pub(super) fn read(self, fields: Fields<'_>) -> Result<(Sizes, Architecture), Refusal> {
         let entry = self.entry();
@@ -283,8 +277,6 @@ impl Family {
     }
 }
 
-const FORM: &str = "attune does not compute this form";
-
 /// Flags of configs that change the model in an unsupported way.
 const REFUSED_FLAGS: [(&str, &str); 2] = [
     ("add_cross_attention", "attention to a second model"),
@@ -295,11 +287,6 @@ const REFUSED_FLAGS: [(&str, &str); 2] = [
 const REFUSED_COUNTS: [(&str, &str); 3] =
     [("num_experts", "experts"), ("num_local_experts", "experts"), ("n_routed_experts", "experts")];
 
-/// Reason for refusing a norm between the table and the projection to the layers' width. The projection cannot be
-/// multiplied into the table, because the norm divides by a deviation that depends on word, position and segment
-/// together.
-pub(super) const NORM_BETWEEN: &str =
-    "in its family, the table of words can be narrower than the layers, with a norm before the projection";
 const EXPERTS: &str = "its feed-forward layers are chosen among experts";
 const TWO_MODELS: &str = "it consists of two models, and the second reads the output of the first";
 const NO_ATTENTION: &str = "it has no attention";

@@ -1,22 +1,22 @@
 //! Families with layer norms: older ones with learned positions and biases almost everywhere, and newer ones with
 //! rotary positions.
 
-use super::super::config::WIDTH_MAX;
 use super::super::fields::{CHECK, Fields};
+use super::super::limits::WIDTH_MAX;
 use super::super::names::DistanceBuckets;
 use super::super::refusal::Refusal;
 use super::decoders::key_value_heads;
 use super::values::{
-    FRACTION, FULL, RotaryKeys, SLIDING, TURN, absolute_positions, activation, activation_named, epsilon, kinds,
-    kinds_of, layers_between, linear, set_biases, transformed, window_of,
+    FORM, FRACTION, FULL, NORM_BETWEEN, RotaryKeys, SLIDING, Sizes, TURN, absolute_positions, activation,
+    activation_named, epsilon, kinds, kinds_of, layers_between, linear, set_biases, transformed, window_of,
 };
-use super::{FORM, NORM_BETWEEN, Sizes};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::{AttentionConfig, Mask, Window};
+use crate::numerics::attention::{Rotary, RotaryScaling};
 use crate::numerics::block::{BlockConfig, Branches, Norm};
 use crate::numerics::model::{Architecture, Readout};
 use crate::numerics::norm::NormForm;
-use crate::numerics::positions::{PositionRows, Positions, Rotary, RotaryScaling};
+use crate::numerics::positions::{PositionRows, Positions};
 
 /// A model like BERT or GPT-2: learned positions, layer norms, and biases everywhere.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,36 @@
 
 use super::super::fields::{CHECK, Fields, no_such};
 use super::super::refusal::{Refusal, quoted};
-use super::Sizes;
 use crate::messages::{counted, nearest};
 use crate::numerics::activation::Activation;
 use crate::numerics::attention::Window;
+use crate::numerics::attention::{Rotary, RotaryScaling};
 use crate::numerics::block::BlockConfig;
 use crate::numerics::model::{Architecture, Readout};
-use crate::numerics::positions::{Rotary, RotaryScaling};
+
+/// The sizes that every family has.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::pretrained) struct Sizes {
+    /// `D`
+    pub width: usize,
+    pub layers: usize,
+    /// `H`
+    pub heads: usize,
+    /// Number of hidden units of a feed-forward layer; 0 means `4 D`.
+    pub hidden: usize,
+    pub positions: usize,
+    /// `V`
+    pub vocabulary: usize,
+}
+
+/// Advice where a form is none of those that the engine computes.
+pub(super) const FORM: &str = "attune does not compute this form";
+
+/// Reason for refusing a norm between the table and the projection to the layers' width. The projection cannot be
+/// multiplied into the table, because the norm divides by a deviation that depends on word, position and segment
+/// together.
+pub(super) const NORM_BETWEEN: &str =
+    "in its family, the table of words can be narrower than the layers, with a norm before the projection";
 
 /// Names of activation functions. Of several names for one function the first is written.
 pub(in crate::pretrained) const ACTIVATIONS: [(&str, Activation); 8] = [

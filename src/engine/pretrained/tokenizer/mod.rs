@@ -12,7 +12,8 @@
 mod json;
 mod older;
 mod pattern;
-pub(in crate::pretrained) mod read;
+mod read;
+pub(in crate::pretrained) mod refuse;
 mod spelling;
 mod steps;
 mod template;
@@ -20,7 +21,7 @@ pub mod write;
 
 use std::ops::Range;
 
-use read::WORD_CHARS_MAX;
+use refuse::WORD_CHARS_MAX;
 use serde::Serialize;
 use spelling::Spelling;
 use steps::{Bounds, Normaliser, Splitters};

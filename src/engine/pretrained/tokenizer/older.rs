@@ -13,11 +13,12 @@ use super::json::{
     AddedIdsJson, AddedTokenJson, ConfigJson, ID_END, JsonEntries, List, MERGES_MAX, ModelJson, NameJson, Pair,
     PiecesJson, PostProcessorJson, SpecialJson, TemplatePartJson, TokenizerJson, bad_json,
 };
-use super::read::{IDS_EXPECTED, Read, SAVE_AGAIN, check_merges, check_piece, check_size, of_json};
+use super::read::{IDS_EXPECTED, check_merges, check_piece, check_size, of_json};
+use super::refuse::{Read, SAVE_AGAIN};
 use super::{OlderFiles, Tokenizer};
 use crate::pretrained::Refusal;
-use crate::pretrained::folder::{ADDED, IDS, MERGES, PIECES, SPECIAL, TOKENIZER_CONFIG};
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
+use crate::pretrained::texts::{ADDED, CONFIG, IDS, MERGES, PIECES, SPECIAL, TOKENIZER_CONFIG};
 
 /// A piece and its id.
 type Entry = (String, u32);
@@ -434,7 +435,7 @@ fn class(config: &ConfigJson, beside: OlderFiles<'_>, classes: &[&'static Class]
         Err(Refusal::new(found, expected.join(" or "), SAVE_AGAIN).in_file(file))
     };
     let own = config.tokenizer_class.as_deref().map(|class| (class, TOKENIZER_CONFIG));
-    match own.or_else(|| Some((beside.class?, crate::pretrained::cache::CONFIG))) {
+    match own.or_else(|| Some((beside.class?, CONFIG))) {
         Some((name, file)) => {
             let end = name.strip_suffix("Fast").unwrap_or(name);
             let of_name = |class: &&&Class| class.names.iter().any(|name| end.ends_with(name));

@@ -10,7 +10,7 @@ use fancy_regex::{Expr, Regex, RegexBuilder};
 use tokenizers::Offsets;
 use tokenizers::tokenizer::pattern::Pattern;
 
-use super::read::{Read, SAVE_AGAIN, refuse};
+use super::refuse::{Read, SAVE_AGAIN, refuse};
 use crate::pretrained::refusal::quoted;
 
 /// Longest pattern in bytes; those of known models have up to 600.

@@ -11,12 +11,13 @@ use tokenizers::{AddedToken, AddedVocabulary, Model, ModelWrapper};
 
 use super::Tokenizer;
 use super::json::{AddedTokenJson, ID_END, JsonEntries, List, ModelJson, Pair, PiecesJson, TokenizerJson, bad_json};
+use super::refuse::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use super::spelling::Spelling;
 use super::steps::{Bounds, Normaliser, Splitters};
 use super::template::Template;
 use crate::pretrained::Refusal;
-use crate::pretrained::folder::TOKENIZER;
 use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
+use crate::pretrained::texts::TOKENIZER;
 
 /// Largest size of a tokenizer file in bytes; those of known models have up to 35 MB.
 const FILE_BYTES_MAX: usize = 64 << 20;
@@ -32,9 +33,6 @@ const ADDED_BYTES_MAX: usize = 1 << 20;
 
 /// Default length of a word in characters above which BERT treats it as unknown.
 const WORD_CHARS: usize = 100;
-/// Longest word in characters that is split into such pieces, whatever the file says. The crate tries every end of a
-/// piece, which takes time in proportion to the cube of the length.
-pub const WORD_CHARS_MAX: usize = 512;
 
 /// Prefix of BERT's pieces that continue words.
 const PREFIX: &str = "##";
@@ -42,26 +40,6 @@ const PREFIX: &str = "##";
 /// Description of a vocabulary in messages.
 pub const IDS_EXPECTED: &str = "an object of pieces and their ids";
 const SCORES_EXPECTED: &str = "a list of pieces and their scores";
-
-pub type Read<T> = Result<T, Refusal>;
-
-/// Advice if a tokenizer is intact but not supported.
-pub const SAVE_AGAIN: &str =
-    "load the tokenizer in transformers and save it with tokenizer.backend_tokenizer.save(\"tokenizer.json\")";
-
-/// Refuses something at a place of the file.
-pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
-    Err(Refusal::new(format!("{} at {}", found.as_ref(), quoted(place)), expected, advice))
-}
-
-/// Refuses something that an intact file does not have.
-pub fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
-    refuse(place, found, expected, FETCH_AGAIN)
-}
-
-pub fn missing<T>(place: &str, field: &str) -> Read<T> {
-    damaged(place, format!("no {}", quoted(field)), "this field")
-}
 
 /// Refuses a file that is too large to be a tokenizer's.
 pub fn check_size(text: &str) -> Read<()> {

@@ -18,7 +18,7 @@ use tokenizers::{
 
 use super::json::STEPS_MAX;
 use super::pattern::{BoundedPattern, TIME_MAX};
-use super::read::{Read, SAVE_AGAIN, damaged, missing, refuse};
+use super::refuse::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use crate::panics::quietly;
 use crate::pretrained::refusal::quoted;
 

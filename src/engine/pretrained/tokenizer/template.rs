@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::json::{JsonEntries, PostProcessorJson, SpecialJson, TemplatePartJson};
-use super::read::{Read, SAVE_AGAIN, damaged, missing, refuse};
+use super::refuse::{Read, SAVE_AGAIN, damaged, missing, refuse};
 use crate::pretrained::refusal::quoted;
 
 /// A part of a template.

@@ -36,7 +36,7 @@ use crate::explain::rule::Expr;
 use crate::explain::sentences::templates;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
-use crate::view_model::heads::HeadLabels;
+use crate::view_model::labels::HeadLabels;
 use crate::view_model::stage::StageModel;
 
 /// The scripts in the order of their dependencies; the last one starts the page.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::{AXES, Projection};
-use attune_engine::numerics::shares::{COVARIANCE_WIDTH_MAX, Spread};
+use attune_engine::numerics::spread::{COVARIANCE_WIDTH_MAX, Spread};
 
 use crate::kernel::command::AxisCommand;
 use crate::kernel::model::{LessonModel, UndoPart};

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::config::Family;
-use super::super::refusal::{Refusal, quoted};
+use super::config::Family;
+use super::refusal::{Refusal, quoted};
 use crate::numerics::params::TensorName;
 
 /// Prefixes of families that other families' models may have too.

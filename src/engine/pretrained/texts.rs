@@ -1,0 +1,105 @@
+//! The files of a model's folder by their names, and the reading of those that are texts.
+
+use std::fs::{self, File};
+use std::io::{Error, ErrorKind, Read as _};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::refusal::Refusal;
+use crate::files;
+use crate::foreign;
+
+/// Names of the files in a model's folder.
+pub const CONFIG: &str = "config.json";
+pub const WEIGHTS: &str = "model.safetensors";
+pub const INDEX: &str = "model.safetensors.index.json";
+/// File that lists the modules of a sentence-transformers folder, each in a folder of its own.
+pub const MODULES: &str = "modules.json";
+/// Largest size of such a list in bytes.
+const MODULES_BYTES_MAX: u64 = 1 << 20;
+
+/// Files of a tokenizer: a complete one, and those next to an older one.
+pub const TOKENIZER: &str = "tokenizer.json";
+pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
+/// Files of older tokenizers, of BERT's family and of GPT-2's.
+pub const PIECES: &str = "vocab.txt";
+pub const IDS: &str = "vocab.json";
+pub const MERGES: &str = "merges.txt";
+pub const SPECIAL: &str = "special_tokens_map.json";
+pub const ADDED: &str = "added_tokens.json";
+/// Opens a regular file and returns its length.
+///
+/// # Errors
+/// If it is missing, not a regular file, or cannot be opened.
+pub fn plain(folder: &Path, name: &str) -> Result<(File, u64), Refusal> {
+    let other = |found| Refusal::new(found, "a regular file", "download the whole folder").in_file(name);
+    let unreadable = |error: Error| match error.kind() {
+        ErrorKind::NotFound => {
+            Refusal::new("no such file", "a file of this name in the model's folder", "download the whole folder")
+                .in_file(name)
+        }
+        ErrorKind::IsADirectory => other("a folder"),
+        ErrorKind::InvalidInput => other("a pipe or a device"),
+        _ => Refusal::unreadable(&error).in_file(name),
+    };
+    files::open(&folder.join(name)).map_err(unreadable)
+}
+
+/// Reads a text file of at most `most` bytes.
+///
+/// # Errors
+/// If it is missing, not a regular file, larger, or not UTF-8.
+pub fn text(folder: &Path, name: &str, most: u64) -> Result<String, Refusal> {
+    let (file, bytes) = plain(folder, name)?;
+    let refusal = |found: String| {
+        let expected = format!("a text of at most {most} bytes");
+        Refusal::new(found, expected, "download the file again").in_file(name)
+    };
+    if bytes > most {
+        return Err(refusal(format!("{bytes} bytes")));
+    }
+    let head = files::head(&folder.join(name), foreign::HEAD_BYTES as u64).unwrap_or_default();
+    if let Some(kind) = foreign::recognise(&head) {
+        return Err(kind.refusal("text of a model").in_file(name));
+    }
+    let mut text = String::new();
+    match file.take(most).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(refusal("bytes that are not UTF-8".to_owned())),
+        Err(error) => Err(Refusal::unreadable(&error).in_file(name)),
+    }
+}
+
+/// Reads a text file, or returns `None` if it is missing.
+///
+/// # Errors
+/// As [`text`], except for a missing file.
+pub fn text_if_there(folder: &Path, name: &str, most: u64) -> Result<Option<String>, Refusal> {
+    match fs::metadata(folder.join(name)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        _ => text(folder, name, most).map(Some),
+    }
+}
+
+/// A module in the list of a sentence-transformers folder.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Module {
+    /// Its folder; empty if its files are next to the list.
+    pub path: String,
+    #[serde(rename = "type")]
+    class: String,
+}
+
+impl Module {
+    /// Returns whether its class has this name, in whatever Python module.
+    pub fn is(&self, class: &str) -> bool {
+        self.class.rsplit('.').next() == Some(class)
+    }
+}
+
+/// Returns the modules of a sentence-transformers folder.
+pub fn modules(folder: &Path) -> Option<Vec<Module>> {
+    let text = text_if_there(folder, MODULES, MODULES_BYTES_MAX).ok()??;
+    serde_json::from_str(&text).ok()
+}

@@ -1,0 +1,28 @@
+//! Refusals of a tokenizer's file, with the place in it.
+
+use crate::pretrained::Refusal;
+use crate::pretrained::refusal::{FETCH_AGAIN, quoted};
+
+/// Longest word in characters that is split into such pieces, whatever the file says. The crate tries every end of a
+/// piece, which takes time in proportion to the cube of the length.
+pub const WORD_CHARS_MAX: usize = 512;
+
+pub type Read<T> = Result<T, Refusal>;
+
+/// Advice if a tokenizer is intact but not supported.
+pub const SAVE_AGAIN: &str =
+    "load the tokenizer in transformers and save it with tokenizer.backend_tokenizer.save(\"tokenizer.json\")";
+
+/// Refuses something at a place of the file.
+pub fn refuse<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>, advice: &str) -> Read<T> {
+    Err(Refusal::new(format!("{} at {}", found.as_ref(), quoted(place)), expected, advice))
+}
+
+/// Refuses something that an intact file does not have.
+pub fn damaged<T>(place: &str, found: impl AsRef<str>, expected: impl Into<String>) -> Read<T> {
+    refuse(place, found, expected, FETCH_AGAIN)
+}
+
+pub fn missing<T>(place: &str, field: &str) -> Read<T> {
+    damaged(place, format!("no {}", quoted(field)), "this field")
+}

@@ -1,0 +1,58 @@
+//! The reasons why an export fails.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use attune_core::lesson::issue::shown;
+use attune_core::lesson::places::FieldPath;
+
+/// The reason why an export failed.
+#[derive(Debug)]
+pub enum ExportFault {
+    /// The file cannot be written at this place.
+    Place { file: PathBuf, why: &'static str },
+    /// The export would overwrite the lesson.
+    Lesson,
+    /// The lesson has no vectors.
+    Vectors { lesson: PathBuf, error: io::Error },
+    /// The format cannot express the lesson's model.
+    Form(Vec<Unfit>),
+    /// A file could not be written.
+    Write { file: PathBuf, error: io::Error },
+}
+
+impl fmt::Display for ExportFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Place { file, why } => write!(f, "the export cannot be written: {}: {why}", shown(file)),
+            Self::Lesson => write!(f, "this is the lesson itself, which is never overwritten"),
+            Self::Form(unfit) => write!(f, "{}", unfit.iter().map(Unfit::to_string).collect::<Vec<_>>().join("; ")),
+            Self::Vectors { lesson, error } => write!(f, "{}: {error}", shown(lesson)),
+            Self::Write { file, error } => write!(f, "{} cannot be written: {error}", shown(file)),
+        }
+    }
+}
+
+impl std::error::Error for ExportFault {}
+
+/// A field of a lesson that no model folder can express.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    pub field: FieldPath,
+    pub(super) found: String,
+    pub(super) expected: String,
+}
+
+impl Unfit {
+    pub(super) fn new(field: FieldPath, found: &str, expected: &str) -> Self {
+        Self { field, found: found.to_owned(), expected: expected.to_owned() }
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.field.last().copied().unwrap_or("lesson");
+        write!(f, "{name}: found {}; expected {}", self.found, self.expected)
+    }
+}

@@ -86,7 +86,7 @@ pub fn notebook_ui(
     frame.follow_verdict(ui);
     if ui.input(|input| input.pointer.any_pressed()) {
         frame.state.is_led_by_keys = false;
-        // What is clicked keeps its place.
+        // A clicked cell keeps its place.
         frame.state.follow = None;
     }
     keys::keys(ui, &mut frame);
@@ -99,7 +99,7 @@ pub fn notebook_ui(
     (commands, actions)
 }
 
-/// The cell that a command works with, rather than writes or moves.
+/// Returns the cell that a command runs or whose control it uses, as opposed to edits and moves of cells.
 fn used_cell(command: &Command) -> Option<CellId> {
     match command {
         Command::Notebook(NotebookCommand::Cell(
@@ -110,7 +110,8 @@ fn used_cell(command: &Command) -> Option<CellId> {
     }
 }
 
-/// Draws a slide as the notebook draws its cell; the stops of a walk are the stage's. Returns what it asks for.
+/// Draws a slide as the notebook draws its cell; the stops of a walk are drawn by the stage. Returns the requested
+/// commands.
 pub fn slide_ui(
     ui: &mut Ui,
     slide: &Slide,

@@ -360,7 +360,7 @@ mod tests {
         assert!(close(Vec2::new(rig.pose.right().y, 0.0), Vec2::ZERO), "rolled");
     }
 
-    /// The camera's up direction has no component along the horizon and is never upside down.
+    /// Checks that up on the screen is up in the scene, level with the horizon and never upside down.
     fn check_upright(rig: &CameraRig, after: &str) {
         let Pose { pitch, perspective, distance, target, .. } = rig.pose;
         let (right, up) = (rig.pose.right(), rig.pose.up());

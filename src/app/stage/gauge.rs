@@ -200,7 +200,7 @@ pub struct GaugeMark {
 }
 
 impl GaugeMark {
-    /// Place at `time` in [0, 1], from static to contextual.
+    /// Returns the place at `time` in [0, 1], from static to contextual.
     pub fn at(&self, time: f32) -> f32 {
         (1.0 - time) * self.fixed + time * self.now
     }

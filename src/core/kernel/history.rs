@@ -219,7 +219,7 @@ impl<T> History<T> {
 mod tests {
     use super::{History, Stroke};
 
-    /// A small state for tests of undo and redo; capital letters have ten times the size.
+    /// Undoes or redoes a step. States are letters, of which capitals have ten times the size.
     fn step(history: &mut History<char>, present: &mut char, undo: bool) -> bool {
         let mut swap = |state| {
             let before = std::mem::replace(present, state);

@@ -646,7 +646,7 @@ mod tests {
         assert_eq!(spellings.whole("…"), None);
     }
 
-    /// A text of the greatest length in which each word begins a spelling.
+    /// The text has the greatest length, and each of its words begins a spelling.
     #[test]
     fn a_long_text_is_gone_over_once() {
         let spellings = spellings(&["a a a a a b", "a"]);

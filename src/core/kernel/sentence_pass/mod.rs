@@ -104,7 +104,7 @@ impl SentencePass {
         &self.interventions
     }
 
-    /// The interventions that hold for another sentence too.
+    /// Returns the interventions that can be applied to another sentence too.
     fn for_any_sentence(&self) -> Interventions<f32> {
         interventions::for_any_sentence(&self.interventions)
     }

@@ -335,7 +335,7 @@ fn arithmetic_of(
     block.heads.iter().map(of_head).collect()
 }
 
-/// Contributions, one per block.
+/// Returns the contributions of each block.
 pub fn contributions(
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,

@@ -1,12 +1,12 @@
 //! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes from
 //! them.
 //!
-//! | finding | it is one where |
+//! | finding | condition |
 //! |---|---|
-//! | words that turn | the cosines between what goes into the first layer and what leaves the last differ by [`TURN_MIN`] between two words |
-//! | a head of a kind | its mean weight on the pairs of its kind is at least [`LEAST_WEIGHT`], and [`TIMES_EVEN`] times that of even rows |
-//! | a sink | the mean over all heads is, as in [`attune_engine::numerics::sinks`] |
-//! | senses that part | from some layer on, not the first vectors, each of four occurrences is nearest to the other one of its sense, and the mean cosine within senses is [`PARTED_MIN`] above that between them: in one text, or else in four |
+//! | words that turn | the cosines between the input of the first layer and the output of the last differ by [`TURN_MIN`] between two words |
+//! | a head of a kind | its mean weight on the pairs of its kind is at least [`LEAST_WEIGHT`], and [`TIMES_EVEN`] times that of equal weights |
+//! | a sink | the mean weight over all heads exceeds the threshold of [`attune_engine::numerics::sinks`] |
+//! | separate senses | from some layer on, but not in the embeddings, each of four occurrences is nearest to the other one with its sense, and the mean cosine within senses exceeds that between them by [`PARTED_MIN`], in one text or else in four |
 //! | an answer | its probability is at least [`ANSWER_MIN`], and it is a word |
 //!
 //! Each text is one piece of work of the kernel, and its pass is dropped once it is measured. A text with a piece that

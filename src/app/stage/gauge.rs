@@ -117,7 +117,7 @@ impl<'a> Gauge<'a> {
 /// Place of a mark on its track; a mark beyond an end is drawn as an arrow at that end.
 struct Place {
     at: Pos2,
-    /// −1 beyond the left end, 1 beyond the right one.
+    /// Direction in which the mark is outside the track: −1 beyond the left end, 1 beyond the right end, and 0 inside.
     beyond: f32,
 }
 
@@ -190,7 +190,7 @@ pub struct GaugeMark {
     /// Position in the sentence, from 0.
     pub position: usize,
     pub text: String,
-    /// `apple`, or `apple₂` if the sentence has it more than once.
+    /// Label of the word: `apple`, or `apple₂` if the sentence has the word more than once.
     pub label: String,
     pub group: Option<usize>,
     /// Place of the static vector: `(v − from)·(to − from) / |to − from|²`.
@@ -267,7 +267,7 @@ impl GaugeModel {
 struct Scale {
     from: Vec<f32>,
     way: Vec<f64>,
-    /// `|to − from|²`
+    /// Squared length of the line, `|to − from|²`.
     square: f64,
 }
 

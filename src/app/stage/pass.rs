@@ -58,7 +58,7 @@ pub struct StageFrame {
     pub under: u32,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
-    /// `None` until the stage has a size.
+    /// The image that the pass draws into; `None` until the stage has a size.
     pub target: Option<Handle<Image>>,
 }
 
@@ -96,7 +96,7 @@ struct StageGpu {
     pipelines: Option<Pipelines>,
     uniform: UniformBuffer<StageUniform>,
     points: Option<Uploaded>,
-    /// [`StageFrame::under`]
+    /// Number of leading points that lie under all others; see [`StageFrame::under`].
     under: u32,
     lines: Option<Uploaded>,
     depth: Option<(UVec2, TextureView)>,

@@ -42,7 +42,7 @@ pub enum Phase {
     },
 }
 
-/// The goal of a lesson that has no model yet.
+/// Requests for a lesson that has no model yet.
 #[derive(Default)]
 pub struct Goal {
     /// Saved work, which is restored once there is a model.

@@ -29,7 +29,7 @@ pub enum TemplateError {
     Unopened(String),
     /// Letters touch a slot: `{fruit}s`.
     Touching(String),
-    /// `{}`
+    /// A slot without a name, `{}`.
     Unnamed,
 }
 

@@ -2,15 +2,15 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `list` | which cells are in sight and where; the place of what was clicked; notes over the lower edge; the way on |
+//! | `list` | the visible cells and their places; the place of a clicked cell; notes over the lower edge; the way to the next lesson |
 //! | `cell` | the frame of a cell (its mark, label and menu), and the content and height of each kind |
 //! | `tasks` | predictions, exercises and gates |
-//! | `outputs` | what a run showed, and an answer beside what is expected |
+//! | `outputs` | the outputs of a run, and an answer beside the expected result |
 //! | [`toolbar`] | run all, interrupt, outline, progress; the reference of the language |
 //! | `writing` | the editor of a cell with the notebook's keys |
-//! | `keys` | Jupyter's keys while nothing is written, and those of some kinds of cells |
-//! | `frame` | the panel's work of one frame: selecting, revealing, inserting and running cells |
-//! | `state` | what the panel remembers |
+//! | `keys` | Jupyter's keys while no editor is open, and those of some kinds of cells |
+//! | `frame` | one frame of the panel: selecting, revealing, inserting and running cells |
+//! | `state` | the state of the panel between frames |
 
 mod cell;
 mod frame;

@@ -203,7 +203,7 @@ pub enum AnswerMark {
     Failed(Arc<str>),
     /// The lesson has changed, and the answer is to another question.
     OfAnotherVersion,
-    /// The other answers took all the time.
+    /// The answer was not judged, because the others took all the time.
     NotJudged,
 }
 

@@ -181,7 +181,7 @@ pub enum NameSource {
 }
 
 impl NameSource {
-    /// Returns the cell that was run.
+    /// Returns the cell above whose run is the source, if the source is a run.
     pub fn cell(&self) -> Option<&CellId> {
         match self {
             Self::Run(cell, _) => Some(cell),

@@ -281,7 +281,8 @@ fn was_moved(saved: &SavedNotebook) -> bool {
     !order.is_sorted()
 }
 
-/// Inserts each of the others into the skeleton, after the last cell before it that is in the skeleton.
+/// Inserts the ids of `others` into the skeleton, each after the id that precedes it in `others` and that the skeleton
+/// contains.
 fn weave(skeleton: Vec<CellId>, others: &[CellId]) -> Vec<CellId> {
     let in_skeleton: BTreeSet<&CellId> = skeleton.iter().collect();
     let mut behind: BTreeMap<Option<&CellId>, Vec<CellId>> = BTreeMap::new();

@@ -109,7 +109,8 @@ impl SentencePass {
         interventions::for_any_sentence(&self.interventions)
     }
 
-    /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
+    /// Shows another sentence, and returns the earlier one with its interventions. Interventions that belong to the
+    /// earlier sentence alone are dropped.
     pub fn show(&mut self, sentence: Sentence) -> SentenceState {
         self.restore((sentence, Arc::new(self.for_any_sentence())))
     }

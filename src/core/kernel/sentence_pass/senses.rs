@@ -113,7 +113,7 @@ pub struct SenseModel<'a> {
     pub interventions: Interventions<f32>,
 }
 
-/// The list as the model reads it.
+/// The list of sentences, read for the present model, and whether the stage shows it.
 #[derive(Clone, Default)]
 pub struct Senses {
     list: Arc<SenseList>,

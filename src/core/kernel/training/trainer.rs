@@ -113,7 +113,7 @@ impl Trainer {
         examples: &Arc<[Example]>,
     ) -> Self {
         if lesson.model.steps == 0 {
-            // There is nothing to learn from.
+            // A model that is not trained needs no examples.
             let trainer = Self::new(lesson, space, &Arc::from([]));
             return Self { read: Some(pretrained.parameters.clone()), ..trainer };
         }

@@ -309,7 +309,7 @@ pub enum Fact {
         sentence: usize,
         /// Index of the head, from 0, over all blocks.
         head: usize,
-        /// Positions, from 0.
+        /// Positions of query and key, from 0.
         query: usize,
         key: usize,
     },

@@ -38,7 +38,7 @@ impl Content {
     /// moves the points.
     fn reach(&self, direction: Vec3) -> (f32, f32) {
         const STEP: f32 = 0.0625;
-        /// Largest distance of a bound from the middle, in scene units: from farther away, the points would merge into one.
+        /// Largest distance of a bound from the middle, in scene units: from farther away, all points would merge.
         const MOST: f32 = 12.0;
         const SMALLEST: f32 = 0.2;
         let along = self.0.iter().map(|at| at.dot(direction));

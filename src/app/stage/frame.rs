@@ -119,7 +119,7 @@ pub fn advance(
     tab.settled += time.delta_secs();
 }
 
-/// Restores a saved camera, or moves home for a stage cell that is shown.
+/// Restores a saved camera. When a stage cell is shown, the camera moves to its home pose instead.
 fn take_camera(tab: &mut StageTab, shows: usize) {
     if tab.fitted.is_some()
         && let Some(camera) = tab.awaited.take()

@@ -58,8 +58,8 @@ const ROOMY: Sizes = Sizes {
     letter: 108.0,
     said: size::SMALL + size::GAP_TIGHT,
 };
-/// Sizes of a card on a low stage. There is no sentence at the bottom, because the words under the stage describe the
-/// step too.
+/// Sizes of a card on a low stage. The card has no sentence at the bottom, because the text under the stage describes
+/// the step too.
 const SLIGHT: Sizes =
     Sizes { width: 300.0, ribbon: 14.0, bars: 22.0, words: 34.0, apart: 3.0, letter: 92.0, said: 0.0 };
 /// Height of the stage below which the card has the small sizes.

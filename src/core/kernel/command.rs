@@ -70,7 +70,7 @@ impl Command {
         )
     }
 
-    /// Returns a sentence that a saved command could not be applied again.
+    /// Returns a message saying that a saved command could not be applied again.
     pub(super) fn left_out(&self, why: &str) -> String {
         match self {
             Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The second sentence is left out: {why}."),
@@ -246,7 +246,7 @@ impl InterventionCommand {
         }
     }
 
-    /// Returns a sentence that the change was not made.
+    /// Returns a message saying that the change was not made.
     pub fn left_out(&self, why: &str) -> String {
         match self {
             Self::SetHead { head, .. } => format!("The change of head {} is left out: {why}.", head.saturating_add(1)),

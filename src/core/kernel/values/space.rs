@@ -132,7 +132,8 @@ impl StaticSpace {
         self.beginning(word).first().copied().filter(|&row| self.vocabulary[row] == word)
     }
 
-    /// Returns a sentence that a word is unknown, and that offers words that begin with it or else are spelt similarly.
+    /// Returns a message saying that a word is unknown, with suggestions: words that begin with it, or else words with
+    /// a similar spelling.
     pub fn unknown(&self, word: &str) -> String {
         const OFFERED: usize = 3;
         /// Size of a vocabulary up to which spellings are compared; a larger one would take longer than a frame.

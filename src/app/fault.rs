@@ -1,4 +1,4 @@
-//! Why the window or the picture could not come about.
+//! The reasons why the window or the picture cannot be shown.
 
 use std::fmt;
 

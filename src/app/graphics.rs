@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The time for which frames are drawn without pause on a new device, until everything is on it.
 const DRAWS_FOR: Duration = Duration::from_secs(1);
 
-/// The recent losses of the device, and their result.
+/// The recent losses of the device, and the state of the recovery.
 #[derive(Resource, Clone, Default)]
 pub struct Recovery {
     losses: Vec<Instant>,
@@ -55,9 +55,9 @@ pub struct Rescue(pub fn(&mut World) -> Option<String>);
 enum GraphicsPhase {
     #[default]
     Whole,
-    /// There is no device, since this time.
+    /// There has been no device since this time.
     Waiting(Instant),
-    /// There is a new device, since this time.
+    /// There has been a new device since this time.
     DrawingAnew(Instant),
 }
 
@@ -67,7 +67,7 @@ impl Recovery {
         self.fault.get().cloned()
     }
 
-    /// Returns whether a new device is still awaited or being filled.
+    /// Returns whether a new device is still awaited, or its resources are still being created.
     pub fn is_under_way(&self) -> bool {
         match self.phase {
             GraphicsPhase::Whole => false,
@@ -82,7 +82,7 @@ impl Recovery {
             return false;
         }
         match self.phase {
-            // This is the same loss, because bevy reports it in every frame.
+            // The same loss is reported again, because bevy reports it in every frame.
             GraphicsPhase::Waiting(_) => true,
             // Work that was in progress on the lost device fails after the device.
             GraphicsPhase::DrawingAnew(since) if !is_loss && now.duration_since(since) < DRAWS_FOR => true,

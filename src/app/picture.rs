@@ -75,7 +75,7 @@ pub struct PictureOptions {
     pub shared: Option<Arc<SavedView>>,
 }
 
-/// A viewer's choices: what is shown, and the position of the camera.
+/// A viewer's choices, and the position of the camera.
 #[derive(Clone, Debug)]
 pub struct StageView {
     pub view: ViewState,
@@ -126,8 +126,8 @@ pub fn draw(options: &PictureOptions) -> Result<Vec<u8>, AppFault> {
     pixels.encode()
 }
 
-/// An app without a window that draws one picture after another. Opening it takes longest: a device, pipelines and fonts are
-/// made once for all pictures of one size.
+/// An app without a window that draws one picture after another. Device, pipelines and fonts are created once for all
+/// pictures of one size, because this takes longest.
 #[derive(Default)]
 pub struct Renderer(Option<Opened>);
 
@@ -145,7 +145,7 @@ impl Renderer {
 
     fn pixels(&mut self, options: &PictureOptions) -> Result<Pixels, AppFault> {
         let view = view_of(options)?;
-        // After a fault nobody knows what the device can still do: the next picture begins with another one.
+        // After a fault, the state of the device is unknown, so the next picture uses a new one.
         let kept = self.0.take().filter(|opened| (opened.size, opened.workspace) == (options.size, options.workspace));
         let mut opened = match kept {
             Some(mut opened) => {
@@ -167,7 +167,7 @@ impl Renderer {
     }
 }
 
-/// The pixels of a picture as the graphics adapter gave them back.
+/// The pixels of a picture as the graphics adapter returned them.
 enum Pixels {
     Opaque(RgbImage),
     /// The same picture on black and on white.
@@ -175,7 +175,7 @@ enum Pixels {
 }
 
 impl Pixels {
-    /// Takes the picture of an app that has come to rest.
+    /// Captures the picture of an app that has settled.
     fn of(app: &mut App, is_transparent: bool) -> Result<Self, AppFault> {
         if !is_transparent {
             return screenshot(app).map(Self::Opaque);
@@ -195,7 +195,7 @@ impl Pixels {
     }
 }
 
-/// Returns an app without a window that shows what the options say.
+/// Returns an app without a window that shows the lesson and the view of the options.
 pub fn picture_app(options: &PictureOptions) -> Result<App, AppFault> {
     let view = view_of(options)?;
     let mut app = open(options.size, options.dark, options.workspace)?;
@@ -237,7 +237,7 @@ fn view_of(options: &PictureOptions) -> Result<ViewState, AppFault> {
     }
 }
 
-/// Returns an app without a window that draws only the stage, as its resources say, at each update.
+/// Returns an app without a window that draws only the stage at each update, with the view in its resources.
 pub fn figure_app(size: (u32, u32), dark: bool) -> Result<App, AppFault> {
     open(size, dark, false)
 }
@@ -275,7 +275,7 @@ fn headless((width, height): (u32, u32), dark: bool, workspace: bool, renderer: 
     app
 }
 
-/// Forgets the last picture: its scene, camera and workspace.
+/// Forgets the last picture with its scene, camera and workspace.
 fn begin_anew(app: &mut App) {
     let world = app.world_mut();
     world.resource_mut::<StageTab>().begin_anew();
@@ -336,7 +336,7 @@ pub fn capture(app: &mut App) -> Result<RgbImage, AppFault> {
     screenshot(app)
 }
 
-/// Lets a new app come to rest.
+/// Updates a new app until it has settled.
 fn settle(app: &mut App) {
     for _ in 0..SETTLE_FRAMES {
         app.update();
@@ -344,7 +344,8 @@ fn settle(app: &mut App) {
     }
 }
 
-/// Lets an app come to rest that has drawn a picture: at once, unless the caption leaves the stage another height.
+/// Updates an app that has drawn a picture until it has settled. This is immediate unless the caption changes the
+/// height of the stage.
 fn settle_again(app: &mut App) {
     for _ in 0..SETTLE_FRAMES {
         (0..NEXT_FRAMES).for_each(|_| app.update());
@@ -411,7 +412,7 @@ pub(super) fn write(bytes: &[u8], out: &Path) -> Result<(), AppFault> {
 /// The height of the caption, in points; a longer caption is higher.
 const CAPTION: f32 = 84.0;
 
-/// A system parameter that draws the stage alone, with a caption.
+/// A marker resource of apps that draw the stage alone, with a caption.
 #[derive(Resource)]
 struct Figure;
 
@@ -432,7 +433,7 @@ fn picture_ui(
     if figure.is_some() {
         figure_ui(&mut ui, &models, &mut view, result, &mut stage);
     } else {
-        // Nobody can make requests, so they are dropped.
+        // There is no user whose requests could be performed, so they are dropped.
         workspace_ui(&mut ui, &models, &mut Vec::new(), workspace, &mut view, &mut stage, false);
     }
     Ok(())
@@ -467,7 +468,7 @@ fn figure_ui(ui: &mut Ui, models: &Models, view: &mut ViewState, result: Option<
 /// The text below a picture, one line each.
 struct Words {
     sentence: String,
-    /// The result of what is shown; empty if there is none.
+    /// The result at the time that is shown; empty if there is none.
     result: String,
     /// The subject of the picture.
     about: String,

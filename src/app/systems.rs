@@ -1,4 +1,4 @@
-//! The systems that a window and a picture share, in the order of a frame; and the receiving of snapshots.
+//! The systems that a window and a picture share, in the order of a frame, and the receiving of snapshots.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub fn receive(
     mut view: ResMut<ViewState>,
 ) {
     let Some(worker) = &link.0 else { return };
-    // Read first, so that the latest snapshot includes everything that is answered.
+    // This is read first, so that the latest snapshot includes everything that was answered.
     outbox.is_answered = worker.is_answered();
     let snapshot = worker.latest();
     // The first rows of a file stay on the stage until the positions of all rows are computed.

@@ -1,5 +1,5 @@
-//! The senses of a word: a list of sentences that is edited in place, and a curve of how far the senses lie apart after each
-//! layer.
+//! The senses of a word: a list of sentences that can be edited in place, and a curve of how far the senses are apart
+//! after each layer.
 
 use attune_core::kernel::command::{AxisCommand, Command, SenseCommand};
 use attune_core::kernel::sentence_pass::senses::{CHARS_MAX, SENSES, SenseList};
@@ -19,28 +19,29 @@ use egui_plot::{Line, LineStyle, PlotPoints, PlotUi, Points, VLine};
 
 use super::panel::Requests;
 
-/// The name of the word's field.
+/// Name of the word's field.
 pub const SENSE_WORD: &str = "The word whose senses are shown";
 
-/// The field that is being written: its text is ahead of the list's.
+/// State of the panel between frames, including the text of the field that is being edited, which the list does not have
+/// yet.
 #[derive(Default)]
 pub struct SensesUiState {
     written: Option<(Id, String)>,
-    /// Cosines less the layer's baseline.
+    /// Whether cosines are shown minus the layer's baseline.
     over_baseline: bool,
-    /// Width and height of what stands above the sentences.
+    /// Width and height of the part above the sentences.
     scores: Option<(f32, f32)>,
 }
 
-/// Shows the word in its sentences, or no longer does; `word` is chosen where the list has none.
+/// Returns the commands that show or hide the word in its sentences; `word` is used if the list has none.
 pub fn toggle_senses(senses: &SensesModel, word: Option<String>) -> Vec<Command> {
     let word = word.filter(|_| !senses.is_on && senses.word.is_empty() && senses.suggestion.is_none());
     let show = SenseCommand::Show(!senses.is_on);
     word.map(SenseCommand::SetWord).into_iter().chain([show]).map(Command::Senses).collect()
 }
 
-/// `chosen` is a list for the word that is chosen in the sentence, offered while there is none; `marked` is the sentence
-/// whose point was clicked.
+/// Shows the senses. `chosen` is a list for the word that is chosen in the sentence, which is offered while there is no
+/// list; `marked` is the sentence whose point was clicked.
 pub fn senses_ui(
     ui: &mut Ui,
     model: &SensesModel,
@@ -78,7 +79,8 @@ pub fn senses_ui(
     requests.commands.extend(asked.into_iter().map(Command::Senses));
 }
 
-/// The scores, as high as they were: with other senses they have other lines, and the sentences below stay where they are.
+/// Shows the scores with at least their earlier height. Other senses may have fewer lines, but the sentences below must
+/// not move.
 fn held_scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
     let width = ui.available_width();
     let (_, high) = state.scores.filter(|(of, _)| *of == width).unwrap_or((width, 0.0));
@@ -89,9 +91,9 @@ fn held_scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, l
     state.scores = Some((width, shown.response.rect.height()));
 }
 
-/// The word, and whether the stage shows it.
+/// Shows the word, and whether it is on the stage.
 fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests: &mut Requests) {
-    /// The width of the word's field.
+    /// Width of the word's field.
     const WIDTH: f32 = 110.0;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -121,7 +123,7 @@ fn head_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, requests
     });
 }
 
-/// Another sentence, and the file of the list.
+/// Shows the buttons that add a sentence and that read and write the list's file.
 fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -142,7 +144,7 @@ fn foot_ui(ui: &mut Ui, model: &SensesModel, asked: &mut Vec<SenseCommand>, acti
     });
 }
 
-/// The purpose of the panel, the sentences with the chosen word, and the lesson's own.
+/// Explains the panel, and offers sentences with the chosen word and those of the lesson.
 fn empty_ui(ui: &mut Ui, model: &SensesModel, chosen: Option<&SenseList>, asked: &mut Vec<SenseCommand>) {
     let words = "The stage can show one word in 2 to 20 sentences at once. Give the same letter to the sentences that \
         use the word in the same sense, and see after which layer the senses separate.";
@@ -165,7 +167,7 @@ fn sentence_id(index: usize) -> Id {
     Id::new(("sentence of the senses", index))
 }
 
-/// A field over a text of the list. Returns the text that was written in this frame.
+/// Shows a field for a text of the list. Returns the text if it was edited in this frame.
 fn field_ui(
     ui: &mut Ui,
     id: Id,
@@ -194,12 +196,12 @@ fn field_ui(
     (response, changed)
 }
 
-/// Whether Enter ended the writing in a field; the key is then taken.
+/// Returns whether Enter ended the editing of a field, and consumes the key.
 fn is_entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter))
 }
 
-/// A sentence with its number, its sense, and what is said of it.
+/// Shows a sentence with its number, its sense, and the note about it.
 fn row_ui(
     ui: &mut Ui,
     model: &SensesModel,
@@ -210,11 +212,11 @@ fn row_ui(
     asked: &mut Vec<SenseCommand>,
 ) {
     const NUMBER: f32 = 18.0;
-    /// Room for the button after the field, and for the field's margins.
+    /// Width of the button after the field, and of the field's margins.
     const REMOVE: f32 = 40.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let (row, id) = (&model.rows[index], sentence_id(index));
-    // Before the field is there to take them.
+    // The shortcuts are taken before the field can take them.
     let has_focus = ui.memory(|memory| memory.has_focus(id));
     let pressed = |key| has_focus && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, key));
     let (turns, mut removes) = (pressed(Key::G), pressed(Key::D));
@@ -245,7 +247,8 @@ fn row_ui(
         (None, Some(nearest)) => Some((nearest.said, palette.ink_soft)),
         (None, None) => None,
     };
-    // One line, said or not: a click on a letter changes what is said of other sentences too, and moves none of them.
+    // The note has one line even if it is empty, because a click on a letter changes the notes on other sentences too,
+    // and must not move them.
     if model.is_on || under.is_some() {
         let (words, ink) = under.unwrap_or((String::new(), palette.ink_soft));
         ui.horizontal(|ui| {
@@ -273,8 +276,8 @@ fn row_ui(
     }
 }
 
-/// The letter of a sentence's sense. Returns another one that was chosen: by a click or Ctrl+G the next, or the letter that was
-/// pressed.
+/// Shows the letter of a sentence's sense. Returns another sense if one was chosen: the next one by a click or Ctrl+G,
+/// or the one whose letter was pressed.
 fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Option<Option<char>> {
     const SIDE: f32 = 22.0;
     let row = &model.rows[index];
@@ -309,7 +312,7 @@ fn sense_ui(ui: &mut Ui, model: &SensesModel, index: usize, turns: bool) -> Opti
     chosen
 }
 
-/// The curves, what each of them is, and their values at the layer of the walk.
+/// Shows the curves, their legends, and their values after the walk's layer.
 fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer: usize, walk: &mut Walk) {
     const HEIGHT: f32 = 112.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -335,7 +338,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
         .show(ui, |plot| draw_scores(plot, model, over, f64::from(walk.time()) * last as f64, palette));
     name_axes(ui, *plot.transform.frame(), "layer", if over { "cosine over the baseline" } else { "mean cosine" });
     let at = |x: f32| plot.transform.value_from_position(egui::pos2(x, 0.0)).x.round().clamp(0.0, last as f64) as usize;
-    // The cursor of the curve is the walk's place.
+    // The cursor of the plot is the walk's layer.
     plot.response.widget_info(|| WidgetInfo::slider(true, layer as f64, "Layer of the senses"));
     match cursor(ui, &plot.response, (layer, last), 1, at).filter(|wanted| *wanted != layer) {
         Some(wanted) if walk.layers() == 1 => walk.glide_to(wanted as f32),
@@ -350,7 +353,7 @@ fn scores_ui(ui: &mut Ui, model: &SensesModel, state: &mut SensesUiState, layer:
     ui.add_space(size::GAP_TIGHT);
 }
 
-/// Draws the curves, and a line at the place of the walk.
+/// Draws the curves, and a line at the walk's layer.
 fn draw_scores(plot: &mut PlotUi, model: &SensesModel, over: bool, at: f64, palette: &Palette) {
     plot.vline(VLine::new("layer", at).color(palette.ink_faint).width(size::HAIRLINE));
     for curve in model.curves() {
@@ -361,7 +364,7 @@ fn draw_scores(plot: &mut PlotUi, model: &SensesModel, over: bool, at: f64, pale
     }
 }
 
-/// The curves by name, with their values after a layer.
+/// Lists the curves by name, with their values after a layer.
 fn legends_ui(ui: &mut Ui, model: &SensesModel, layer: usize, over: bool) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.horizontal_wrapped(|ui| {
@@ -383,13 +386,13 @@ fn line_of(curve: SenseCurve, palette: &Palette) -> (egui::Color32, LineStyle) {
     }
 }
 
-/// A sample of a line, its name and its value.
+/// Shows a sample of a curve's line, its name and its value.
 fn legend_ui(ui: &mut Ui, curve: SenseCurve, value: f64, palette: &Palette) {
     const SAMPLE: f32 = 16.0;
     let (ink, style) = line_of(curve, palette);
     let words = RichText::new(format!("{} {}", curve.title(), number(value)));
     let words = words.font(theme::plain(size::SMALL)).color(palette.ink);
-    // A line ends between two of them, and not within one.
+    // A line is broken between two legends, and not within one.
     let text =
         WidgetText::from(words.clone()).into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
     if SAMPLE + ui.spacing().item_spacing.x + text.size().x > ui.available_size_before_wrap().x {

@@ -1,4 +1,4 @@
-//! The stage panel: a tab for the stage, which panels do not know; or why there is nothing on it.
+//! The stage panel: a tab for the stage, of which panels have no knowledge, or the reason why it is empty.
 
 use attune_core::kernel::static_embedding::LessonFault;
 use attune_engine::pretrained::cache::Absent;
@@ -30,7 +30,7 @@ impl Panel for StagePanel {
     }
 }
 
-/// Why there is nothing to show; of a model that is not on this computer, also the command that downloads it.
+/// Shows why there is nothing to show, and for a model that is not on this computer, the command that downloads it.
 fn empty_ui(ui: &mut Ui, fault: &LessonFault, absent: Option<&Absent>) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);

@@ -1,4 +1,4 @@
-//! The step panel: what the current step of the walk computes, as numbers or as matrices.
+//! The step panel: the computation of the walk's present step, as numbers or as matrices.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ use egui::{
 use super::fold::fold_ui;
 use super::panel::{Panel, PanelContext};
 
-/// How the step is shown.
+/// The form in which the step is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StepView {
     #[default]
@@ -76,7 +76,7 @@ impl Panel for StepPanel {
     }
 }
 
-/// The numbers of the step, worked through for the word that is followed.
+/// Shows the numbers of the step for the walk's word.
 fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     const FOLLOW: &str = "Follow this word as the query";
     let selection = &cx.view.selection;
@@ -96,7 +96,7 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     });
     ui.add_space(size::GAP_TIGHT);
     let step = walk.step(cx.view.walk.step());
-    // From the output on, a number is the length of many arrows: each of them is listed.
+    // From the output on, a number comes from many arrows, each of which is listed instead.
     let explained = (step.step < Step::Output).then(|| cx.models.of_choice::<Explanation>(&step.entry)).flatten();
     let path = cx.models.of_choice::<PathModel>(&(focus.query, focus.head, cx.view.selection.by));
     let path = path.filter(|_| step.step >= Step::Output);
@@ -106,7 +106,7 @@ fn numbers_ui(ui: &mut Ui, attention: &AttentionMaps, cx: &mut PanelContext) {
     });
 }
 
-/// The formula of a step, its sentence, and its numbers.
+/// Shows the formula of a step, its sentence, and its numbers.
 fn step_ui(
     ui: &mut Ui,
     walk: &WalkModel,
@@ -140,7 +140,7 @@ fn step_ui(
     }
 }
 
-/// One number of the step's result, worked out.
+/// Shows how one number of the step's result is computed.
 fn entry_ui(ui: &mut Ui, explanation: &Explanation, trail: &mut Trail) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
@@ -153,8 +153,8 @@ fn entry_ui(ui: &mut Ui, explanation: &Explanation, trail: &mut Trail) {
     }
 }
 
-/// Pairs of entries as clocks: the hand of the query over that of the key, and what the pair adds to the product. The largest
-/// hand fills its clock.
+/// Shows pairs of entries as clocks, with the hand of the query over that of the key, and the pair's part of the
+/// product. The longest hand fills its clock.
 fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
     const CLOCK: Vec2 = Vec2::new(52.0, 64.0);
     const RADIUS: f32 = 21.0;
@@ -170,7 +170,7 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
             let painter = ui.painter();
             let centre = Pos2::new(rect.center().x, rect.top() + RADIUS);
             painter.circle_stroke(centre, RADIUS, Stroke::new(size::HAIRLINE, palette.ink_faint));
-            // Angles grow against the clock, as in mathematics.
+            // Angles grow counterclockwise, as in mathematics.
             let tip = |[x, y]: [f32; 2]| centre + Vec2::new(x, -y) * (RADIUS / longest);
             painter.line_segment([centre, tip(clock.key)], Stroke::new(HAND, palette.ink_soft));
             painter.line_segment([centre, tip(clock.query)], Stroke::new(HAND, palette.accent));
@@ -192,7 +192,7 @@ fn clocks_ui(ui: &mut Ui, clocks: &[Clock]) {
 /// Width of a clock's hands.
 const HAND: f32 = 2.0;
 
-/// Each key's number before the step and after it. A click works a key through.
+/// Shows each key's number before and after the step. A click shows the computation for that key.
 fn bars_ui(
     ui: &mut Ui,
     model: &WalkModel,
@@ -205,7 +205,8 @@ fn bars_ui(
     let palette = Palette::of(ui.visuals().dark_mode);
     let row = |quantity: Quantity| step.rows.iter().find(|row| row.first.quantity == quantity);
     let columns: Vec<&NumberRow> = bars.before.into_iter().chain([bars.after]).filter_map(row).collect();
-    // Scores share one scale, so that dividing them shows; weights have their own, from 0 to 1.
+    // Scores share one scale, so that the effect of dividing them is visible; weights have their own scale, from 0 to
+    // 1.
     let scores = columns.iter().filter(|row| row.first.quantity != Quantity::Weight).flat_map(|row| &row.values);
     let largest = scores.filter(|x| x.is_finite()).fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
     Grid::new(("bars", step.step.index())).min_col_width(0.0).spacing([size::GAP, 0.0]).show(ui, |ui| {
@@ -247,7 +248,7 @@ fn bars_ui(
     });
 }
 
-/// Explains the move: in a sentence, and arrow by arrow, the longest first.
+/// Explains the move in a sentence and by its arrows, the longest first.
 fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut Trail) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.label(RichText::new("Why did the word move?").font(theme::strong(size::BODY)));
@@ -288,7 +289,7 @@ fn why_ui(ui: &mut Ui, path: &PathModel, selection: &mut Selection, trail: &mut 
 const OF_THE_PICTURE: &str = "The picture shows vectors after the final norm. As a vector grows, the norm shrinks \
     its earlier part, and this arrow is the change. Raw vectors (N) have no such arrow.";
 
-/// They can share their columns.
+/// Returns whether two rows can share their columns.
 fn is_like(a: &NumberRow, b: &NumberRow) -> bool {
     a.columns == b.columns && a.values.len() == b.values.len()
 }
@@ -311,7 +312,7 @@ fn heads_ui(ui: &mut Ui, attention: &AttentionMaps, selection: &mut Selection) {
     }
 }
 
-/// The step, and one on or back; the time line under the stage has them all.
+/// Shows the step with buttons for the previous and the next one; the time line under the stage has all steps.
 fn steps_ui(ui: &mut Ui, walk: &mut Walk) {
     const NAME: f32 = 92.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -330,8 +331,8 @@ fn steps_ui(ui: &mut Ui, walk: &mut Walk) {
     turn(ui, "→", WindowAction::StepOn.row(), true, Walk::step_on);
 }
 
-/// Rows that share their columns: keys, or entries by their numbers, in as many lines as they need. Each row is shaded
-/// for itself.
+/// Shows rows that share their columns, which are keys or numbered entries, in as many lines as needed. Each row is
+/// shaded on a scale of its own.
 fn strip_ui(
     ui: &mut Ui,
     model: &WalkModel,
@@ -349,14 +350,14 @@ fn strip_ui(
     let names = rows.iter().map(|row| name(&row.label)).fold(0.0, f32::max) + size::GAP;
     let is_by_key = rows[0].columns == Columns::Keys;
     let widest = if is_by_key { model.keys.iter().map(name).fold(0.0, f32::max) } else { 0.0 };
-    // Numbers stand apart as names do.
+    // Columns are wide enough for their numbers as well as for their names.
     let numbers = rows.iter().flat_map(|row| row.values.iter().map(|value| shown(*value, extent(row))));
     let digits = numbers.map(|text| text.chars().count()).max().unwrap_or(0) as f32;
     let widest = widest.max(digits * width("0", theme::mono(size::SMALL)));
     let cell = Vec2::new(CELL.x.max(widest + size::GAP), CELL.y);
     let count = rows[0].values.len();
     let fitting = (((ui.available_width() - names) / cell.x) as usize).max(1);
-    // No line is longer than it must be.
+    // Columns are divided evenly between the lines.
     let each = count.div_ceil(count.div_ceil(fitting).max(1)).max(1);
     ui.push_id((step.step.index(), &rows[0].label), |ui| {
         for first in (0..count).step_by(each) {
@@ -366,12 +367,13 @@ fn strip_ui(
     });
 }
 
-/// The largest of a row's numbers.
+/// Returns the largest absolute value of a row.
 fn extent(row: &NumberRow) -> f32 {
     row.values.iter().filter(|x| x.is_finite()).fold(0f32, |most, x| most.max(x.abs()))
 }
 
-/// A number of a row of which `extent` is the largest: the larger they are, the fewer decimals tell them apart.
+/// Formats a number of a row whose largest absolute value is `extent`: larger numbers need fewer decimals to be
+/// distinguished.
 fn shown(value: f32, extent: f32) -> String {
     let decimals = match extent {
         extent if extent < 10.0 => 3,
@@ -385,12 +387,12 @@ fn share(value: f32, extent: f32) -> f32 {
     if extent > 0.0 && value.is_finite() { value / extent } else { 0.0 }
 }
 
-/// Some of the columns of rows, under their names and beside those of the rows.
+/// Some of the columns of some rows, with their names.
 struct Line<'a> {
     model: &'a WalkModel,
     rows: &'a [NumberRow],
     columns: Range<usize>,
-    /// Room for the names of the rows.
+    /// Width of the names of the rows.
     names: f32,
     cell: Vec2,
 }
@@ -433,11 +435,11 @@ impl Line<'_> {
         self.point_ui(response, &heat, selection, trail);
     }
 
-    /// Follows the pointer: a click works a key through, or opens the provenance of the number.
+    /// Handles the pointer: a click shows the computation for a key, or opens the provenance of the number.
     fn point_ui(&self, response: Response, heat: &Heat, selection: &mut Selection, trail: &mut Trail) {
         let Self { model, rows, .. } = *self;
         let is_by_key = rows[0].columns == Columns::Keys;
-        // The name of a column is of its first row.
+        // The name of a column counts as its first row.
         let below = |pointer: Pos2| Pos2::new(pointer.x, pointer.y.max(heat.origin.y));
         let hovered = response.hover_pos().and_then(|pointer| heat.at(below(pointer)));
         if let Some((row, column)) = hovered {
@@ -446,7 +448,7 @@ impl Line<'_> {
                 selection.key = Some(column);
             }
             let entry = rows[row].entry(column);
-            // A click on a key works it through; where a click means nothing else, it asks too.
+            // A click on a key shows its computation; elsewhere a click opens the provenance, as a right click does.
             if !is_by_key && response.clicked() {
                 trail.open(entry);
             }
@@ -475,7 +477,7 @@ impl Line<'_> {
     }
 }
 
-/// Which entry of which tensor a number is.
+/// Describes which entry of which tensor a number is.
 fn told(model: &WalkModel, row: &NumberRow, column: usize) -> String {
     let value = row.values[column];
     let of = match row.columns {

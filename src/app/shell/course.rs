@@ -36,14 +36,14 @@ use crate::app::work::waker::Waker;
 use crate::app::workspace::top_bar::view_ui;
 use crate::built_in;
 
-/// The key of the cached pictures.
+/// Key of the cached pictures.
 const PICTURES: &str = "pictures";
-/// The label of checkpoints that are made before a reset.
+/// Label of checkpoints that are made before a reset.
 const BEFORE_RESET: &str = "before the course was reset";
-/// The label of checkpoints that are made before a reset is undone.
+/// Label of checkpoints that are made before a reset is undone.
 const BEFORE_UNDO: &str = "before the reset of the course was undone";
 
-/// The course page; never open when a picture is rendered.
+/// The course page; it is never open when a picture is rendered.
 #[derive(Resource, Default)]
 pub struct CoursePage {
     pub is_open: bool,
@@ -78,7 +78,7 @@ impl Stored for KeptPictures {
     const VERSION: u32 = 1;
 }
 
-/// The state before a reset, by which it is undone.
+/// The state before a reset, which undo restores.
 struct Undo {
     lessons: Vec<(Key, Checkpoint)>,
     progress: Course,
@@ -250,7 +250,7 @@ pub fn receive(mut page: ResMut<CoursePage>) {
     page.receive();
 }
 
-/// The information on the page besides the course.
+/// The information on the page in addition to the course.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeFrame {
     /// The title of the lesson that is open behind the page.
@@ -377,8 +377,8 @@ fn page_ui(
     action
 }
 
-/// Shows the name of the course and the button that continues it, beside an animation of a word with two meanings if
-/// there is room.
+/// Shows the name of the course and the button that continues it. If there is room, an animation of a word with two
+/// meanings is beside them.
 fn hero_ui(ui: &mut Ui, model: &HomeModel, state: &mut HomeUiState, is_still: bool) -> Option<Action> {
     /// The height of the animation.
     const HEIGHT: f32 = 300.0;

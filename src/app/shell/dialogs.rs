@@ -371,7 +371,7 @@ fn quiet(folder: &Path, title: &str) -> FileDialog {
         .show_pinned_folders(false)
         .show_menu_button(false)
         .show_new_folder_button(false)
-        // The fields of search and path are dark in every theme.
+        // The fields of search and path would be dark in every theme.
         .show_search(false)
         .show_path_edit_button(false)
         .labels(labels());

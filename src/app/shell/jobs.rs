@@ -1,5 +1,5 @@
-//! Work beside the window, and the files that it writes: exports, pictures, the learner's work, lists of senses, new
-//! lessons; and the still map.
+//! Background work and the files that it writes: exports, pictures, the learner's work, lists of senses, new lessons,
+//! and the still map.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use crate::app::workspace::notices::ExportModel;
 /// picture.
 const ZOOM: (f32, f32) = (0.25, 12.0);
 
-/// Shows the progress of an export, and whether the editor has opened.
+/// Updates the note on an export and on the start of the editor.
 pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     if let Some(told) = jobs.editor.as_mut().and_then(Job::poll) {
         state.export = ExportModel::Said(told);
@@ -60,7 +60,7 @@ pub fn follow_export(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     }
 }
 
-/// Shows the progress of the still map.
+/// Updates the progress of the still map.
 pub fn follow_map(mut jobs: ResMut<Jobs>, mut state: ResMut<WindowState>) {
     let Some(drawing) = &mut jobs.map else { return };
     let (end, progress) = (drawing.poll(), drawing.progress());
@@ -204,7 +204,7 @@ fn save_work(world: &mut World, choice: WorkChoice, file: PathBuf) {
     match choice {
         WorkChoice::HandIn { name, minutes } => (work.name, work.minutes) = (name, minutes),
         WorkChoice::Share => {
-            // The file shows the current step, so training must not continue in it.
+            // The file contains the present step, so training must not continue when it is opened.
             work.work.commands.pop_if(|last| *last == Command::Training(TrainingCommand::Play));
             work.view = Some(seen(world));
         }

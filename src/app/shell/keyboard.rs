@@ -30,7 +30,7 @@ pub fn give_modifiers(
     }
 }
 
-/// A key at the moment when it was pressed or released.
+/// A key, in the state when it was pressed or released.
 #[derive(Clone, Debug, PartialEq)]
 struct Typed {
     modifiers: Modifiers,

@@ -1,4 +1,4 @@
-//! Leaving a lesson: what must be kept first, and what is then no longer there.
+//! Leaving a lesson: the work that must be saved first, and the data that is dropped.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub fn title(lesson: Option<&Path>) -> String {
 
 /// Writes pending changes, and returns the reason why the work on the open lesson would be lost, if it would.
 pub fn unsaved(world: &mut World) -> Option<String> {
-    // The work is as it was before the presentation.
+    // The presentation is ended first, so that the learner's own work is saved and not the copy.
     presentation::end(world);
     if let Some(mut profile) = world.get_resource_mut::<Profile>() {
         profile.flush();

@@ -1,5 +1,5 @@
-//! Opening a lesson: at the start, in place of the one that is open, or as a copy of what somebody shared; and the picture that
-//! a lesson opens with, its first cell where that is a stage cell.
+//! Opening a lesson: at the start, in place of the open one, or as a copy of shared work; and the opening picture,
+//! which is the lesson's first cell if that is a stage cell.
 
 use std::path::{Path, PathBuf};
 
@@ -115,7 +115,7 @@ pub fn open(world: &mut World, path: PathBuf) {
     }
 }
 
-/// Drops a file that is still being read.
+/// Cancels the reading of a file.
 fn give_up_opening(world: &mut World) {
     world.resource_mut::<Jobs>().opening = None;
     let mut state = world.resource_mut::<WindowState>();
@@ -148,7 +148,7 @@ fn show(world: &mut World, opening: impl FnOnce() -> Opening) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// How far a lesson's opening picture has come.
+/// The progress of a lesson's opening picture.
 #[derive(Default, PartialEq)]
 pub enum OpeningPhase {
     #[default]

@@ -1,7 +1,7 @@
 //! Performs the actions of keys, buttons, menus, dialogs and links. No other code does.
 //!
-//! Each action of the table is listed in [`effect`] with a function of the part of the window on which it acts. An
-//! action that is missing there is a compile error.
+//! Each action of the table is listed in [`effect`] with a function of the part of the window that it changes. A
+//! missing action is a compile error.
 
 use attune_core::kernel::command::{AxisCommand, Command, TrainingCommand};
 use attune_engine::quantity::Quantity;
@@ -212,7 +212,7 @@ pub fn training_command(pressed: Pressed<WindowAction>, training: &TrainingModel
     }
 }
 
-/// Begins a comparison, with its panel in front and the keyboard in the field of the second sentence; or ends it.
+/// Starts a comparison, with its panel in front and the keyboard in the field of the second sentence, or ends it.
 fn compare(world: &mut World) {
     let Some(sentences) = world.resource::<LatestModels>().get::<SentencesModel>() else { return };
     world.resource_mut::<Outbox>().commands.push(toggle(&sentences));
@@ -222,7 +222,7 @@ fn compare(world: &mut World) {
     }
 }
 
-/// Shows the senses of a word, with their panel in front; or ends that.
+/// Shows the senses of a word, with their panel in front, or hides them.
 fn compare_senses(world: &mut World) {
     let Some(senses) = world.resource::<LatestModels>().get::<SensesModel>() else { return };
     let query = world.resource::<ViewState>().selection.query;
@@ -248,7 +248,7 @@ fn ask_for_keyboard(world: &mut World, to: Id) {
     }
 }
 
-/// Passes a choice about the learner's work to the session.
+/// Passes the learner's choice about saving to the session.
 fn choose(world: &mut World, choice: SavingChoice) {
     if let Some(mut session) = world.get_resource_mut::<Session>() {
         session.choice = Some(choice);

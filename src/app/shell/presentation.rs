@@ -1,5 +1,5 @@
-//! A talk, from its beginning to its end. It runs on a copy of the lesson as it stands, with every answer and output still
-//! to come, so that the learner's work is what it was when the talk ends. [`super::talk`] draws it.
+//! A talk, from its start to its end. It runs on a copy of the lesson in its present state, with answers and outputs
+//! cleared, so that the learner's work is unchanged when the talk ends. [`super::talk`] draws it.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn begin(world: &mut World) {
         );
         return;
     };
-    // A separate lesson value, by which snapshots of the presentation are told from those of the work, which are saved.
+    // A lesson value of its own distinguishes snapshots of the presentation from those of the work, which are saved.
     let lesson = Arc::new(Lesson::clone(&snapshot.lesson));
     let Some(own) = &world.resource::<Link>().0 else { return };
     let worker = source.copy(own, lesson.clone());
@@ -114,7 +114,7 @@ pub fn follow(world: &mut World) {
     }
 }
 
-/// Returns the command that reveals what a slide reveals, if that is not revealed yet.
+/// Returns the command for the content that a slide reveals, unless it is revealed already.
 fn revealed(slide: &Slide, snapshot: &Snapshot) -> Option<Command> {
     let shown = snapshot.notebook.cells.iter().find(|shown| shown.cell.id == slide.cell)?;
     let attempts = shown.cell.attempts();

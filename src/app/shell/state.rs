@@ -1,5 +1,5 @@
-//! The state of the window: the actions that were asked of it, its dialogs, the work beside it, and the settings that lessons open
-//! with. Plain data, which the other files read and write.
+//! The state of the window: requested actions, dialogs, background jobs, and the settings with which lessons open. It
+//! is plain data that the other files read and write.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::app::workspace::notices::ExportModel;
 /// The requested actions, and the state of the dialogs.
 #[derive(Resource, Default)]
 pub struct WindowState {
-    /// The requested actions, in order.
+    /// Requested actions, in order.
     pub asked: Vec<Action>,
     pub is_key_sheet_open: bool,
     pub files: FilesUiState,
@@ -35,7 +35,7 @@ pub struct WindowState {
     pub export: ExportModel,
     /// The still map of the words.
     pub map: StillState,
-    /// The presentation in progress.
+    /// The presentation in progress, if there is one.
     pub presentation: Option<Presentation>,
 }
 
@@ -75,7 +75,7 @@ pub struct Jobs {
     pub awaited: Option<PathBuf>,
 }
 
-/// Tells the learner the result for a file.
+/// Shows the result of work on a file.
 pub fn say(world: &mut World, told: Result<String, String>) {
     world.resource_mut::<WindowState>().export = ExportModel::Said(told);
 }

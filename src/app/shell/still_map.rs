@@ -1,5 +1,5 @@
-//! The still map shows the vocabulary by t-SNE (van der Maaten & Hinton 2008), drawn by button only and shown in a window over
-//! the others. The map never moves and nothing is measured in it: motion is on the stage, in one linear basis.
+//! The still map of the vocabulary by t-SNE (van der Maaten & Hinton 2008). It is drawn only on request, in a window
+//! over the others. The map never moves and nothing is measured in it; motion is on the stage, in one linear basis.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A talk on the screen: in large type the sentence, below it one slide on the left, and the gauge and the stage beside it.
+//! A talk on the screen: the sentence in large type, below it one slide on the left, and the gauge and the stage on the
+//! right.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ const SHARE: f32 = 0.45;
 /// The height of the buttons and the slide's number, below the slide.
 const FOOT: f32 = 28.0;
 
-/// The largest overflow that is ignored as rounding, in points.
+/// Largest overflow, in points, that is treated as rounding.
 const ROUNDING: f32 = 2.0;
 
 /// A height greater than that of any slide.
@@ -111,14 +112,14 @@ impl Presentation {
         slides.index(&self.cell, self.part).unwrap_or(0)
     }
 
-    /// Returns the slide if it has changed since the last call.
+    /// Returns the present slide if it has changed since the last call.
     pub fn come_to<'a>(&mut self, slides: &'a SlidesModel) -> Option<&'a Slide> {
         let slide = slides.0.get(self.index(slides))?;
         let here = (slide.cell.clone(), slide.part);
         (self.arrived.replace(here.clone()) != Some(here)).then_some(slide)
     }
 
-    /// Turns to the rest of a slide that is too high for the window, or to the next slide; or back.
+    /// Turns to the rest of a slide that is too high for the window, or to the next slide, or back.
     pub fn turn(&mut self, is_on: bool, slides: &SlidesModel) {
         if let Some(turned) = self.scroll.turned(is_on) {
             self.scroll = turned;
@@ -211,7 +212,7 @@ fn walk_ui(ui: &mut Ui, stop: Stop, models: &Models, selection: &Selection, high
     let word = selection.query.or_else(|| route.word(&highlight.lit));
     let focus = word.and_then(|word| match stop {
         Stop::Step { .. } => Some(route.focus(word, selection.head, selection.key)),
-        // The stage shows all heads of the layer, so no single head is described.
+        // The stage shows all heads of the layer, so that no single head is described.
         Stop::Layer(layer) => Some(route.focus(word, route.head(layer, word)?, None)),
     });
     let Some(walk) = focus.and_then(|focus| models.of_choice::<WalkModel>(&focus)) else { return };

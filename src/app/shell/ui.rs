@@ -1,5 +1,5 @@
 //! The content of the window: the lesson in its workspace, a presentation or the course page, with dialogs and notes
-//! above them; also which of the window's keys are live.
+//! above them. Also decides which of the window's keys are active.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ use crate::app::workspace::stage_side::{StageParts, StageSide};
 use crate::app::workspace::windows::provenance_ui;
 use crate::app::workspace::{WorkspaceState, follow_preferences, root, workspace_ui};
 
-/// Everything that is shown, and the receivers of requests.
+/// All data that the window draws, and the receivers of requests.
 #[derive(SystemParam)]
 pub struct Screen<'w> {
     models: Res<'w, LatestModels>,
@@ -98,7 +98,7 @@ impl Screen<'_> {
         }
     }
 
-    /// Shows what is above the lesson: the course page, dialogs, and the notice for dragged files.
+    /// Shows the content above the lesson: the course page, dialogs, and the notice for dragged files.
     fn overlays_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let (state, workspace) = (&mut *self.state, &mut self.workspace.0);

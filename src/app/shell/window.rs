@@ -1,4 +1,4 @@
-//! The window of `attune [LESSON]`: how it opens, its systems, when it draws, and how it closes.
+//! The window of `attune [LESSON]`: its opening, its systems, the times at which it draws, and its closing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -211,7 +211,7 @@ pub fn close(world: &mut World) {
     world.resource_mut::<CoursePage>().close();
 }
 
-/// Returns the reason not to close yet: work that would be lost.
+/// Returns the reason not to close yet, which is work that would be lost.
 fn obstacle(world: &mut World) -> Option<String> {
     let unsaved = unsaved(world).map(|why| format!("Your last changes are not saved: {why}."));
     let is_exporting = world.resource::<WindowState>().is_exporting();
@@ -227,7 +227,7 @@ fn rescue(world: &mut World) -> Option<String> {
     why.or_else(|| is_saved.then(|| "your work is saved".to_owned()))
 }
 
-/// Sets how long winit waits until the next frame. Snapshots wake it by themselves.
+/// Sets how long winit waits until the next frame. Snapshots wake the window by themselves.
 fn pace(
     time: Res<Time<Real>>,
     (view, stage): (Res<ViewState>, Res<StageState>),

@@ -1,5 +1,5 @@
-//! The bar in a corner of the stage (search, what it hides, where the camera looks from), and the keys of the stage, once it was
-//! clicked and until something else is.
+//! The bar in a corner of the stage, with the search, the lasso and the camera's views; and the keys of the stage,
+//! which act from a click on the stage until something else is clicked.
 
 use attune_core::lesson::issue::shorten;
 use attune_ui::actions::{ActionTable, Pressed, Shortcut, StageAction, drop_text, focus, keys, pressed};
@@ -23,18 +23,18 @@ use super::projection::place;
 /// Longest search, in letters.
 const TEXT_MAX: usize = 200;
 const ORDINALS: [&str; 3] = ["first", "second", "third"];
-/// Room for the switches and the count beside the field.
+/// Room for the switches and the count beside the search field.
 const BESIDE: f32 = 136.0;
 const COUNT: f32 = 62.0;
 
-/// The search is open while something is searched or hidden, or the keyboard is there.
+/// Returns whether the search field is open: while it has the keyboard or some text, or while some points are hidden.
 fn is_search_open(ctx: &Context, highlight: &Highlight) -> bool {
     let field = keys::stage_search();
     let has_keyboard = ctx.memory(|memory| memory.focused()) == Some(field) || keys::is_asked(ctx, field);
     has_keyboard || highlight.is_narrowed() || !highlight.search.text.is_empty()
 }
 
-/// The upper right corner of the room over the picture, as large as the bar needs.
+/// Returns the upper right corner of the picture's room, in the size that the bar needs.
 pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, highlight: &Highlight) -> Rect {
     let signs = if rig.is_flat() { Vec::new() } else { axes().map(|(_, sign)| sign).collect() };
     let names = [StageAction::Home, StageAction::Flat, StageAction::Lasso].map(|action| action.row().text.to_owned());
@@ -52,16 +52,16 @@ pub fn corner(ui: &Ui, room: Rect, emphasis: &Emphasis, rig: &CameraRig, highlig
     Rect::from_min_size(at, egui::vec2(width, size::VIEW_BAR + fault))
 }
 
-/// The button in place of the field.
+/// Label of the button that opens the search field.
 const SEARCH: &str = "Search";
-/// The menus of a file of vectors.
+/// Names of the menus that only a file of vectors has.
 const COLOR: &str = "Colour";
 const SIZE: &str = "Size";
 
 pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
-    /// How much of what lies under the bar it hides, and how much while it is quiet.
+    /// The bar's opacity over the picture: in use, and while it is quiet.
     const HIDES: (f32, f32) = (0.9, 0.45);
-    /// Room for the menus beside the search.
+    /// Least width in which the menus fit beside the open search field.
     const WIDE: f32 = 640.0;
     let palette = Palette::of(ui.visuals().dark_mode);
     let area = ui.available_rect_before_wrap();
@@ -72,7 +72,7 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
     let hides = if is_quiet { HIDES.1 } else { HIDES.0 };
     ui.painter().rect_filled(area, f32::from(size::RADIUS), palette.surface.gamma_multiply(hides));
     if is_quiet {
-        // Quiet until the pointer comes.
+        // The text is faint until the pointer is over the bar.
         ui.visuals_mut().override_text_color = Some(palette.ink_faint);
     }
     ui.scope_builder(UiBuilder::new().max_rect(inner).layout(Layout::right_to_left(Align::Center)), |ui| {
@@ -82,7 +82,7 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
         if toggle(ui, view.highlight.draws_lasso, lasso.text, lasso.text).on_hover_text(lasso.hint()).clicked() {
             view.highlight.draws_lasso ^= true;
         }
-        // With less room they give way to what is searched.
+        // In less width, the menus give way to the open search field.
         let features = emphasis.by_feature.features.as_ref();
         if let Some(features) = features.filter(|_| !is_open || inner.width() >= WIDE) {
             features_ui(ui, features, model, view.highlight);
@@ -102,7 +102,7 @@ pub fn bar_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Ca
     }
 }
 
-/// The axes of space, each with the key that looks along it.
+/// Returns each axis of the scene with the name of the key that looks along it.
 fn axes() -> impl DoubleEndedIterator<Item = (usize, String)> {
     StageAction::LookAlong
         .row()
@@ -115,10 +115,10 @@ fn axes() -> impl DoubleEndedIterator<Item = (usize, String)> {
         .into_iter()
 }
 
-/// From right to left.
+/// Shows the buttons of the camera's views, from right to left.
 fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
     let [home, flat] = [StageAction::Home, StageAction::Flat].map(StageAction::row);
-    // Offered where the learner has moved the camera: only then is there a way back.
+    // Home is highlighted only after the learner has moved the camera, since only then does it change anything.
     let is_away = rig.is_touched();
     if named(ui.selectable_label(is_away, home.text), home.tooltip).on_hover_text(home.hint()).clicked() {
         rig.home();
@@ -136,7 +136,7 @@ fn views_ui(ui: &mut Ui, rig: &mut CameraRig) {
     }
 }
 
-/// The menus of what the points of a file are coloured and sized by, from right to left.
+/// Shows the menus of the features that colour and size the points of a file, from right to left.
 fn features_ui(ui: &mut Ui, features: &Features, model: &StageModel, highlight: &mut Highlight) {
     let plain = if model.groups.is_empty() { "One colour" } else { "Groups" };
     let menu = |name| MenuButton::from_button(egui::Button::new(name).frame_when_inactive(false));
@@ -146,7 +146,7 @@ fn features_ui(ui: &mut Ui, features: &Features, model: &StageModel, highlight: 
     color.on_hover_text("What the colours of the points stand for: the frequency rank, or a column of the metadata");
 }
 
-/// One feature, or none of them, which the word `plain` is for.
+/// Shows a menu that chooses one feature or none; `plain` is the name of the choice of none.
 fn choice_ui(ui: &mut Ui, plain: &str, features: impl Iterator<Item = Feature>, chosen: &mut Option<Feature>) {
     let mut choice = |ui: &mut Ui, feature: Option<Feature>| {
         let name = match &feature {
@@ -165,7 +165,7 @@ fn choice_ui(ui: &mut Ui, plain: &str, features: impl Iterator<Item = Feature>, 
 
 fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut CameraRig, view: &mut PanelView) {
     let room = ui.available_width() - BESIDE;
-    // With less room the count goes: the picture shows what was found.
+    // In less width, the count is left out: the picture shows what was found.
     let with_count = room - COUNT >= size::SEARCH_MIN;
     let width = (if with_count { room - COUNT } else { room }).clamp(size::SEARCH_MIN, size::SEARCH);
     let field = field_ui(ui, width, view.highlight);
@@ -195,7 +195,7 @@ fn search_ui(ui: &mut Ui, model: &StageModel, emphasis: &Emphasis, rig: &mut Cam
     }
 }
 
-/// The switch between words and a regular expression.
+/// Shows the switch between plain words and a regular expression.
 fn pattern_ui(ui: &mut Ui, highlight: &mut Highlight) {
     let pattern = toggle(ui, highlight.search.is_pattern, ".*", "Regular expression");
     if pattern.on_hover_text("Reads the search text as a regular expression, such as ^b, ing$ or cat|dog").clicked() {
@@ -204,7 +204,7 @@ fn pattern_ui(ui: &mut Ui, highlight: &mut Highlight) {
     }
 }
 
-/// The switch that shows only what was found.
+/// Shows the switch that hides all points but those that were found.
 fn isolate_ui(ui: &mut Ui, highlight: &mut Highlight) {
     let isolate = StageAction::Isolate.row();
     let hint = if highlight.search.is_blank() {
@@ -237,7 +237,7 @@ fn field_ui(ui: &mut Ui, width: f32, highlight: &mut Highlight) -> Response {
     response.on_hover_text(search.hint())
 }
 
-/// How many were found, or which of them is looked at.
+/// Returns the number of matches in words, or the place of the match that the camera is at.
 pub fn count(found: &SearchResult, looked_at: Option<usize>) -> String {
     match (found, looked_at) {
         (Err(_), _) => String::new(),
@@ -261,21 +261,21 @@ fn toggle(ui: &mut Ui, is_on: bool, sign: &str, name: &str) -> Response {
     response
 }
 
-/// Gives a control that shows a sign a name in words.
+/// Gives a control whose label is a sign a name in words, for screen readers.
 fn named(response: Response, name: &str) -> Response {
     let enabled = response.enabled();
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, name));
     response
 }
 
-/// A press of a key moves as a drag of the given number of points does, or a scroll.
+/// Points of a drag, or of a scroll, that one press of a key stands for.
 const ORBIT: f32 = 22.0;
 const PAN: f32 = 36.0;
 const ZOOM: f32 = 50.0;
-/// The directions of the arrow keys, as the table of actions has them, y down.
+/// The directions of the arrow keys, in the order of the table of actions; y points down.
 const ARROWS: [Vec2; 4] = [Vec2::NEG_Y, Vec2::Y, Vec2::NEG_X, Vec2::X];
 
-/// Acts on the keys of the stage, before any panel sees them.
+/// Handles the keys of the stage before any panel sees them.
 pub fn keys(
     ctx: &Context,
     model: Option<&StageModel>,
@@ -312,7 +312,7 @@ fn perform(
         choose(view.selection, &places, steps);
     };
     match action {
-        // The camera goes where the arrow points.
+        // The drag is reversed, so that the camera moves in the arrow's direction.
         StageAction::Orbit => controls.rig.orbit(-ARROWS[which] * ORBIT * times),
         StageAction::Pan => controls.rig.pan(-ARROWS[which] * PAN * times, size),
         StageAction::Nearer => zoom(&mut controls.rig, times),
@@ -336,8 +336,8 @@ fn perform(
     }
 }
 
-/// Shows all points again, then ends the walk, then clears the choice, then gives the keyboard back: one of these with each press
-/// of Esc.
+/// Undoes one thing with each press of Esc: it shows all points again, or else ends the walk, or else clears the
+/// choice, or else gives up the keyboard.
 fn clear(ctx: &Context, view: &mut PanelView) {
     if view.highlight.is_narrowed() {
         view.highlight.widen();
@@ -346,7 +346,8 @@ fn clear(ctx: &Context, view: &mut PanelView) {
     }
 }
 
-/// Takes the keyboard from the stage in `area` when something else is clicked, whether that takes the keyboard or not.
+/// Takes the keyboard away from the stage in `area` when the pointer is pressed elsewhere, even on something that takes
+/// no keyboard.
 pub fn leave(ctx: &Context, area: Rect) {
     let pressed = ctx.input(|input| input.pointer.any_pressed().then(|| input.pointer.interact_pos()).flatten());
     if pressed.is_some_and(|at| !area.contains(at)) {
@@ -356,7 +357,7 @@ pub fn leave(ctx: &Context, area: Rect) {
     }
 }
 
-/// The word the given number of places on, round and round.
+/// Chooses the word `steps` places further on; after the last word comes the first.
 fn choose(selection: &mut Selection, places: &[usize], steps: isize) {
     if places.is_empty() {
         return;
@@ -367,7 +368,7 @@ fn choose(selection: &mut Selection, places: &[usize], steps: isize) {
     selection.choose_query(Some(places[to]));
 }
 
-/// Looks at the next point that was found, or the one before.
+/// Moves the camera to the next match of the search, or to the previous one.
 fn look_at_next(
     model: &StageModel,
     emphasis: &Emphasis,

@@ -13,19 +13,19 @@ use bevy::math::{Vec2, Vec3};
 use super::content::Content;
 use super::view::{ALONG, DISTANCE, FLAT, HOME_PITCH, HOME_YAW, PITCH_LIMIT, Pose, View, half_height};
 
-/// Radians that a drag of one point turns.
+/// Radians by which a drag of one point turns the camera.
 const ORBIT_SPEED: f32 = 0.008;
-/// Scroll points that zoom by a factor of e.
+/// Scroll distance, in points, that zooms by a factor of e.
 const ZOOM_SCALE: f32 = 300.0;
-/// Largest distance of the camera's target from the middle.
+/// Largest distance of the camera's target from the middle of the scene.
 const TARGET_MAX: f32 = 60.0;
-/// How far it turns by itself to each side.
+/// Largest angle, in radians, by which the camera sways to each side.
 const SWAY_REACH: f32 = 0.22;
-/// Before a scene is known, home is as near as a ball of radius 1 needs.
+/// Radius of the ball that home shows before there is a scene.
 const UNKNOWN: f32 = 0.85;
-/// A focused point is seen from this share of the home distance.
+/// Distance of the camera from a focused point, as a share of its distance at home.
 const FOCUS_SHARE: f32 = 0.42;
-/// Points of a drag by which a flat view that it tilts has its whole perspective.
+/// Length of a drag, in points, after which a flat view that it tilts has full perspective.
 const TILTED: f32 = 200.0;
 
 /// The camera's pose, with its controls and transitions.
@@ -33,22 +33,22 @@ const TILTED: f32 = 200.0;
 pub struct CameraRig {
     pub pose: Pose,
     ease: Option<Glide<Pose>>,
-    /// Seconds since it began to turn to and fro by itself.
+    /// Seconds since the camera began to sway.
     swaying: Option<f32>,
-    /// The bounds that home shows.
+    /// The points that home shows.
     content: Content,
-    /// Shown by a camera that has not been moved: it steps back when the scene outgrows it, and never comes
-    /// nearer by itself while points move, for then their motion would mix with a zoom.
+    /// The content that an untouched camera shows: the camera steps back when the scene outgrows it, and never comes
+    /// nearer by itself while points move, because their motion would be mixed with a zoom.
     shown: Content,
-    /// A scene is known. The first one is framed, however small it is.
+    /// Whether there has been a scene. The camera frames the first one, however small it is.
     has_scene: bool,
-    /// Width of the view by its height.
+    /// Width of the view divided by its height.
     aspect: f32,
-    /// The learner has moved the camera: it no longer follows the scene's size.
+    /// Whether the learner has moved the camera, which then no longer adapts to the scene's size.
     touched: bool,
-    /// The learner has switched between 2D and 3D.
+    /// Whether the learner has switched between 2D and 3D.
     switched: bool,
-    /// Yaw and pitch before 2D.
+    /// Yaw and pitch of the 3D view, kept while the view is in 2D.
     solid: (f32, f32),
 }
 
@@ -82,23 +82,23 @@ impl CameraRig {
         &mut self.pose
     }
 
-    /// The pose that it has, or is on its way to.
+    /// Returns the pose at the end of the transition, or else the present pose.
     fn goal(&self) -> Pose {
         self.ease.map_or(self.pose, |ease| ease.to)
     }
 
-    /// The learner has turned it, moved it or come nearer, and Home would bring it back.
+    /// Returns whether the learner has turned, moved or zoomed the camera, so that Home would move it back.
     pub fn is_touched(&self) -> bool {
         self.touched
     }
 
-    /// Whether the view is in 2D, where nothing is nearer than anything else.
+    /// Returns whether the view is in 2D, without perspective.
     pub fn is_flat(&self) -> bool {
         self.goal().perspective == 0.0
     }
 
-    /// To 2D, the plane of the first two axes, or to 3D, from where it was seen before. In 3D the scene is framed; in 2D,
-    /// what the learner looked at stays in the middle.
+    /// Switches to 2D, which shows the plane of the first two axes, or back to the 3D view from before. In 3D the
+    /// camera frames the scene; in 2D the target stays in the middle.
     pub fn toggle_flat(&mut self) {
         let goal = self.goal();
         self.switched = true;
@@ -117,7 +117,8 @@ impl CameraRig {
         }
     }
 
-    /// Looks along an axis, from its positive side; from the other where it looks from that one already.
+    /// Looks along an axis from its positive side, or from its negative side if the camera looks from the positive one
+    /// already.
     pub fn look_along(&mut self, axis: usize) {
         const SAME: f32 = 1e-4;
         let goal = self.goal();
@@ -127,20 +128,20 @@ impl CameraRig {
         self.ease_to(if is_there { second } else { first });
     }
 
-    /// Turns around the target by a drag of `delta` points. A flat view tilts into space: it has the more perspective, the
-    /// longer the drag, so that nothing jumps.
+    /// Turns the camera around the target by a drag of `delta` points. In a flat view, perspective grows with the
+    /// length of the drag, so that nothing jumps.
     pub fn orbit(&mut self, delta: Vec2) {
         if !delta.is_finite() {
             return;
         }
         let pose = self.take();
-        // Of a full circle nothing is lost but digits.
+        // The angle is kept below a full circle, so that it loses no precision.
         pose.yaw = (pose.yaw - delta.x * ORBIT_SPEED) % TAU;
         pose.pitch = (pose.pitch + delta.y * ORBIT_SPEED).clamp(-PITCH_LIMIT, PITCH_LIMIT);
         pose.perspective = (pose.perspective + delta.length() / TILTED).min(1.0);
     }
 
-    /// Moves with the pointer: what lies at the target's depth stays under it.
+    /// Moves the target with the pointer, so that a point at the target's depth stays under it.
     pub fn pan(&mut self, delta: Vec2, size: Vec2) {
         if !delta.is_finite() {
             return;
@@ -152,8 +153,8 @@ impl CameraRig {
         pose.target = pose.target.clamp_length_max(TARGET_MAX);
     }
 
-    /// Zooms by `scroll` points; what lies under the cursor at the target's depth stays there.
-    /// `cursor` is in [-1, 1] with y up.
+    /// Zooms by `scroll` points and keeps the point under the cursor in place, at the target's depth. `cursor` is in
+    /// [-1, 1] with y up.
     pub fn zoom(&mut self, scroll: f32, cursor: Vec2, aspect: f32) {
         if !(scroll.is_finite() && cursor.is_finite() && aspect.is_finite()) {
             return;
@@ -178,7 +179,8 @@ impl CameraRig {
         self.ease_to(Pose { target, distance, ..goal });
     }
 
-    /// The pose that somebody gave it; none of a camera that shows all by itself.
+    /// Returns the pose if the learner has moved the camera; an untouched camera frames the scene by itself and needs
+    /// no saved pose.
     pub fn saved(&self) -> Option<SavedCamera> {
         let Pose { target, yaw, pitch, distance, perspective } = self.goal();
         let is_flat = perspective == 0.0;
@@ -191,7 +193,7 @@ impl CameraRig {
         })
     }
 
-    /// Back to a pose, at once, as far as a camera can be there.
+    /// Moves to a saved pose at once, with its values clamped to the camera's limits.
     pub fn restore(&mut self, saved: &SavedCamera) {
         let SavedCamera { target, yaw, pitch, distance, is_flat } = *saved;
         let target = Vec3::from(target);
@@ -209,12 +211,12 @@ impl CameraRig {
         self.content.home(self.aspect, self.is_flat())
     }
 
-    /// Comes home in 2D or in 3D, whichever it is in.
+    /// Moves home, in 2D or 3D as the view is now.
     pub fn home(&mut self) {
         self.home_in(self.is_flat());
     }
 
-    /// Comes home as a lesson shows its scene, flat or not.
+    /// Moves home in 2D or 3D, as a lesson asks, and forgets what the learner switched.
     pub fn show(&mut self, is_flat: bool) {
         (self.switched, self.solid) = (false, (HOME_YAW, HOME_PITCH));
         self.home_in(is_flat);
@@ -227,13 +229,14 @@ impl CameraRig {
         self.ease_to(Pose { yaw: turned.yaw, ..home });
     }
 
-    /// Opens a scene, flat or not, at once.
+    /// Moves home in 2D or 3D at once, for a scene that opens.
     pub fn open(&mut self, is_flat: bool) {
         self.show(is_flat);
         self.advance(f32::INFINITY);
     }
 
-    /// The scene's points lie in this box. Home shows it all, and so does a camera that has not been moved.
+    /// Sets the points that home shows. A camera that has not been moved goes home for the first scene, and later
+    /// whenever the scene outgrows its view.
     pub fn fit(&mut self, content: Content) {
         self.content = content;
         let is_first = !std::mem::replace(&mut self.has_scene, true);
@@ -242,14 +245,15 @@ impl CameraRig {
         }
     }
 
-    /// The scene is at rest: a camera that has not been moved shows it, and not how far it reached on its way.
+    /// Frames the scene once it has come to rest, unless the camera was moved: while points move, the camera only steps
+    /// back and may be too far away at the end.
     pub fn settle(&mut self) {
         if !self.touched && self.shown != self.content {
             self.home();
         }
     }
 
-    /// The view has this size now. A camera that nobody has moved still shows all.
+    /// Adapts to the size of the view; an untouched camera still shows the whole scene.
     pub fn resize(&mut self, size: Vec2) {
         let aspect = size.x.max(1.0) / size.y.max(1.0);
         if aspect == self.aspect || !aspect.is_finite() {
@@ -262,19 +266,20 @@ impl CameraRig {
         }
     }
 
-    /// Fits the camera to its content in a view of this size, at once; see [`Self::fit`].
+    /// Fits the camera at once to its content in a view of this size; see [`Self::fit`].
     pub fn fit_now(&mut self, content: Content, size: Vec2) {
         self.resize(size);
         self.fit(content);
         self.advance(f32::INFINITY);
     }
 
-    /// Turns a scene in space to and fro, once, so that it is seen to be one; until it is taken in hand.
+    /// Starts to turn the camera to and fro, once, so that the learner notices the depth of a 3D scene. Any control
+    /// ends the motion.
     pub fn sway(&mut self) {
         self.swaying = (!self.is_flat() && self.ease.is_none()).then_some(0.0);
     }
 
-    /// Where swaying has led in the given number of seconds; none at its end.
+    /// Returns the yaw after swaying for the given number of seconds, or `None` once the motion has ended.
     fn swayed(elapsed: f32) -> Option<f32> {
         let share = elapsed / motion::SWAY;
         (share < 1.0).then(|| HOME_YAW + SWAY_REACH * (share * TAU).sin())
@@ -299,7 +304,7 @@ impl CameraRig {
         Glide::advance(&mut self.ease, &mut self.pose, seconds, Pose::lerp);
     }
 
-    /// The view of a rectangle of `size` points.
+    /// Returns the projection of a view of `size` points.
     pub fn view(&self, size: Vec2) -> View {
         View::of(self.pose, size, self.shown.half_diagonal())
     }
@@ -313,7 +318,7 @@ mod tests {
 
     const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 
-    /// The corners of a box.
+    /// Returns the corners of a box.
     fn corners(middle: Vec3, half: Vec3) -> impl Iterator<Item = Vec3> {
         (0..8).map(move |i: i32| {
             let side = |bit: i32| if i & bit == 0 { 1.0 } else { -1.0 };
@@ -355,7 +360,7 @@ mod tests {
         assert!(close(Vec2::new(rig.pose.right().y, 0.0), Vec2::ZERO), "rolled");
     }
 
-    /// Up on the screen is up in the scene, level with the horizon, and what is upright is never upside down.
+    /// Checks that up on the screen is up in the scene, level with the horizon and never upside down.
     fn check_upright(rig: &CameraRig, after: &str) {
         let Pose { pitch, perspective, distance, target, .. } = rig.pose;
         let (right, up) = (rig.pose.right(), rig.pose.up());
@@ -367,7 +372,7 @@ mod tests {
     #[test]
     fn whatever_is_done_it_never_rolls_or_flips() {
         let mut rig = CameraRig::default();
-        // A long walk over all that the hands can do, from a plain generator.
+        // A long random sequence of all controls, from a plain generator.
         let mut seed = 1u32;
         let mut random = |most: f32| {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -435,7 +440,7 @@ mod tests {
                 assert!(off < 2e-4, "axis {axis} from {sign}: {off}");
             }
         }
-        // The shorter way round.
+        // The camera takes the shorter way round.
         rig.home();
         rig.advance(1.0);
         let before = rig.pose.yaw;
@@ -457,7 +462,7 @@ mod tests {
         rig.advance(1.0);
         assert!(rig.is_flat(), "home is home in 2D too");
         rig.toggle_flat();
-        // A hand on it ends the way there, not half way between 2D and 3D.
+        // A drag ends the switch at its goal, not half way between 2D and 3D.
         rig.advance(0.1);
         rig.pan(Vec2::new(3.0, 0.0), SIZE);
         assert_eq!(rig.pose.perspective, 1.0);
@@ -571,7 +576,7 @@ mod tests {
         assert_eq!(rig.pose, cube(1.0).home(1.0, false), "Home does");
     }
 
-    /// The place of the farthest of some points between the middle of the view, 0, and its edge, 1.
+    /// Returns the largest distance of a point from the middle of the view, where the edge is at 1.
     fn farthest(rig: &CameraRig, points: impl Iterator<Item = Vec3>, size: Vec2) -> f32 {
         let seen = points.map(|point| rig.view(size).project(point).expect("in front").at / size);
         seen.map(|at| ((at - 0.5) * 2.0).abs().max_element()).fold(0.0, f32::max)

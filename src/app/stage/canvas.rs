@@ -1,4 +1,4 @@
-//! The stage's tab: the picture, what the pointer does to it, and what is written over it.
+//! The stage's tab: the picture, how it answers the pointer, and the text over it.
 
 use std::sync::Arc;
 
@@ -35,16 +35,16 @@ pub struct StageControls {
     pub hovered: Option<Hit>,
     /// Size of the picture, in points.
     pub size: Vec2,
-    /// Heights of what floats over its upper and its lower edge; the camera frames the scene between them.
+    /// Heights of the bars over the picture's upper and lower edges; the camera frames the scene between them.
     pub floating: (f32, f32),
     point_index: Option<Arc<PointIndex>>,
-    /// The line of the lasso that is being drawn.
+    /// Points of the lasso that is being drawn.
     lasso: Vec<Pos2>,
-    /// The names and labels over the picture in the last frame.
+    /// Names and labels over the picture in the last frame.
     pub writing: Writing,
 }
 
-/// Heights of what lies over the picture at its upper and its lower edge, and the places that names keep off.
+/// Heights of the bars over the picture's upper and lower edges, and the rectangles that names must avoid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floating {
     pub above: f32,
@@ -53,23 +53,23 @@ pub struct Floating {
 }
 
 impl StageControls {
-    /// Size of the part of the picture over which nothing floats.
+    /// Returns the size of the part of the picture that no bar covers.
     pub fn free(&self) -> Vec2 {
         let (above, below) = self.floating;
         Vec2::new(self.size.x, (self.size.y - above - below).max(1.0))
     }
 
-    /// Controls of another scene in the same place.
+    /// Returns fresh controls for another scene in the same tab.
     pub fn begun_anew(&self) -> Self {
         Self { size: self.size, floating: self.floating, ..Self::default() }
     }
 
-    /// The scene as the whole picture shows it.
+    /// Returns the projection of the scene onto the whole picture.
     pub fn view(&self) -> View {
         self.rig.view(self.free()).within(self.size, Vec2::new(0.0, self.floating.0))
     }
 
-    /// Prepared points of a scene, made anew when the scene is another.
+    /// Returns the prepared points of a scene; they are prepared again only if the scene has changed.
     fn point_index_of(&mut self, scene: &SceneRef) -> Arc<PointIndex> {
         let SceneRef { model, emphasis, .. } = scene;
         let kept = self.point_index.take().filter(|point_index| point_index.is_of(model, emphasis));
@@ -77,7 +77,7 @@ impl StageControls {
     }
 }
 
-/// The picture with its labels, under what floats over it.
+/// Draws the picture with its labels, under the bars that float over it.
 pub fn picture_ui(
     ui: &mut Ui,
     scene: Option<SceneRef>,
@@ -118,7 +118,7 @@ pub fn picture_ui(
     card_ui(&response, target, &projected, &controls.writing);
 }
 
-/// The place of the picture: all that is left.
+/// Allocates the rest of the tab for the picture.
 fn place_ui(ui: &mut Ui) -> Response {
     let (_, rect) = ui.allocate_space(ui.available_size().max(egui::Vec2::ZERO));
     let response = ui.interact(rect, stage_id(), Sense::click_and_drag());
@@ -126,7 +126,7 @@ fn place_ui(ui: &mut Ui) -> Response {
     response
 }
 
-/// Draws a lasso or moves the camera, whichever a drag is for. Returns the line of a lasso that was closed.
+/// Draws a lasso or moves the camera, whichever the drag is for. Returns the line of a lasso once it is closed.
 fn drag(
     ui: &Ui,
     response: Response,
@@ -145,7 +145,7 @@ fn drag(
     (response, enclosed)
 }
 
-/// Paints what the shader drew, over the glow of crowds and under the line of the lasso.
+/// Paints the rendered picture over the glows of crowds and under the line of the lasso.
 fn paint_picture(
     painter: &egui::Painter,
     projected: &ProjectedScene,
@@ -162,7 +162,7 @@ fn paint_picture(
     painter.add(Shape::dashed_line(lasso, Stroke::new(size::RING, palette.accent), size::GAP, size::GAP));
 }
 
-/// The one thing that the pointer is on.
+/// The thing under the pointer.
 #[derive(Clone, Copy)]
 enum Target<'a> {
     Point(Hit),
@@ -172,7 +172,7 @@ enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// None while something is dragged.
+    /// Returns the target under the pointer, or `None` during a drag.
     fn under(response: &Response, projected: &ProjectedScene<'a>, walk: &Walk) -> Option<Self> {
         let pointer = response.hover_pos().filter(|_| !response.dragged())?;
         if let Some(hit) = projected.pick(pointer) {
@@ -190,8 +190,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Writes the names, with that of the point under the pointer, here or in a panel, before others. Returns the place of the
-/// caption.
+/// Writes the names over the picture; the name of the point under the pointer, here or in a panel, has priority.
+/// Returns the rectangle of the caption.
 fn write(
     canvas: &Canvas,
     pointer: Option<Pos2>,
@@ -206,7 +206,7 @@ fn write(
             view.hover.point_at_token(WordAt::in_sentence(position));
         }
     }
-    // Lit by a panel: the token, or else the word itself, not the tokens of it.
+    // A panel may highlight a token of the sentence, or a word of the table that is not in the sentence.
     let pointed = view.hover.token().and_then(|token| model.point_of(token)).map(Hit::Token);
     let lit = controls.hovered.or(pointed).or_else(|| {
         let mut words = model.words.find(view.hover.word()?).iter().copied();
@@ -223,7 +223,7 @@ fn write(
     caption
 }
 
-/// The card of what the pointer is on. It keeps off that, and off the sentence over the picture.
+/// Shows the card of the target. The card covers neither the target nor the sentence over the picture.
 fn card_ui(response: &Response, target: Option<Target>, projected: &ProjectedScene, writing: &Writing) -> Option<()> {
     let (target, model) = (target?, &**projected.scene.model);
     let over = Rect::everything_above(projected.free.top());
@@ -243,7 +243,8 @@ fn card_ui(response: &Response, target: Option<Target>, projected: &ProjectedSce
     Some(())
 }
 
-/// A click gives the stage the keyboard. Its arrows then turn the camera, and do not lead to another control.
+/// Gives the stage the keyboard on a click. The arrow keys then turn the camera instead of moving the focus to another
+/// control.
 fn keep_keys(response: &Response) {
     if response.clicked_by(PointerButton::Primary) {
         response.request_focus();
@@ -255,14 +256,14 @@ fn keep_keys(response: &Response) {
     }
 }
 
-/// Frame that shows that the stage has the keyboard.
+/// Draws a frame around the stage while it has the keyboard.
 fn focus_ring(painter: &egui::Painter, rect: Rect, response: &Response, palette: &Palette) {
     if response.has_focus() {
         painter.rect_stroke(rect, 0.0, Stroke::new(size::HAIRLINE, palette.accent), StrokeKind::Inside);
     }
 }
 
-/// The arrow within reach of the pointer, the nearest.
+/// Returns the nearest arrow within reach of the pointer.
 fn arrow_at(path: &PathModel, pointer: Pos2, seen: impl Fn([f32; 3]) -> Option<Pos2>) -> Option<&PathArrow> {
     const REACH: f32 = 6.0;
     let distance = |arrow: &PathArrow| {
@@ -293,8 +294,8 @@ fn to_egui(size: Vec2) -> egui::Vec2 {
     egui::vec2(size.x, size.y)
 }
 
-/// Orbit, pan and zoom, from the picture's own response: the wheel over another panel is not for the stage. The cursor
-/// shows what a drag does.
+/// Orbits, pans and zooms by the picture's own response, because the wheel over another panel must not move the camera.
+/// The cursor shows what a drag does.
 fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Response {
     let drag = to_glam(response.drag_delta());
     let is_turned = response.dragged_by(PointerButton::Primary);
@@ -313,7 +314,7 @@ fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Respon
     let response = response.on_hover_and_drag_cursor(cursor);
     let Some(pointer) = response.hover_pos() else { return response };
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-    // A pinch by a factor is a scroll by its logarithm.
+    // A pinch multiplies and a scroll adds, so the factor's logarithm is the scroll distance.
     const PINCH: f32 = 300.0;
     let amount = if pinch == 1.0 { scroll } else { pinch.ln() * PINCH };
     if amount != 0.0 {
@@ -323,7 +324,8 @@ fn steer(ui: &Ui, response: Response, rect: Rect, rig: &mut CameraRig) -> Respon
     response
 }
 
-/// Draws the line of a lasso: with Shift, or where the next drag is one. Returns the line once it is closed.
+/// Adds to the line of a lasso, which is drawn with Shift or after its button is pressed. Returns the line once it is
+/// closed.
 fn follow_lasso(ui: &Ui, response: &Response, line: &mut Vec<Pos2>, highlight: &mut Highlight) -> Option<Vec<Pos2>> {
     let (is_shift, is_escape, origin) =
         ui.input(|input| (input.modifiers.shift, input.key_pressed(Key::Escape), input.pointer.press_origin()));
@@ -338,8 +340,8 @@ fn follow_lasso(ui: &Ui, response: &Response, line: &mut Vec<Pos2>, highlight: &
     response.drag_stopped().then(|| std::mem::take(line))
 }
 
-/// A click selects a token, a click beside every point clears; a double click focuses a point or goes home. A right-drag
-/// pans; a right-click asks where something comes from.
+/// Handles clicks: a click selects a token, or clears the selection if no point is under the pointer; a double click
+/// focuses a point or goes home; a right click opens the provenance of a number.
 fn act(
     response: &Response,
     target: Option<Target>,
@@ -349,7 +351,7 @@ fn act(
 ) {
     let model = projected.scene.model;
     if response.secondary_clicked() {
-        // The middle of several pieces is no one point of the model.
+        // The mean of several pieces is a drawing's point and no point of the model, so it has no provenance.
         let is_one = |token: usize| model.tokens.get(token).is_some_and(|token| token.pieces == 1);
         let entry = match target {
             Some(Target::Point(Hit::Word(word))) => Some(Quantity::Coordinate.of_point(StagePoint::Word(word), 0)),
@@ -376,7 +378,7 @@ fn act(
     }
 }
 
-/// The point that a token is at, or on its way to.
+/// Returns the point of the model at which a token is, or to which it is moving.
 fn point_of(token: usize, walk: &Walk) -> StagePoint {
     let is_on_its_way = walk.layer_time() > 0.0;
     let stop = walk.shown_layer().map_or(0, |layer| layer + usize::from(is_on_its_way));
@@ -389,10 +391,10 @@ fn point_of(token: usize, walk: &Walk) -> StagePoint {
     }
 }
 
-/// A name with a few words beside it, and one line below: a card covers what it is about. Coordinates are where one asks for
-/// them, by a right click.
+/// Shows a name with a few words beside it and one line below. The card stays small because it covers part of the
+/// picture; a right click shows the coordinates.
 fn brief_ui(ui: &mut Ui, name: &str, beside: &[String], below: Option<String>) {
-    // Beside an edge of the window the text would break after every word.
+    // Near an edge of the window, the text would otherwise break after every word.
     ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
     ui.horizontal(|ui| {
         ui.strong(name);
@@ -424,12 +426,12 @@ fn tooltip_ui(ui: &mut Ui, SceneRef { model, emphasis, .. }: SceneRef, hit: Hit)
     }
 }
 
-/// The name of a group, where the point has one.
+/// Returns the name of a point's group, if it has one.
 fn group_of(model: &StageModel, group: Option<usize>) -> Vec<String> {
     group.and_then(|group| model.groups.get(group)).cloned().into_iter().collect()
 }
 
-/// A token of the second sentence.
+/// Shows the card of a token of the second sentence.
 fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint) {
     let (name, beside) = match model.second_kind {
         SecondKind::Spaces => (token.text.clone(), Vec::new()),
@@ -442,7 +444,7 @@ fn second_ui(ui: &mut Ui, model: &StageModel, token: &TokenPoint) {
     brief_ui(ui, &name, &beside, nearest_of(token));
 }
 
-/// The pieces of a word that is shown as one point.
+/// Lists the pieces of a word that is drawn as one point.
 fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     let pieces = model.tokens.get(token.position..token.position + token.pieces)?;
     let (first, others) = pieces.split_first().filter(|(_, others)| !others.is_empty())?;
@@ -450,7 +452,7 @@ fn pieces_of(model: &StageModel, token: &TokenPoint) -> Option<String> {
     Some(format!("mean of {}", texts.collect::<Vec<_>>().join(" + ")))
 }
 
-/// The nearest words of the true space, before and after.
+/// Returns the nearest words in the true space, before and after attention.
 fn nearest_of(token: &TokenPoint) -> Option<String> {
     let near = |space: &str, nearest: &Option<(String, f32)>| {
         nearest.as_ref().map(|(word, cosine)| format!("{space} “{word}” ({cosine:.3})"))

@@ -1,4 +1,4 @@
-//! The points of a scene that home shows, and the pose from which all of them are seen.
+//! The points of a scene that home shows, and the pose from which all of them are visible.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use bevy::math::Vec3;
 
 use super::view::{DISTANCE, Pose, half_height};
 
-/// Room around the scene at home, across and upwards: for names beside the outermost points, legend and caption.
+/// Room around the scene at home, horizontally and vertically, for the names of the outermost points, the legend and
+/// the caption.
 const HOME_MARGIN: (f32, f32) = (1.25, 1.3);
 
 /// The points of a scene that home shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content(Arc<[Vec3]>);
 
-/// Bounds along the right, the up and the backward direction of a camera.
+/// Bounds along the camera's right, up and backward directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bounds {
     least: Vec3,
@@ -25,18 +26,19 @@ impl Content {
         Self(points.into_iter().filter(|point| point.is_finite()).collect())
     }
 
-    /// A ball as home sees it: the ends of its diameters to the right, upwards and backwards.
+    /// Returns the points of a ball that bound it in home's view: the ends of its diameters to the right, upwards and
+    /// backwards.
     pub fn ball(radius: f32) -> Self {
         let pose = Pose::front(false);
         let diameters = [pose.right(), pose.up(), pose.backwards()];
         Self::of(diameters.into_iter().flat_map(|side| [side * radius, side * -radius]))
     }
 
-    /// From where to where the points reach along a direction; in coarse steps, so that home does not jitter while
-    /// training moves the points.
+    /// Returns the range of the points along a direction, in coarse steps so that home does not jitter while training
+    /// moves the points.
     fn reach(&self, direction: Vec3) -> (f32, f32) {
         const STEP: f32 = 0.0625;
-        /// From farther away the points would be one.
+        /// Largest distance of a bound from the middle, in scene units: from farther away, all points would merge.
         const MOST: f32 = 12.0;
         const SMALLEST: f32 = 0.2;
         let along = self.0.iter().map(|at| at.dot(direction));
@@ -53,7 +55,7 @@ impl Content {
         Bounds { least: Vec3::new(x.0, y.0, z.0), most: Vec3::new(x.1, y.1, z.1) }
     }
 
-    /// Whether another one lies within this, as home sees both.
+    /// Returns whether home's view of these points shows the other points too.
     pub fn holds(&self, other: &Self) -> bool {
         const ROUNDING: f32 = 1e-4;
         [false, true].into_iter().all(|is_flat| {
@@ -62,35 +64,35 @@ impl Content {
         })
     }
 
-    /// The lowest point.
+    /// Returns the height of the lowest point.
     pub fn lowest(&self) -> Option<f32> {
         self.0.iter().map(|at| at.y).reduce(f32::min)
     }
 
-    /// How far the farthest point is from the middle, across the ground.
+    /// Returns the largest distance of a point from the middle along the two horizontal axes.
     pub fn widest(&self) -> f32 {
         self.0.iter().flat_map(|at| [at.x.abs(), at.z.abs()]).fold(0.0, f32::max)
     }
 
-    /// Half the diagonal.
+    /// Returns half of the diagonal of the points' bounds.
     pub fn half_diagonal(&self) -> f32 {
         let Bounds { least, most } = self.bounds(Pose::front(false));
         ((most - least) / 2.0).length()
     }
 
-    /// All of a scene, as large as the view allows, from where home looks.
+    /// Returns the pose of home: the whole scene, as large as the view allows.
     pub fn home(&self, aspect: f32, is_flat: bool) -> Pose {
         self.frame(Pose::front(is_flat), aspect)
     }
 
-    /// All of a scene from the side of `from`, as large as the view allows.
+    /// Returns the pose that shows the whole scene from the side of `from`, as large as the view allows.
     ///
     /// A point `(x, y, z)` in the directions of the camera is within `t` of the middle, as a slope, where
     /// `|x - x_0| <= t (d - z)` for an eye at depth `d`: `x_0` and the least `d` are in the largest `x + t z` and `-x + t z`.
     /// Without perspective `z` has no part in it.
     pub fn frame(&self, from: Pose, aspect: f32) -> Pose {
         let half_height = half_height(aspect);
-        // The middle along a side, and the depth of the eye from which all is within the slope.
+        // Returns the middle along a side, and the depth of an eye from which all points are within the slope.
         let seen = |side: Vec3, slope: f32| {
             let leaning = from.backwards() * (slope * from.perspective);
             let [most, least] = [side, -side].map(|side| self.reach(side + leaning).1);

@@ -1,4 +1,4 @@
-//! From model, time and camera to the frame that the pass draws, and the image it draws into.
+//! Builds the frame of the stage from model, time and camera, and sizes the image that the pass draws into.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use super::second;
 use super::sentence::StripState;
 use super::state::{StageState, seconds_of_motion};
 
-/// How much of the far side the fog takes.
+/// Share of its colour that the farthest point loses to the fog.
 const FOG: f32 = 0.5;
-/// The fog's beginning and end, in extents from the target.
+/// Depths at which the fog begins and ends, in extents of the scene from the target.
 const FOG_FROM: f32 = -0.2;
 const FOG_TO: f32 = 1.7;
 const LARGEST_PICTURE: u32 = 8192;
 
-/// The stage's place on the screen and its camera.
+/// The stage's tab: its camera, the image that the pass draws into, and the inputs of the frame that was built last.
 #[derive(Resource, Default)]
 pub struct StageTab {
     pub controls: StageControls,
@@ -42,21 +42,21 @@ pub struct StageTab {
     pub texture: Option<TextureId>,
     pub pixels_per_point: f32,
     pub dark: bool,
-    /// The size asked for last, in pixels, and for how long it has been asked for.
+    /// The size requested last, in pixels, and the seconds since that request.
     wanted: UVec2,
     settled: f32,
     built_from: Option<BuiltFrom>,
-    /// The ground under these points.
+    /// The ground below the points.
     floor: Floor,
-    /// The model whose box the camera knows.
+    /// The model whose points the camera was fitted to.
     pub fitted: Option<Arc<StageModel>>,
-    /// The choice behind the axes of that model.
+    /// The basis of that model's axes.
     basis: Option<Basis>,
-    /// How often a stage cell had been shown when the camera last came home for one.
+    /// Value of the counter of shown stage cells when the camera last came home for one.
     shows: usize,
-    /// A camera as it was left, until the points are there.
+    /// A saved camera, which is restored once there are points.
     pub awaited: Option<SavedCamera>,
-    /// The lesson has come to the end of its training once.
+    /// Whether the lesson has reached the end of its training before.
     pub has_opened: bool,
 }
 
@@ -66,20 +66,21 @@ struct BuiltFrom {
     emphasis: Arc<Emphasis>,
     old_ghosts: bool,
     dark: bool,
-    /// How far the walk is, and whose.
+    /// The place of the walk, and its arrows.
     walk: f32,
     path: Option<Arc<PathModel>>,
-    /// The pair that is looked at, by its positions, and the time.
+    /// The compared pair, by its positions, and the time.
     compared: Option<(usize, usize, f32)>,
 }
 
 impl StageTab {
-    /// A new size waits until the divider stands still.
+    /// Returns whether the tab's size has changed a moment ago: the image is resized only once the divider stands
+    /// still.
     pub fn is_settling(&self) -> bool {
         self.settled < motion::RESIZE_SETTLES
     }
 
-    /// Forgets the scene and the camera; the image that is drawn into stays, with its size.
+    /// Forgets the scene and the camera, but keeps the image that the pass draws into.
     pub fn begin_anew(&mut self) {
         let Self { texture, pixels_per_point, dark, wanted, settled, .. } = *self;
         let controls = self.controls.begun_anew();
@@ -87,7 +88,8 @@ impl StageTab {
     }
 }
 
-/// Camera easing and the resize clock. Never in the egui pass, which may run twice.
+/// Advances the camera's transition and the resize clock. This runs outside the egui pass, which may run twice in a
+/// frame.
 pub fn advance(
     time: Res<Time>,
     models: Res<LatestModels>,
@@ -109,7 +111,7 @@ pub fn advance(
         .snapshot()
         .and_then(|snapshot| snapshot.model.as_ref())
         .is_none_or(|model| model.training.stopped.is_none());
-    // Once: how training goes on is looked at with a camera at rest.
+    // The camera settles only after the first training, so that further training is watched from a fixed view.
     if !is_opening && !std::mem::replace(&mut tab.has_opened, true) {
         tab.controls.rig.settle();
     }
@@ -117,14 +119,14 @@ pub fn advance(
     tab.settled += time.delta_secs();
 }
 
-/// Takes back a camera that was kept, or shows a stage cell from where it is seen first.
+/// Restores a saved camera. When a stage cell is shown, the camera moves to its home pose instead.
 fn take_camera(tab: &mut StageTab, shows: usize) {
     if tab.fitted.is_some()
         && let Some(camera) = tab.awaited.take()
     {
         tab.controls.rig.restore(&camera);
     }
-    // Each time a stage cell is shown it is seen as at the first time, as the lesson opens.
+    // A stage cell always shows its scene from the pose in which the lesson opens.
     if std::mem::replace(&mut tab.shows, shows) != shows
         && let Some(model) = tab.fitted.clone()
     {
@@ -145,10 +147,10 @@ fn fit(tab: &mut StageTab, model: &Arc<StageModel>, models: &LatestModels) {
             rig.open(model.opens_flat());
             rig.sway();
         }
-        // In other axes the points are elsewhere.
+        // New axes give the points new places.
         Some(_) if has_other_axes => rig.home(),
-        // Nothing moves by itself here: another sentence, or an intervention that was undone.
-        // Other points take the place of all.
+        // Other kinds of points replace all points. After another sentence or an undone intervention, no points move by
+        // themselves, so the camera may settle.
         Some(before) if discriminant(&before.second_kind) != discriminant(&model.second_kind) => rig.home(),
         Some(before) if model.rests_after(&before) => rig.settle(),
         Some(_) => {}
@@ -194,7 +196,7 @@ fn picture_of(size: UVec2) -> Image {
     image
 }
 
-/// Hands the pass its next frame.
+/// Hands the next frame to the pass.
 pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<StageTab>, mut frame: ResMut<StageFrame>) {
     let Some(model) = &stage.points else { return };
     let palette = Palette::of(tab.dark);
@@ -217,12 +219,12 @@ pub fn build(stage: Res<StageState>, view: Res<ViewState>, mut tab: ResMut<Stage
     }
     let floor = if same { tab.floor } else { Floor::of(model) };
     let pair = second::chosen(model, &view.selection, &view.highlight);
-    // The line between the two ends of a pair follows the time.
+    // The line between the two ends of a pair changes with time.
     let compared = pair.map(|pair| (pair.first, pair.second, view.walk.layer_time()));
     let is_same_pair = built.is_some_and(|built| built.compared == compared);
     if !same || !same_walk || !is_same_pair {
-        // Few lines: the points, which may be many, are not written again.
-        // One system of arrows: those of the walk, or those of all moves.
+        // Only the few lines are written again, not the points, of which there may be many. The arrows are either those
+        // of the walk or those of all moves.
         let walked = stage.walked(&view.walk);
         let is_walked = walked.is_some() && Step::Output.share(view.walk.at()) > 0.0;
         let mut lines = geometry::of_space(model, floor, palette);

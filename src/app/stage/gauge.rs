@@ -1,5 +1,5 @@
-//! The gauge under the sentence: for each word that the lesson is about, its place between the two ends of the
-//! picture's first chosen axis, in the true space; a ring where it was, a mark where it is.
+//! The gauge under the sentence. For each word that the lesson is about, it shows the word's place between the two ends
+//! of the picture's first chosen axis, measured in the true space: a ring before attention, a mark now.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use attune_view::view_model::axes::short;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Color32, Id, Pos2, Rangef, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, WidgetType};
 
-/// A stage that is lower has no room for it.
+/// Least height of a stage that has room for the gauge.
 pub const FROM: f32 = 320.0;
-/// Words that have a track; with more, the picture would have no room.
+/// Greatest number of tracks: more would leave no room for the picture.
 const TRACKS: usize = 4;
 const TRACK: f32 = 21.0;
 const MARK: f32 = 5.5;
 const RING: f32 = 4.5;
 const HEAD: f32 = 5.0;
 
-/// The tracks to show, and what they need.
+/// The tracks to show.
 pub struct Gauge<'a> {
     model: &'a GaugeModel,
     marks: Vec<&'a GaugeMark>,
@@ -35,14 +35,15 @@ impl<'a> Gauge<'a> {
     pub fn of(model: &'a GaugeModel, selection: &Selection, highlight: &Highlight) -> Self {
         let mut marks = model.chosen(&highlight.lit, selection.query);
         if marks.is_empty() && model.marks.len() <= TRACKS {
-            // A short sentence is spoken of as a whole.
+            // In a short sentence, every word has a track.
             marks = model.marks.iter().collect();
         }
         marks.truncate(TRACKS);
         Self { model, marks }
     }
 
-    /// One track is there before a word is chosen, so that nothing moves when one is.
+    /// Returns the height of the gauge, which has room for one track even before a word is chosen, so that nothing
+    /// moves when one is.
     pub fn height(&self) -> f32 {
         TRACK * self.marks.len().max(1) as f32 + size::GAP_TIGHT
     }
@@ -94,7 +95,7 @@ impl<'a> Gauge<'a> {
         let text = if at.beyond == 0.0 { mark.label.clone() } else { format!("{} {now:.2}", mark.label) };
         let galley = painter.layout_no_wrap(text, font, ink);
         let place = beside(&at, &was, galley.size(), run);
-        // The line ends before the name, on both of its sides.
+        // The line is interrupted on both sides of the name.
         let around = place.expand2(Vec2::new(size::GAP_TIGHT, 0.0));
         painter.rect_filled(around, f32::from(size::RADIUS_SMALL), palette.stage);
         at.paint(painter, MARK, Some(ink), ink);
@@ -113,10 +114,10 @@ impl<'a> Gauge<'a> {
     }
 }
 
-/// The place of a mark: at an end, with an arrow, for one that lies beyond it.
+/// Place of a mark on its track; a mark beyond an end is drawn as an arrow at that end.
 struct Place {
     at: Pos2,
-    /// −1 beyond the left end, 1 beyond the right one.
+    /// Direction in which the mark is outside the track: −1 beyond the left end, 1 beyond the right end, and 0 inside.
     beyond: f32,
 }
 
@@ -146,7 +147,7 @@ impl Place {
     }
 }
 
-/// A name on the side of its mark that has room and no ring.
+/// Returns the rectangle of a name, on the side of its mark that has room and no ring.
 fn beside(at: &Place, was: &Place, size: Vec2, run: Rangef) -> Rect {
     let gap = MARK + size::GAP_TIGHT;
     let y = at.at.y - size.y / 2.0;
@@ -159,7 +160,7 @@ fn beside(at: &Place, was: &Place, size: Vec2, run: Rangef) -> Rect {
     best.copied().unwrap_or(right)
 }
 
-/// A line with an arrow at each end.
+/// Draws a line with an arrow at each end.
 fn track(ui: &Ui, run: Rangef, y: f32, palette: &Palette) {
     let painter = ui.painter();
     let ink = palette.ink_faint;
@@ -172,10 +173,10 @@ fn track(ui: &Ui, run: Rangef, y: f32, palette: &Palette) {
     }
 }
 
-/// A scale from the centre of some words, at 0, to that of others, at 1. Words may stand beyond both.
+/// A scale from the centre of some words, at 0, to that of others, at 1. A word may lie beyond either end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaugeModel {
-    /// As the axis names its ends, such as `fruit` and `company`.
+    /// Name of the first end as the axis states it, such as `fruit` or `company`.
     pub from: String,
     pub to: String,
     /// Groups of the ends, for their colours.
@@ -189,7 +190,7 @@ pub struct GaugeMark {
     /// Position in the sentence, from 0.
     pub position: usize,
     pub text: String,
-    /// `apple`, or `apple₂` if the sentence has it more than once.
+    /// Label of the word: `apple`, or `apple₂` if the sentence has the word more than once.
     pub label: String,
     pub group: Option<usize>,
     /// Place of the static vector: `(v − from)·(to − from) / |to − from|²`.
@@ -199,7 +200,7 @@ pub struct GaugeMark {
 }
 
 impl GaugeMark {
-    /// Place at `time` in [0, 1], from static to contextual.
+    /// Returns the place at `time` in [0, 1], from static to contextual.
     pub fn at(&self, time: f32) -> f32 {
         (1.0 - time) * self.fixed + time * self.now
     }
@@ -214,7 +215,7 @@ impl Model for GaugeModel {
 }
 
 impl GaugeModel {
-    /// `None` until there is a model, and where no axis is chosen.
+    /// Returns the gauge of the first chosen axis, or `None` if there is no model or no chosen axis.
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let space = snapshot.space.as_deref()?;
         let sentence = &snapshot.model.as_ref()?.sentence;
@@ -243,18 +244,18 @@ impl GaugeModel {
         })
     }
 
-    /// The marks to show: of the chosen words, else of the query.
+    /// Returns the marks to show: those of the chosen words, or else that of the query.
     pub fn chosen(&self, lit: &[String], query: Option<usize>) -> Vec<&GaugeMark> {
         let of_words: Vec<&GaugeMark> = self.marks.iter().filter(|mark| lit.contains(&mark.text)).collect();
         if of_words.is_empty() { query.and_then(|query| self.marks.get(query)).into_iter().collect() } else { of_words }
     }
 
-    /// A word of the sentence moves along the axis.
+    /// Returns whether attention moves any word of the sentence along the axis.
     pub fn has_moves(&self) -> bool {
         self.marks.iter().any(|mark| mark.now != mark.fixed)
     }
 
-    /// The place of a mark in words, for screen readers.
+    /// Returns the place of a mark in words, for screen readers.
     pub fn said(&self, mark: &GaugeMark) -> String {
         let Self { from, to, .. } = self;
         let GaugeMark { label, fixed, now, .. } = mark;
@@ -266,7 +267,7 @@ impl GaugeModel {
 struct Scale {
     from: Vec<f32>,
     way: Vec<f64>,
-    /// `|to − from|²`
+    /// Squared length of the line, `|to − from|²`.
     square: f64,
 }
 

@@ -1,6 +1,6 @@
-//! Points and lines of the stage, for the render pass: the points' instance buffer; arrows from each ghost to its live point;
-//! the axes and, as long as the view has depth, the ground with a line from each token down to it; the lines of the stage cell
-//! between words; and those of the walk, from the query to its keys.
+//! Points and lines of the stage, for the render pass: the instance buffer of the points; the arrow from each ghost to
+//! its live point; the axes; the ground with a line from each token down to it, as long as the view has depth; the
+//! stage cell's lines between words; and the walk's lines from the query to its keys.
 
 use std::sync::LazyLock;
 
@@ -20,28 +20,28 @@ use egui::ecolor::linear_f32_from_gamma_u8;
 
 use super::content::Content;
 
-/// Radii in points on the screen at the target's depth: zooming in parts the points instead of inflating them.
+/// Radius in points of the screen at the target's depth: zooming in separates the points instead of inflating them.
 pub const WORD_RADIUS: f32 = 4.6;
-/// Radius of a word without a group among many: visible, but it does not compete.
+/// Radius of a word without a group in a large table: visible, but less prominent than the others.
 pub const QUIET_RADIUS: f32 = 2.2;
 pub const TOKEN_RADIUS: f32 = 7.6;
-/// No point is drawn smaller than this.
+/// Least radius of a point.
 pub const LEAST_RADIUS: f32 = 1.8;
-/// Radius of a word with the greatest number, where sizes are numbers.
+/// Radius of the word with the greatest number, if the sizes show numbers.
 pub const LARGEST_WORD_RADIUS: f32 = 7.6;
 
-/// Numbers of one instance: start, end, colour, size, kind. The shader's `Instance`.
+/// Number of floats of one instance: start, end, colour, size and kind, as in the shader's `Instance`.
 pub const INSTANCE_FLOATS: usize = 12;
 
-/// All points are labelled when there are no more than this.
+/// Greatest number of points for which all points are labelled.
 const ALL_LABELLED: usize = 60;
 
 pub const DISC: f32 = 0.0;
 pub const RING: f32 = 1.0;
-/// Rings in strokes, as many as the shader draws.
+/// Kinds of dashed and dotted rings, as in the shader.
 const DASHED: f32 = 3.0;
 const DOTTED: f32 = 4.0;
-/// Added to a kind, takes the fog away. The shader's too.
+/// Number that is added to a kind to take its fog away, as in the shader.
 const CLEAR: f32 = 16.0;
 pub const DASHES: usize = 4;
 pub const DOTS: usize = 8;
@@ -58,20 +58,20 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The same before all fog: what the picture is about keeps its hue however far away it is.
+    /// Returns the instance without fog, so that the subject of the picture keeps its hue at any distance.
     #[must_use]
     pub fn clear(self) -> Self {
         Self { kind: self.kind + CLEAR, ..self }
     }
 
-    /// Whether the point has a finite place; one without cannot be drawn.
+    /// Returns whether both ends of the instance are finite; otherwise it cannot be drawn.
     pub fn has_place(&self) -> bool {
         has_place(self.start) && has_place(self.end)
     }
 
     fn floats(&self) -> [f32; INSTANCE_FLOATS] {
         let ([a, b, c], [d, e, f]) = (self.start, self.end);
-        // Without its opacity first: the hue of what is faint stays.
+        // The colour is converted without its opacity, so that a faint colour keeps its hue.
         let [red, green, blue, alpha] = self.color.to_srgba_unmultiplied();
         let light = |channel: u8| LINEAR[usize::from(channel)];
         let alpha = f32::from(alpha) / f32::from(u8::MAX);
@@ -79,11 +79,12 @@ impl Instance {
     }
 }
 
-/// The light of each value of a channel: to work it out for each of very many points would take longer than a frame.
+/// Linear intensity of each value of a colour channel: computing it again for each of a million points would take
+/// longer than a frame.
 static LINEAR: LazyLock<[f32; 256]> =
     LazyLock::new(|| std::array::from_fn(|channel| linear_f32_from_gamma_u8(channel as u8)));
 
-/// The buffer's bytes.
+/// Returns the bytes of the instance buffer.
 pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
     let instances = instances.into_iter();
     let mut bytes = Vec::with_capacity(instances.size_hint().0 * size_of::<[f32; INSTANCE_FLOATS]>());
@@ -97,44 +98,45 @@ pub fn bytes(instances: impl IntoIterator<Item = Instance>) -> Vec<u8> {
     bytes
 }
 
-/// Model coordinates to scene coordinates: one isotropic scale, fixed for the lesson.
+/// Scales model coordinates to scene coordinates by one factor, which is fixed for the lesson and the same for all
+/// axes.
 pub fn scaled(model: &StageModel, at: [f32; 3]) -> [f32; 3] {
     let [x, y, z] = at;
     let radius = model.radius.max(f32::MIN_POSITIVE);
     [x / radius, y / radius, z / radius]
 }
 
-/// The colour of a word or token, stepped back when others are lit.
+/// Returns the colour of a word or token, dimmed if the point is faded.
 pub fn shade(palette: &Palette, color: Color32, shown: Visibility) -> Color32 {
     if shown == Visibility::Faded { palette.dimmed(color) } else { color }
 }
 
-/// A point that has no place cannot be drawn.
+/// Returns whether a place is finite; a point elsewhere cannot be drawn.
 pub fn has_place(at: [f32; 3]) -> bool {
     let [x, y, z] = at;
     x.is_finite() && y.is_finite() && z.is_finite()
 }
 
-/// So few points that all of them are labelled.
+/// Returns whether there are so few points that all of them are labelled.
 pub fn is_small(model: &StageModel) -> bool {
     model.words.len() + model.tokens.len() <= ALL_LABELLED
 }
 
-/// A lesson's own corpus has fewer words.
+/// Number of words above which a table is large; a lesson's own corpus has fewer.
 const MANY: usize = 1000;
 
-/// Very many words, all of them drawn: the picture is about their cloud.
+/// Returns whether a large table of words is drawn as a whole, so that the picture is about their cloud.
 pub fn is_cloud(model: &StageModel) -> bool {
     !model.hides_table && model.words.len() > MANY
 }
 
-/// Every disc and ring of the scene; `old`: those of the picture before this one too.
+/// Returns every disc and ring of the scene; with `old`, also the points from before the last training.
 pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &Palette) -> Vec<Instance> {
     let colors = word_colors(model, emphasis, palette);
-    // Words that step back come first, under all others, and chosen ones last: see `count_under`.
+    // Faded words are drawn first, under all others, and chosen words last; see [`count_under`].
     let [mut under, mut among, mut over] = [const { Vec::new() }; 3];
     for (index, shown) in emphasis.shown_words(model) {
-        // Beside chosen words, the places that the others have left say nothing.
+        // Beside chosen words, the static places that other words have left would only distract.
         if shown == Visibility::Faded && model.is_in_sentence(index) {
             continue;
         }
@@ -163,8 +165,8 @@ pub fn instances(model: &StageModel, emphasis: &Emphasis, old: bool, palette: &P
     all
 }
 
-/// Words of a sheer cloud that step back behind others: the first of [`instances`], so many. Whatever else there is is drawn over
-/// them, as none of them hides what lies behind it.
+/// Returns how many of the first [`instances`] are faded words of a transparent cloud. Everything else is drawn over
+/// these, and they hide nothing behind them.
 pub fn count_under(model: &StageModel, emphasis: &Emphasis) -> usize {
     if !may_step_back(model, emphasis) {
         return 0;
@@ -175,7 +177,7 @@ pub fn count_under(model: &StageModel, emphasis: &Emphasis) -> usize {
     emphasis.shown_words(model).filter(is_under).count()
 }
 
-/// How a word of the table lies to the others in the order of drawing.
+/// Position of a word of the table in the order of drawing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Under,
@@ -193,31 +195,34 @@ impl Depth {
     }
 }
 
-/// Words of a sheer cloud step back where some are searched, or go from one file to another.
+/// Returns whether words of a transparent cloud are faded: during a search, or while words move between two files.
 fn may_step_back(model: &StageModel, emphasis: &Emphasis) -> bool {
     opacity(model) < 1.0 && (emphasis.is_searched() || model.second_kind == SecondKind::Spaces)
 }
 
-/// Whether a word is one of many that mean nothing by themselves: it has no group, or nearly all have one.
+/// Returns whether a word is one of many without a meaning of its own here: it has no group, or nearly all words have
+/// one.
 pub fn is_quiet(model: &StageModel, index: usize) -> bool {
     let is_grouped = model.words[index].group.is_some() && model.words.grouped().len() <= MANY;
     !is_grouped && !is_small(model)
 }
 
-/// The opacity of a word's disc: very many are sheer, so that it shows where they crowd.
+/// Returns the opacity of a word's disc: in a very large table discs are transparent, so that dense regions become
+/// visible.
 fn opacity(model: &StageModel) -> f32 {
     const OPAQUE: f32 = 10_000.0;
     const LEAST: f32 = 0.2;
     (OPAQUE / model.words.len().max(1) as f32).clamp(LEAST, 1.0)
 }
 
-/// The colours of a word: plain and stepped back, each where it stands out and where it is quiet.
+/// Colours of a word: lit and faded, each prominent and quiet.
 type WordColors = [[Color32; 2]; 2];
 
-/// The colours of words without a group, and then of those of each group, or those of each level of a feature: for each of
-/// very many words they would be worked out for longer than a frame.
+/// Returns the colours of words without a group, followed by those of each group or of each level of a feature. They
+/// are computed once, because computing them for each of a million words would take longer than a frame.
 fn word_colors(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<WordColors> {
-    /// How far a sheer cloud steps back into the ground, so that the chosen words over it are seen.
+    /// Share of the background's colour in a faded word of a transparent cloud, so that the chosen words over it stand
+    /// out.
     const STEP_BACK: f32 = 0.6;
     let sheer = opacity(model);
     let back = if sheer < 1.0 { STEP_BACK } else { 0.0 };
@@ -236,7 +241,8 @@ fn word_colors(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Ve
     std::iter::once(of(None)).chain(groups).collect()
 }
 
-/// The colour of a level of a feature; none of a row without an entry, and of values that have no colour of their own.
+/// Returns the colour of a level of a feature, or `None` for a row without an entry and for values beyond the named
+/// ones.
 pub fn level_color(scale: &Scale, level: u8, palette: &Palette) -> Option<Color32> {
     let own = usize::from(level.checked_sub(1)?);
     match scale {
@@ -245,7 +251,8 @@ pub fn level_color(scale: &Scale, level: u8, palette: &Palette) -> Option<Color3
     }
 }
 
-/// The colour of a word, at rest and not chosen: of its level of a feature, or else its group.
+/// Returns the colour of a word that is not chosen: that of its level of the colouring feature, or else that of its
+/// group.
 pub fn word_color(model: &StageModel, emphasis: &Emphasis, index: usize, palette: &Palette) -> Color32 {
     match &emphasis.by_feature.colors {
         Some(levels) => level_color(&levels.scale, levels.of(index), palette).unwrap_or(palette.word),
@@ -253,7 +260,7 @@ pub fn word_color(model: &StageModel, emphasis: &Emphasis, index: usize, palette
     }
 }
 
-/// The radius of a word: of its number, where sizes are numbers.
+/// Returns the radius of a word, which depends on its number if the sizes show numbers.
 pub fn word_radius(model: &StageModel, emphasis: &Emphasis, index: usize, is_chosen: bool) -> f32 {
     match &emphasis.by_feature.sizes {
         Some(levels) => {
@@ -265,16 +272,16 @@ pub fn word_radius(model: &StageModel, emphasis: &Emphasis, index: usize, is_cho
     }
 }
 
-/// The radius of a disc whose area grows with a number, from 0 to 1.
+/// Returns the radius of a disc whose area grows with a number from 0 to 1.
 pub fn sized(share: f32, largest: f32) -> f32 {
     let [least, largest] = [LEAST_RADIUS, largest].map(|radius| radius * radius);
     (least + share * (largest - least)).sqrt()
 }
 
-/// The radius of the greatest number. In a cloud it is so large that all discs together cover little more than discs of one size:
-/// the time of a frame is that of what they cover.
+/// Returns the radius of the greatest number. In a cloud it is limited so that all discs together cover little more
+/// than discs of one size would, because the time of a frame grows with the covered area.
 fn largest_radius(model: &StageModel, levels: &Levels) -> f32 {
-    /// Mean area of a disc, in areas of a quiet one.
+    /// Mean area of a disc, in areas of a quiet disc.
     const COVERED: f32 = 1.5;
     if !is_cloud(model) {
         return LARGEST_WORD_RADIUS;
@@ -309,7 +316,7 @@ fn word_point(
     Instance { start: at, end: at, color, size, kind }
 }
 
-/// Tokens that step back behind others are as small as words.
+/// Returns the radius of a token; a faded token is as small as a word.
 pub fn token_radius(shown: Visibility) -> f32 {
     if shown == Visibility::Faded { WORD_RADIUS } else { TOKEN_RADIUS }
 }
@@ -321,27 +328,27 @@ fn token_point(model: &StageModel, token: &TokenPoint, shown: Visibility, palett
     if shown == Visibility::Faded { point } else { point.clear() }
 }
 
-/// The static place of a word in pieces, which is none of the table's.
+/// Returns the ring at the static place of a word of several pieces, which the table does not have.
 fn static_place(model: &StageModel, token: &TokenPoint, shown: Visibility, palette: &Palette) -> Instance {
     let (at, color) = (scaled(model, token.static_at), shade(palette, palette.token(token.group), shown));
     Instance { start: at, end: at, color, size: TOKEN_RADIUS, kind: RING }
 }
 
-/// The token's place before the layer that is shown, where its arrow begins.
+/// Returns the dot at which the token's arrow through the layer begins.
 fn beginning(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let at = scaled(model, token.start);
     let color = palette.dimmed(palette.token(token.group));
     Instance { start: at, end: at, color, size: LEAST_RADIUS, kind: DISC }
 }
 
-/// The token's place before weights were edited.
+/// Returns the ring at the token's place before its weights were edited.
 fn trained_ghost(model: &StageModel, token: &TokenPoint, palette: &Palette) -> Instance {
     let (start, end) = (scaled(model, token.start), scaled(model, token.trained_end));
     let color = palette.dimmed(palette.token(token.group));
     Instance { start, end, color, size: TOKEN_RADIUS, kind: DASHED }
 }
 
-/// A point's place before the lesson was trained again.
+/// Returns the ring at a point's place before the lesson was trained again.
 fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Instance {
     let is_token = model.tokens.iter().any(|token| token.text == ghost.text);
     let own = if is_token { palette.token(ghost.group) } else { palette.word_of(ghost.group) };
@@ -350,21 +357,22 @@ fn old_ghost(model: &StageModel, ghost: &GhostPoint, palette: &Palette) -> Insta
     Instance { start, end, color, size: WORD_RADIUS, kind: DOTTED }
 }
 
-/// The points that the picture is about: all tokens, before and after attention or the layer that is shown, and the words
-/// of groups; all words, where there are none of these, or where they are a cloud.
+/// Returns the points that the camera must show: all tokens, at both ends of their moves, and the words of groups; or
+/// all words, if there are none of these or the words are a cloud.
 pub fn extent(model: &StageModel) -> Content {
     if is_cloud(model) {
         return Content::ball(1.0);
     }
     let grouped = if model.hides_table { &[] } else { model.words.grouped() };
     let named = grouped.iter().chain(&model.in_sentence).map(|&word| model.words[word].at);
-    // Between the layers of some pretrained models the first token is so far away that nothing else would be seen.
+    // Between the layers of some pretrained models, the first token is so far away that the others would merge into one
+    // point.
     let is_far = |token: &&TokenPoint| model.hides_table && model.is_of_layer() && token.position == 0;
     let tokens = model.tokens.iter().filter(|token| !is_far(token)).chain(&model.second);
     let tokens = tokens.flat_map(|token| [token.start, token.end]);
     let placed = |at: [f32; 3]| has_place(at).then(|| Vec3::from(scaled(model, at)));
     let about: Vec<Vec3> = named.chain(tokens).filter_map(placed).collect();
-    // A word alone, which no group says anything of, is one of a file's.
+    // A single word without a group belongs to a file of vectors, whose words are then the subject.
     if about.is_empty() || (grouped.is_empty() && model.tokens.len() == 1 && !model.hides_table) {
         return Content::of(model.words.iter().filter_map(|word| placed(word.at)));
     }
@@ -373,30 +381,30 @@ pub fn extent(model: &StageModel) -> Content {
 
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;
-/// From the live point to the ground below it.
+/// Kind of the line from the live point to the ground below it.
 const DROP: f32 = 3.0;
 const GROUND_LINE: f32 = 4.0;
-/// Widths in points.
+/// Widths, in points.
 const ARROW_WIDTH: f32 = 2.0;
 const GRID_WIDTH: f32 = 1.2;
 const AXIS_WIDTH: f32 = 1.4;
 const DROP_WIDTH: f32 = 1.0;
 const WORD_LINE_WIDTH: f32 = 1.4;
-/// How much of what lies behind it a line to the ground lets through: mixed with the ground it would be a scratch over others.
+/// Transparency of a line to the ground; an opaque line would cut through the points behind it.
 const DROP_FAINTNESS: f32 = 0.6;
-/// The ground lies so far below what the picture is about, and is ruled in squares of the second number.
+/// Depth of the ground below the lowest point, in scene units, followed by the size of its grid.
 const BELOW: f32 = 0.12;
 const GRID_STEP: f32 = 0.25;
 const GRID_HALF: i32 = 7;
-/// How far an axis reaches on each side.
+/// Length of an axis on each side of the origin.
 const AXIS_REACH: f32 = 1.0;
 
-/// The ground and the axes.
+/// Returns the ground and the axes.
 pub fn of_space(model: &StageModel, floor: Floor, palette: &Palette) -> Vec<Instance> {
     ground(floor, palette).into_iter().chain(axes(model, palette)).collect()
 }
 
-/// The moves of the words that are lit, from static to contextual.
+/// Returns the moves of the lit words, from static to contextual.
 pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
     let from_to = |token: &TokenPoint, faintness: f32, size, kind| Instance {
         start: scaled(model, token.start),
@@ -405,7 +413,8 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
         size,
         kind,
     };
-    // In a step of a walk, or where nobody chose a word, most words are lit, and none of them for itself.
+    // In a step of a walk, and as long as no word is chosen, most words are lit and no single one needs a line to the
+    // ground.
     let is_lit = |token: &TokenPoint| emphasis.token(token.position) == Visibility::Lit;
     let has_drops = !emphasis.is_of_step() && !model.tokens.iter().all(|token| token.is_part || is_lit(token));
     let lit = || model.tokens.iter().filter(|token| is_lit(token));
@@ -414,7 +423,7 @@ pub fn of_moves(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     drops.chain(arrows).filter(Instance::has_place).collect()
 }
 
-/// The lines of the stage cell between words that are seen, at their static points.
+/// Returns the stage cell's lines between visible words, at their static points.
 pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> Vec<Instance> {
     let line = |ends: [usize; 2]| {
         let [start, end] = ends.map(|word| scaled(model, model.words[word].at));
@@ -423,7 +432,8 @@ pub fn of_words(model: &StageModel, emphasis: &Emphasis, palette: &Palette) -> V
     emphasis.lines().map(line).filter(Instance::has_place).collect()
 }
 
-/// Minus the gradient of each goal's loss at the word's contextual point; it comes as the word arrives there.
+/// Returns the negative gradient of each goal's loss at the word's contextual point; the arrow appears as the word
+/// arrives there.
 pub fn of_goals(model: &StageModel, emphasis: &Emphasis, time: f32, palette: &Palette) -> Vec<Instance> {
     let arrow = |goal: &Goal| Instance {
         start: scaled(model, model.tokens[goal.token].end),
@@ -443,7 +453,7 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Below all that the picture is about, and as wide: the squares are the larger where it is wider.
+    /// Returns the ground below all points of interest, as wide as they are: its squares grow with the scene.
     pub fn of(model: &StageModel) -> Self {
         let content = extent(model);
         let larger = (content.widest() / (GRID_HALF as f32 * GRID_STEP)).ceil().max(1.0);
@@ -464,36 +474,36 @@ fn ground(Floor { height, step }: Floor, palette: &Palette) -> Vec<Instance> {
 fn axes(model: &StageModel, palette: &Palette) -> impl Iterator<Item = Instance> {
     (0..model.axes.len()).map(|axis| {
         let end = axis_end(axis);
-        // One that runs between two named ends is a mark to be read.
+        // An axis between two named ends carries meaning, so it is drawn more strongly.
         let color = palette.sheer(if model.axes[axis].ends.is_some() { palette.axis } else { palette.grid });
         Instance { start: end.map(|x| -x), end, color, size: AXIS_WIDTH, kind: LINE }
     })
 }
 
-/// The positive end of an axis.
+/// Returns the positive end of an axis.
 pub fn axis_end(axis: usize) -> [f32; 3] {
     std::array::from_fn(|i| if i == axis { AXIS_REACH } else { 0.0 })
 }
 
-/// An arrow of its full length, whatever the time.
+/// Kind of an arrow that is drawn at its full length, whatever the time.
 const STILL_ARROW: f32 = 2.0;
-/// Width in points of a line that stands for no number.
+/// Width, in points, of a line that stands for no number.
 const THIN: f32 = 1.2;
 const PATH_WIDTH: f32 = 2.2;
-/// Lines to keys, once the move is shown.
+/// Opacity of the lines to the keys once the move is shown.
 const FAINT: f32 = 0.25;
 
-/// The walk and the arrows that it shows.
+/// The walk and the arrows that are drawn for it.
 #[derive(Clone, Copy)]
 pub struct Walked<'a> {
     pub walk: &'a WalkModel,
     pub path: &'a PathModel,
-    /// Arrows of the words in this head alone.
+    /// Arrows of the words in the walk's head alone.
     pub mix: Option<&'a PathModel>,
 }
 
 impl Walked<'_> {
-    /// The place of a word before the layer moves it; words of another sentence have none.
+    /// Returns the place of a word before the layer moves it; a word that is not on the stage has none.
     fn place(&self, model: &StageModel, side: Side, index: usize) -> Option<[f32; 3]> {
         match side {
             Side::Sentence => model.tokens.get(index).map(|token| token.start),
@@ -502,8 +512,8 @@ impl Walked<'_> {
     }
 }
 
-/// Lines from the query to its keys, and the arrows of its move, tip to tail; `at` is how far the walk is, a whole number
-/// at each step.
+/// Returns the lines from the query to its keys, and the arrows of its move, tip to tail. `at` is the place of the
+/// walk, a whole number at each step.
 pub fn of_walk(
     model: &StageModel,
     walked: Option<Walked>,
@@ -520,7 +530,7 @@ pub fn of_walk(
         return Vec::new();
     }
     let mut lines = arrows(model, &walked, at, palette);
-    // Steps are of pieces: between words there is nothing but the move.
+    // Steps are between pieces, so a picture of whole words has only the move.
     if !model.is_of_words {
         let of_keys = key_lines(model, &walked, emphasis, at, palette).into_iter();
         let of_roles = roles(model, walked.walk, at).into_iter();
@@ -554,16 +564,17 @@ fn key_lines(model: &StageModel, walked: &Walked, emphasis: &Emphasis, at: f32, 
     (0..walk.keys.len()).filter_map(line).collect()
 }
 
-/// The worked query, key and value as arrows from the origin, where they have no more numbers than the space has axes.
+/// The query, key or value of the walk as an arrow from the origin, if it has at most as many numbers as the space has
+/// axes.
 pub struct RoleArrow<'a> {
     pub row: &'a NumberRow,
     pub role: Role,
     pub end: [f32; 3],
-    /// The scale of all three, below 1 where the longest would leave the picture.
+    /// Scale of all three arrows, below 1 if the longest would leave the picture.
     pub scale: f32,
 }
 
-/// As far as they have grown: query and key until there are weights, the value until the query meets the key.
+/// Returns these arrows as far as they have grown: query and key are shown until softmax, the value until the score.
 pub fn roles<'a>(model: &StageModel, walk: &'a WalkModel, at: f32) -> Vec<RoleArrow<'a>> {
     let rows = walk.step(Step::Project).rows.iter().filter(|row| row.values.len() <= model.axes.len());
     let longest = rows.clone().map(|row| norm(&row.values)).fold(f32::MIN_POSITIVE, f32::max);
@@ -578,14 +589,14 @@ pub fn roles<'a>(model: &StageModel, walk: &'a WalkModel, at: f32) -> Vec<RoleAr
     rows.filter(|_| model.is_whole).filter_map(arrow).collect()
 }
 
-/// From the origin, as any vector.
+/// Returns the arrow of one vector, which begins at the origin.
 fn of_role(model: &StageModel, role: Role, end: [f32; 3], palette: &Palette) -> Instance {
     let (start, end) = ([0.0; 3], scaled(model, end));
     Instance { start, end, color: role.hue(palette), size: PATH_WIDTH, kind: STILL_ARROW }
 }
 
-/// Weighted values of the head as arrows: each slides from its word to the query, until they lie tip to tail. What they
-/// come to there is the head's share of the move.
+/// Returns the head's weighted values as arrows. Each slides from its word to the query, until they lie tip to tail and
+/// their sum is the head's share of the move.
 fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
     let (shown, gone) = (Step::Mix.share(at), Step::Output.share(at));
     let Some(mix) = walked.mix.filter(|_| shown > 0.0 && gone < 1.0) else { return Vec::new() };
@@ -601,7 +612,8 @@ fn sliding(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> V
     mix.arrows.iter().filter_map(arrow).collect()
 }
 
-/// Arrows of a walk, which grow one after the other from the place of the token, where the sentence has places.
+/// Returns the arrows of a walk, which grow one after the other from the place of the token, if the sentence has
+/// places.
 fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Vec<Instance> {
     let (shown, path) = (Step::Output.share(at), walked.path);
     let start = walked.place(model, walked.walk.query_side, path.query);
@@ -628,7 +640,8 @@ fn arrows(model: &StageModel, walked: &Walked, at: f32, palette: &Palette) -> Ve
     place.into_iter().chain(grown).collect()
 }
 
-/// A head's hue; a word's colour where it counts through all heads; the part's of what no head adds.
+/// Returns an arrow's colour: a head's hue, or the word's colour if all heads are added up, or the colour of the part
+/// for a contribution that no head makes.
 fn color(model: &StageModel, walk: &WalkModel, arrow: &PathArrow, palette: &Palette) -> egui::Color32 {
     let token = arrow.key.filter(|_| walk.key_side == Side::Sentence).and_then(|key| model.tokens.get(key));
     match (arrow.own, token) {

@@ -1,25 +1,26 @@
-//! Which labels are drawn and where: the important ones first, none over another, none over the point of another. A label
-//! is so near to its point that it can be read as the name of no other, or a hairline leads from it to its point.
+//! Decides which labels are drawn and where: important labels first, and none over another label or over another point.
+//! A label is either so close to its point that it can only be the name of that point, or connected to it by a
+//! hairline.
 
 use attune_ui::theme::size;
 use egui::{Pos2, Rect, Vec2};
 
-/// Who gives way to whom; a later one yields.
+/// Priority of a label; a later one gives way to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     Hovered,
     Selected,
     Token,
-    /// A word that the shown cell lights.
+    /// A word that the stage cell on the screen highlights.
     Lit,
-    /// A word of the sentence that gives way to those that were chosen.
+    /// A word of the sentence that is not among the chosen words.
     QuietToken,
     GroupWord,
     Word,
     Axis,
 }
 
-/// A label that wants a place beside its point.
+/// A label to place beside its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LabelRequest {
     pub priority: Priority,
@@ -27,14 +28,14 @@ pub struct LabelRequest {
     /// Radius of the point's disc.
     pub radius: f32,
     pub size: Vec2,
-    /// Nearer labels win among their equals.
+    /// Depth of the point; among labels of one priority, the nearer one is placed first.
     pub depth: f32,
 }
 
-/// Largest gap in points between a point and its name where no hairline joins them.
+/// Largest gap, in points, between a point and its name without a hairline.
 pub const NEAR: f32 = 12.0;
 
-/// A mark on the screen, which labels keep clear of.
+/// A mark on the screen that labels avoid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Obstacle {
     pub rect: Rect,
@@ -43,15 +44,16 @@ pub struct Obstacle {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObstacleKind {
-    /// A point that has a name: a label on it or nearer to it than to its own point would be read as its name.
+    /// A point that has a name. A label on it, or nearer to it than to the label's own point, would be read as its
+    /// name.
     Named,
-    /// A part of a line, which would strike the letters through.
+    /// A part of a line, which would strike through the letters.
     Line,
     /// A point without a name.
     Dot,
 }
 
-/// A label's place around its point, counted from the nearest.
+/// Index of a place around a point, counted from the nearest.
 pub type Slot = usize;
 
 /// Place of a label that is drawn.
@@ -59,19 +61,19 @@ pub type Slot = usize;
 pub struct Placed {
     pub rect: Rect,
     pub slot: Slot,
-    /// The hairline from the edge of its disc to the label.
+    /// The hairline from the edge of the point's disc to the label.
     pub leader: Option<[Pos2; 2]>,
 }
 
-/// A place for each request that has one. Labels keep clear of each other, of what is `written` already and of the named
+/// Returns a place for each label that fits. Labels avoid each other, the rectangles `written` already and the named
 /// points, and stay inside `bounds`.
 pub fn place(requests: &[LabelRequest], marks: &[Obstacle], written: &[Rect], bounds: Rect) -> Vec<Option<Placed>> {
     place_again(requests, &vec![None; requests.len()], marks, written, bounds)
 }
 
-/// Places labels as [`place`] does, where they were `before` in these slots. A label keeps its slot as long as no other label needs it more
-/// and no slot is clearly better; a new one needs more room than one that stays. So the same names stay while the camera
-/// turns.
+/// Places labels as [`place`] does, given the slots that they had `before`. A label stays in its slot unless a more
+/// important label needs the room or another slot is clearly better, and a new label needs more room than one that
+/// stays, so that names do not flicker while the camera turns.
 pub fn place_again(
     requests: &[LabelRequest],
     before: &[Option<Slot>],
@@ -84,7 +86,7 @@ pub fn place_again(
         let (first, second) = (&requests[a], &requests[b]);
         let stood = before[b].is_some().cmp(&before[a].is_some());
         let by_depth = || match before[a] {
-            // Which of two is nearer may change with every frame.
+            // The order in depth may change with every frame, so labels that stay are ordered by index.
             Some(_) => a.cmp(&b),
             None => first.depth.total_cmp(&second.depth),
         };
@@ -96,7 +98,7 @@ pub fn place_again(
         let request = &requests[index];
         let mut placed = room.place(request, before[index]);
         if request.priority == Priority::Hovered {
-            // What the pointer is on has a name in the smallest picture.
+            // The point under the pointer gets its name even if the picture is too small for it.
             placed = placed.or_else(|| {
                 let rect = moved_inside(slot_rect(request, 0), bounds);
                 Some(Placed { rect, slot: 0, leader: room.leader(request, rect) })
@@ -110,14 +112,14 @@ pub fn place_again(
     places
 }
 
-/// Gaps between a point and its name. The first are near; how many a label may use is a matter of its priority.
+/// Gaps between a point and its name, from near to far. The priority of a label decides how many of them it may use.
 const GAPS: [f32; 6] = [size::LABEL_GAP, 9.0, 18.0, 30.0, 44.0, 60.0];
-/// Room around a name that comes.
+/// Free room that a new name needs around it.
 const ROOM: Vec2 = Vec2::new(6.0, 2.0);
-/// Room around a label that stands.
+/// Free room around a label that is drawn.
 const MARGIN: Vec2 = Vec2::new(5.0, 0.0);
 
-/// Directions of a name from its point: the sides, the corners, and between them.
+/// Directions of a name from its point: the sides, the corners, and the directions between them.
 const DIRECTIONS: [(f32, f32); 16] = {
     /// Sine of an eighth and of a sixteenth of a turn, and the cosine of the latter.
     const EIGHTH: f32 = std::f32::consts::FRAC_1_SQRT_2;
@@ -143,7 +145,7 @@ const DIRECTIONS: [(f32, f32); 16] = {
     ]
 };
 
-/// The label in a slot: its nearest edge or corner is a gap away from the disc.
+/// Returns the rectangle of the label in a slot; its nearest edge or corner is the slot's gap away from the disc.
 fn slot_rect(request: &LabelRequest, slot: Slot) -> Rect {
     let (gap, (x, y)) = (GAPS[slot / DIRECTIONS.len()], DIRECTIONS[slot % DIRECTIONS.len()]);
     let side = |along: f32| if along == 0.0 { 0.0 } else { along.signum() };
@@ -153,10 +155,10 @@ fn slot_rect(request: &LabelRequest, slot: Slot) -> Rect {
     Rect::from_center_size(request.point + offset, request.size)
 }
 
-/// How little a slot suits a label, the best first.
+/// Cost of a slot for a label. The order of the fields is the order of their weight; the least cost is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost {
-    /// Another named point is on the way from the label to its own.
+    /// Whether another named point is on the hairline from the label to its own point.
     is_crossed: bool,
     is_on_line: bool,
     needs_leader: bool,
@@ -166,7 +168,7 @@ struct Cost {
 impl Cost {
     const NONE: Self = Self { is_crossed: false, is_on_line: false, needs_leader: false, is_on_dot: false };
 
-    /// Differences for which a label that is in its slot already moves.
+    /// Returns whether another slot is so much better that a label moves there: a dot under the label does not count.
     fn is_clearly_less(self, other: Self) -> bool {
         Self { is_on_dot: false, ..self } < Self { is_on_dot: false, ..other }
     }
@@ -176,7 +178,7 @@ impl Cost {
 struct Room {
     bounds: Rect,
     labels: Grid,
-    /// Marks by their kinds.
+    /// Rectangles of the marks, by their kinds.
     named: Grid,
     lines: Grid,
     dots: Grid,
@@ -200,14 +202,14 @@ impl Room {
     }
 
     fn place(&self, request: &LabelRequest, before: Option<Slot>) -> Option<Placed> {
-        // Words of the sentence go farthest; names that may be left out are only at their points.
+        // Words of the sentence may be far from their points; names that may be left out stay close.
         let gaps = match request.priority {
             Priority::Word | Priority::Axis => 1,
             Priority::GroupWord => 3,
             _ => GAPS.len(),
         };
         let slots = gaps * DIRECTIONS.len();
-        // Names that may be left out come only where there is some room around them.
+        // A new name that may be left out needs some free room around it.
         let around = if request.priority < Priority::GroupWord { Vec2::ZERO } else { ROOM };
         let kept = before
             .filter(|slot| *slot < slots)
@@ -227,7 +229,7 @@ impl Room {
                 best = Some((cost, slot));
             }
         }
-        // A word that is named only at its point does not come over a mark.
+        // A name that may only be close to its point is left out rather than drawn over a mark.
         let is_allowed = |(cost, slot): &(Cost, Slot)| {
             gaps > 1 || *cost == Cost::NONE || before == Some(*slot) && !Cost::NONE.is_clearly_less(*cost)
         };
@@ -236,8 +238,8 @@ impl Room {
         Some(Placed { rect, slot, leader: self.leader(request, rect) })
     }
 
-    /// `None` where the label may not be: cut off, over another label or a named point. Only words of the sentence have
-    /// hairlines over other points.
+    /// Returns the cost of a place, or `None` if the label may not be there: cut off, or over another label or a named
+    /// point. Only hairlines of words of the sentence may cross other points.
     fn cost(&self, request: &LabelRequest, rect: Rect, around: Vec2) -> Option<Cost> {
         let is_free =
             self.bounds.contains_rect(rect) && self.labels.is_free(rect.expand2(around)) && self.named.is_free(rect);
@@ -254,7 +256,7 @@ impl Room {
         })
     }
 
-    /// The hairline that a label needs: it is far from its point, or another named one is nearer.
+    /// Returns the hairline of a label that is far from its point, or nearer to another named point.
     fn leader(&self, request: &LabelRequest, rect: Rect) -> Option<[Pos2; 2]> {
         /// Allowance for rounding.
         const SLACK: f32 = 0.5;
@@ -267,7 +269,7 @@ impl Room {
         })
     }
 
-    /// The point of another name is on the hairline.
+    /// Returns whether another named point is on the hairline.
     fn is_crossed(&self, request: &LabelRequest, [from, to]: [Pos2; 2]) -> bool {
         let is_on_it = |mark: Rect| {
             let along = to - from;
@@ -278,12 +280,12 @@ impl Room {
     }
 }
 
-/// The mark is at the label's own point: names of points on one place are one label.
+/// Returns whether a mark is at the label's own point; names of points in one place share a label.
 fn is_own(mark: Rect, request: &LabelRequest) -> bool {
     mark.center().distance(request.point) < SAME_PLACE
 }
 
-/// Points that are nearer to each other are seen as one.
+/// Distance, in points, below which two points look like one.
 pub const SAME_PLACE: f32 = 1.5;
 
 pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
@@ -293,15 +295,15 @@ pub fn moved_inside(rect: Rect, bounds: Rect) -> Rect {
     moved.translate((bounds.min - moved.min).max(Vec2::ZERO))
 }
 
-/// Cells with the rectangles that touch them, so that a label looks only at its neighbours. What is outside of the picture
-/// is in the cells at its edge.
+/// Rectangles sorted into the cells that they touch, so that a label is compared only with its neighbours. The cells at
+/// the edge also have what is outside the picture.
 struct Grid {
     origin: Pos2,
     columns: usize,
     cells: Vec<Vec<Rect>>,
 }
 
-/// About one short label.
+/// Size of a cell, about that of a short label.
 const CELL: Vec2 = Vec2::new(64.0, 24.0);
 
 impl Grid {
@@ -312,11 +314,11 @@ impl Grid {
         Self { origin: bounds.min, columns, cells: vec![Vec::new(); columns * rows] }
     }
 
-    /// The cells that a rectangle touches.
+    /// Returns the cells that a rectangle touches.
     fn cells_of(&self, rect: Rect) -> impl Iterator<Item = usize> + use<> {
         let rows = self.cells.len() / self.columns;
         let (min, max) = ((rect.min - self.origin) / CELL, (rect.max - self.origin) / CELL);
-        // A float below 0 is cell 0.
+        // A negative float is converted to cell 0.
         let within = |at: f32, count: usize| (at as usize).min(count - 1);
         let (left, right) = (within(min.x, self.columns), within(max.x, self.columns));
         let columns = self.columns;
@@ -390,7 +392,8 @@ mod tests {
         assert_eq!(place(&[wished], &all, &[], BOUNDS), [None], "rather not than over a named point");
     }
 
-    /// Points at random: each name is at its point, and read as that of no other, or a hairline leads to its point.
+    /// Among random points, each name is at its point and nearer to it than to any other, or a hairline
+    /// leads to its point.
     #[test]
     fn a_name_is_at_its_own_point_or_a_hairline_leads_there() {
         let at = |i: usize| (20.0 + (i * 97 % 360) as f32, 20.0 + (i * 61 % 260) as f32);
@@ -433,7 +436,7 @@ mod tests {
         assert!(!placed.rect.intersects(written[0]), "{placed:?}");
     }
 
-    /// A crowd that turns: names may leave, but none goes and comes back, and few move.
+    /// While a crowd of points turns, names may disappear, but none disappears and comes back, and few move.
     #[test]
     fn names_stay_while_the_points_move() {
         let at = |angle: f32| -> Vec<LabelRequest> {

@@ -1,8 +1,8 @@
 //! The 3D stage: points that move from static to contextual.
 //!
-//! The egui tab ([`canvas`]) steers the camera and writes the labels, with the [`bar`] above it and the keys that
-//! do the same; [`frame`] turns model, time and camera into a [`pass::StageFrame`]; the pass draws it into an image
-//! that the tab shows.
+//! The egui tab ([`canvas`]) controls the camera and writes the labels, with the [`bar`] over it and the keys that do
+//! the same; [`frame`] turns model, time and camera into a [`pass::StageFrame`]; the pass draws it into an image that
+//! the tab shows.
 
 #![cfg(feature = "app")]
 

@@ -1,5 +1,5 @@
-//! Text over the picture: the names of the points, gathered from the sentence, a second one, a source and the table, placed by
-//! [`labels`] and painted, where points that are seen as one share a label; the names of clusters and of chosen axes; the
+//! Text over the picture: the names of the points of the sentence, a second sentence, a source and the table, which
+//! [`labels`] places and where points that look like one share a label; the names of clusters and of chosen axes; the
 //! caption and the legend.
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use super::geometry::{DASHES, DOTS, LARGEST_WORD_RADIUS, RoleArrow, axis_end, is
 use super::labels::{self, LabelRequest, Obstacle, ObstacleKind, Placed, Priority, SAME_PLACE, Slot};
 use super::projection::{ProjectedScene, SceneRef, SeenPoint};
 
-/// Owner of a name.
+/// The thing that a name belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameOwner {
     Point(Hit),
@@ -34,12 +34,12 @@ pub enum NameOwner {
     /// The ring of a word's static place, by the position of its first token.
     Ring(usize),
     Axis(usize),
-    /// An arrow of the walk's word, by its place on the way.
+    /// An arrow of the walk's word, by its index in the path.
     Arrow(usize),
 }
 
 impl NameOwner {
-    /// A word of a sentence, which may be on the same place as others.
+    /// Returns whether the name is that of a word of a sentence, whose point may coincide with others.
     fn is_of_sentence(self) -> bool {
         matches!(self, Self::Point(Hit::Token(_)) | Self::Second(_) | Self::Source(_))
     }
@@ -58,36 +58,37 @@ pub struct Named {
     pub radius: f32,
     pub depth: f32,
     pub priority: Priority,
-    /// The word without its number.
+    /// The word without the number of its occurrence.
     pub word: String,
     pub label: String,
-    /// The number that the step of the walk gives it.
+    /// The number that the walk's step gives this word.
     pub note: Option<String>,
     pub color: Color32,
-    /// The picture is about its word; whether the pointer is on it makes no difference.
+    /// Whether the picture is about this word; its label is placed before the names of crowds. The pointer does not
+    /// change this.
     pub is_first: bool,
 }
 
 impl Named {
-    /// The square inside the disc.
+    /// Returns the square inside the disc as an obstacle.
     fn mark(&self) -> Obstacle {
         let side = self.radius * std::f32::consts::SQRT_2;
         Obstacle { rect: Rect::from_center_size(self.at, egui::Vec2::splat(side)), kind: ObstacleKind::Named }
     }
 }
 
-/// Names that share a label, as it is set.
+/// Names that share a label, with their text laid out.
 struct Label {
     owners: Vec<NameOwner>,
     request: LabelRequest,
     rows: Vec<Arc<Galley>>,
-    /// Several rows as one, without their numbers, for where they have no room.
+    /// The same names in a single row, without their numbers, for places without room for several rows.
     line: Option<Arc<Galley>>,
     color: Color32,
     is_first: bool,
 }
 
-/// A name as it was drawn, with its point.
+/// A name in the last frame, with its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnName {
     pub point: Pos2,
@@ -95,18 +96,18 @@ pub struct DrawnName {
     pub placed: Placed,
 }
 
-/// Names that were written over the picture in the last frame, with their places.
+/// Names over the picture in the last frame, with their places.
 #[derive(Clone, Debug, Default)]
 pub struct Writing {
     names: HashMap<NameOwner, DrawnName>,
     /// The names of crowds, with their groups.
     crowds: Vec<(usize, Rect)>,
-    /// All that is written.
+    /// Rectangles of all text.
     all: Vec<Rect>,
 }
 
 impl Writing {
-    /// The place of a point's name.
+    /// Returns the rectangle of a point's name.
     pub fn name(&self, of: Hit) -> Option<Rect> {
         self.names.get(&NameOwner::Point(of)).map(|name| name.placed.rect)
     }
@@ -115,12 +116,12 @@ impl Writing {
         self.names.iter().map(|(owner, name)| (*owner, *name))
     }
 
-    /// The places of the crowds' names, each with its group.
+    /// Returns the rectangles of the crowds' names, each with its group.
     pub fn crowds(&self) -> &[(usize, Rect)] {
         &self.crowds
     }
 
-    /// All that is written.
+    /// Returns the rectangles of all text.
     pub fn rects(&self) -> &[Rect] {
         &self.all
     }
@@ -135,24 +136,25 @@ impl Writing {
     }
 }
 
-/// The viewer's choices that names follow.
+/// The viewer's choices that decide which names are drawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shown {
     pub hovered: Option<Hit>,
     pub query: Option<usize>,
-    /// How far the walk is.
+    /// The place of the walk.
     pub walked: f32,
-    /// The words of a crowd have names while the pointer is in it.
+    /// The pointer; the words of a crowd have names while it is inside the crowd.
     pub pointer: Option<Pos2>,
 }
 
-/// Paints the names of the points and of `others`, which are no words of the sentence or the table; `written` is on the
-/// picture already, and `writing` what was on it in the last frame.
+/// Paints the names of the points and of `others`, which are words neither of the sentence nor of the table. `written`
+/// are the rectangles of text that is there already; `writing` is the text of the last frame, and afterwards of this
+/// one.
 pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut written: Vec<Rect>, writing: &mut Writing) {
     let Canvas { painter, ref projected, crowds } = *canvas;
     paint_axes(canvas, writing, &mut written);
     let (mut points, quiet) = projected.labelled();
-    // What is under the pointer has a name, whatever it is.
+    // The point under the pointer always has a name.
     let is_there = |hit| points.iter().any(|point| point.hit == hit);
     points.extend(shown.hovered.filter(|hit| !is_there(*hit)).and_then(|hit| projected.see(hit)));
     let mut named = Vec::new();
@@ -183,7 +185,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     let marks: Vec<Obstacle> = named.iter().map(Named::mark).chain(dots).chain(lines).collect();
     let groups = together(named);
     let labels = groups.iter().map(|names| Label::of(canvas, names)).chain(axis_labels(canvas));
-    // The crowds' names keep off those of the words that the picture is about, and the others' off theirs.
+    // Names of crowds avoid the words that the picture is about, and all other names avoid the names of crowds.
     let (first, rest): (Vec<_>, Vec<_>) = labels.partition(|label| label.is_first);
     let before = std::mem::take(writing).names;
     writing.all = written;
@@ -192,7 +194,7 @@ pub fn paint_names(canvas: &Canvas, shown: Shown, others: Vec<Named>, mut writte
     paint_labels(canvas, rest, &marks, &before, writing);
 }
 
-/// Finds places for labels and paints them; those that were there `before` keep theirs.
+/// Finds places for labels and paints them. Labels that were there `before` stay in place.
 fn paint_labels(
     canvas: &Canvas,
     labels: Vec<Label>,
@@ -221,7 +223,7 @@ fn paint_labels(
     }
 }
 
-/// Leaves out words of the table that are as near as this to the same word of a sentence: it is named there already.
+/// Leaves out words of the table that coincide with the same word of a sentence, which has a name already.
 fn leave_place(named: &mut Vec<Named>) {
     let of_sentence = |name: &&Named| name.owner.is_of_sentence();
     let places: Vec<(Pos2, String)> =
@@ -232,7 +234,7 @@ fn leave_place(named: &mut Vec<Named>) {
     });
 }
 
-/// Puts names together whose points are seen as one: words of sentences, and words of the table at the place of one.
+/// Groups names whose points look like one: words of sentences, and words of the table at the place of one.
 fn together(mut named: Vec<Named>) -> Vec<Vec<Named>> {
     let mut groups: Vec<Vec<Named>> = Vec::new();
     named.sort_by_key(|name| !name.owner.is_of_sentence());
@@ -278,7 +280,7 @@ impl Label {
         }
     }
 
-    /// The label in one line; `None` if it is in one already.
+    /// Returns the label in a single row, or `None` if it has only one anyway.
     fn in_one_line(mut self) -> Option<Self> {
         let line = self.line.take()?;
         let request = LabelRequest { size: line.size(), ..self.request };
@@ -300,7 +302,7 @@ impl Label {
     }
 }
 
-/// `the · cat · sat` or, of many, `the · cat · sat · on and 4 more`.
+/// Joins names in a row, such as `the · cat · sat` or, if there are many, `the · cat · sat · on and 4 more`.
 fn in_one_line(names: &[Named]) -> String {
     const NAMES: usize = 6;
     let shown = if names.len() > NAMES { NAMES - 1 } else { names.len() };
@@ -317,10 +319,10 @@ struct Row {
     color: Color32,
 }
 
-/// The lines of a label: one for the occurrences of one word, else one for each name of a sentence, as long as they are few.
-/// Words of the table at the place of these are counted, but for one that the pointer is on.
+/// Returns the lines of a label: one line for all occurrences of one word, or else a line for each name of a sentence,
+/// up to a limit. Words of the table at the same place are only counted, except for one under the pointer.
 fn rows(names: &[Named], priority: Priority) -> Vec<Row> {
-    /// The most lines, and the most occurrences in one line.
+    /// Greatest number of lines, and of occurrences in a line.
     const LINES: usize = 6;
     const OCCURRENCES: usize = 3;
     let font = if priority <= Priority::Token { theme::strong(size::LABEL_STRONG) } else { theme::plain(size::LABEL) };
@@ -366,14 +368,14 @@ fn of_point(projected: &ProjectedScene, point: &SeenPoint, priority: Priority) -
     }
 }
 
-/// Names of all arrows that have some.
+/// Returns the names of all arrows that have names.
 fn arrow_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
     [path_names(projected, walked), role_names(projected, walked), goal_names(projected)].concat()
 }
 
-/// Names of the arrows of the way, each with its length, once the way is walked.
+/// Returns the names of the arrows of the path, each with its length, once the walk has reached the output.
 fn path_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
-    /// Shorter arrows are not named, and no more than the given number.
+    /// Least length, in points, of an arrow with a name, and the greatest number of such names.
     const LEAST: f32 = 22.0;
     const MOST: usize = 5;
     let SceneRef { path, walk, .. } = projected.scene;
@@ -389,7 +391,7 @@ fn path_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
     arrows.filter_map(named).take(MOST).collect()
 }
 
-/// Names of the arrows of query, key and value, at their tips.
+/// Returns the names of the arrows of query, key and value, at their tips.
 fn role_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
     let SceneRef { model, walk, .. } = projected.scene;
     let all = walk.map_or_else(Vec::new, |(walk, _)| roles(model, walk, walked)).into_iter().enumerate();
@@ -401,7 +403,7 @@ fn role_names(projected: &ProjectedScene, walked: f32) -> Vec<Named> {
     all.filter_map(named).collect()
 }
 
-/// Names of the arrows of the goals, with the loss.
+/// Returns the names of the arrows of the goals, with the loss.
 fn goal_names(projected: &ProjectedScene) -> Vec<Named> {
     let SceneRef { model, emphasis, .. } = projected.scene;
     let named = |(index, goal): (usize, &Goal)| {
@@ -429,7 +431,7 @@ fn of_arrow(projected: &ProjectedScene, index: usize, at: Pos2, label: String, c
     }
 }
 
-/// The name of a ring, where the word itself has gone elsewhere.
+/// Returns the name of a ring at a static place that the word itself has left.
 fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<Named> {
     let SeenPoint { hit, at, radius, depth, priority, .. } = *ring;
     let Hit::Token(position) = hit else { return None };
@@ -447,7 +449,7 @@ fn of_ring(projected: &ProjectedScene, ring: &SeenPoint, word: &str) -> Option<N
     })
 }
 
-/// The names of the axes that the learner did not choose, at their positive ends; they give way to every word.
+/// Returns the names of the axes without named ends, at their positive ends; they give way to all words.
 fn axis_labels(canvas: &Canvas) -> Vec<Label> {
     let projected = &canvas.projected;
     let label = |(axis, label): (usize, &AxisLabel)| {
@@ -470,24 +472,25 @@ fn axis_labels(canvas: &Canvas) -> Vec<Label> {
     projected.scene.model.axes.iter().enumerate().filter_map(label).collect()
 }
 
-/// How much of the ink a colour gets that is to be read.
+/// Share of the ink in a colour that is used for text.
 pub(super) const TOWARDS_INK: f32 = 0.35;
 
-/// Color of a name: its point's, as far as it can be read.
+/// Returns the colour of a name: that of its point, adjusted until it is legible.
 pub(super) fn name_color(color: Color32, is_strong: bool, palette: &Palette) -> Color32 {
     let color = if is_strong { color.lerp_to_gamma(palette.ink, TOWARDS_INK) } else { color };
     palette.legible(color, TEXT_CONTRAST)
 }
 
-/// The surface that names are written on.
+/// The surface on which names are written.
 pub struct Canvas<'a> {
     pub painter: &'a Painter,
     pub projected: ProjectedScene<'a>,
-    /// [`ProjectedScene::crowds`], found once a frame.
+    /// [`ProjectedScene::crowds`], computed once a frame.
     pub crowds: &'a [(usize, Glow)],
 }
 
-/// A word of a crowd has no name of its own, unless the pointer is in the crowd or the picture is about the word.
+/// Returns whether a name belongs to a word of a crowd, which has none of its own unless the pointer is inside the
+/// crowd or the picture is about the word.
 fn is_quiet(projected: &ProjectedScene, crowds: &[(usize, Glow)], pointer: Option<Pos2>, name: &Named) -> bool {
     let SceneRef { model, emphasis, .. } = projected.scene;
     let NameOwner::Point(Hit::Word(word)) = name.owner else { return false };
@@ -516,10 +519,10 @@ fn paint_crowds(canvas: &Canvas, marks: &[Obstacle], writing: &mut Writing) {
     }
 }
 
-/// The place of a crowd's name beside its rim, or else at it: free of what is written, and nearer to a word of the crowd than
-/// to any other of the named `marks`, so that it is not read as the name of one; none where there is no room.
+/// Returns the place of a crowd's name, beside its rim or else nearer to its middle. The place is free of text, and
+/// nearer to a word of the crowd than to any other of the named `marks`, so that the name is not read as theirs.
 fn crowd_place(crowd: &Glow, extent: egui::Vec2, free: Rect, marks: &[Obstacle], writing: &Writing) -> Option<Rect> {
-    /// Shares of the way to the rim.
+    /// Distances from the middle of the crowd, as shares of its radius.
     const REACHES: [f32; 2] = [1.0, 0.6];
     const SIDES: [(f32, f32); 8] =
         [(0.0, -1.0), (0.0, 1.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
@@ -541,12 +544,12 @@ fn crowd_place(crowd: &Glow, extent: egui::Vec2, free: Rect, marks: &[Obstacle],
     let is_clear = |place: &&Rect| !marks.iter().any(|mark| mark.rect.intersects(**place));
     let places = REACHES.iter().flat_map(|reach| SIDES.map(|side| at(*reach, side)));
     let places: Vec<Rect> = places.filter(is_free).collect();
-    // Rather over a line or a dot than not at all.
+    // A place over a line or a dot is better than none.
     places.iter().find(is_clear).or(places.first()).copied()
 }
 
-/// Names both ends of each axis that was chosen, with the way to each; in a low picture not those of groups whose glows were
-/// named in the last frame.
+/// Names both ends of each chosen axis, with the direction to each. In a low picture, ends are left out if they are
+/// groups whose glows were named in the last frame.
 fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
     const LOW: f32 = 320.0;
     let Canvas { painter, ref projected, .. } = *canvas;
@@ -568,7 +571,7 @@ fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
         let ends = [(first, -way, from), (last, way, to)];
         for (at, way, name) in ends.into_iter().filter(|(.., name)| free.height() >= LOW || !is_named(name)) {
             let galley = painter.layout_no_wrap(end_text(way, name), theme::strong(size::LABEL), palette.ink_soft);
-            // Beyond the edge of the picture it stands at the edge; beside the line, not on it.
+            // The name stays inside the picture and beside the line.
             let beside = if way.x.abs() > way.y.abs() {
                 egui::vec2(0.0, galley.size().y)
             } else {
@@ -576,7 +579,7 @@ fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
             };
             let place = Rect::from_center_size(at + beside * BESIDE, galley.size());
             let place = labels::moved_inside(place, free.shrink(size::GAP));
-            // Over the caption, not on it.
+            // The name moves above the caption if they would overlap.
             let below = written.iter().find(|other| other.intersects(place));
             let place = below.map_or(place, |text| place.translate(egui::vec2(0.0, text.top() - place.bottom())));
             if !free.contains_rect(place) || written.iter().any(|other| other.intersects(place)) {
@@ -588,7 +591,7 @@ fn paint_axes(canvas: &Canvas, before: &Writing, written: &mut Vec<Rect>) {
     }
 }
 
-/// The name of an end of an axis, with an arrow the way to it.
+/// Returns the name of an end of an axis, with an arrow that points to it.
 fn end_text(way: egui::Vec2, name: &str) -> String {
     match way.x.abs() > way.y.abs() {
         true if way.x < 0.0 => format!("← {name}"),
@@ -600,11 +603,11 @@ fn end_text(way: egui::Vec2, name: &str) -> String {
 
 /// Distance of an end's name from its axis, in sizes of the name.
 const BESIDE: f32 = 0.75;
-/// Length in points below which an axis, seen from its end, gets no name.
+/// Length, in points, below which an axis gets no name, because it is seen from its end.
 pub(super) const SHORT: f32 = 24.0;
 
-/// Text with a rim of the background's colour around its letters, so that dots and lines do not strike through them and
-/// what is beside them stays whole.
+/// Paints text with a rim in the background's colour around its letters, so that dots and lines do not strike through
+/// them.
 fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32, halo: Color32) {
     const AROUND: usize = 8;
     for side in 0..AROUND {
@@ -614,13 +617,13 @@ fn paint_haloed(painter: &Painter, at: Pos2, galley: Arc<Galley>, color: Color32
     painter.galley(at, galley, color);
 }
 
-/// Beside what floats over the picture, a legend has no room in less width, and is below.
+/// Least width of a legend beside the bar over the picture; in less width, the legend is below the bar.
 const LEGEND_MIN: f32 = 160.0;
-/// A stage that is smaller has no room for words about it.
+/// Least size of a picture with a caption.
 const CAPTION_MIN: egui::Vec2 = egui::vec2(180.0, 120.0);
 
-/// Paints how far the picture can be trusted, and the groups' colours, beside what floats over it. Returns the rectangles of
-/// the text, that of the caution first. The groups that are `named` elsewhere are not named again.
+/// Paints the caption, which says how far the picture can be trusted, and the legend. Returns the rectangles of the
+/// text, first that of the caution. Groups that are `named` elsewhere are left out of the legend.
 pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named: &[usize]) -> Vec<Rect> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { free, palette, .. } = *projected;
@@ -640,7 +643,7 @@ pub fn paint_caption(canvas: &Canvas, old_ghosts: bool, floating: &[Rect], named
     }
     let ink = palette.ink_faint;
     let mut texts = cautions(projected).into_iter().map(|text| set(text, ink)).collect::<Vec<_>>();
-    // A second line would lie over points.
+    // A second line would cover points.
     let fits = texts.iter().position(|text| text.rows.len() == 1).unwrap_or(texts.len() - 1);
     line(texts.swap_remove(fits), ink);
     if let Some(words) = lost_points(projected.point_index.lost) {
@@ -660,7 +663,7 @@ fn lost_points(count: usize) -> Option<String> {
     (count > 0).then(|| counted_as(count, one, more))
 }
 
-/// The room of the legend: left of what floats at its height, or below it.
+/// Returns the room of the legend: left of the bar over the picture, or below it.
 fn legend_room(inner: Rect, floating: &[Rect]) -> Rect {
     let corner = floating.iter().filter(|rect| rect.y_range().contains(inner.top() + size::LEGEND));
     let right = corner.clone().map(|rect| rect.left() - size::GAP_WIDE).fold(inner.right(), f32::min);
@@ -669,7 +672,7 @@ fn legend_room(inner: Rect, floating: &[Rect]) -> Rect {
     if has_room { inner.with_max_x(right) } else { inner.with_min_y(bottom) }
 }
 
-/// Words on how far distances in the picture can be trusted, the longest first.
+/// Returns sentences on how far distances in the picture can be trusted, the longest first.
 fn cautions(projected: &ProjectedScene) -> Vec<String> {
     let ProjectedScene { scene: SceneRef { model, .. }, projection, time, .. } = *projected;
     if projection.perspective > 0.0 && model.is_whole {
@@ -679,7 +682,7 @@ fn cautions(projected: &ProjectedScene) -> Vec<String> {
     captions(&model.shares.shown(time, flat_along), projection.perspective == 0.0)
 }
 
-/// The caption at more length, for the pointer.
+/// Returns the long form of the caption, for a tooltip.
 pub fn caption_about(model: &StageModel) -> String {
     let names: Vec<&str> = model.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut all = lines(&model.shares, &names);
@@ -693,20 +696,20 @@ pub fn caption_about(model: &StageModel) -> String {
 
 /// Shape of a mark in the legend.
 enum Mark {
-    /// A name of what comes after it.
+    /// Nothing: the words are a title for the marks after it.
     Title,
     Disc(Color32),
     Ring(Color32),
-    /// A ring in so many strokes.
+    /// A ring that consists of the given number of strokes.
     Broken(Color32, usize),
-    /// The colours of numbers, from the least to the greatest.
+    /// The ramp of colours, from the least number to the greatest.
     Ramp,
-    /// The sizes of numbers.
+    /// The range of sizes, from the least number to the greatest.
     Sizes,
 }
 
 impl Mark {
-    /// Discs of a mark that stands for numbers.
+    /// Number of discs of a mark that represents numbers.
     const DISCS: usize = 5;
 
     fn width(&self) -> f32 {
@@ -717,7 +720,7 @@ impl Mark {
         }
     }
 
-    /// Paints the mark to the right of a place.
+    /// Paints the mark to the right of `left`.
     fn paint(&self, painter: &Painter, left: Pos2, palette: &Palette) {
         let radius = size::LEGEND / 2.0;
         let center = |disc: usize| left + egui::vec2(radius + disc as f32 * size::LEGEND, 0.0);
@@ -738,7 +741,7 @@ impl Mark {
     }
 }
 
-/// Marks for the colours and sizes of a feature.
+/// Returns the marks for the colours and sizes of a feature.
 fn of_feature(by: &ByFeature, palette: &Palette) -> Vec<(Mark, String)> {
     let mut legend = Vec::new();
     if let Some(levels) = &by.colors {
@@ -760,7 +763,7 @@ fn of_feature(by: &ByFeature, palette: &Palette) -> Vec<(Mark, String)> {
 }
 
 fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape {
-    /// Straight pieces of a stroke.
+    /// Straight pieces that a stroke consists of.
     const CORNERS: usize = 4;
     const DRAWN: f32 = 0.6;
     let arc = std::f32::consts::TAU / strokes as f32;
@@ -772,7 +775,7 @@ fn broken_ring(center: Pos2, radius: f32, strokes: usize, ink: Color32) -> Shape
     Shape::Vec((0..strokes).map(stroke).collect())
 }
 
-/// The marks of the legend, each with its words.
+/// Returns the marks of the legend, each with its words.
 fn legend(
     SceneRef { model, emphasis, .. }: &SceneRef,
     old_ghosts: bool,

@@ -1,7 +1,7 @@
-//! The stage's render pass: a few draws into an image of its own, only when something changed.
+//! The stage's render pass: a few draws into an image of its own, which run only when something has changed.
 //!
-//! The pass stands outside Bevy's cameras: the main world hands over a [`StageFrame`], and one system in
-//! the render world uploads what differs and draws.
+//! The pass is independent of Bevy's cameras: the main world hands over a [`StageFrame`], and one system in the render
+//! world uploads what differs and draws.
 
 use std::sync::Arc;
 
@@ -30,35 +30,35 @@ use super::geometry::INSTANCE_FLOATS;
 pub const COLOR_FORMAT: TextureFormat = TextureFormat::Rgba8UnormSrgb;
 const DEPTH_FORMAT: TextureFormat = TextureFormat::Depth32Float;
 const SHADER: Handle<Shader> = uuid_handle!("8a6a5b1e-54a9-4d0e-9f5f-3b7f6b3c2d11");
-/// Corners of a triangle around a disc, and of a rectangle around a line.
+/// Corners of the triangle around a disc, and of the rectangle around a line.
 const DISC_CORNERS: u32 = 3;
 const LINE_CORNERS: u32 = 4;
-/// More points than this are drawn once each, not first their inside and then their edge.
+/// Number of points above which each is drawn once, instead of first its inside and then its edge.
 const CROWD: u32 = 3000;
 const FLOAT_BYTES: usize = size_of::<f32>();
 const INSTANCE_BYTES: usize = INSTANCE_FLOATS * FLOAT_BYTES;
 
-/// Uniform that changes with time and camera. The shader's `Stage`.
+/// Uniform that changes with time and camera, as in the shader's `Stage`.
 #[derive(ShaderType, Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageUniform {
     pub clip_from_world: Mat4,
-    /// Its colour, and the height of the ground.
+    /// The background's colour, and the height of the ground.
     pub background: Vec4,
     pub viewport: Vec4,
     pub range: Vec4,
     pub sizes: Vec4,
 }
 
-/// One picture of the stage, complete.
+/// A complete picture of the stage.
 #[derive(Resource, Clone, Default)]
 pub struct StageFrame {
-    /// Bytes of the points; another `Arc` is another upload.
+    /// Bytes of the points; a different `Arc` is uploaded again.
     pub points: Arc<Vec<u8>>,
-    /// The first of them that lie under all others, so many.
+    /// Number of leading points that lie under all others.
     pub under: u32,
     pub lines: Arc<Vec<u8>>,
     pub uniform: StageUniform,
-    /// `None` until the stage has a size.
+    /// The image that the pass draws into; `None` until the stage has a size.
     pub target: Option<Handle<Image>>,
 }
 
@@ -96,7 +96,7 @@ struct StageGpu {
     pipelines: Option<Pipelines>,
     uniform: UniformBuffer<StageUniform>,
     points: Option<Uploaded>,
-    /// [`StageFrame::under`]
+    /// Number of leading points that lie under all others; see [`StageFrame::under`].
     under: u32,
     lines: Option<Uploaded>,
     depth: Option<(UVec2, TextureView)>,
@@ -111,7 +111,7 @@ struct Uploaded {
 
 #[derive(Clone)]
 struct Pipelines {
-    /// Layouts for lines and for discs.
+    /// Layouts of the bindings of lines and of discs.
     layouts: [BindGroupLayoutDescriptor; 2],
     core: CachedRenderPipelineId,
     edge: CachedRenderPipelineId,
@@ -130,9 +130,9 @@ struct CompiledPipelines<'a> {
 /// Blending of a fragment with the picture behind it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blending {
-    /// Covers, and hides what is behind.
+    /// The fragment covers and hides what is behind it.
     Covers,
-    /// Blends with what is behind and hides nothing.
+    /// The fragment blends with what is behind it and hides nothing.
     Blends,
     Both,
 }
@@ -167,7 +167,7 @@ impl Pipelines {
     }
 }
 
-/// A list of triangles that look their numbers up.
+/// Returns the pipeline of discs: a list of triangles whose vertices read their instance from a buffer.
 fn disc_descriptor(
     layout: &BindGroupLayoutDescriptor,
     fragment: &'static str,
@@ -235,7 +235,7 @@ fn instance_layout() -> VertexBufferLayout {
     VertexBufferLayout { array_stride: INSTANCE_BYTES as u64, step_mode: VertexStepMode::Instance, attributes }
 }
 
-/// Uploads what differs from the last picture and draws, or returns at once.
+/// Uploads what differs from the last picture and draws, or returns at once if nothing does.
 fn draw_stage(
     frame: Res<StageFrame>,
     mut gpu: ResMut<StageGpu>,
@@ -303,7 +303,8 @@ impl StageGpu {
                     depth_slice: None,
                     resolve_target: None,
                     ops: Operations {
-                        // What is drawn under the picture shows where it has nothing.
+                        // The image is transparent where nothing is drawn, so that what the tab paints below it shows
+                        // through.
                         load: LoadOp::Clear(LinearRgba::NONE.into()),
                         store: StoreOp::Store,
                     },
@@ -319,7 +320,7 @@ impl StageGpu {
             });
             let count = discs.as_ref().map_or(0, |(count, _)| *count);
             let (is_crowd, under) = (count > CROWD, self.under.min(count));
-            // The discs on both sides of the lines, which `None` stands for.
+            // `None` stands for the lines, which are drawn between or after the discs.
             let draws = match is_crowd {
                 true => vec![Some((compiled.edge, 0..under)), Some((compiled.whole, under..count)), None],
                 false => vec![Some((compiled.core, 0..count)), None, Some((compiled.edge, 0..count))],
@@ -353,7 +354,7 @@ fn keep_uploaded(uploaded: &mut Option<Uploaded>, source: &Arc<Vec<u8>>, device:
     });
 }
 
-/// Made and then written: wgpu panics where it is to do both at once on a device that was lost.
+/// Creates a buffer and then writes it, because wgpu panics if it does both at once on a lost device.
 fn buffer_of(contents: &[u8], device: &RenderDevice, queue: &RenderQueue) -> Buffer {
     let buffer = device.create_buffer(&BufferDescriptor {
         label: Some("stage instances"),

@@ -1,8 +1,8 @@
-//! The points that can be picked and named. The one under the pointer is the nearest on the screen, found by its own number,
-//! without a ray.
+//! The points that can be picked and named. The point under the pointer is found on the screen, by the distance to each
+//! disc, without a ray.
 //!
-//! The points are prepared once as far as they stay the same while the camera moves ([`PointIndex`]), so that a frame of a
-//! million points only projects each.
+//! Whatever does not depend on the camera is prepared once ([`PointIndex`]), so that a frame with a million points only
+//! has to project them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use bevy::math::{Vec2, Vec4};
 use super::geometry::{has_place, is_cloud, is_small, scaled};
 use super::view::View;
 
-/// Reach of the pointer, in points.
+/// Reach of the pointer around a disc, in points.
 pub const REACH: f32 = 8.0;
 
 /// A point that can be picked.
@@ -26,7 +26,7 @@ pub struct Candidate<T> {
     pub depth: f32,
 }
 
-/// The nearest candidate within reach; of two as near, the one in front.
+/// Returns the nearest candidate within reach; of two that are equally near, the one in front.
 pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Candidate<T>>) -> Option<T> {
     candidates
         .into_iter()
@@ -38,36 +38,36 @@ pub fn nearest<T: Copy>(pointer: Vec2, candidates: impl IntoIterator<Item = Cand
         .map(|(_, candidate)| candidate.what)
 }
 
-/// Names of words that are written at the same time, at most: more would cover the points.
+/// Greatest number of names of words at the same time; more would cover the points.
 const NAMED_MAX: usize = 160;
-/// First words of a cloud that are named.
+/// Number of words of a cloud that have names, from the beginning of the table.
 const NAMED_OF_CLOUD: usize = 60;
-/// Labels keep off the discs of words as long as there are no more than this.
+/// Number of words up to which labels avoid the words' discs.
 const APART_MAX: usize = 1500;
-/// Points that are asked together whether one of them is near.
+/// Number of points that are tested together.
 const TOGETHER: usize = 64;
 
-/// The words of a model under one emphasis; tokens are few and move.
+/// The words of a model under one emphasis. Tokens are not indexed, because they are few and move.
 #[derive(Debug)]
 pub struct PointIndex {
     model: Arc<StageModel>,
     emphasis: Arc<Emphasis>,
-    /// Words that can be picked or enclosed, and their coordinates in the scene, along each axis.
+    /// Words that can be picked or enclosed, and their coordinates in the scene along each axis.
     pub words: Vec<usize>,
     along: [Vec<f32>; 3],
     /// Words that have names.
     pub named: Vec<Hit>,
-    /// Words that names keep off, where they are few.
+    /// Words without names whose discs labels avoid, if there are few.
     pub apart: Vec<Hit>,
-    /// Words of each group that has a crowd of them, with its place among the groups.
+    /// Words of each group that forms a crowd, with the group's index.
     pub crowds: Vec<(usize, Vec<Hit>)>,
-    /// Number of points without a place: their coordinates are not finite.
+    /// Number of points that cannot be drawn because a coordinate is not finite.
     pub lost: usize,
 }
 
 impl PointIndex {
     pub fn of(model: &Arc<StageModel>, emphasis: &Arc<Emphasis>) -> PointIndex {
-        // A word of the sentence is where its token is.
+        // A word of the sentence is represented by its token.
         let is_resting = |index: &usize| !model.is_in_sentence(*index);
         let (mut words, mut along, mut named) = (Vec::new(), [const { Vec::new() }; 3], Vec::new());
         for (index, shown) in emphasis.shown_words(model).filter(|(index, _)| is_resting(index)) {
@@ -86,7 +86,7 @@ impl PointIndex {
         let all = if model.words.len() > APART_MAX { 0 } else { model.words.len() };
         let apart: Vec<usize> = (0..all).filter(is_apart).collect();
         let hits = |indices: Vec<usize>, stride| indices.into_iter().step_by(stride).map(Hit::Word).collect();
-        // Of too many, some of each part of the list.
+        // If there are too many, names are taken at regular intervals in the list.
         let stride = named.len().div_ceil(NAMED_MAX).max(1);
         let lost_words = model.words.lost().iter().filter(|index| is_resting(index)).count();
         let lost_tokens = model.tokens.iter().filter(|token| !has_place(token.start) || !has_place(token.end)).count();
@@ -106,9 +106,9 @@ impl PointIndex {
         Arc::ptr_eq(&self.model, model) && Arc::ptr_eq(&self.emphasis, emphasis)
     }
 
-    /// The words in the square that reaches so far to each side of a place on the screen, in points.
+    /// Returns the words in the square around a place on the screen that extends by `reach` points to each side.
     ///
-    /// |x / w − a| ≤ r is asked as |x − a w| ≤ r w: no division, and many points at a time.
+    /// The test |x / w − a| ≤ r is computed as |x − a w| ≤ r w, without a division and for many points at a time.
     pub fn near(&self, view: &View, at: Vec2, reach: f32) -> Vec<Hit> {
         let [right, down, divisor] = view.offsets_from(at);
         let [x, y, z] = self.along.each_ref().map(|along| along.chunks(TOGETHER));
@@ -128,7 +128,7 @@ impl PointIndex {
     }
 }
 
-/// Words of each group that has a crowd of them, with its place among the groups.
+/// Returns the words of each group that forms a crowd, with the group's index.
 fn crowds(model: &StageModel, emphasis: &Emphasis) -> Vec<(usize, Vec<Hit>)> {
     let crowd = |group: usize| {
         let is_member = |index: &usize| {
@@ -146,7 +146,7 @@ fn has_name(model: &StageModel, emphasis: &Emphasis, index: usize, shown: Visibi
     match shown {
         Visibility::Hidden => false,
         Visibility::Faded if is_searched => false,
-        // A file has its words in the order of their frequency.
+        // The words of a file are in the order of their frequency.
         _ if is_cloud(model) && index < NAMED_OF_CLOUD => true,
         _ => is_searched || emphasis.is_isolated() || is_small(model) || model.words[index].group.is_some(),
     }
@@ -176,7 +176,7 @@ mod tests {
         let stack = |front: usize| (0..9).map(move |what| at(what, 0.0, ((what as usize + 9 - front) % 9) as f32));
         for front in 0..9 {
             assert_eq!(nearest(Vec2::ZERO, stack(front)), Some(front as u8));
-            // Beside the stack too, up to the last point of the screen.
+            // The test also covers the area beside the stack, up to the last point of the screen.
             let edge = 2.0 + REACH;
             assert_eq!(nearest(Vec2::new(0.0, edge - 0.01), stack(front)), Some(front as u8));
             assert_eq!(nearest(Vec2::new(0.0, edge + 0.01), stack(front)), None);

@@ -1,4 +1,4 @@
-//! The scene as it is seen at one moment, and the point under the pointer.
+//! The scene as the camera shows it at one moment, and the point under the pointer.
 
 use std::sync::Arc;
 
@@ -21,51 +21,51 @@ use super::labels::Priority;
 use super::pick::{self, Candidate, PointIndex};
 use super::view::View;
 
-/// Everything that there is to see.
+/// The contents of the scene.
 #[derive(Clone, Copy)]
 pub struct SceneRef<'a> {
     pub model: &'a Arc<StageModel>,
     pub emphasis: &'a Arc<Emphasis>,
     pub path: Option<&'a PathModel>,
-    /// The walk through these tokens, and the step that it is at.
+    /// The walk through these tokens, and its current step.
     pub walk: Option<(&'a WalkModel, Step)>,
 }
 
-/// The scene in a rectangle of the screen.
+/// The scene projected into a rectangle of the screen.
 #[derive(Clone, Copy)]
 pub struct ProjectedScene<'a> {
     pub scene: SceneRef<'a>,
-    /// Prepared from the scene's model and emphasis.
+    /// The prepared points of the scene's model and emphasis.
     pub point_index: &'a PointIndex,
     pub projection: View,
     pub rect: Rect,
-    /// The part of the rectangle over which nothing floats: words about the scene stand there.
+    /// The part of the rectangle that no bar covers, in which text about the scene is written.
     pub free: Rect,
-    /// From 0, static, to 1, contextual.
+    /// Time from 0, static, to 1, contextual.
     pub time: f32,
     pub palette: &'a Palette,
 }
 
-/// A point where it is seen now.
+/// A point that is visible, with its disc on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenPoint {
     pub hit: Hit,
     pub at: Pos2,
     pub radius: f32,
     pub depth: f32,
-    /// Depth for its fog: in 2D the same for all.
+    /// Depth for the point's fog, which in 2D is the same for all points.
     pub divisor: f32,
     pub priority: Priority,
 }
 
 impl SeenPoint {
-    /// The square inside the disc.
+    /// Returns the square inside the disc.
     pub fn disc(&self) -> Rect {
         Rect::from_center_size(self.at, egui::Vec2::splat(self.radius * std::f32::consts::SQRT_2))
     }
 }
 
-/// The place of a point in the scene at a time.
+/// Returns the place of a point in the scene at a time.
 pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
     let at = match hit {
         Hit::Word(index) => model.words.get(index)?.at,
@@ -75,12 +75,12 @@ pub fn place(model: &StageModel, hit: Hit, time: f32) -> Option<Vec3> {
 }
 
 impl<'a> ProjectedScene<'a> {
-    /// The place of a point in the scene.
+    /// Returns the place of a point in the scene now.
     pub fn place(&self, hit: Hit) -> Option<Vec3> {
         place(self.scene.model, hit, self.time)
     }
 
-    /// The place on the screen of a place in the model.
+    /// Returns the place on the screen of a place in the model.
     pub fn at(&self, at: [f32; 3]) -> Option<Pos2> {
         let seen = self.projection.project(Vec3::from(scaled(self.scene.model, at)))?;
         Some(self.rect.min + egui::vec2(seen.at.x, seen.at.y))
@@ -94,7 +94,7 @@ impl<'a> ProjectedScene<'a> {
         }
     }
 
-    /// Label beside a point: a word that the sentence has more than once is numbered.
+    /// Returns the label of a point. A word that the sentence has more than once is numbered.
     pub fn label(&self, hit: Hit) -> String {
         match hit {
             Hit::Token(position) => self.scene.model.tokens.get(position).map_or_else(String::new, TokenPoint::label),
@@ -102,7 +102,8 @@ impl<'a> ProjectedScene<'a> {
         }
     }
 
-    /// Number that the step of the walk gives a token, if it is one of the largest: the sentence has them all.
+    /// Returns the number that the walk's step gives a token, if it is one of the largest. The sentence over the
+    /// picture has all numbers.
     pub fn step_note(&self, hit: Hit) -> Option<String> {
         let (Hit::Token(key), (walk, step)) = (hit, self.scene.walk?) else { return None };
         walk.beside(step, key).filter(|_| walk.key_side == Side::Sentence && walk.is_large(step, key))
@@ -121,7 +122,7 @@ impl<'a> ProjectedScene<'a> {
         shade(self.palette, color, shown)
     }
 
-    /// `None` behind the camera, and of what is hidden.
+    /// Returns the point on the screen, or `None` if it is hidden or behind the camera.
     pub fn see(&self, hit: Hit) -> Option<SeenPoint> {
         let SceneRef { model, emphasis, .. } = self.scene;
         let (shown, size, priority) = match hit {
@@ -139,7 +140,7 @@ impl<'a> ProjectedScene<'a> {
             }
             Hit::Token(position) => {
                 let shown = emphasis.token(position);
-                // Beside chosen words the others of the sentence give way.
+                // Words of the sentence that are not chosen give way to those that are.
                 let priority = if shown == Visibility::Faded { Priority::QuietToken } else { Priority::Token };
                 (shown, token_radius(shown), priority)
             }
@@ -150,7 +151,7 @@ impl<'a> ProjectedScene<'a> {
         self.project(hit, self.place(hit)?, size, priority)
     }
 
-    /// A disc of `size` around a place in the scene; `None` behind the camera.
+    /// Returns a disc of `size` around a place in the scene, or `None` if the place is behind the camera.
     fn project(&self, hit: Hit, place: Vec3, size: f32, priority: Priority) -> Option<SeenPoint> {
         let seen = self.projection.project(place)?;
         let radius = self.projection.radius_at(size, seen.divisor).max(LEAST_RADIUS);
@@ -162,7 +163,7 @@ impl<'a> ProjectedScene<'a> {
         (0..self.scene.model.tokens.len()).map(Hit::Token)
     }
 
-    /// The nearest point within reach of the pointer.
+    /// Returns the nearest point within reach of the pointer.
     pub fn pick(&self, pointer: Pos2) -> Option<Hit> {
         /// Allowance for rounding.
         const SLACK: f32 = 1.0;
@@ -176,7 +177,7 @@ impl<'a> ProjectedScene<'a> {
         pick::nearest(Vec2::new(pointer.x, pointer.y), candidates)
     }
 
-    /// The points that are shown within a closed line on the screen, those of the sentence first.
+    /// Returns the visible points within a closed line on the screen, those of the sentence first.
     pub fn within(&self, line: &[Pos2]) -> Vec<Hit> {
         let bounds = Rect::from_points(line);
         let is_within =
@@ -185,9 +186,10 @@ impl<'a> ProjectedScene<'a> {
         self.tokens().chain(words).filter(is_within).collect()
     }
 
-    /// The crowds of groups that are seen as a whole, each with its group; not those that are all over the picture.
+    /// Returns the crowds of groups that are compact in this view, each with its group; a group that is spread over the
+    /// picture is no crowd.
     pub fn crowds(&self) -> Vec<(usize, Glow)> {
-        /// Reach of the widest, in sides of the picture.
+        /// Largest spread of a crowd, in sides of the picture.
         const WIDE: f32 = 0.14;
         /// Least radius of a glow's rim, in points.
         const LEAST: f32 = 34.0;
@@ -204,9 +206,9 @@ impl<'a> ProjectedScene<'a> {
         self.point_index.crowds.iter().filter_map(of).collect()
     }
 
-    /// Rings of the static places that their words have left, each with its word.
+    /// Returns the rings at the static places that words have left, each with its word.
     pub fn left_places(&self) -> Vec<(SeenPoint, &'a str)> {
-        /// So near to its ring, a word's own label names both; in points.
+        /// Distance, in points, up to which the label of a word also names its ring.
         const NEAR: f32 = 40.0;
         let SceneRef { model, emphasis, .. } = self.scene;
         let is_quiet = |shown| matches!(shown, Visibility::Hidden | Visibility::Faded);
@@ -227,7 +229,7 @@ impl<'a> ProjectedScene<'a> {
         left.collect()
     }
 
-    /// The place of the ring that marks where a token comes from; `None` where none is drawn.
+    /// Returns the place of the ring at a token's static place, or `None` if no ring is drawn.
     fn ring(&self, token: &TokenPoint) -> Option<[f32; 3]> {
         let SceneRef { model, emphasis, .. } = self.scene;
         if token.pieces > 1 {
@@ -237,8 +239,9 @@ impl<'a> ProjectedScene<'a> {
         model.words.get(word).filter(|_| model.is_in_sentence(word)).map(|word| word.at)
     }
 
-    /// Squares along the lines that names keep off: the chosen axes, the arrows of the walk, its lines to the keys, and its
-    /// query, key and value, or else the moves of the lit words; and the arrows to goals. `walked` is how far the walk is.
+    /// Returns squares along the lines that names avoid: the chosen axes; the arrows of the walk, its lines to the
+    /// keys, and its query, key and value, or else the moves of the lit words; and the arrows of the goals. `walked` is
+    /// the place of the walk.
     pub fn lines(&self, walked: f32) -> Vec<Rect> {
         const SIDE: f32 = 5.0;
         const APART: f32 = 8.0;
@@ -254,7 +257,7 @@ impl<'a> ProjectedScene<'a> {
         squares.flatten().collect()
     }
 
-    /// The ends of these lines.
+    /// Returns the ends of the lines that names avoid.
     fn segments(&self, walked: f32) -> Vec<[[f32; 3]; 2]> {
         let SceneRef { model, emphasis, path, walk } = self.scene;
         let mut lines: Vec<[[f32; 3]; 2]> = Vec::new();
@@ -290,17 +293,17 @@ impl<'a> ProjectedScene<'a> {
         lines
     }
 
-    /// How much nearer the camera is than home: from about 1.
+    /// Returns the camera's nearness relative to home, where it is about 1.
     pub fn nearness(&self) -> f32 {
-        /// Distance of home, in reaches of the scene.
+        /// Distance of home, in extents of the scene.
         const HOME: f32 = 2.2;
         HOME * self.projection.extent / self.projection.distance.max(f32::MIN_POSITIVE)
     }
 
-    /// The points that have names, and those that names keep off where they are few. From near, words without a group
-    /// have names too.
+    /// Returns the points that have names, and, if they are few, the points without names that names avoid. Close to
+    /// the camera, words without a group have names too.
     pub fn labelled(&self) -> (Vec<SeenPoint>, Vec<SeenPoint>) {
-        /// From here on they come.
+        /// Nearness above which words without a group have names.
         const NEAR: f32 = 1.7;
         /// Maximum number of labels.
         const MOST: usize = 120;
@@ -330,7 +333,7 @@ impl<'a> ProjectedScene<'a> {
     }
 }
 
-/// Whether a closed line goes round a place: it crosses the way to the right an odd number of times.
+/// Returns whether a closed line encloses a place: a ray to the right crosses the line an odd number of times.
 fn encloses(line: &[Pos2], at: Pos2) -> bool {
     let ends = line.iter().zip(line.iter().cycle().skip(1));
     let crosses =

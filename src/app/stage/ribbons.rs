@@ -1,9 +1,10 @@
-//! The numbers of a step as ribbons of cells, one cell for each number: query, key and value; their products and the sum; the
-//! scores of all words before and after they are scaled; the weights; the weighted values and what they come to; what each
-//! head makes of its mix; and the sum that goes on.
+//! The card of a step, which shows its numbers as ribbons of cells: query, key and value; their products and the sum;
+//! the scores of all words before and after scaling; the weights; the weighted values and their sum; the part of each
+//! head in the output; and the sum with the input.
 //!
-//! A cell is filled where its number is positive and hollow where it is negative, the fuller the larger. What a step makes
-//! grows while the walk is on its way to it, so that the time line can be dragged both ways, and each step stands still.
+//! A cell is filled if its number is positive and hollow if it is negative, and the larger the number, the stronger its
+//! colour. The result of a step grows as the walk approaches the step, so that the time line can be dragged in both
+//! directions.
 
 use attune_engine::quantity::Quantity;
 use attune_ui::theme::{self, Palette, Role, size};
@@ -18,33 +19,33 @@ use egui::{
     Align2, Color32, CursorIcon, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
-/// Largest and least width of a cell; of more numbers than fit, the first are shown.
+/// Largest and least width of a cell. If not all numbers fit, the first ones are shown.
 const CELL: (f32, f32) = (42.0, 2.0);
-/// A cell of this width has its number in it.
+/// Least width of a cell that shows its number.
 const NUMBERED: f32 = 36.0;
-/// Between the cells.
+/// Gap between cells.
 const APART: f32 = 1.0;
-/// A stage that is smaller has no room for the card.
+/// Least size of a stage that has room for the card.
 const FROM: Vec2 = vec2(420.0, 250.0);
 const MARGIN: f32 = 12.0;
-/// Beside the ribbons: the sum of the products.
+/// Width of the sum beside the ribbons.
 const SUM: f32 = 58.0;
 
-/// Lines of a card whose bars have all the room.
+/// Greatest number of lines for which bars have their full height.
 const FEW: usize = 3;
 
 /// Sizes of a card.
 struct Sizes {
     width: f32,
-    /// Heights of a ribbon, of bars, and of the words below them.
+    /// Heights of a ribbon, of bars, and of the words below bars.
     ribbon: f32,
     bars: f32,
     words: f32,
-    /// Between two of them.
+    /// Gap between two lines.
     apart: f32,
-    /// Beside the ribbons: the letter of each with its word.
+    /// Width of the letter and the word beside each ribbon.
     letter: f32,
-    /// The height of the words below.
+    /// Height of the sentence at the bottom.
     said: f32,
 }
 
@@ -57,13 +58,14 @@ const ROOMY: Sizes = Sizes {
     letter: 108.0,
     said: size::SMALL + size::GAP_TIGHT,
 };
-/// Covers less of a low stage; the words below the stage say what the step does.
+/// Sizes of a card on a low stage. The card has no sentence at the bottom, because the text under the stage describes
+/// the step too.
 const SLIGHT: Sizes =
     Sizes { width: 300.0, ribbon: 14.0, bars: 22.0, words: 34.0, apart: 3.0, letter: 92.0, said: 0.0 };
-/// A stage that is lower has a slight card.
+/// Height of the stage below which the card has the small sizes.
 const LOW: f32 = 340.0;
 
-/// The card of a step, laid out; none of a step that has nothing to show.
+/// The card of a step, laid out.
 pub struct Ribbons<'a> {
     walk: &'a WalkModel,
     step: Step,
@@ -74,13 +76,13 @@ pub struct Ribbons<'a> {
 
 /// A line of the card.
 enum Line<'a> {
-    /// A vector; with the share that its cells are multiplied by.
+    /// A vector, and the weight by which its cells are multiplied.
     Vector { row: &'a NumberRow, letter: String, times: f32, hue: Hue },
-    /// Vectors put end to end, with a division between two.
+    /// Vectors end to end, with a division between two of them.
     Joined { rows: &'a [NumberRow], letter: String },
-    /// Numbers as bars about a line, as high as their share of the largest; beside them one number that they come to.
+    /// Numbers as bars above and below a line, in proportion to the largest; beside them one number, such as their sum.
     Bars { values: Vec<f32>, letter: String, most: f32, sum: Option<f32> },
-    /// The words of the bars above them.
+    /// The words below bars.
     Words(&'a [String]),
     /// The weights of all keys, side by side.
     Weights { weights: &'a NumberRow, words: &'a [String] },
@@ -90,13 +92,13 @@ enum Line<'a> {
 #[derive(Clone, Copy)]
 enum Hue {
     Role,
-    /// The place of a head in its layer.
+    /// The index of a head in its layer.
     Head(usize),
     Plain,
 }
 
 impl<'a> Ribbons<'a> {
-    /// For a stage of this height. `None` of a step that has nothing to show.
+    /// Lays out the card for a stage of this height, or returns `None` if the step has nothing to show.
     pub fn of(walk: &'a WalkModel, step: Step, height: f32) -> Option<Self> {
         let sizes = if height < LOW { &SLIGHT } else { &ROOMY };
         let of = Self { walk, step, sizes, rows: Vec::new(), said: String::new() };
@@ -123,7 +125,7 @@ impl<'a> Ribbons<'a> {
         self.walk.step(self.step).rows.iter().find(|row| row.first.quantity == quantity)
     }
 
-    /// A query, key or value, with its word.
+    /// Returns the line of a query, key or value, with its word.
     fn role(&self, quantity: Quantity) -> Option<Line<'a>> {
         let walk = self.walk;
         let (letter, word) = match quantity {
@@ -144,7 +146,7 @@ impl<'a> Ribbons<'a> {
         Some((rows.into_iter().flatten().chain([products]).collect(), said))
     }
 
-    /// The scores of all words, one bar each, before and after.
+    /// Returns the lines of a query's scores with all words, a bar for each word, before and after scaling.
     fn scaled(&self) -> Option<(Vec<Line<'a>>, String)> {
         let most = largest(&self.row(Quantity::Product)?.values);
         let bars = |quantity, letter: &str| {
@@ -152,7 +154,7 @@ impl<'a> Ribbons<'a> {
             let sum = values.get(self.walk.key).copied();
             Some(Line::Bars { values: values.clone(), letter: letter.to_owned(), most, sum })
         };
-        // Without a bias, the score is the scaled product itself.
+        // Without a distance bias, the score is the scaled product itself.
         let scaled = self.row(Quantity::DistanceBias).zip(self.row(Quantity::Score)).map(|(bias, score)| {
             let values: Vec<f32> = score.values.iter().zip(&bias.values).map(|(score, bias)| score - bias).collect();
             Line::Bars { sum: values.get(self.walk.key).copied(), values, letter: "scaled".to_owned(), most }
@@ -187,7 +189,7 @@ impl<'a> Ribbons<'a> {
         (carried.chain(mix).collect(), said.to_owned())
     }
 
-    /// The heads' mixes, end to end, and what becomes of each.
+    /// Returns the heads' mixes, end to end, and the vector that each head adds.
     fn through_output(&self) -> Option<(Vec<Line<'a>>, String)> {
         let rows = &self.walk.mixes[..];
         let (first, added) = (rows.first()?, self.walk.added.first()?.row.values.len());
@@ -205,7 +207,7 @@ impl<'a> Ribbons<'a> {
         Some(([line].into_iter().chain(self.added()).collect(), said))
     }
 
-    /// The vectors that the heads add.
+    /// Returns the lines of the vectors that the heads add.
     fn added(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
         self.walk
             .added
@@ -213,7 +215,7 @@ impl<'a> Ribbons<'a> {
             .map(|Added { own, row }| Line::vector(row, format!("+ head {}", own + 1), Hue::Head(*own)))
     }
 
-    /// The query's vector before, what the heads add to it, and what goes on.
+    /// Returns the lines of the query's input vector, of the vectors that the heads add, and of the output.
     fn folded(&self) -> Option<(Vec<Line<'a>>, String)> {
         let word = self.walk.queries.get(self.walk.focus.query)?;
         let row =
@@ -227,13 +229,13 @@ impl<'a> Ribbons<'a> {
         Some((rows, said.to_owned()))
     }
 
-    /// The place at an edge of the room over the picture that covers the least of the points, each of which counts so much;
-    /// between the words at the edges.
+    /// Returns the place of the card: the one at an edge of the picture that covers the fewest points, weighted by
+    /// their counts, and that leaves the caption and the bar free.
     pub fn place(&self, room: Rect, points: &[(Pos2, usize)]) -> Option<Rect> {
-        /// Heights of the words about the picture, and of the bar.
+        /// Heights of the caption and of the bar.
         const CAPTION: f32 = 34.0;
         const BAR: f32 = size::VIEW_BAR + 2.0 * size::GAP;
-        /// From a word to where the glow of its crowd ends.
+        /// Distance from a word to the edge of its crowd's glow.
         const GLOW: f32 = 34.0;
         let rows = self.rows.iter().map(|line| self.height(line) + self.sizes.apart).sum::<f32>();
         let size = vec2(self.sizes.width, rows + self.sizes.said + 2.0 * MARGIN);
@@ -251,7 +253,8 @@ impl<'a> Ribbons<'a> {
         places.filter(|_| fits).min_by_key(covered)
     }
 
-    /// `at`: how far the walk is; `about`: the place on the screen of the key that the card is about.
+    /// Shows the card. `at` is the place of the walk; `about` is the place on the screen of the key whose numbers the
+    /// card shows.
     pub fn ui(&self, ui: &mut Ui, at: f32, about: Option<Pos2>, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
@@ -327,7 +330,7 @@ impl<'a> Ribbons<'a> {
         }
     }
 
-    /// The cells of a vector, each multiplied by a share of it that a value has; what the step makes comes cell by cell.
+    /// Shows the cells of a vector, multiplied by a factor. The result of a step appears cell by cell.
     #[expect(clippy::too_many_arguments, reason = "a vector, its place and its looks")]
     fn vector_ui(
         &self,
@@ -360,9 +363,9 @@ impl<'a> Ribbons<'a> {
         }
     }
 
-    /// As many cells of each as there is room for.
+    /// Shows vectors end to end, with as many cells of each as fit.
     fn joined_ui(&self, ui: &Ui, index: usize, area: Rect, rows: &[NumberRow], grown: f32, trail: &mut Trail) {
-        /// More rows than a card has.
+        /// Offset of the cells' ids; more than the rows of any card.
         const ROWS: usize = 100;
         let palette = Palette::of(ui.visuals().dark_mode);
         let cell = self.cells(area, rows.iter().map(|row| row.values.len()).sum()).next();
@@ -385,7 +388,7 @@ impl<'a> Ribbons<'a> {
         }
     }
 
-    /// A word on the slant, which ends below its bar; a long one is cut off.
+    /// Writes a slanted word that ends below its bar and is cut off if it is too long.
     fn word_ui(&self, ui: &Ui, under: Pos2, word: &str) {
         const SLANT: f32 = -std::f32::consts::FRAC_PI_4;
         let ink = Palette::of(ui.visuals().dark_mode).ink_soft;
@@ -397,7 +400,7 @@ impl<'a> Ribbons<'a> {
         ui.painter().add(TextShape::new(at, galley, ink).with_angle(SLANT));
     }
 
-    /// Bars up and down from a line in the middle; a word that is hidden has none.
+    /// Draws bars up and down from a line in the middle; a hidden word has none.
     fn bars_ui(&self, ui: &Ui, area: Rect, values: &[f32], most: f32, grown: f32) {
         let (palette, middle) = (Palette::of(ui.visuals().dark_mode), area.center().y);
         for (cell, value) in self.cells(area, values.len()).zip(values).filter(|(_, value)| value.is_finite()) {
@@ -409,7 +412,7 @@ impl<'a> Ribbons<'a> {
         ui.painter().hline(line, middle, Stroke::new(size::HAIRLINE, palette.axis));
     }
 
-    /// One bar of all weights, side by side; names where there is room.
+    /// Draws the weights side by side in one bar, with their words if there is room.
     fn weights_ui(&self, ui: &Ui, row: Rect, weights: &NumberRow, words: &[String], grown: f32, trail: &mut Trail) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let (row, below) = row.split_top_bottom_at_y(row.top() + self.sizes.bars);
@@ -430,7 +433,7 @@ impl<'a> Ribbons<'a> {
         }
     }
 
-    /// The number of a cell under the pointer; a click asks where it comes from.
+    /// Shows the number of the cell under the pointer; a click opens its provenance.
     fn ask_ui(&self, ui: &Ui, id: (usize, usize), cell: Rect, row: &NumberRow, at: usize, trail: &mut Trail) {
         if !cell.is_positive() || !ui.rect_contains_pointer(cell) {
             return;
@@ -443,7 +446,7 @@ impl<'a> Ribbons<'a> {
         response.on_hover_cursor(CursorIcon::PointingHand).on_hover_text(format!("{said}\n{ASK_HINT}"));
     }
 
-    /// The places of a ribbon's cells, from the left.
+    /// Returns the rectangles of a ribbon's cells, from the left.
     fn cells(&self, area: Rect, count: usize) -> impl Iterator<Item = Rect> + use<> {
         let has_sums = matches!(self.step, Step::Score | Step::Scale);
         let room = area.width() - if has_sums { SUM } else { 0.0 };
@@ -455,9 +458,9 @@ impl<'a> Ribbons<'a> {
     }
 }
 
-/// A part of a bar that is too narrow for its word, and wide enough for one on the slant below it.
+/// Returns whether a part of the bar is too narrow for its word, but wide enough for a slanted word below it.
 fn is_named_below(width: f32, word: &str) -> bool {
-    /// More than a letter needs.
+    /// Width, in points, that is enough for any letter.
     const LETTER: f32 = 7.0;
     width > size::SMALL && width < LETTER * word.chars().count() as f32 + size::GAP
 }
@@ -478,7 +481,7 @@ impl Hue {
     }
 }
 
-/// The letter of a line and its word, at the right edge of their room.
+/// Writes the letter of a line and its word, aligned to the right.
 fn letter_ui(ui: &Ui, area: Rect, text: &str, ink: Color32) {
     let mut job = LayoutJob::simple_singleline(text.to_owned(), theme::strong(size::LABEL), ink);
     job.wrap = TextWrapping::truncate_at_width(area.width() - size::GAP);
@@ -491,9 +494,10 @@ fn largest(values: &[f32]) -> f32 {
     values.iter().fold(f32::MIN_POSITIVE, |most, x| if x.is_finite() { most.max(x.abs()) } else { most })
 }
 
-/// Filled where positive, hollow where negative; the fuller the larger `x`, in [−1, 1]. Returns the ink of words in it.
+/// Paints a cell, filled if `x` in [−1, 1] is positive and hollow if it is negative, with a strength that grows with
+/// its size. Returns the colour of text in the cell.
 fn paint_cell(ui: &Ui, cell: Rect, x: f32, hue: Color32, palette: &Palette) -> Color32 {
-    /// The least that a cell is seen with.
+    /// Least strength of a cell's colour.
     const FAINT: f32 = 0.12;
     let strength = FAINT + (1.0 - FAINT) * x.abs().min(1.0);
     let ink = palette.surface.lerp_to_gamma(hue, strength);

@@ -1,6 +1,6 @@
-//! The points beside those of the sentence: a second sentence, as diamonds beside the first one's discs, with the two ways of
-//! the word that is looked at; one word in several sentences, in place of both; and, while a walk looks at them, the words of
-//! the source.
+//! The points beside those of the sentence: the words of a second sentence, as diamonds, with the moves of the compared
+//! word in both; or one word in several sentences, in place of both; and the words of the source, while a walk refers
+//! to them.
 
 use attune_core::kernel::snapshot::PairedWord;
 use attune_ui::theme::{self, Palette, size};
@@ -19,26 +19,26 @@ use super::names::{Canvas, NameOwner, Named, name_color};
 use super::pick::{self, Candidate};
 use super::projection::ProjectedScene;
 
-/// The shader's kind of point.
+/// Kind of a diamond, as in the shader.
 const DIAMOND: f32 = 2.0;
-/// A diamond of a disc's area.
+/// Radius of a diamond with the area of a disc.
 const DIAMOND_RADIUS: f32 = TOKEN_RADIUS * 1.25;
-/// The shader's kinds of lines.
+/// Kinds of lines, as in the shader.
 const LINE: f32 = 0.0;
 const ARROW: f32 = 1.0;
-/// Widths in points: of the ways that are looked at, of the others, and between the ends.
+/// Widths, in points, of the compared moves, of the other moves, and of the line between the ends.
 const STRESSED: f32 = 4.5;
 const PLAIN: f32 = 1.4;
 const BETWEEN: f32 = 1.6;
-/// Number of strokes of the line between the two ends; gaps are as long.
+/// Number of strokes of the line between the two ends. Gaps are as long as strokes.
 const DASHES: usize = 12;
 
-/// The shared word that is looked at.
+/// Returns the shared word whose two moves are compared.
 pub fn chosen<'a>(model: &'a StageModel, selection: &Selection, highlight: &Highlight) -> Option<&'a PairedWord> {
     model.chosen_pair(selection.query, selection.second, &highlight.lit)
 }
 
-/// Radius and kind of the points: discs where there are no others.
+/// Returns radius and kind of the points: diamonds for a second sentence, or else discs.
 fn shape(model: &StageModel) -> (f32, f32) {
     if model.second_kind == SecondKind::Sentence { (DIAMOND_RADIUS, DIAMOND) } else { (TOKEN_RADIUS, DISC) }
 }
@@ -55,7 +55,7 @@ pub fn points(model: &StageModel, palette: &Palette) -> Vec<Instance> {
     model.second.iter().map(point).map(Instance::clear).filter(Instance::has_place).collect()
 }
 
-/// The way of each token, the two that are looked at with more weight, and what lies between their ends.
+/// Returns the moves of all tokens, with the compared ones emphasised, and the dashed line between their ends.
 pub fn lines(model: &StageModel, pair: Option<&PairedWord>, time: f32, palette: &Palette) -> Vec<Instance> {
     let way = |token: &TokenPoint, color: Color32, size: f32| Instance {
         start: scaled(model, token.start),
@@ -87,7 +87,7 @@ pub fn lines(model: &StageModel, pair: Option<&PairedWord>, time: f32, palette: 
     lines.into_iter().filter(Instance::has_place).collect()
 }
 
-/// A token of the second sentence where it is seen.
+/// A token of the second sentence, with its disc on the screen.
 struct Seen<'a> {
     token: &'a TokenPoint,
     at: Pos2,
@@ -105,7 +105,7 @@ fn seen<'a>(projected: &ProjectedScene<'a>) -> impl Iterator<Item = Seen<'a>> {
     })
 }
 
-/// The token under the pointer, by its position.
+/// Returns the position of the token under the pointer.
 pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
     let candidates = seen(projected).map(|seen| Candidate {
         what: seen.token.position,
@@ -116,7 +116,7 @@ pub fn pick(projected: &ProjectedScene, pointer: Pos2) -> Option<usize> {
     pick::nearest(Vec2::new(pointer.x, pointer.y), candidates)
 }
 
-/// A click on a token that both sentences have looks at its two ways.
+/// Chooses a token of the second sentence; if the first sentence has the same word, their moves are compared.
 pub fn choose(model: &StageModel, position: usize, selection: &mut Selection) {
     if model.second_kind != SecondKind::Sentence {
         selection.sense = (selection.sense != Some(position)).then_some(position);
@@ -124,12 +124,12 @@ pub fn choose(model: &StageModel, position: usize, selection: &mut Selection) {
     }
     selection.second = Some(position);
     let shared = model.shared.iter().filter(|pair| pair.second == position);
-    // Of several the one that is looked at already.
+    // If the first sentence has the word several times, the chosen occurrence stays chosen.
     let first = shared.clone().find(|pair| Some(pair.first) == selection.query).or_else(|| shared.clone().next());
     selection.query = first.map_or(selection.query, |pair| Some(pair.first));
 }
 
-/// Marks the point that is looked at. Returns the points of the second sentence for their names.
+/// Marks the chosen point, and returns the points of the second sentence, for their names.
 pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let ProjectedScene { rect, palette, .. } = *projected;
@@ -144,7 +144,7 @@ pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
         if is_chosen {
             painter.circle_stroke(at, radius + size::RING_GAP, Stroke::new(size::RING, palette.accent));
         }
-        // At rest all are the one word, which no sentence has turned yet.
+        // At rest all points coincide, because no sentence has moved the word yet, so they have one name.
         let is_one_point = || model.second.iter().all(|other| other.start == token.start);
         let (word, label, group) = match &model.second_kind {
             SecondKind::Senses(word) if is_at_rest && is_one_point() => (word.clone(), word.clone(), None),
@@ -172,10 +172,10 @@ pub fn paint(canvas: &Canvas, view: &PanelView) -> Vec<Named> {
     seen(projected).filter(|seen| rect.contains(seen.at)).map(named).collect()
 }
 
-/// The second sentence in a line over the picture, with the pair that is looked at in numbers.
+/// The second sentence in a line over the picture, with the compared pair in numbers.
 pub struct SecondLine<'a> {
     model: &'a StageModel,
-    /// From the upper left corner, each with its token.
+    /// Rectangles of the words, relative to the upper left corner, each with its token.
     words: Vec<(Rect, &'a TokenPoint)>,
     said: String,
     size: egui::Vec2,
@@ -184,10 +184,10 @@ pub struct SecondLine<'a> {
 impl<'a> SecondLine<'a> {
     const FONT: f32 = 16.0;
     const ROW: f32 = 24.0;
-    /// Before the words, for the diamond.
+    /// Width of the diamond before the words.
     const MARK: f32 = size::LEGEND + size::GAP;
 
-    /// `None` where nothing is compared.
+    /// Lays out the second sentence, or returns `None` if no sentence is compared.
     pub fn of(
         ui: &Ui,
         model: &'a StageModel,
@@ -223,7 +223,8 @@ impl<'a> SecondLine<'a> {
         format!("{}{SECOND}", token.label())
     }
 
-    /// Words under the pointer are lit everywhere; a click compares the word with the same one of the first sentence.
+    /// Shows the words. The word under the pointer is highlighted everywhere; a click compares it with the same word of
+    /// the first sentence.
     pub fn ui(&self, ui: &mut Ui, view: &mut PanelView) {
         let palette = Palette::of(ui.visuals().dark_mode);
         let area = ui.available_rect_before_wrap();
@@ -253,7 +254,7 @@ impl<'a> SecondLine<'a> {
     }
 }
 
-/// A diamond, as the points of the second sentence are; `at` is its left corner.
+/// Paints a diamond, the mark of the second sentence; `at` is its left corner.
 fn paint_mark(painter: &Painter, at: Pos2, palette: &Palette) {
     let radius = size::LEGEND / 2.0;
     let corners = [(radius, 0.0), (0.0, radius), (-radius, 0.0), (0.0, -radius)];
@@ -261,14 +262,14 @@ fn paint_mark(painter: &Painter, at: Pos2, palette: &Palette) {
     painter.add(egui::Shape::convex_polygon(corners, palette.ink_soft, Stroke::NONE));
 }
 
-/// The pair in numbers.
+/// Returns the compared pair in numbers.
 fn said(model: &StageModel, pair: Option<&PairedWord>) -> String {
     let Some(pair) = pair else { return "The two sentences share no word.".to_owned() };
     let label = |token: Option<&TokenPoint>| token.map_or_else(String::new, TokenPoint::label);
     in_numbers([&label(model.tokens.get(pair.first)), &label(model.second.get(pair.second))], pair)
 }
 
-/// Paints the points of the words. Returns them for their names.
+/// Paints the points of the source's words, and returns them for their names.
 pub fn paint_source(canvas: &Canvas) -> Vec<Named> {
     let Canvas { painter, ref projected, .. } = *canvas;
     let Some((walk, step)) = projected.scene.walk else { return Vec::new() };

@@ -1,7 +1,8 @@
-//! State of the stage: its points, the walk of the chosen query, which points are lit; and the short glide of the points to
-//! their places in another basis, or in a lesson that was trained again.
+//! State of the stage: its points, the walk of the chosen query, the highlighted points, and the short animation that
+//! moves the points to their places in another basis or after a lesson was trained again.
 //!
-//! Everything moves on straight lines. A mixture of two linear maps is a linear map, so that arrows add up on the way too.
+//! All motion is along straight lines. Because an interpolation of two linear maps is linear too, arrows add up during
+//! the animation as well.
 
 use std::sync::Arc;
 
@@ -30,43 +31,44 @@ use super::timeline::WAY;
 
 #[derive(Resource, Default)]
 pub struct StageState {
-    /// The points. The `Arc` stays the same as long as they do, so that nothing is uploaded twice.
+    /// The points. The `Arc` stays the same while the points do, so that they are not uploaded again.
     pub points: Option<Arc<StageModel>>,
-    /// The points straight from static to contextual; the same as `points` but where a layer of several is walked.
+    /// The points on their straight way from static to contextual. They differ from `points` only while one of several
+    /// layers is shown.
     whole: Option<Arc<StageModel>>,
-    /// The words of the sentence, where some have several pieces; and whether each is one point now.
+    /// The words of the sentence, if some of them have several pieces, and whether each word is drawn as one point.
     words: Option<Arc<Words>>,
     is_of_words: bool,
-    /// The word in several sentences, while the stage shows that.
+    /// The word in several sentences, while the stage shows it.
     pub senses: Option<Arc<SensesModel>>,
-    /// Another file of vectors, while the stage shows that too.
+    /// Another file of vectors, while the stage shows it too.
     pub spaces: Option<Arc<TwoSpaces>>,
-    /// The layers of the walk, and the one that the points show.
+    /// The layers of the walk, and the layer that the points show.
     pub route: Option<Arc<RouteModel>>,
     pub shown_layer: Option<usize>,
     /// The words over the picture, with the weights between them.
     pub sentence: Option<Arc<SentenceArcs>>,
-    /// The places of its words on the first chosen axis.
+    /// The places of the sentence's words on the first chosen axis.
     pub gauge: Option<Arc<GaugeModel>>,
     /// The walk of the chosen query, and the arrows of its move.
     pub walk: Option<Arc<WalkModel>>,
     pub path: Option<Arc<PathModel>>,
-    /// The result in one line, and the place of the walk of which it is the result.
+    /// The result in one line, and the place of the walk at which it holds.
     result: Option<(WalkPlace, String)>,
-    /// The head of the walk adds nothing: it is off.
+    /// Whether the walk's head is switched off and so adds nothing.
     pub is_silent: bool,
     /// Arrows of the words in the walk's head alone.
     pub mix: Option<Arc<PathModel>>,
-    /// How each point is shown; the same `Arc` as long as it is the same.
+    /// Visibility of each point. The `Arc` stays the same while the visibilities do.
     pub emphasis: Arc<Emphasis>,
-    /// Another basis is on its way to the stage.
+    /// The animation to another basis, while it runs.
     pub glide: Option<BasisGlide>,
     walked: Option<(u64, Focus, Option<ArrowParts>, bool)>,
     followed: Option<Followed>,
-    /// How often a stage cell had been shown when the query was last chosen for one.
+    /// Value of the counter of shown stage cells when the query was last chosen for one.
     shows: usize,
     emphasised: Option<Emphasised>,
-    /// The points before the snapshot that is shown, for the glide that may begin there.
+    /// The points before the present snapshot, from which an animation may start.
     before: (Option<Arc<StageModel>>, Option<Arc<PathModel>>),
 }
 
@@ -78,19 +80,19 @@ struct Followed {
     head: usize,
 }
 
-/// The choices of which an emphasis was made.
+/// The inputs of an emphasis.
 struct Emphasised {
     points: Option<Arc<StageModel>>,
     lesson: Option<Arc<Lesson>>,
     highlight: Highlight,
     /// The query whose neighbours are shown, and the revision of the snapshot.
     near: Option<(usize, u64)>,
-    /// The tokens that take part in the step that is walked through.
+    /// The tokens that take part in the step of the walk.
     parts: Option<Vec<bool>>,
 }
 
 impl StageState {
-    /// Takes the points of a new snapshot. Returns how many tokens they have.
+    /// Replaces the points by those of a new snapshot. Returns the number of tokens.
     pub fn take_points(&mut self, models: &LatestModels) -> usize {
         self.before = (self.points.clone(), self.path.clone());
         self.route = models.get::<RouteModel>();
@@ -121,12 +123,12 @@ impl StageState {
         count
     }
 
-    /// The points are those of the sentence, with a second one or without.
+    /// Returns whether the points are those of the sentence, with or without a second one.
     fn is_of_sentence(&self) -> bool {
         self.senses.is_none() && self.spaces.is_none()
     }
 
-    /// The names of the beginning and the end of the points' ways, each with what it is.
+    /// Returns the names of both ends of the points' moves, each with a description.
     pub fn ends(&self) -> [(&str, &str); 2] {
         match self.spaces.as_deref().filter(|_| self.senses.is_none()) {
             Some(TwoSpaces { names: [here, there], .. }) => [("this file", here), ("other file", there)],
@@ -134,18 +136,18 @@ impl StageState {
         }
     }
 
-    /// A word of the sentence has several pieces.
+    /// Returns whether a word of the sentence has several pieces.
     pub fn has_pieces(&self) -> bool {
         self.words.is_some()
     }
 
-    /// There is a walk to show: attention moves a point, or is walked through all the same.
+    /// Returns whether there is a walk to show: attention moves a point, or the walk has been started all the same.
     pub fn has_walk(&self, walk: &Walk) -> bool {
         walk.is_walking() || self.whole.as_ref().is_none_or(|whole| whole.has_moves())
     }
 
-    /// Says what the points are, where they are not the words of a sentence; or what the chosen word is made of, where it is one
-    /// point for several pieces.
+    /// Returns a sentence about the points if they are not the words of a sentence, or about the pieces of the chosen
+    /// word if it is drawn as one point.
     pub fn about_points(&self, selection: &Selection) -> Option<String> {
         if let Some(senses) = &self.senses {
             return Some(senses.about());
@@ -163,7 +165,7 @@ impl StageState {
         ))
     }
 
-    /// The points on their way through the shown layer, or all the way; those of words, if these are shown.
+    /// Returns the points with their moves through the shown layer, or from static to contextual if no layer is shown.
     fn points_of_layer(&self) -> Option<Arc<StageModel>> {
         let mut points = self.whole.clone()?;
         if let (Some(route), Some(layer)) = (&self.route, self.shown_layer) {
@@ -175,7 +177,7 @@ impl StageState {
         }
     }
 
-    /// Begins and ends the ways of the points with a layer.
+    /// Replaces both ends of the points' moves by their places before and after a layer.
     fn show_layer(&self, points: &mut StageModel, route: &RouteModel, layer: usize) {
         points.shares.layer = Some(layer);
         let is_last = layer + 1 == route.layers.len();
@@ -195,19 +197,21 @@ impl StageState {
         }
     }
 
-    /// The walk with its arrows. The source's words are on the stage while steps are walked.
+    /// Returns the walk with its arrows. A walk from a source exists only while the steps are walked through, because
+    /// only then are the source's words on the stage.
     pub fn walked(&self, walk: &Walk) -> Option<Walked<'_>> {
         let (model, path) = (self.walk.as_deref()?, self.path.as_deref()?);
         let is_there = !self.is_silent && (model.source.is_empty() || walk.is_walking());
         is_there.then_some(Walked { walk: model, path, mix: self.mix.as_deref() })
     }
 
-    /// The points whose reach the camera has room for; of points on their way to another basis, where they will be.
+    /// Returns the points that the camera must fit. Points in motion count at their destination.
     pub fn points_of_camera(&self) -> Option<&Arc<StageModel>> {
         self.glide.as_ref().map_or(self.points.as_ref(), |glide| Some(glide.goal()))
     }
 
-    /// The walk's word and head where the learner chose none, and the layer that they are in.
+    /// Chooses the walk's word and head by default if the learner chose none, and moves the walk to the layer of a
+    /// chosen head.
     fn follow_route(&mut self, view: &mut ViewState) {
         let Some(route) = self.route.clone() else { return };
         let ViewState { walk, selection, highlight, .. } = view;
@@ -221,7 +225,7 @@ impl StageState {
                 selection.choose_query(None);
             }
         }
-        // The first piece stands for its word, until steps are walked, which are of pieces.
+        // Outside the steps, which are between pieces, the first piece represents its word.
         if let (Some(words), Some(query)) = (self.words.as_ref().filter(|_| self.is_of_words), selection.query)
             && words.first(query) != query
         {
@@ -236,10 +240,10 @@ impl StageState {
         let before = self.followed.filter(|before| before.word == word && before.layer == walk.layer());
         let is_in_layer = walk.is_walking() || walk.shown_layer().is_some();
         let is_elsewhere = is_in_layer && of_head != walk.layer();
-        // The layers between choose no other head.
+        // Layers that the walk only passes through do not change the chosen head.
         let is_on_its_way = selection.is_head_chosen && walk.is_gliding();
         if selection.is_head_chosen && is_elsewhere && before.is_some_and(|before| before.head != selection.head) {
-            // A head of another layer was chosen: the walk goes there.
+            // A chosen head of another layer moves the walk to that layer.
             walk.walk_to_layer(of_head);
         } else if (is_elsewhere && !is_on_its_way) || (!selection.is_head_chosen && before.is_none()) {
             selection.follow_head(route.head(walk.layer(), word).unwrap_or(0));
@@ -247,12 +251,12 @@ impl StageState {
         self.followed = Some(Followed { layer: walk.layer(), word, head: selection.head });
     }
 
-    /// Lets the default head be measured anew: the sentence is another.
+    /// Forgets the default head, which has to be measured again for another sentence.
     pub fn forget_followed(&mut self) {
         self.followed = None;
     }
 
-    /// Follows the snapshot and the viewer's choices.
+    /// Updates the models of the stage from the snapshot and the viewer's choices.
     pub fn follow(&mut self, models: &LatestModels, view: &ViewState) {
         if self.spaces.as_ref().map(Arc::as_ptr) != models.spaces.as_ref().map(Arc::as_ptr) {
             self.take_points(models);
@@ -263,7 +267,7 @@ impl StageState {
             self.glide = None;
             self.points = self.points_of_layer();
         }
-        // Steps are of pieces: the sentence says of them what the picture does.
+        // Steps are between pieces, so the sentence shows pieces during a walk, as the picture does.
         let is_of_pieces = view.highlight.pieces || view.walk.is_walking();
         let words = if is_of_pieces { None } else { models.get::<WordArcs>() };
         self.sentence = words.map(|words| words.0.clone()).or_else(|| models.get::<SentenceArcs>());
@@ -271,12 +275,13 @@ impl StageState {
         self.follow_emphasis(models, view);
     }
 
-    /// The stage is of a sentence, on which a model comes to some result.
+    /// Returns whether the points are those of a sentence for which the model has a result.
     pub fn has_results(&self) -> bool {
         self.is_of_sentence() && self.route.as_ref().is_some_and(|route| route.has_words())
     }
 
-    /// The result of what is shown; none while the points are on their way, and of a walk that has gone on meanwhile.
+    /// Returns the result at the place of the walk, or `None` while the points are in motion and if the walk has moved
+    /// on meanwhile.
     pub fn result(&self, walk: &Walk) -> Option<&str> {
         let (_, result) = self.result.as_ref().filter(|(place, _)| *place == walk.here())?;
         Some(result)
@@ -327,7 +332,7 @@ impl StageState {
         }
     }
 
-    /// The tokens that take part in the step that is walked through; at the last one, all do.
+    /// Returns the tokens that take part in the step of the walk; in the last step, all do.
     fn parts(&self, view: &ViewState) -> Option<Vec<bool>> {
         let (step, walk) = (view.walk.step(), self.walk.as_ref()?);
         if !view.walk.is_walking() || step == Step::Contextual {
@@ -380,24 +385,24 @@ impl StageState {
         self.emphasised = Some(Emphasised { points, lesson, highlight, near, parts });
     }
 
-    /// Begins a glide where `now` has another basis than the snapshot before.
+    /// Starts an animation if `now` has another basis than the snapshot before.
     pub fn begin_glide(&mut self, before: Option<&Snapshot>, now: &Snapshot) {
         let under_way = self.glide.take();
         let Some(points) = &self.points else { return };
         let from = std::mem::take(&mut self.before);
         self.glide = BasisGlide::after((before, from.0, from.1), now, (points, &self.path), under_way);
-        // The first frame of the way is where everything was.
+        // In the first frame of the animation, all points are still at their old places.
         self.glide_on(0.0);
     }
 
-    /// The walk is through another move, which has no way to glide.
+    /// Replaces the arrows at the end of the animation by those of another walk, to which nothing is interpolated.
     fn glide_to_path(&mut self) {
         if let Some(glide) = &mut self.glide {
             glide.go_to_path(&self.path);
         }
     }
 
-    /// Shows the glide as far as it is.
+    /// Advances the animation and takes its points and arrows.
     fn glide_on(&mut self, seconds: f32) {
         let Some(glide) = &mut self.glide else { return };
         let (points, path) = glide.advance(seconds);
@@ -408,12 +413,12 @@ impl StageState {
     }
 }
 
-/// Seconds that pass for what moves: where motion is reduced, every glide is at its end at once.
+/// Returns the seconds that pass for animations. With reduced motion, every animation ends at once.
 pub fn seconds_of_motion(time: &Time, view: &ViewState) -> f32 {
     if view.preferences.reduced_motion { f32::INFINITY } else { time.delta_secs() }
 }
 
-/// Lets the walk move and follow the chosen query, or else the word that the lesson is about.
+/// Advances the walk, and updates the stage for the chosen query, or else for the word that the lesson is about.
 pub fn follow(time: Res<Time>, models: Res<LatestModels>, mut view: ResMut<ViewState>, mut stage: ResMut<StageState>) {
     if view.walk.is_gliding() {
         let seconds = seconds_of_motion(&time, &view);
@@ -423,7 +428,7 @@ pub fn follow(time: Res<Time>, models: Res<LatestModels>, mut view: ResMut<ViewS
     stage.follow(&models, &view);
 }
 
-/// Lets the points glide, and then says what they come to.
+/// Advances the points' animation, and then updates the result in words.
 pub fn glide(time: Res<Time>, models: Res<LatestModels>, view: Res<ViewState>, mut stage: ResMut<StageState>) {
     if stage.glide.is_some() {
         stage.glide_on(seconds_of_motion(&time, &view));
@@ -434,22 +439,24 @@ pub fn glide(time: Res<Time>, models: Res<LatestModels>, view: Res<ViewState>, m
     }
 }
 
-/// More words than this jump: each frame of the glide makes all of them anew.
+/// Number of words above which points jump to the new basis, because each frame of an animation would compute all of
+/// them again.
 const WORDS_MAX: usize = 20_000;
 
-/// The points' way from one basis to another, and the time since it began.
+/// The animation of the points from one basis to another.
 pub struct BasisGlide {
     from: (Arc<StageModel>, Option<Arc<PathModel>>),
     to: (Arc<StageModel>, Option<Arc<PathModel>>),
-    /// The points of the beginning at their ends, where there are more at the end: those come when these have arrived.
+    /// The points that both ends have, if the end has more: new points appear once these have arrived.
     staying: Option<Arc<StageModel>>,
     elapsed: f32,
     seconds: f32,
 }
 
 impl BasisGlide {
-    /// From what was shown to what is shown now, if the words are the same, or the first of them, and their axes are not. A
-    /// glide that is under way goes on to what is shown now.
+    /// Returns the animation from the earlier points to the present ones, if the words are the same (or the earlier
+    /// ones are the first of the present ones) but the axes differ. An animation that is running continues to the
+    /// present points.
     pub fn after(
         before: (Option<&Snapshot>, Option<Arc<StageModel>>, Option<Arc<PathModel>>),
         now: &Snapshot,
@@ -462,10 +469,10 @@ impl BasisGlide {
         let made_of = |snapshot: &Snapshot| Some(Arc::as_ptr(&snapshot.model.as_ref()?.made_of));
         let is_retrained = made_of(before.0?).zip(made_of(now)).is_some_and(|(before, now)| before != now);
         if !is_same_lesson || (old.projection == new.projection && !is_retrained) {
-            // The first rows of a file end their glide: they are of what was shown before.
+            // The words of the file's first part belong to the previous points, so their animation ends here.
             return under_way.filter(|glide| glide.staying.is_none()).map(|glide| Self { to, ..glide });
         }
-        // The first rows of a file are in all of it.
+        // The words of a file's first part are also the first words of the whole file.
         let is_read_on = before.0?.lesson.static_embedding.is_in_part();
         let stays = if is_read_on { new.vocabulary.get(..old.vocabulary.len())? } else { &new.vocabulary[..] };
         let is_small = stays.len() <= WORDS_MAX && *old.vocabulary == *stays;
@@ -474,7 +481,7 @@ impl BasisGlide {
         is_small.then_some(Self { from: (before.1?, before.2), to, staying, elapsed: 0.0, seconds })
     }
 
-    /// Lets time pass. Returns what is shown of the way now.
+    /// Advances the animation, and returns the points and arrows to show.
     pub fn advance(&mut self, seconds: f32) -> (Arc<StageModel>, Option<Arc<PathModel>>) {
         self.elapsed += seconds;
         let share = ease((self.elapsed / self.seconds).clamp(0.0, 1.0));
@@ -489,12 +496,12 @@ impl BasisGlide {
         (Arc::new(mix_stage(&self.from.0, to, share)), path)
     }
 
-    /// The points at its end.
+    /// Returns the points at the end of the animation.
     pub fn goal(&self) -> &Arc<StageModel> {
         &self.to.0
     }
 
-    /// Ends at another path, which has no way to glide.
+    /// Replaces the arrows at the end, without interpolation.
     pub fn go_to_path(&mut self, path: &Option<Arc<PathModel>>) {
         self.to.1.clone_from(path);
     }
@@ -504,7 +511,7 @@ impl BasisGlide {
     }
 }
 
-/// The stage with no words but the first of the vocabulary.
+/// Returns the stage with only the first `count` words of the vocabulary.
 fn first_words(stage: &StageModel, count: usize) -> StageModel {
     let mut first = stage.clone();
     first.words = stage.words[..count].to_vec().into();
@@ -518,7 +525,7 @@ fn mix(from: Point, to: Point, share: f32) -> Point {
     std::array::from_fn(|axis| (1.0 - share) * from[axis] + share * to[axis])
 }
 
-/// Mixes two stages by a share of the way. What only one of them has stays where it is.
+/// Interpolates between two stages. Points that only one of them has stay where they are.
 fn mix_stage(from: &StageModel, to: &StageModel, share: f32) -> StageModel {
     let word = |(index, word): (usize, &WordPoint)| match from.words.get(index) {
         Some(before) => WordPoint { at: mix(before.at, word.at, share), ..word.clone() },
@@ -556,7 +563,7 @@ fn tokens(from: &[TokenPoint], to: &[TokenPoint], share: f32) -> Vec<TokenPoint>
     to.iter().enumerate().map(token).collect()
 }
 
-/// Mixes the arrows of two moves, if both are of one.
+/// Interpolates between the arrows of two moves, if both are moves of the same query.
 fn mix_path(from: &PathModel, to: &PathModel, share: f32) -> PathModel {
     let is_same = from.query == to.query && from.arrows.len() == to.arrows.len();
     if !is_same {

@@ -11,19 +11,20 @@ use egui::{
     StrokeKind, Ui, UiBuilder, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-/// Height of the row with the track, of one whose stops are signs with their names, and of the numbers under pictures of layers.
+/// Heights of the row with the track, of a row whose stops are named signs, and of the numbers under the layers'
+/// thumbnails.
 const TRACK_HEIGHT: f32 = 26.0;
 const SIGNS_HEIGHT: f32 = 44.0;
 const NUMBERS_HEIGHT: f32 = 13.0;
-/// On the right of the track, for half of the last layer's picture.
+/// Room at the right end of the track, for half of the last layer's thumbnail.
 const PICTURE_END: f32 = 14.0;
-/// On the left and the right of the track, for the names of its ends.
+/// Room on the left and on the right of the track, for the names of its ends.
 const ENDS: f32 = 92.0;
-/// Where each stop is a sign, the names of the ends stand below theirs.
+/// Room on both sides of a track of signs, where the names of the ends are below their signs.
 const SIGN_ENDS: f32 = SIGN.x / 2.0 + size::GAP_WIDE;
 
-/// The row with the track in a time line of this width: of one layer each stop is a sign, and of several each layer is a
-/// picture, where there is room.
+/// Returns the height of the row with the track in a time line of this width. If there is room, the stops of a single
+/// layer are signs, and several layers have thumbnails.
 fn track_height(width: f32, layers: usize) -> f32 {
     if layers == 1 {
         return if Track::apart_in(width) >= SIGN.x + size::GAP_TIGHT { SIGNS_HEIGHT } else { TRACK_HEIGHT };
@@ -33,11 +34,12 @@ fn track_height(width: f32, layers: usize) -> f32 {
     track.thumbnail().map_or(TRACK_HEIGHT, |picture| picture.y + NUMBERS_HEIGHT)
 }
 
-/// Height of the time line under a stage of this width: as the longest words of a step need, and the same at each step.
+/// Returns the height of the time line under a stage of this width. The height is that of the longest text of any step,
+/// so that it does not change from step to step.
 pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&WalkModel>, about: Option<String>) -> f32 {
-    /// Beside the words: the margins and the button.
+    /// Width of the margins and the button beside the text.
     const BESIDE: f32 = 112.0;
-    /// Greatest height on a plain track: with more the picture would have no room.
+    /// Greatest height with a plain track; more would leave no room for the picture.
     const MOST: f32 = 128.0;
     let place = route.and_then(|route| route.layers.last()).map_or(String::new(), |layer| layer.title.clone());
     let steps = walk.into_iter().flat_map(|walk| Step::ALL.map(|step| (step.name(), walk.step(step).said.as_str())));
@@ -55,18 +57,18 @@ pub fn height(ui: &Ui, width: f32, route: Option<&RouteModel>, walk: Option<&Wal
     (least + taller).max(needed.min(MOST + taller))
 }
 
-/// Text of a step, laid out in a width and a size of the type.
+/// Lays out the text of a step in a given width and size of type.
 fn job(title: &str, place: &str, said: &str, width: f32, body: f32, palette: &Palette) -> LayoutJob {
     let mut job = LayoutJob::default();
     job.wrap.max_width = width;
-    // A space after each part, so that a line may end there.
+    // A space after each part allows a line break there.
     job.append(&format!("{title} "), 0.0, TextFormat::simple(theme::strong(body), palette.accent));
     job.append(place, size::GAP_TIGHT, TextFormat::simple(theme::plain(size::SMALL), palette.ink_soft));
     job.append(said, size::GAP_TIGHT, TextFormat::simple(theme::plain(body), palette.ink));
     job
 }
 
-/// Names of the ends of a sentence's way, each with what it is.
+/// Names of both ends of a sentence's moves, each with a description.
 pub const WAY: [(&str, &str); 2] = [
     ("static", "Shows each word at its static vector, from the embedding table"),
     (
@@ -76,7 +78,7 @@ pub const WAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// `about` is said of a word of several pieces instead of what its first piece does.
+/// Shows the time line. `about` is the text for a word of several pieces, in place of the text about its first piece.
 pub fn timeline_ui(
     ui: &mut Ui,
     route: Option<&RouteModel>,
@@ -100,7 +102,8 @@ pub fn timeline_ui(
     let has_pictures = !has_signs && height > TRACK_HEIGHT;
     let (below, beside) = if has_pictures { (NUMBERS_HEIGHT, PICTURE_END) } else { (0.0, 0.0) };
     let middle = middle.with_max_x(middle.max.x - beside);
-    // All of it is of one place: what the pointer or a key does to the walk shows in the next frame.
+    // All parts show the walk as it was at the start of this frame; changes by the pointer or a key appear in the next
+    // frame.
     let walk_now = view.walk.clone();
     let heading = Heading::of(route, view.selection, &walk_now);
     track_ui(ui, middle, route, &heading, view.walk);
@@ -121,7 +124,7 @@ pub fn timeline_ui(
     });
 }
 
-/// An end of the way: its sign, or else its name in its place.
+/// Shows an end of the move as a sign, or else by its name.
 fn end_ui(ui: &mut Ui, place: Rect, sign: Option<Rect>, words: &str, is_there: bool) -> Response {
     let Some(sign) = sign else {
         let label = |ui: &mut Ui| ui.horizontal_centered(|ui| ui.selectable_label(is_there, words)).inner;
@@ -135,13 +138,13 @@ fn end_ui(ui: &mut Ui, place: Rect, sign: Option<Rect>, words: &str, is_there: b
 /// Moves the points to static or to contextual.
 fn go_to_end(walk: &mut Walk, time: f32) {
     match walk.passed_layers() {
-        // The way back leads through the layers, as the way here did.
+        // The way back leads through the layers too.
         Some(_) if walk.layers() > 1 => walk.pass_to(if time > 0.0 { walk.layers() } else { 0 }),
         _ => walk.glide_to(time),
     }
 }
 
-/// The way between two places of each point, where no step of attention lies between them.
+/// Shows a slider between the two places of each point, for moves that have no steps of attention.
 fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
     let area = ui.available_rect_before_wrap().shrink2(vec2(size::GAP_WIDE, size::GAP));
     ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
@@ -168,17 +171,17 @@ fn way_ui(ui: &mut Ui, about: &str, names: [(&str, &str); 2], walk: &mut Walk) {
     });
 }
 
-/// The name of what is shown of a walk, and where that is.
+/// The title of the present step or layer, and its place in the walk.
 #[derive(Clone, Debug, PartialEq)]
 struct Heading {
     title: String,
     place: String,
-    /// The points are on their way through no step that would have words of its own.
+    /// Whether the points are moving without a step that would have words of its own.
     is_on_the_way: bool,
 }
 
 impl Heading {
-    /// The step where the walk is now, not the one where it leads.
+    /// Returns the heading of the walk's present place, not of its destination.
     fn of(route: Option<&RouteModel>, selection: &Selection, walk: &Walk) -> Self {
         let share = percent_of_way(walk.step_share());
         let is_between = walk.is_between();
@@ -190,7 +193,8 @@ impl Heading {
                 ("on the way".to_owned(), format!("{share} from static to contextual"))
             }
             None => {
-                // Points that go straight pass no layer: what is said is of the chosen head's.
+                // Points that move straight to contextual pass no layer, so the text is about the layer of the chosen
+                // head.
                 let of_head = || route.and_then(|route| route.layer_of(selection.head));
                 let layer = Some(walk.layer()).filter(|_| walk.is_walking()).or_else(of_head).unwrap_or(0);
                 let place = place_said(route, layer, walk.step());
@@ -201,20 +205,20 @@ impl Heading {
         Self { title, place, is_on_the_way: is_between && !walk.is_walking() }
     }
 
-    /// For a screen reader.
+    /// Returns the heading for a screen reader.
     fn spoken(&self) -> String {
         let parts = [self.place.as_str(), self.title.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
     }
 }
 
-/// `42 %`; of a way that has begun and not ended, neither 0 nor 100.
+/// Formats a share as a percentage, such as `42 %`; a move that has begun and not ended is shown as neither 0 nor 100.
 fn percent_of_way(share: f32) -> String {
     const PERCENT: f32 = 100.0;
     format!("{:.0} %", (share * PERCENT).clamp(1.0, PERCENT - 1.0))
 }
 
-/// `layer 2 of 2, step 3 of 8`
+/// Returns the place in the walk, such as `layer 2 of 2, step 3 of 8`.
 fn place_said(route: Option<&RouteModel>, layer: usize, step: Step) -> String {
     let step = format!("step {} of {STEPS}", step.index() + 1);
     match layer_title(route, layer) {
@@ -223,7 +227,7 @@ fn place_said(route: Option<&RouteModel>, layer: usize, step: Step) -> String {
     }
 }
 
-/// `after layer 2 of 6`; `before layer 1 of 6` at the static places.
+/// Returns the last passed layer, such as `after layer 2 of 6`, or `before layer 1 of 6` for the static places.
 fn passed_said(route: Option<&RouteModel>, passed: usize) -> String {
     match passed.checked_sub(1) {
         Some(last) => format!("after {}", layer_title(route, last)),
@@ -231,12 +235,12 @@ fn passed_said(route: Option<&RouteModel>, passed: usize) -> String {
     }
 }
 
-/// `layer 2 of 6`; empty where there is only one.
+/// Returns the title of a layer, such as `layer 2 of 6`, or an empty string if there is only one.
 fn layer_title(route: Option<&RouteModel>, layer: usize) -> &str {
     route.and_then(|route| route.layers.get(layer)).map_or("", |layer| &layer.title)
 }
 
-/// The line of a walk: where its places are on the screen.
+/// The line of a walk, which maps places of the walk to the screen.
 #[derive(Clone, Copy)]
 struct Track {
     rect: Rect,
@@ -254,38 +258,38 @@ impl Track {
         ((x - self.rect.left()) / self.rect.width() * self.end).clamp(0.0, self.end)
     }
 
-    /// Points between two steps.
+    /// Returns the distance between two steps, in points.
     fn apart(&self) -> f32 {
         self.rect.width() / self.end
     }
 
-    /// Points between two steps of one layer in a time line of this width.
+    /// Returns the distance between two steps of a single layer, in a time line of this width.
     fn apart_in(width: f32) -> f32 {
         (width - 2.0 * (size::GAP + SIGN_ENDS + size::GAP_WIDE)) / LAST
     }
 
-    /// Each stop is a sign.
+    /// Returns whether each stop is a sign.
     fn has_signs(&self) -> bool {
         self.layers == 1 && self.rect.height() >= SIGNS_HEIGHT
     }
 
-    /// The place after a layer.
+    /// Returns the place at the end of a layer.
     fn behind(layer: usize) -> f32 {
         (layer * STEPS) as f32 + LAST
     }
 
-    /// Each step has a stop of its own; else only those of the layer that is walked through do.
+    /// Returns whether each step of each layer has a stop; otherwise only those of the current layer do.
     fn has_room(&self) -> bool {
         const LEAST: f32 = 9.0;
         self.apart() >= LEAST
     }
 
-    /// Half of the way from layer to layer.
+    /// Returns half of the distance from layer to layer.
     fn room(&self) -> f32 {
         self.apart() * STEPS as f32 / 2.0
     }
 
-    /// Size of the picture of each layer, where there is room for it with the handle beside it.
+    /// Returns the size of the layers' thumbnails, if there is room for them with the handle between two.
     fn thumbnail(&self) -> Option<egui::Vec2> {
         const WIDTH: std::ops::RangeInclusive<f32> = 30.0..=46.0;
         const HEIGHT: f32 = 0.74;
@@ -293,23 +297,24 @@ impl Track {
         (self.layers > 1 && WIDTH.contains(&width)).then_some(vec2(width, width * HEIGHT))
     }
 
-    /// The layer whose end is under the pointer.
+    /// Returns the layer whose end is under the pointer.
     fn layer_under(&self, x: f32) -> Option<usize> {
         let reach = self.thumbnail().map_or(NUMBERED.min(self.room()), |picture| picture.x / 2.0);
         (0..self.layers).filter(|_| self.layers > 1).find(|layer| (self.at(Self::behind(*layer)).x - x).abs() <= reach)
     }
 }
 
-/// The sign of a step.
+/// Size of a step's sign.
 const SIGN: egui::Vec2 = vec2(52.0, 24.0);
-/// The disc with a layer's number.
+/// Radius of the disc with a layer's number.
 const NUMBERED: f32 = 8.0;
 /// Radius of a stop.
 const STOP: f32 = 4.0;
 /// Radius of the handle.
 const HANDLE: f32 = 7.0;
 
-/// A line with a stop for each layer, and between them one for each step; it can be dragged both ways.
+/// Shows the track: a line with a stop for each layer and, between these, one for each step. The handle can be dragged
+/// in both directions.
 fn track_ui(ui: &mut Ui, rect: Rect, route: Option<&RouteModel>, heading: &Heading, walk: &mut Walk) {
     let response = ui.interact(rect.expand2(vec2(HANDLE, 0.0)), ui.id().with("walk"), Sense::click_and_drag());
     let said = |layer: usize, step: Step| format!("{}: {}", place_said(route, layer, step), step.name());
@@ -355,7 +360,7 @@ fn paint_track(ui: &Ui, response: &Response, track: &Track, route: Option<&Route
     }
 }
 
-/// Paints the layers, as pictures where there is room, or else with their numbers; `here` is the place of the walk where it
+/// Paints the layers as thumbnails if there is room, or else with their numbers. `here` is the place of the walk if it
 /// is at the end of a layer.
 fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option<f32>, place: f32, ring: Color32) {
     let (palette, painter) = (Palette::of(ui.visuals().dark_mode), ui.painter());
@@ -369,7 +374,7 @@ fn paint_layers(ui: &Ui, track: &Track, route: Option<&RouteModel>, here: Option
         }
         let (fill, ink) =
             if is_passed { (palette.accent, palette.on_accent) } else { (palette.surface, palette.ink_soft) };
-        // Where there is no room for its number, a layer is a dot.
+        // A layer without room for its number is a dot.
         let radius = NUMBERED.min(track.room() - 1.0).max(STOP);
         painter.circle(center, radius, fill, Stroke::new(size::HAIRLINE, palette.stop(is_passed)));
         if radius >= NUMBERED {
@@ -402,7 +407,7 @@ impl<'a> Thumbnails<'a> {
         Self { route, size, middle: ends.map(|(least, most)| (least + most) / 2.0), reach }
     }
 
-    /// `here` is the colour of the frame of the layer that the walk is at.
+    /// Paints the thumbnail of a layer. `here` is the colour of the frame if the walk is at the end of this layer.
     fn paint(&self, ui: &Ui, center: Pos2, layer: usize, is_passed: bool, here: Option<Color32>) {
         const DOT: f32 = 1.5;
         const MARGIN: f32 = 3.0;
@@ -427,7 +432,8 @@ impl<'a> Thumbnails<'a> {
     }
 }
 
-/// Paints the steps of one layer as signs, each with its name below it; a mark runs along the line between them.
+/// Paints the steps of a single layer as signs, each with its name below it, and a mark between them at the place of
+/// the walk.
 fn paint_signs(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let painter = ui.painter();
@@ -458,7 +464,7 @@ fn paint_signs(ui: &Ui, response: &Response, track: &Track, walk: &Walk) {
     }
 }
 
-/// Leads the walk by the pointer and the arrow keys.
+/// Moves the walk by the pointer and the arrow keys.
 fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
     if let Some(pointer) = response.interact_pointer_pos() {
         if response.dragged() {
@@ -471,7 +477,7 @@ fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
         }
     }
     if response.has_focus() {
-        // Else they would lead to another control.
+        // Without this filter, the arrow keys would move the focus to another control.
         let arrows = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
         let turned = |key| ui.input_mut(|input| input.count_and_consume_key(egui::Modifiers::NONE, key));
@@ -480,8 +486,8 @@ fn lead(ui: &Ui, response: &Response, track: &Track, walk: &mut Walk) {
     }
 }
 
-/// Words on what happens in this step, and what the next key does. What does not fit scrolls. Returns whether the next step is
-/// asked for.
+/// Shows the text of the step and the button for the next one; text that does not fit scrolls. Returns true if the next
+/// step was requested.
 fn said_ui(ui: &mut Ui, heading: Heading, model: Option<&WalkModel>, about: Option<&str>, walk: &Walk) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_at_table = walk.passed_layers() == Some(0.0) && walk.layers() > 1;
@@ -492,7 +498,7 @@ fn said_ui(ui: &mut Ui, heading: Heading, model: Option<&WalkModel>, about: Opti
         (None, Some(model)) => &model.step(walk.step()).said,
         (None, None) => "Click a word, then press Space to follow it step by step.",
     };
-    // A line ends after a comma, not within `step 8 of 8`.
+    // With no-break spaces, a line ends after a comma and not within `step 8 of 8`.
     let place = heading.place.replace(' ', "\u{a0}").replace(",\u{a0}", ", ") + " ";
     let job = |wide: f32, body: f32| job(&heading.title, &place, said, wide, body, palette);
     let next = next_ui(walk);
@@ -511,7 +517,7 @@ fn said_ui(ui: &mut Ui, heading: Heading, model: Option<&WalkModel>, about: Opti
 const FROM_THE_TABLE: &str = "Each word is at its static vector; positions in the sentence do not count yet.";
 const ON_THE_WAY: &str = "Each point is between the two places.";
 
-/// The key that goes on, as a button that says what it does.
+/// Returns the button of the next step; its label is the action and its key.
 fn next_ui(walk: &Walk) -> impl FnOnce(&mut Ui) -> bool + use<> {
     let (words, name) = match (walk.is_at_end(), walk.is_gliding()) {
         (true, true) => ("to the end", "Go to the end of the walk"),

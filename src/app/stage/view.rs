@@ -1,4 +1,4 @@
-//! The camera's pose, and what it projects: the same numbers for the shader, the labels and picking.
+//! The camera's pose and its projection, which shader, labels and picking share.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -6,50 +6,51 @@ use bevy::math::{Mat4, Vec2, Vec3, Vec4};
 
 const FIELD_OF_VIEW: f32 = 40.0 * PI / 180.0;
 
-/// Half the height that is seen at distance 1. A view that is taller than wide sees the field of view across.
+/// Returns half of the visible height at distance 1. If a view is taller than wide, the field of view is its horizontal
+/// angle.
 pub fn half_height(aspect: f32) -> f32 {
     (FIELD_OF_VIEW / 2.0).tan() / aspect.clamp(f32::EPSILON, 1.0)
 }
 
 pub const HOME_YAW: f32 = 0.42;
 pub const HOME_PITCH: f32 = 0.26;
-/// Greatest pitch: nearer to the pole no pixel would differ, and up would have no direction.
+/// Greatest pitch: nearer to the pole no pixel would differ, and the up direction would be undefined.
 pub const PITCH_LIMIT: f32 = FRAC_PI_2 - 1e-4;
-/// Room around a ball.
+/// Radius of a framed ball's picture, in radii of the ball: some room is left around it.
 const BALL_MARGIN: f32 = 1.02;
 pub const DISTANCE: (f32, f32) = (0.08, 40.0);
-/// Yaw and pitch that look along an axis, from its positive side and from the other.
+/// Yaw and pitch from which the camera looks along each axis, from its positive side and from its negative side.
 pub const ALONG: [[(f32, f32); 2]; 3] =
     [[(FRAC_PI_2, 0.0), (-FRAC_PI_2, 0.0)], [(0.0, PITCH_LIMIT), (0.0, -PITCH_LIMIT)], [(0.0, 0.0), (PI, 0.0)]];
 
-/// The axis that 2D looks along, and from where.
+/// Yaw and pitch of the 2D view, which looks along the third axis.
 pub const FLAT: (f32, f32) = ALONG[2][0];
 /// Distance of the near clipping plane, as a share of the distance to the target.
 const NEAR_SHARE: f32 = 0.02;
-/// Depth behind the target beyond which nothing is drawn; in 2D also before it.
+/// Depth behind the target beyond which nothing is drawn; in 2D also in front of it.
 const FAR: f32 = 200.0;
-/// How much smaller and larger a disc is seen far away and near. The shader's too.
+/// Limits of the factor by which depth shrinks or enlarges a disc, as in the shader.
 const RADIUS_LIMITS: (f32, f32) = (0.62, 1.7);
 
-/// The camera's place, direction and target.
+/// The camera's position, direction and target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     pub target: Vec3,
     pub yaw: f32,
     pub pitch: f32,
     pub distance: f32,
-    /// How much nearer things are larger: 1, or 0 in 2D.
+    /// Strength of perspective: 1 in 3D, 0 in 2D, and in between during a switch.
     pub perspective: f32,
 }
 
 impl Pose {
-    /// The side from which home looks at the origin: from a little above; in 2D from the front.
+    /// Returns the pose from which home looks at the origin: from slightly above in 3D, from the front in 2D.
     pub fn front(is_flat: bool) -> Pose {
         let ((yaw, pitch), perspective) = if is_flat { (FLAT, 0.0) } else { ((HOME_YAW, HOME_PITCH), 1.0) };
         Pose { target: Vec3::ZERO, yaw, pitch, distance: 1.0, perspective }
     }
 
-    /// From the same side, so near that a ball fills the view.
+    /// Returns a pose from the same side, so near that a ball fills the view.
     pub fn around(self, middle: Vec3, reach: f32) -> Pose {
         let distance = reach * BALL_MARGIN / (FIELD_OF_VIEW / 2.0).sin();
         Pose { target: middle, distance: distance.clamp(DISTANCE.0, DISTANCE.1), ..self }
@@ -65,7 +66,7 @@ impl Pose {
         }
     }
 
-    /// Turned that way, the shorter way round.
+    /// Returns the pose turned to a yaw and pitch, in the direction of the smaller angle.
     pub fn turned(self, (yaw, pitch): (f32, f32)) -> Pose {
         let turns = ((self.yaw - yaw) / TAU).round() * TAU;
         Pose { yaw: yaw + turns, pitch, ..self }
@@ -88,43 +89,43 @@ impl Pose {
     }
 }
 
-/// One moment's projection.
+/// The projection of a pose onto a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
     pub clip_from_world: Mat4,
     /// Size of the view, in points.
     pub size: Vec2,
-    /// The least divisor of what is seen.
+    /// Least divisor of a visible point.
     pub near: f32,
-    /// From the eye to the target.
+    /// Distance from the eye to the target.
     pub distance: f32,
     pub extent: f32,
-    /// How much nearer things are larger: 1, or 0 in 2D.
+    /// Strength of perspective: 1 in 3D, 0 in 2D.
     pub perspective: f32,
-    /// Multiplied by a point, its depth.
+    /// Row vector whose product with a point is the point's depth.
     depth_of: Vec4,
 }
 
 /// A point on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// Place of the point, in points from the top left corner of the view.
+    /// Position in points from the top left corner of the view.
     pub at: Vec2,
-    /// From the eye along the view's axis, in scene units.
+    /// Distance from the eye along the view's axis, in scene units.
     pub depth: f32,
-    /// Divisor of lengths on their way to the screen: the depth; in 2D the target's.
+    /// Divisor of lengths in the projection: the depth, or in 2D the target's depth for all points.
     pub divisor: f32,
 }
 
 impl View {
-    /// Projection of a camera whose scene reaches `extent`.
+    /// Returns the projection of a pose, for a scene of the given extent.
     pub fn of(pose: Pose, size: Vec2, extent: f32) -> View {
         let size = size.max(Vec2::ONE);
         let Pose { distance, perspective, .. } = pose;
         let eye = pose.eye();
         let along = |direction: Vec3| direction.extend(-direction.dot(eye));
         let [right, up, depth] = [pose.right(), pose.up(), -pose.backwards()].map(along);
-        // The divisor goes from the target's depth, the same for all, to each point's own.
+        // The divisor changes from the target's depth, the same for all points, to each point's own.
         let constant = (1.0 - perspective) * distance;
         let divisor = depth * perspective + Vec4::W * constant;
         let least = NEAR_SHARE * distance;
@@ -139,7 +140,8 @@ impl View {
         View { clip_from_world: rows.transpose(), size, near: least, distance, extent, perspective, depth_of: depth }
     }
 
-    /// The same scene in a picture of `whole` points, in which the view lies at `min`; it goes on beyond the view's edges.
+    /// Returns the projection onto a picture of `whole` points in which this view lies at `min`; the scene continues
+    /// beyond the view's edges.
     pub fn within(self, whole: Vec2, min: Vec2) -> View {
         let whole = whole.max(Vec2::ONE);
         let scale = self.size / whole;
@@ -150,7 +152,7 @@ impl View {
         View { clip_from_world, size: whole, ..self }
     }
 
-    /// `None` behind the camera, and where a coordinate is NaN.
+    /// Projects a point, or returns `None` if it is behind the camera or has a coordinate that is NaN.
     pub fn project(&self, point: Vec3) -> Option<Seen> {
         let clip: Vec4 = self.clip_from_world * point.extend(1.0);
         let at = (Vec2::new(clip.x, -clip.y) / clip.w * 0.5 + 0.5) * self.size;
@@ -158,15 +160,15 @@ impl View {
         is_seen.then(|| Seen { at, depth: self.depth_of.dot(point.extend(1.0)), divisor: clip.w })
     }
 
-    /// The axis that a flat view looks along; `None` in 3D, and on the way there.
+    /// Returns the axis that a flat view looks along, or `None` in 3D and during a switch.
     pub fn flat_along(&self) -> Option<usize> {
         let direction = self.depth_of.truncate().abs();
         let nearest = [0, 1, 2].into_iter().max_by(|a, b| direction[*a].total_cmp(&direction[*b]));
         nearest.filter(|_| self.perspective == 0.0)
     }
 
-    /// How far a point is seen to the right of a place on the screen, and below it, in points: the products of the
-    /// first two with the point, divided by that of the third.
+    /// Returns three row vectors for distances on the screen. The products of the first two with a point, divided by
+    /// the product of the third, are how far the point is to the right of `at` and below it.
     pub fn offsets_from(&self, at: Vec2) -> [Vec4; 3] {
         let rows = self.clip_from_world;
         let half = self.size / 2.0;
@@ -175,12 +177,12 @@ impl View {
         [rows.row(0) * half.x + divisor * x, divisor * y - rows.row(1) * half.y, divisor]
     }
 
-    /// Radius on the screen, in points, of a disc of `size`. The shader's `radius_at`.
+    /// Returns the radius on the screen, in points, of a disc of `size`, as the shader's `radius_at` does.
     pub fn radius_at(&self, size: f32, divisor: f32) -> f32 {
         size * (self.distance / divisor).clamp(RADIUS_LIMITS.0, RADIUS_LIMITS.1)
     }
 
-    /// Largest radius of a disc of `size`, wherever it is.
+    /// Returns the largest radius on the screen of a disc of `size`, at any depth.
     pub fn largest_radius(size: f32) -> f32 {
         size * RADIUS_LIMITS.1
     }
@@ -200,7 +202,7 @@ mod tests {
         rig
     }
 
-    /// As the library has it.
+    /// Returns the projection as the maths library computes it.
     #[test]
     fn in_3d_it_is_the_usual_perspective() {
         let rig = CameraRig::default();

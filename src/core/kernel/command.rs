@@ -1,5 +1,5 @@
-//! Commands: the only way to change a kernel, and the form in which a learner's work is kept. Each owner of
-//! state has its own.
+//! Commands: the only way to change a kernel, and the form in which a learner's work is saved. Each owner of state has
+//! an enum of its own.
 
 pub use crate::kernel::sentence_pass::senses::{SenseList, SenseSentence};
 pub use crate::kernel::training::weights::Reference;
@@ -19,10 +19,10 @@ use crate::kernel::notebook::NotebookCommand;
 use crate::lesson::Recipe;
 use crate::lesson::issue::shorten;
 
-/// One change, applied by [`Kernel::apply`](super::Kernel::apply), which hands it to its owner.
+/// A change, which [`Kernel::apply`](super::Kernel::apply) passes to the owner of the state.
 ///
-/// Written, it is a part of [saved work](super::Saved); variants that leave nothing in that, or stand in it as what
-/// they led to, have no written form.
+/// In serialised form, commands are a part of [saved work](super::Saved). Variants that leave nothing to save, or whose
+/// result is saved by other commands, have no serialised form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     Training(TrainingCommand),
@@ -31,20 +31,19 @@ pub enum Command {
     Sentence(SentenceCommand),
     Axes(AxisCommand),
     Senses(SenseCommand),
-    /// Changes the notebook, or runs cells of it.
+    /// Changes the notebook or runs cells.
     #[serde(skip)]
     Notebook(NotebookCommand),
-    /// Trains the lesson again from scratch, static vectors and model, with the recipe applied to it; the
-    /// default recipe is the lesson's own. The present model stays until the new one is trained, and then goes
-    /// as a whole: edited weights, a replay and branches belong to the old model, and undo brings
-    /// them back with it. Sentence, temperature, scale and mask stay; heads keep their settings and removed edges as far as
-    /// the new model has the same layer with so many heads, frozen ones become live, and a patch ends; the notice names
-    /// changes in layers that the new model does not have. Cells that read tensors are stale,
-    /// as after a reset. A newer recipe takes the place of one under way at once. Successive changes of the same thing
-    /// undo as one.
+    /// Trains the lesson again from scratch, static vectors and model, with a recipe applied; the default recipe is the
+    /// lesson's own. The present model stays until the new one is trained and then replaces it as a whole: edited
+    /// weights, a replay and branches belong to the old model, and undo restores them with it. Sentence, temperature,
+    /// scale and mask stay. Heads keep their settings and removed edges as far as the new model has the same layers
+    /// with as many heads, but frozen heads become live and a patch ends; the notice lists the changes that are lost.
+    /// Cells that read tensors are stale, as after a reset. A newer recipe replaces one that is being trained.
+    /// Successive changes of the same setting undo as one.
     Retrain(Box<Recipe>),
-    /// Measures a model that was opened as a folder, and writes a tour of it into a notebook in which nothing is
-    /// written yet; see [`super::tour`]. Asked for once: what the learner then makes of its cells stays.
+    /// Measures a model that was opened as a folder, and writes a tour of it into a notebook that has no other text
+    /// yet; see [`super::tour`]. The tour is written once, and the learner may change its cells.
     #[serde(skip)]
     Tour,
     #[serde(skip)]
@@ -54,12 +53,13 @@ pub enum Command {
 }
 
 impl Command {
-    /// True of a step through the history.
+    /// Returns true for a step through the history.
     pub(super) fn is_step(&self) -> bool {
         matches!(self, Self::Undo | Self::Redo)
     }
 
-    /// True of what changes the work that is saved, rather than what is looked at or under way.
+    /// Returns true for a command that changes saved work, and false for one that only changes what is shown or
+    /// running.
     pub(super) fn changes_work(&self) -> bool {
         !matches!(
             self,
@@ -70,7 +70,7 @@ impl Command {
         )
     }
 
-    /// Says that a saved command could not be applied again.
+    /// Returns a message saying that a saved command could not be applied again.
     pub(super) fn left_out(&self, why: &str) -> String {
         match self {
             Self::Sentence(SentenceCommand::SetSecond(_)) => format!("The second sentence is left out: {why}."),
@@ -88,39 +88,41 @@ impl Command {
         }
     }
 
-    /// True of changes to weights or steps, rather than to what is shown of them.
+    /// Returns true for a change of weights or steps, and false for a change of what is shown of them.
     pub(super) fn concerns_training(&self) -> bool {
         matches!(self, Self::Training(_) | Self::Weights(_) | Self::Retrain(_))
     }
 }
 
-/// Changes of the training under way.
+/// Changes of the training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TrainingCommand {
-    /// Trains until the last step, a stop rule of the lesson or [`TrainingCommand::Pause`]. Where a past step is
-    /// shown, that look ends: training goes on from the latest step, and nothing of it is lost. To go
-    /// on from the past step, [`TrainingCommand::Branch`] first.
+    /// Trains until the last step, a stop rule of the lesson or [`TrainingCommand::Pause`]. If a past step is shown,
+    /// the latest step is shown again, and training continues from it without loss. To continue from the past step, use
+    /// [`TrainingCommand::Branch`] first.
     Play,
-    /// Stands still; a lesson that is being trained again is given up.
+    /// Pauses training, and cancels a retraining.
     Pause,
-    /// Trains this many steps, then stands still; from the latest step, as [`TrainingCommand::Play`].
+    /// Trains this many steps from the latest one and pauses, as [`TrainingCommand::Play`] does otherwise.
     Step(usize),
-    /// Trains to this step, or the lesson's last, past every stop rule, then stands still; from the latest step, as
-    /// [`TrainingCommand::Play`]. Where training is there already, it goes on from the weights in use all the same.
+    /// Trains up to this step, or to the lesson's last, past every stop rule, and pauses; it starts from the latest
+    /// step, as [`TrainingCommand::Play`] does. If that step has been reached, training still continues from the
+    /// weights in use.
     TrainTo(Option<usize>),
-    /// Back to the same initialisation, at step 0.
+    /// Resets the model to its initialisation, at step 0.
     Reset,
-    /// Shows the model as it was after this step of the training, exactly; the later ones stay, and
-    /// training stands still. Successive looks undo as one.
+    /// Shows the model exactly as it was after this step. Later steps are kept, and training pauses. Successive changes
+    /// of the shown step undo as one.
     Scrub(usize),
     /// Shows the latest step again.
     ShowLatest,
-    /// Makes the past step that is shown, with the weights edited there, the latest of a run of its own.
-    /// Training stands still there until it is asked to play; the run that is left can be undone to.
+    /// Starts a new run from the past step that is shown, with the weights as they were edited there. Training pauses,
+    /// and undo returns to the run that was left.
     Branch,
-    /// From the next step on; training and optimiser go on. Successive changes undo as one.
+    /// Changes the learning rate from the next step on, without restarting training or optimiser. Successive changes
+    /// undo as one.
     SetLearningRate(#[serde(with = "json::number")] f64),
-    /// Chooses the weights that those in use are compared with in the snapshot.
+    /// Chooses the weights with which the snapshot compares those in use.
     #[serde(skip)]
     Compare(Option<Reference>),
 }
@@ -130,7 +132,7 @@ pub enum TrainingCommand {
 pub enum WeightCommand {
     /// Sets entries of a tensor.
     Put(TensorEntries),
-    /// Sets one entry of a tensor. Successive sets of one entry undo as one.
+    /// Sets one entry of a tensor. Successive changes of the same entry undo as one.
     Set {
         tensor: TensorId,
         row: usize,
@@ -138,66 +140,68 @@ pub enum WeightCommand {
         #[serde(with = "json::number")]
         value: f32,
     },
-    /// Goes over entries of a tensor with a brush. All that is painted in one stroke undoes as one.
+    /// Applies a brush to entries of a tensor. A whole stroke undoes as one change.
     Paint {
         tensor: TensorId,
-        /// Rows and columns.
+        /// Row and column of each entry.
         entries: Vec<(usize, usize)>,
         brush: Brush,
-        /// Any number that the stroke before did not have.
+        /// Number of the stroke, which differs from that of the stroke before.
         stroke: u64,
     },
-    /// Adds to every entry of a tensor a number drawn evenly from `±scale`; the same draw draws the same.
+    /// Adds to every entry of a tensor a random number, uniform in `±scale`. The same `draw` results in the same
+    /// numbers.
     Perturb {
         tensor: TensorId,
         #[serde(with = "json::number")]
         scale: f32,
         draw: u64,
     },
-    /// Takes one entry back to its trained value.
+    /// Resets one entry to its trained value.
     Reset { tensor: TensorId, row: usize, col: usize },
-    /// Takes a whole tensor back to its trained values.
+    /// Resets a whole tensor to its trained values.
     ResetTensor(TensorId),
-    /// Takes all tensors back to their trained values.
+    /// Resets all tensors to their trained values.
     ResetAll,
 }
 
-/// Changes of the forward pass of the sentence on the stage; the model stays as it is.
+/// Changes of the forward pass of the sentence on the stage, which leave the model as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum InterventionCommand {
-    /// Sets one head. Heads are counted over all blocks, the source's first. Training knows of no
-    /// intervention: it goes on with all heads live. A head frozen without weights keeps those that it has now, until
-    /// another sentence is shown. Successive gains of a head undo as one.
+    /// Sets the mode of one head. Heads are counted over all blocks, beginning with those of the source. Training
+    /// ignores interventions and continues with all heads live. A head that is frozen without given weights keeps its
+    /// present weights until another sentence is shown. Successive gains of a head undo as one.
     SetHead { head: usize, mode: HeadMode<f32> },
-    /// Sets heads that follow each other, such as those of a layer, as one change; saved, they stand one by one.
+    /// Sets the mode of consecutive heads, such as those of a layer, as one change. It is saved as a command for each
+    /// head.
     #[serde(skip)]
     SetHeads { heads: Range<usize>, mode: HeadMode<f32> },
-    /// Only this head takes part; `None`: all do.
+    /// Switches all other heads off; `None` switches all on.
     Solo(Option<usize>),
-    /// Divides scores by this, instead of the lesson's temperature; successive sets undo as one.
+    /// Sets the temperature, which replaces the lesson's; successive changes undo as one.
     SetTemperature(Option<f64>),
-    /// Whether scores are divided by `√d_k`, instead of as the lesson says.
+    /// Sets whether scores are divided by `√d_k`; `None` restores the lesson's setting.
     SetScale(Option<bool>),
-    /// One query of the sentence sees one key, or no longer does.
+    /// Toggles whether one query of the sentence sees one key.
     ToggleMask { query: usize, key: usize },
-    /// Who sees whom, for the sentence on the stage; `None`: the lesson's. A table belongs to the sentence, and takes the
-    /// place of windows too, see [`Sight`](attune_engine::numerics::model::activations::Sight).
+    /// Sets the mask of the sentence on the stage; `None` restores the lesson's. A mask table belongs to the sentence,
+    /// and replaces the windows too; see [`Sight`](attune_engine::numerics::model::activations::Sight).
     SetMask(Option<Mask>),
-    /// The mask is the lesson's again.
+    /// Restores the lesson's mask.
     ResetMask,
-    /// Takes an edge of attention out, of a head counted over all blocks, or puts it back: the rest of the row is made
-    /// to sum to 1. Edges belong to the sentence on the stage.
+    /// Removes an edge of attention, of a head counted over all blocks, or restores it. The remaining weights of the
+    /// row are scaled to sum to 1. Edges belong to the sentence on the stage.
     SetEdge { edge: Edge, is_removed: bool },
-    /// Puts a vector of the second sentence into a place of the first, without one the vector that is there now;
-    /// `None`: the first's own again. The patch ends when one of the sentences changes.
+    /// Replaces a vector of the first sentence by one of the second; a patch without a vector uses the present one.
+    /// `None` ends the patch. It also ends when one of the sentences changes.
     SetPatch(Option<Patch<f32>>),
-    /// Takes back all of the changes above.
+    /// Undoes all of the changes above.
     Reset,
 }
 
 impl InterventionCommand {
-    /// The commands that make all changes of a pass, in an order in which each is possible; `of` is the model with the number
-    /// of tokens of its sentence, where they are known.
+    /// Returns the commands that make all changes of a pass, in an order in which each is valid. `of` is the model with
+    /// the number of tokens of its sentence, if they are known.
     pub fn all_of(changes: &Interventions<f32>, of: Option<(&Architecture, usize)>) -> Vec<Self> {
         let Interventions { temperature, scale, heads, mask, edges, patch } = changes;
         let is_changed = |(_, mode): &(usize, &HeadMode<f32>)| **mode != HeadMode::Live;
@@ -205,7 +209,7 @@ impl InterventionCommand {
         let heads = heads.map(|(head, mode)| Self::SetHead { head, mode: mode.clone() });
         let mut all: Vec<Self> = temperature.map(|set| Self::SetTemperature(Some(set))).into_iter().collect();
         all.extend(scale.map(|set| Self::SetScale(Some(set))));
-        // The mask may have come to hide an edge after it was removed: then all is shown while edges are taken out.
+        // The mask may hide an edge that was removed earlier. Then everything is made visible while edges are removed.
         let open = match of {
             Some((architecture, tokens)) => {
                 let is_seen = |edge: &Edge| {
@@ -232,7 +236,7 @@ impl InterventionCommand {
         all
     }
 
-    /// Whether the change is of one sentence alone.
+    /// Returns whether the change concerns only one sentence.
     pub fn is_of_sentence(&self) -> bool {
         match self {
             Self::SetHead { mode, .. } | Self::SetHeads { mode, .. } => mode.is_of_sentence(),
@@ -242,7 +246,7 @@ impl InterventionCommand {
         }
     }
 
-    /// Says that the change was not made.
+    /// Returns a message saying that the change was not made.
     pub fn left_out(&self, why: &str) -> String {
         match self {
             Self::SetHead { head, .. } => format!("The change of head {} is left out: {why}.", head.saturating_add(1)),
@@ -262,72 +266,74 @@ pub enum SentenceCommand {
     Select(usize),
     /// Shows a sentence of the learner's own.
     Set(String),
-    /// Shows rows of the vocabulary as they are: token ids of a pretrained model.
+    /// Shows rows of the vocabulary as they are, such as token ids of a pretrained model.
     Ids(Vec<usize>),
-    /// Shows words of the vocabulary by their texts: tokens of a pretrained model.
+    /// Shows words of the vocabulary by their texts, such as tokens of a pretrained model.
     Words(Vec<String>),
-    /// Shows a sentence while it is being typed: successive ones undo as one.
+    /// Shows a sentence while it is being typed; successive sentences undo as one.
     Type(String),
-    /// Sets a second sentence beside the one on the stage, with the same weights; `None`: no more. Successive
-    /// sentences undo as one.
+    /// Sets a second sentence to compare with the one on the stage, with the same weights; `None` ends the comparison.
+    /// Successive sentences undo as one.
     SetSecond(Option<String>),
-    /// Writes the given number of words after the sentence, or, where it is a source, from it; with the weights in
-    /// use and no other intervention. They stay in the snapshot until the sentence changes.
+    /// Generates the given number of words after the sentence, or from it if it is a source, with the weights in use
+    /// and no other intervention. The words stay in the snapshot until the sentence changes.
     #[serde(skip)]
     Generate { count: usize, choice: NextWordChoice },
 }
 
-/// Changes of the list of sentences in which one word is looked at, and whether it is.
+/// Changes of the list of sentences in which the senses of one word are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SenseCommand {
-    /// Runs the sentences through the model and shows the word in them on the stage, or no longer does.
+    /// Sets whether the sentences run through the model and the stage shows the word in each of them.
     Show(bool),
-    /// Sets the word. Successive words undo as one.
+    /// Sets the word. Successive changes undo as one.
     SetWord(String),
-    /// Sets the sentence at this place; one place after the last adds it. Successive texts of a sentence undo as one.
+    /// Sets the sentence at this index; the index after the last one adds a sentence. Successive texts of a sentence
+    /// undo as one.
     SetText {
         index: usize,
         text: String,
     },
-    /// Sets the sense of the word in a sentence: a letter of [`SENSES`](super::sentence_pass::senses::SENSES).
+    /// Sets the sense of the word in a sentence, as a letter of [`SENSES`](super::sentence_pass::senses::SENSES).
     SetSense {
         index: usize,
         sense: Option<char>,
     },
-    /// Adds an empty sentence at this place.
+    /// Inserts an empty sentence at this index.
     Insert(usize),
     Remove(usize),
-    /// Puts another list in the place of this one.
+    /// Replaces the list.
     Replace(SenseList),
 }
 
 /// Changes of the axes of the picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AxisCommand {
-    /// The axes become the principal components of the vectors that are on the stage now: the static
-    /// ones of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
+    /// Refits the axes: they become the principal components of the vectors that are on the stage now, which are the
+    /// static vectors of the words that the lesson names, and the outputs of the sentences. Chosen axes stay.
     Refit,
-    /// Fits the axes to vectors of which only the spread is known: those of an earlier refit.
+    /// Fits the axes to a saved spread of vectors, that of an earlier refit.
     Fit {
         #[serde(with = "json::numbers")]
         mean: Vec<f64>,
-        /// The lower triangle of the covariance, row by row.
+        /// Lower triangle of the covariance, row by row.
         #[serde(with = "json::numbers")]
         covariance: Vec<f64>,
     },
-    /// An axis from the centre of one group of words to that of another; the axes that are not chosen
-    /// are the principal components of what is left at right angles to the chosen ones.
+    /// Sets an axis from the centre of one group of words to that of another. The axes that are not chosen are the
+    /// principal components of the space that is orthogonal to the chosen ones.
     Set {
         axis: Axis,
-        /// See [`WordGroup`](super::values::space::WordGroup).
+        /// Words of one end; see [`WordGroup`](super::values::space::WordGroup).
         from: String,
         to: String,
     },
-    /// The vectors of a pretrained model as they are, or seen through the norm that puts its layers on one scale.
+    /// Sets whether the vectors of a pretrained model are shown as they are, or after the norm that gives its layers a
+    /// common scale.
     SetRaw(bool),
-    /// An axis is a principal component again.
+    /// Resets an axis to a principal component.
     Reset(Axis),
-    /// The axes are those of the lesson's beginning.
+    /// Resets all axes to those with which the lesson began.
     ResetAll,
 }
 
@@ -345,7 +351,7 @@ pub struct TensorEntries {
     pub name: String,
     pub rows: usize,
     pub cols: usize,
-    /// Row-major; none where they are all.
+    /// Indices of the entries in row-major order, or `None` for all entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Vec<usize>>,
     #[serde(with = "json::numbers")]
@@ -353,7 +359,8 @@ pub struct TensorEntries {
 }
 
 impl TensorEntries {
-    /// The entries in which two sets of parameters differ, by their bits; with the values of the second.
+    /// Returns the entries in which two sets of parameters differ, compared by their bits, with the values of the
+    /// second set.
     pub fn between(trained: &Arc<Parameters<f32>>, live: &Arc<Parameters<f32>>) -> Vec<Self> {
         if Arc::ptr_eq(trained, live) {
             return Vec::new();
@@ -361,7 +368,7 @@ impl TensorEntries {
         Self::all(live, &trained.changed_to(live))
     }
 
-    /// Entries of all tensors, in their order, by the tensors that they belong to.
+    /// Groups entries of all tensors, which are in order, by their tensors.
     pub fn all(parameters: &Parameters<f32>, entries: &[(usize, f32)]) -> Vec<Self> {
         let mut rest = entries;
         let mut all = Vec::new();
@@ -380,10 +387,10 @@ impl TensorEntries {
         all
     }
 
-    /// The entries with their indices among those of all tensors.
+    /// Returns the entries with their indices among those of all tensors.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such tensor, or one that could not hold the values.
+    /// In words for the learner, if there is no such tensor, or one of another size.
     pub fn indexed(&self, parameters: &Parameters<f32>) -> Result<Vec<(usize, f32)>, String> {
         self.fitting(parameters).ok_or_else(|| {
             let Self { name, rows, cols, .. } = self;

@@ -1,5 +1,5 @@
-//! Undo and redo: the states that a kernel remembers, within a bounded memory, and the way back over them. Successive
-//! moves of one control are one stroke, and undo as one change.
+//! Undo and redo: earlier and later states of a kernel, within bounded memory. Successive changes by one control are a
+//! stroke, which undoes as one change.
 
 use std::collections::VecDeque;
 use std::mem::swap;
@@ -14,10 +14,10 @@ use crate::kernel::model::cache::Cache;
 use crate::kernel::model::{LessonModel, UndoPart};
 use crate::kernel::notebook::{CellCommand, CellId, Document, Notebook, NotebookCommand};
 
-/// The control that a command moves, where successive moves of it undo as one.
+/// The control that a command moves, if its successive moves undo as one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stroke {
-    /// The slider of an entry: a tensor, a row and a column.
+    /// The slider of an entry, given by its tensor, row and column.
     Entry(TensorId, usize, usize),
     /// A stroke of the brush, by its number.
     Brush(u64),
@@ -25,21 +25,21 @@ pub enum Stroke {
     Gain(usize),
     Temperature,
     LearningRate,
-    /// The look at past steps.
+    /// The choice of the past step that is shown.
     Look,
     Sentence,
     SecondSentence,
-    /// The word whose senses are compared, and a sentence with it.
+    /// The word whose senses are compared, followed by one of its sentences.
     SenseWord,
     SenseText(usize),
     CellText(CellId),
     CellSlider(CellId),
-    /// Settings of the lesson, by their names.
+    /// Names of the changed settings of a retraining.
     Recipe(Vec<String>),
 }
 
 impl Stroke {
-    /// Returns the stroke of a command to the present model; `None` where the command undoes by itself.
+    /// Returns the stroke of a command to the present model, or `None` if the command undoes by itself.
     pub fn of(command: &Command, model: Option<&LessonModel>) -> Option<Self> {
         match command {
             Command::Weights(WeightCommand::Set { tensor, row, col, .. }) => Some(Self::Entry(*tensor, *row, *col)),
@@ -49,7 +49,7 @@ impl Stroke {
             }
             Command::Interventions(InterventionCommand::SetTemperature(_)) => Some(Self::Temperature),
             Command::Sentence(SentenceCommand::Type(_)) => Some(Self::Sentence),
-            // What begins the comparison, or ends it, undoes by itself.
+            // The commands that start and end the comparison undo by themselves.
             Command::Sentence(SentenceCommand::SetSecond(Some(_))) => {
                 model?.pass.second().map(|_| Self::SecondSentence)
             }
@@ -59,7 +59,7 @@ impl Stroke {
             Command::Training(TrainingCommand::Scrub(_) | TrainingCommand::ShowLatest) => Some(Self::Look),
             Command::Notebook(NotebookCommand::Cell(id, CellCommand::SetText(_))) => Some(Self::CellText(id.clone())),
             Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(_))) => Some(Self::CellSlider(id.clone())),
-            // The way back to the lesson's own settings undoes by itself.
+            // The return to the lesson's own settings undoes by itself.
             Command::Retrain(recipe) if !recipe.is_default() => {
                 Some(Self::Recipe(recipe.changes_from(&model?.origin.recipe)))
             }
@@ -67,26 +67,27 @@ impl Stroke {
         }
     }
 
-    /// True of a move that belongs to the stroke `last`.
+    /// Returns whether a move belongs to the stroke `last`.
     fn continues(&self, last: &Self) -> bool {
         match (self, last) {
-            // Moved back to where the model is, the slider may be moved on.
+            // If the slider was moved back to the present model's setting, moving it on continues the stroke.
             (Self::Recipe(changes), Self::Recipe(_)) if changes.is_empty() => true,
             _ => self == last,
         }
     }
 }
 
-/// A state that undo restores; it shares with the present one all that is the same in both.
+/// A state that undo restores. It shares all equal parts with the present state.
 pub enum Undoable {
     Model(UndoPart),
-    /// The model that another one, trained by another recipe, replaced.
+    /// The model that was replaced by one with another recipe.
     Retrained(Box<LessonModel>),
     Notebook(Document),
 }
 
 impl Undoable {
-    /// Returns the size of what is large in it, in bytes, as if it shared nothing; the history's count bounds the rest.
+    /// Returns the size of the large parts, in bytes, as if nothing were shared. The small parts are bounded by the
+    /// number of states.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Model(part) => part.bytes(),
@@ -95,32 +96,32 @@ impl Undoable {
         }
     }
 
-    /// Restores the state and returns the one that it takes the place of.
+    /// Restores the state and returns the one that it replaces.
     pub fn exchange(self, model: Option<&mut LessonModel>, notebook: &mut Notebook) -> Self {
         match (self, model) {
             (Self::Model(part), Some(model)) => Self::Model(model.swap(part)),
             (Self::Retrained(mut other), Some(model)) => {
                 model.training.pause();
                 swap(model, &mut *other);
-                // What undo remembers is small.
+                // A model in the history is kept without its caches to save memory.
                 other.cache = Cache::default();
                 Self::Retrained(other)
             }
             (Self::Notebook(document), _) => Self::Notebook(notebook.replace(document)),
-            // A lesson without a model has no changes of one.
+            // A lesson without a model has no changes of a model.
             (state, None) => state,
         }
     }
 }
 
-/// States before and after the present one, each with what the change away from it was.
+/// States before and after the present one, each with a label of the change that left it.
 #[derive(Clone, Debug)]
 pub struct History<T> {
     past: VecDeque<Entry<T>>,
     future: VecDeque<Entry<T>>,
-    /// The stroke of the last change, while nothing else happened.
+    /// The stroke of the last change; a command outside the stroke ends it.
     stroke: Option<Stroke>,
-    /// Memory of all entries.
+    /// Memory of all entries, in bytes.
     bytes: usize,
     states_max: usize,
     bytes_max: usize,
@@ -133,29 +134,30 @@ struct Entry<T> {
     bytes: usize,
 }
 
-/// Takes a state and returns the one that it takes the place of, with what keeping that costs in bytes.
+/// A function that restores a state and returns the replaced one, with its size in bytes.
 pub type Swap<'s, T> = &'s mut dyn FnMut(T) -> (T, usize);
 
 impl<T> History<T> {
-    /// Keeps at most the given number of states, of the given number of bytes together; but always the last one.
+    /// Creates a history with at most the given number of states and bytes in total. The last state is kept whatever
+    /// its size.
     pub fn new(states_max: usize, bytes_max: usize) -> Self {
         Self { past: VecDeque::new(), future: VecDeque::new(), stroke: None, bytes: 0, states_max, bytes_max }
     }
 
-    /// Ends the stroke of the last change, unless what comes now belongs to it.
+    /// Ends the stroke of the last change, unless the next change belongs to it.
     pub fn begin(&mut self, stroke: Option<&Stroke>) {
         if !self.continues(stroke) {
             self.stroke = None;
         }
     }
 
-    /// True where a change of this stroke undoes together with the last one.
+    /// Returns whether a change of this stroke undoes together with the last change.
     pub fn continues(&self, stroke: Option<&Stroke>) -> bool {
         stroke.zip(self.stroke.as_ref()).is_some_and(|(now, last)| now.continues(last))
     }
 
-    /// Remembers the state before a change, of the given number of bytes, unless the change belongs to the last stroke,
-    /// which began with a state that is remembered. What was undone before can no longer be redone.
+    /// Adds the state before a change, of the given number of bytes, unless the change belongs to the last stroke,
+    /// whose first state is in the history already. Undone changes can no longer be redone.
     pub fn push(&mut self, label: impl Into<String>, before: T, bytes: usize, stroke: Option<&Stroke>) {
         if self.continues(stroke) {
             return;
@@ -167,12 +169,12 @@ impl<T> History<T> {
         self.trim(false);
     }
 
-    /// Goes back over the last change. False if there is none.
+    /// Undoes the last change. Returns false if there is none.
     pub fn undo(&mut self, swap: Swap<T>) -> bool {
         self.step(true, swap)
     }
 
-    /// Goes forward over the last change that was undone. False if there is none.
+    /// Redoes the last undone change. Returns false if there is none.
     pub fn redo(&mut self, swap: Swap<T>) -> bool {
         self.step(false, swap)
     }
@@ -189,8 +191,8 @@ impl<T> History<T> {
         true
     }
 
-    /// Forgets what is farthest from the present. Where the past reaches as far as the future, `is_back`, the direction
-    /// of the last step, says which of them goes first: never the step that was just taken.
+    /// Removes the states that are farthest from the present. If past and future are equally long, `is_back`, the
+    /// direction of the last step, decides which is cut, so that the last step can always be reversed.
     fn trim(&mut self, is_back: bool) {
         while self.len() > 1 && (self.len() > self.states_max || self.bytes > self.bytes_max) {
             let (past, future) = (self.past.len(), self.future.len());
@@ -217,7 +219,7 @@ impl<T> History<T> {
 mod tests {
     use super::{History, Stroke};
 
-    /// A state that undo and redo move about in; capitals cost ten times as much.
+    /// Undoes or redoes a step. States are letters, of which capitals have ten times the size.
     fn step(history: &mut History<char>, present: &mut char, undo: bool) -> bool {
         let mut swap = |state| {
             let before = std::mem::replace(present, state);
@@ -236,7 +238,7 @@ mod tests {
         history
     }
 
-    /// How far undo goes back from a state.
+    /// Returns how many times undo is possible from a state.
     fn undone(history: &mut History<char>, present: char) -> String {
         let mut present = present;
         std::iter::from_fn(|| step(history, &mut present, true).then_some(present)).collect()
@@ -262,7 +264,7 @@ mod tests {
     fn moves_of_one_stroke_are_one_change() {
         let mut history = History::new(8, 100);
         let (heat, rate) = (Some(&Stroke::Temperature), Some(&Stroke::LearningRate));
-        // Each is a move away from a state: that of another control, or one after something else, is a change of its own.
+        // Each is a separate change, because another control or command came between.
         for (before, stroke, something_else) in
             [('a', heat, false), ('b', heat, false), ('c', rate, false), ('d', rate, true), ('e', None, false)]
         {
@@ -273,7 +275,7 @@ mod tests {
             history.push("next", before, 1, stroke);
         }
         assert_eq!(undone(&mut history, 'f'), "edca");
-        // After undo, the same control begins a new change.
+        // After an undo, the same control begins a new change.
         let mut history = History::new(8, 100);
         history.push("next", 'a', 1, heat);
         let mut present = 'b';
@@ -304,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_step_that_was_just_taken_can_be_taken_back() {
-        // Redone into a large state, of which there is room for one beside two small ones.
+        // Redo restores a large state, for which there is room beside two small ones.
         let mut history = pushed("abcde", 9, 12);
         let mut present = 'f';
         while step(&mut history, &mut present, true) {}
@@ -313,7 +315,7 @@ mod tests {
         assert!(step(&mut history, &mut present, false) && present == 'b');
         assert_eq!((history.past.len(), history.future.len(), history.bytes), (1, 2, 12), "the far future went");
         assert!(step(&mut history, &mut present, true) && present == 'A', "what was redone is undone");
-        // There is room for it and nothing else, and as much lies before as behind.
+        // There is room for this state alone, and past and future are equally long.
         for (undone, is_back) in [(0, true), (2, false)] {
             let (mut history, mut present) = (pushed("ab", 9, 10), 'c');
             (0..undone).for_each(|_| assert!(step(&mut history, &mut present, true)));
@@ -327,7 +329,7 @@ mod tests {
     #[test]
     fn what_can_be_redone_counts_too() {
         let mut history = pushed("abcde", 9, 12);
-        // Five small states are replaced by what they led to, one of them large.
+        // Five small states are exchanged for the later states, one of which is large.
         assert_eq!(undone(&mut history, 'F'), "edc", "the large one took the place of the oldest");
         assert_eq!(history.bytes, 12);
     }

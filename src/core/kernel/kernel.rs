@@ -1,5 +1,5 @@
-//! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it. It trains its lesson again, opens
-//! one that was left with a recipe, and writes a tour of its model into the notebook.
+//! The kernel: one running lesson. [`Kernel::apply`] is the only way to change it. This file also has the steps by
+//! which a kernel reaches a model: opening, restoring, retraining, and the tour.
 
 use std::iter::{self, Peekable};
 use std::mem::take;
@@ -29,25 +29,25 @@ use crate::kernel::tour::Tour;
 use crate::lesson::cells::{Bind, CellKind};
 use crate::lesson::schema::Lesson;
 
-/// One running lesson, without a thread or a clock: the same commands and advances, in the same
-/// order, lead to the same snapshots, bit for bit; but for how long a cell ran, where a clock is given.
+/// A running lesson, without a thread or a clock. The same commands and advances in the same order lead to the same
+/// snapshots, bit for bit, except for the durations of runs if a clock is given.
 pub struct Kernel {
     lesson: Arc<Lesson>,
     revision: u64,
     work_revision: u64,
-    /// The work revision at which the kernel was opened: the work as it was saved, if it was.
+    /// The work revision at which the kernel was opened, when its work was equal to the saved work.
     opened_revision: u64,
     notice: Option<Arc<str>>,
     phase: Phase,
-    /// The lesson's model without the learner's changes: what predictions ask.
+    /// The lesson's model without the learner's changes, which answers predictions.
     untouched: UntouchedModel,
     tour: Tour,
-    /// Saved work that does not fit.
+    /// Saved work that could not be restored, in sentences for the learner.
     report: Arc<[String]>,
     notebook: Notebook,
     watch: Watch,
     history: History<Undoable>,
-    /// The last command changed what neither the model nor the notebook has of itself.
+    /// Whether the last command changed saved work in a way that neither the model nor the notebook reports itself.
     has_changed: bool,
     clock: fn() -> Duration,
 }
@@ -81,8 +81,8 @@ impl Kernel {
         }
     }
 
-    /// A lesson as it was left: the notebook is back at once, and the model trains to where it was. What
-    /// was saved may be anything: what does not fit is left out, and said in the snapshot's report.
+    /// Opens a lesson as it was saved: the notebook is restored at once, and the model trains to where it was. The
+    /// saved work is not trusted; the parts that do not fit are left out and reported in the snapshot.
     pub fn open(lesson: Arc<Lesson>, saved: Option<Saved>) -> Self {
         let Some(saved) = saved else { return Self::new(lesson) };
         let (notebook, mut report) = Notebook::reopened(&lesson, &saved.notebook);
@@ -101,8 +101,8 @@ impl Kernel {
         kernel
     }
 
-    /// A kernel that goes on from here beside this one, on a copy of its lesson. It shares the model, which is neither
-    /// read nor trained again, unless this kernel is itself on its way to where it was left. Its cells have yet to run.
+    /// Returns a second kernel in the present state, on a copy of the lesson. It shares the model, so that nothing is
+    /// read or trained again, unless this kernel is still being restored. The copy's cells have not run.
     #[must_use]
     pub fn copy(&self, lesson: Arc<Lesson>) -> Self {
         let snapshot = self.snapshot();
@@ -122,20 +122,20 @@ impl Kernel {
         copy
     }
 
-    /// Goes on counting the changes of the work from a kernel that this one takes the place of: the work is another.
+    /// Continues the count of the work's changes from a kernel that this one replaces, and marks the work as changed.
     #[must_use]
     pub fn counting_from(self, before: &Kernel) -> Self {
         let revision = before.work_revision + 1;
         Self { work_revision: revision, opened_revision: revision, ..self }
     }
 
-    /// `clock` measures how long cells run.
+    /// Sets the clock that measures the duration of runs.
     #[must_use]
     pub fn timed(self, clock: fn() -> Duration) -> Self {
         Self { clock, ..self }
     }
 
-    /// Adds to the report, as far as anybody would read it.
+    /// Adds sentences to the report, up to a readable number.
     fn say(&mut self, words: Vec<String>) {
         const MOST: usize = 40;
         if words.is_empty() || self.report.len() > MOST {
@@ -150,7 +150,7 @@ impl Kernel {
         self.report = report.into();
     }
 
-    /// A kernel whose static vectors are trained and whose model is at its initialisation.
+    /// Returns a kernel whose static vectors are trained and whose model is at its initialisation.
     pub fn embedded(lesson: Arc<Lesson>) -> Self {
         let mut kernel = Self::new(lesson);
         while matches!(kernel.phase, Phase::Embedding { .. } | Phase::Opening { .. }) {
@@ -159,7 +159,7 @@ impl Kernel {
         kernel
     }
 
-    /// A kernel that has trained to the lesson's last step.
+    /// Returns a kernel that is trained to the lesson's last step.
     pub fn trained(lesson: Arc<Lesson>) -> Self {
         let mut kernel = Self::embedded(lesson);
         kernel.apply(Command::Training(TrainingCommand::Play));
@@ -167,14 +167,14 @@ impl Kernel {
         kernel
     }
 
-    /// Advances until there is nothing more to do.
+    /// Advances until there is no work left.
     pub fn settle(&mut self) {
         while self.is_busy() {
             self.advance();
         }
     }
 
-    /// There is work that starts without a request.
+    /// Returns whether there is work to do without a further command.
     pub fn is_busy(&self) -> bool {
         match &self.phase {
             Phase::Embedding { .. } | Phase::Opening { .. } => true,
@@ -188,22 +188,22 @@ impl Kernel {
         }
     }
 
-    /// Set from another thread, it ends the cell that runs and those that wait.
+    /// Returns the flag by which another thread ends the running cell and those that wait.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.notebook.stop_flag()
     }
 
-    /// Optimiser steps done.
+    /// Returns the number of optimiser steps done.
     pub fn steps_done(&self) -> usize {
         self.phase.model().map_or(0, |model| model.training.steps_done())
     }
 
-    /// Does the next piece of that work: a few milliseconds of training, or one cell.
+    /// Does the next piece of work: a few milliseconds of training, or one cell.
     pub fn advance(&mut self) {
         self.work(Self::do_next);
     }
 
-    /// Does a piece of work. Where it ends what was under way, there is something to be saved.
+    /// Does a piece of work, and notes a change of the saved work if the piece ended a task.
     fn work(&mut self, piece: impl FnOnce(&mut Self)) {
         let under_way = |kernel: &Self| {
             let phase = &kernel.phase;
@@ -246,7 +246,7 @@ impl Kernel {
         }
     }
 
-    /// True if training is the only work left, so that it may be paced.
+    /// Returns true if training is the only work left, so that it may be paced.
     pub fn is_training(&self) -> bool {
         match &self.phase {
             Phase::Ready(Ready { model, task: Task::Nothing, .. }) => {
@@ -265,8 +265,8 @@ impl Kernel {
         });
     }
 
-    /// Tries an answer to an exercise; nothing changes.
-    /// `None` if there is no such exercise, or no model.
+    /// Tries an answer to an exercise without changing anything. Returns `None` if there is no such exercise or no
+    /// model.
     pub fn try_exercise(&self, id: &str, answer: TriedAnswer<'_>) -> Option<Outcome> {
         let model = self.phase.model()?;
         let cell = self.notebook.document().cell(id)?;
@@ -274,7 +274,7 @@ impl Kernel {
         Some(self.notebook.try_answer(exercise, cell, answer, &mut Trial::of(model, self.notebook.live_names())))
     }
 
-    /// The fault of a lesson's code after one of its cells, which must have run.
+    /// Returns the fault of a lesson's code that runs after one of its cells, which must have run.
     pub fn fault_after(&self, id: &str, text: &str) -> Option<Fault> {
         let model = self.phase.model()?;
         self.notebook.fault_after(id, text, &Trial::of(model, self.notebook.live_names()))
@@ -292,9 +292,9 @@ impl Kernel {
         self.remember_changes(None);
     }
 
-    /// Tells the notebook of a change; `slid` as in [`Notebook::follow`].
+    /// Informs the notebook of a change; `slid` is that of [`Notebook::follow`].
     fn follow(&mut self, slid: Option<&SliderMove>) {
-        // While training plays, cells wait for its end; what they show is marked stale.
+        // While training plays, cells wait for its end, and their results are marked as stale.
         let is_resuming = self.phase.is_resuming();
         let Some(model) = self.phase.model_mut() else { return };
         model.follow_table();
@@ -310,12 +310,13 @@ impl Kernel {
         }
     }
 
-    /// Applies one command. What cannot be done is said in the snapshot's notice.
+    /// Applies one command. If it is refused, the snapshot's notice gives the reason.
     pub fn apply(&mut self, command: Command) {
         self.apply_all(iter::once(command));
     }
 
-    /// Applies commands one after the other. Undo and redo in a row are one way, of which the end alone costs work.
+    /// Applies commands one after the other. Consecutive undos and redos are done together, so that only the final
+    /// state is computed.
     pub fn apply_all(&mut self, commands: impl Iterator<Item = Command>) {
         let mut commands = commands.peekable();
         while let Some(command) = commands.next() {
@@ -364,7 +365,7 @@ impl Kernel {
         Some(if is_variable { SliderMove::Variable(id.clone()) } else { SliderMove::Model })
     }
 
-    /// A slider that is bound to the model gives the model's command.
+    /// Translates the command of a slider that is bound to the model into the model's command.
     fn bound(&self, command: Command) -> Result<Command, String> {
         let Command::Notebook(NotebookCommand::Cell(id, CellCommand::Slide(value))) = &command else {
             return Ok(command);
@@ -417,7 +418,7 @@ impl Kernel {
         }
     }
 
-    /// Hands the changes of the model to the history; true if there are any.
+    /// Adds the model's changes to the history. Returns true if there were any.
     fn remember_changes(&mut self, stroke: Option<&Stroke>) -> bool {
         let changes = self.phase.model_mut().map(LessonModel::take_changes).unwrap_or_default();
         let has_changed = !changes.is_empty();
@@ -432,12 +433,12 @@ impl Kernel {
         self.history.push(label, before, bytes, stroke);
     }
 
-    /// Undoes and redoes, step after step.
+    /// Undoes and redoes consecutive steps.
     fn travel(&mut self, steps: impl Iterator<Item = Command>) -> Result<(), String> {
         let Self { history, phase, notebook, .. } = self;
         let mut result = Ok(());
         for step in steps {
-            // What is under way is what would be undone first.
+            // A retraining in progress counts as the last change, so undo cancels it first.
             let gave_up = phase.give_up_retraining();
             let mut exchange = |state: Undoable| {
                 let now = state.exchange(phase.model_mut(), notebook);
@@ -454,12 +455,12 @@ impl Kernel {
         result
     }
 
-    /// Why the last command was refused, if it was.
+    /// Returns the reason why the last command was refused, if it was.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
 
-    /// The present state for viewers.
+    /// Returns the present state for viewers.
     pub fn snapshot(&self) -> Snapshot {
         let model = self.phase.model();
         let fault = match &self.phase {
@@ -493,9 +494,9 @@ impl Kernel {
     }
 }
 
-/// The way to a model: opened, brought back to where it was left, trained again.
+/// The steps by which a kernel reaches a model: opening, restoring, retraining.
 impl Kernel {
-    /// Goes on from the lesson's own static vectors, which are trained.
+    /// Continues from the lesson's own static vectors once they are trained.
     fn open_embedded(&mut self) {
         let Phase::Embedding { trainer, goal } = &mut self.phase else { return };
         let goal = take(goal);
@@ -515,7 +516,7 @@ impl Kernel {
         }
     }
 
-    /// Does the next piece of a lesson that was left with a recipe.
+    /// Does the next piece of opening a lesson that was saved with a recipe.
     fn advance_opening(&mut self) {
         let Phase::Opening { own, work, goal } = &mut self.phase else { return };
         match work.advance(&own.space) {
@@ -547,7 +548,7 @@ impl Kernel {
         }
     }
 
-    /// Begins with a model: it plays if it was asked to, or goes on from where it was left.
+    /// Begins with a model, which then plays if requested, or continues from the saved state.
     fn begin(&mut self, mut model: Box<LessonModel>, own: EmbeddedCorpus, goal: Goal) {
         let task = match goal.saved {
             Some(saved) => {
@@ -560,11 +561,11 @@ impl Kernel {
             model.play_at_opening();
         }
         self.phase = Phase::Ready(Ready { model, own, task });
-        // What is seen before training is there at once.
+        // The state before any training is restored at once, so that it is shown in the first frame.
         self.resume();
     }
 
-    /// Does the next piece of the way back to where the model was left.
+    /// Does the next piece of restoring the saved model.
     fn resume(&mut self) {
         let Phase::Ready(ready) = &mut self.phase else { return };
         let Task::Resuming { saved, way } = &mut ready.task else { return };
@@ -607,7 +608,8 @@ impl Kernel {
         }
     }
 
-    /// Asks for a tour, which is for a model without texts of its own, and a notebook in which nothing is written yet.
+    /// Requests a tour, which is only written for a model without texts of its own, into a notebook that has no other
+    /// text yet.
     fn ask_for_tour(&mut self) {
         let is_first = matches!(self.tour, Tour::NotAsked);
         if is_first && self.lesson.is_of_folder() && self.notebook.is_as_given(&self.lesson) {
@@ -615,7 +617,7 @@ impl Kernel {
         }
     }
 
-    /// A tour was asked for here, so that a kernel in the place of this one is to have it too.
+    /// Returns whether a tour was requested, so that a kernel that replaces this one writes it too.
     pub fn wants_tour(&self) -> bool {
         !matches!(self.tour, Tour::NotAsked)
     }
@@ -626,8 +628,8 @@ impl Kernel {
         let Some(cells) = self.tour.advance(model) else { return };
         let is_untouched = self.notebook.is_as_given(&self.lesson);
         let before = self.notebook.insert_tour(&cells);
-        // Nobody asked for the first one: undo does not take it away. Into a notebook that was changed meanwhile, or is
-        // there again after its reset was undone, it comes as a change like any other, or not at all.
+        // The first tour was not requested by a learner, so undo does not remove it. If the notebook was changed in the
+        // meantime, or restored by undoing its reset, the tour is inserted as an ordinary change, or not at all.
         if let Some(before) = before.filter(|_| !is_untouched) {
             self.remember("tour of the model".to_owned(), Undoable::Notebook(before), None);
         }

@@ -1,4 +1,4 @@
-//! The running lesson: commands in, snapshots out.
+//! The running lesson: commands go in, and snapshots come out.
 //!
 //! | folder or file | job |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The objective of a lesson as the attention model meets it: the examples, and the answers among which it chooses.
+//! The objective of a lesson for the attention model: its examples, and the answers between which the model chooses.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::kernel::values::space::{StaticSpace, index_of, rows_of};
 use crate::lesson::corpus::vocabulary as corpus_vocabulary;
 use crate::lesson::schema::{Lesson, Objective, Order};
 
-/// The attention model over a space: everything but its parameters.
+/// Returns the attention model over a space, without its parameters.
 pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
     let classes = match &lesson.model.objective {
         Objective::Label => labels(lesson, &space.vocabulary),
@@ -19,7 +19,7 @@ pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
         .with_costs(lesson.model.costs)
 }
 
-/// The labels, which a tied readout reads as words.
+/// Returns the labels, which a tied readout represents by words.
 fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
     let topics = &lesson.corpus.topics;
     if !lesson.model.architecture.readout.is_by_static_vectors() {
@@ -30,7 +30,7 @@ fn labels(lesson: &Lesson, vocabulary: &[String]) -> Classes {
     Classes::Words(Candidates::new(vocabulary.len(), words))
 }
 
-/// The words that the lesson's objective chooses among.
+/// Returns the words between which the model chooses.
 fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let among = match &lesson.model.objective {
         Objective::MaskedWord { among, .. } if !among.is_empty() => among,
@@ -47,7 +47,7 @@ fn candidates(lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     with_stand_ins(candidates, lesson, vocabulary)
 }
 
-/// The candidates of masked words, with the words that stand in for hidden ones.
+/// Adds the words that replace hidden words to the candidates.
 fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     match &lesson.model.objective {
         Objective::MaskedWord { stand_ins, .. } if !stand_ins.is_empty() => {
@@ -58,7 +58,7 @@ fn with_stand_ins(candidates: Candidates, lesson: &Lesson, vocabulary: &[String]
     }
 }
 
-/// The words that a sequence objective can write.
+/// Returns the words that a sequence objective can write.
 fn written(objective: &Objective, lesson: &Lesson, vocabulary: &[String]) -> Candidates {
     let rewriter = Rewriter::of(objective, vocabulary);
     let index = index_of(vocabulary);
@@ -69,19 +69,19 @@ fn written(objective: &Objective, lesson: &Lesson, vocabulary: &[String]) -> Can
     Candidates::new(vocabulary.len(), words)
 }
 
-/// A sentence that training sees, as rows of the vocabulary.
+/// A sentence of the training corpus, as rows of the vocabulary.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Example {
-    /// Asks for some of its own words.
+    /// A sentence of which some words are to be predicted.
     Words(Vec<usize>),
-    /// Asks for the label of the whole.
+    /// A sentence whose label is to be predicted.
     Labelled { words: Vec<usize>, label: usize },
-    /// The target is to be written while the source is looked at.
+    /// A source, from which the target is to be written.
     Pair { source: Vec<usize>, target: Vec<usize> },
 }
 
 impl Example {
-    /// The words that the learner would type.
+    /// Returns the words that a learner would type.
     pub fn words(&self) -> &[usize] {
         match self {
             Example::Words(words) | Example::Labelled { words, .. } | Example::Pair { source: words, .. } => words,
@@ -89,7 +89,7 @@ impl Example {
     }
 }
 
-/// The examples of an objective, from sentences with their topics.
+/// Returns the examples of an objective, from sentences with their topics.
 pub fn examples(
     objective: &Objective,
     vocabulary: &[String],
@@ -105,23 +105,23 @@ pub fn examples(
     sentences.iter().zip(topics).map(example).collect()
 }
 
-/// The examples of a pretrained model: the pieces of the lesson's texts.
+/// Returns the examples for a pretrained model: the pieces of the lesson's texts.
 pub fn of_texts(lesson: &Lesson, model: &ModelFolder) -> Vec<Example> {
     let texts = lesson.corpus.topics.iter().flat_map(|topic| &topic.templates);
     let pieces = texts.filter_map(|text| model.pieces(text).ok());
     pieces.map(|pieces| Example::Words(pieces.into_iter().map(|piece| piece.id as usize).collect())).collect()
 }
 
-/// Makes targets of sources, by the rule of a sequence objective.
+/// Makes targets from sources, by the rule of a sequence objective.
 #[derive(Clone, Debug)]
 pub struct Rewriter {
     pub order: Order,
-    /// The word that each word of the vocabulary becomes.
+    /// The row of the word that replaces each word of the vocabulary.
     becomes: Vec<usize>,
 }
 
 impl Rewriter {
-    /// `None` for objectives of one sentence.
+    /// Returns the rule of a sequence objective, or `None` for other objectives.
     pub fn of(objective: &Objective, vocabulary: &[String]) -> Option<Self> {
         let Objective::Sequence(rewriting) = objective else { return None };
         let rows = index_of(vocabulary);
@@ -139,13 +139,13 @@ impl Rewriter {
         (0..source.len()).map(word).collect()
     }
 
-    /// Another word than it was stands for it in the target.
+    /// Returns whether any word is replaced by another in targets.
     pub fn replaces_words(&self) -> bool {
         self.becomes.iter().enumerate().any(|(from, to)| from != *to)
     }
 }
 
-/// The corpus has the word in one sense.
+/// Returns whether the word has a single sense in the corpus.
 pub fn has_one_meaning(lesson: &Lesson, word: &str) -> bool {
     lesson.corpus.ambiguous.iter().all(|known| known.word != word)
 }

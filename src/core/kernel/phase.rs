@@ -1,5 +1,5 @@
-//! The phases of a running lesson, from its static vectors to its model. Each phase holds what exists in it and nothing
-//! else, so that no other combination can be.
+//! The phases of a running lesson, from its static vectors to its model. Each phase has exactly the data that exists in
+//! it, so that inconsistent states cannot be represented.
 //!
 //! ```text
 //! Embedding ─► Opening (work that was saved with a recipe) ─► Ready: nothing │ resuming │ retraining
@@ -22,19 +22,19 @@ use crate::lesson::schema::Lesson;
 
 /// The phase of a running lesson.
 pub enum Phase {
-    /// The lesson's own static vectors are trained, or read from files.
+    /// The lesson's own static vectors are being trained or read from files.
     Embedding {
         trainer: Box<SpaceTrainer>,
         goal: Goal,
     },
-    /// The lesson was left with a recipe, and is on its way to the initialisation of that recipe's model.
+    /// The lesson was saved with a recipe, and the initialisation of that recipe's model is being computed.
     Opening {
         own: EmbeddedCorpus,
         work: Box<Retraining>,
         goal: Goal,
     },
     Ready(Ready),
-    /// There is nothing to train; the reason is the notice of every snapshot.
+    /// The lesson has nothing to train on. The reason is in every snapshot.
     Failed {
         progress: Progress,
         fault: LessonFault,
@@ -42,32 +42,32 @@ pub enum Phase {
     },
 }
 
-/// The goal of a lesson that has no model yet.
+/// Requests for a lesson that has no model yet.
 #[derive(Default)]
 pub struct Goal {
-    /// Work that was saved.
+    /// Saved work, which is restored once there is a model.
     pub saved: Option<Arc<Saved>>,
-    /// Asked to play before there was anything to train.
+    /// Whether training was requested before there was a model.
     pub plays: bool,
 }
 
 /// A lesson with its model.
 pub struct Ready {
     pub model: Box<LessonModel>,
-    /// The lesson's own static vectors, from which every retraining begins.
+    /// The lesson's own static vectors, which every retraining uses.
     pub own: EmbeddedCorpus,
     pub task: Task,
 }
 
-/// Work that comes before all other.
+/// Work that precedes all other work.
 #[derive(Default)]
 pub enum Task {
     #[default]
     Nothing,
-    /// The model is on its way to where it was left.
+    /// The model is being restored to its saved state.
     Resuming { saved: Arc<Saved>, way: Box<Resuming> },
-    /// The lesson is trained again; the present model stays until then. A retraining of the same settings as the last one
-    /// belongs to the same stroke.
+    /// The lesson is being trained again, while the present model stays. A retraining of the same settings as the
+    /// previous one belongs to the same stroke.
     Retraining { work: Box<Retraining>, stroke: Option<Stroke> },
 }
 
@@ -95,7 +95,7 @@ impl Phase {
         }
     }
 
-    /// Returns saved work, until the model is where it was.
+    /// Returns the saved work until it has been restored.
     pub fn saved(&self) -> Option<&Arc<Saved>> {
         match self {
             Self::Embedding { goal, .. } | Self::Opening { goal, .. } => goal.saved.as_ref(),
@@ -113,7 +113,7 @@ impl Phase {
         matches!(self.task(), Task::Resuming { .. })
     }
 
-    /// Gives up a retraining; true if one was under way.
+    /// Cancels a retraining. Returns true if there was one.
     pub fn give_up_retraining(&mut self) -> bool {
         match self {
             Self::Ready(ready) if matches!(ready.task, Task::Retraining { .. }) => ready.end_task(),
@@ -121,7 +121,7 @@ impl Phase {
         }
     }
 
-    /// Returns how far the static vectors are.
+    /// Returns the progress of the static vectors.
     pub fn embedding_progress(&self) -> Progress {
         match self {
             Self::Embedding { trainer, .. } => trainer.progress(),
@@ -133,11 +133,11 @@ impl Phase {
 }
 
 impl Ready {
-    /// Applies a command to the model or to the work under way; true where that work changed, which the model does not
-    /// know of.
+    /// Applies a command to the model or to the task. Returns true if the command changed the task, of which the model
+    /// has no record.
     ///
     /// # Errors
-    /// In words for the learner, if there is nothing that the command could do; nothing has changed then.
+    /// In words for the learner, if the command is refused; nothing has changed then.
     pub fn apply(&mut self, command: Command, lesson: &Arc<Lesson>, stroke: Option<Stroke>) -> Result<bool, String> {
         if let Task::Resuming { way, .. } = &mut self.task {
             match &command {
@@ -149,7 +149,7 @@ impl Ready {
                     way.pause();
                     return Ok(false);
                 }
-                // It does not wait for what it ends.
+                // A reset ends the restoration, so it need not wait for it.
                 Command::Training(TrainingCommand::Reset) => {}
                 command if command.concerns_training() => {
                     return Err("wait until training is back where you left it".to_owned());
@@ -160,7 +160,7 @@ impl Ready {
         let has_changed = match &command {
             Command::Training(TrainingCommand::Reset) => self.end_task(),
             Command::Training(TrainingCommand::Pause) => self.end_task() || self.model.training.is_playing(),
-            // The old model would train on, only to be replaced.
+            // Training the old model would be useless, because it is about to be replaced.
             Command::Training(TrainingCommand::Play | TrainingCommand::Step(_))
                 if matches!(self.task, Task::Retraining { .. }) =>
             {
@@ -176,7 +176,7 @@ impl Ready {
         Ok(has_changed)
     }
 
-    /// Begins to train the lesson again, or gives that up where the recipe is the model's; true if either happened.
+    /// Starts a retraining, or cancels one if the recipe is that of the present model. Returns true if either happened.
     ///
     /// # Errors
     /// In words for the learner, if the lesson cannot be trained by this recipe.
@@ -196,15 +196,15 @@ impl Ready {
         Ok(true)
     }
 
-    /// Ends the work under way; true if there was any.
+    /// Ends the task. Returns true if there was one.
     fn end_task(&mut self) -> bool {
         let is_under_way = !matches!(self.task, Task::Nothing);
         self.task = Task::Nothing;
         is_under_way
     }
 
-    /// Puts a newly trained model in the place of the present one, which it returns, with what is lost in words for the
-    /// learner. Where the retraining `continues` the last one, the ghosts stay those of where that began.
+    /// Replaces the model by a newly trained one. Returns the old model, and sentences for the learner about what is
+    /// lost. If the retraining `continues` the previous one, the ghosts stay those from before the first of them.
     pub fn replace_model(&mut self, mut new: LessonModel, continues: bool) -> (LessonModel, Vec<String>) {
         let model = &mut *self.model;
         let lost = new.take_over(model);
@@ -217,7 +217,7 @@ impl Ready {
             new.origin.replaced = Some(Box::new(model.without_ghost()));
         }
         let mut old = std::mem::replace(model, new);
-        // What undo remembers is small.
+        // A model in the history is kept without its caches to save memory.
         old.cache = Cache::default();
         (old, lost)
     }

@@ -1,5 +1,5 @@
-//! The static vectors: the lesson's corpus as word indices, word2vec, a given table or a model that is read from its
-//! files, and the basis of all pictures.
+//! The static vectors: the lesson's corpus as word indices, the training by word2vec, a given table or a model that is
+//! read from files, and the basis of all pictures.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,27 +36,28 @@ use crate::lesson::corpus;
 use crate::lesson::places::FieldPath;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 
-/// Work of one [`SpaceTrainer::advance`].
+/// Number of multiplications of one [`SpaceTrainer::advance`].
 const MULTIPLICATIONS_AT_ONCE: f64 = 4e6;
 
-/// Why a lesson that reads well has nothing to show.
+/// The reason why a valid lesson has nothing to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonFault {
-    /// For the learner.
+    /// The reason in words for the learner.
     pub words: String,
-    /// The field that is to blame.
+    /// The field of the lesson that causes the fault.
     pub field: FieldPath,
 }
 
-/// Static vectors in the making.
+/// Static vectors that are being trained or read.
 pub struct SpaceTrainer {
     vocabulary: Arc<[String]>,
-    /// Word indices of every sentence: those that training sees, then those that they become where
-    /// the model writes other words.
+    /// Word indices of every sentence: those of the training corpus, followed by their targets if the model writes
+    /// other words.
     corpus: Vec<Vec<usize>>,
     examples: Arc<[Example]>,
     source: Source,
-    /// The lesson's own training of a model that trains the table too, of which the table at the end is wanted.
+    /// The lesson's own training of a model that trains the embedding table, if it does; the final table is needed for
+    /// the axes.
     table: Option<Box<(Training, StepCache)>>,
 }
 
@@ -64,17 +65,17 @@ enum Source {
     Training {
         word2vec: Box<Word2Vec<f32>>,
         epochs: usize,
-        /// A few milliseconds of work.
+        /// Number of sentences that take a few milliseconds.
         sentences_at_once: usize,
         diverged: Option<Diverged>,
     },
-    /// A row for each word of the vocabulary.
+    /// A given row for each word of the vocabulary.
     Given(Arc<Table<f32>>),
-    /// With all of its model.
+    /// The vectors of a pretrained model, which is read as a whole.
     Pretrained(Loading),
 }
 
-/// How many epochs were done when a vector was found not to be finite, and the first such word.
+/// The epoch after which a vector was first found not to be finite, and the row of that word.
 #[derive(Clone, Copy)]
 struct Diverged {
     epoch: usize,
@@ -82,9 +83,9 @@ struct Diverged {
 }
 
 impl SpaceTrainer {
-    /// Draws the corpus of the lesson's seed.
+    /// Draws the corpus with the lesson's seed.
     pub fn new(lesson: &Lesson) -> Self {
-        // The files are read while all the words are written out, which takes a moment of its own.
+        // Files are read while the vocabulary is built, which also takes a moment.
         let loading = Loading::of(&lesson.static_embedding);
         let vocabulary = lesson.vocabulary();
         let index = index_of(&vocabulary);
@@ -124,7 +125,7 @@ impl SpaceTrainer {
         Self { vocabulary, corpus, examples, source, table: None }
     }
 
-    /// Examples that the attention model is trained on.
+    /// Returns the examples on which the attention model is trained.
     pub fn examples(&self) -> &Arc<[Example]> {
         &self.examples
     }
@@ -137,7 +138,7 @@ impl SpaceTrainer {
         }
     }
 
-    /// A few milliseconds of work; true when it was the last.
+    /// Does a few milliseconds of work. Returns true if no work is left.
     pub fn advance(&mut self, lesson: &Lesson) -> bool {
         match &mut self.table {
             Some(table) => {
@@ -149,10 +150,10 @@ impl SpaceTrainer {
         }
     }
 
-    /// Begins the training of the table, of a lesson whose model trains it; false where there is none.
+    /// Starts the training of the embedding table if the lesson's model trains it. Returns whether it does.
     fn begin_table(&mut self, lesson: &Lesson) -> bool {
         let trains = lesson.model.architecture.train_embedding && !lesson.static_embedding.is_pretrained();
-        // What is wrong is said when the vectors are asked for.
+        // An error is reported when the vectors are requested.
         let Some(space) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
         let mut training = Training::new(Trainer::new(lesson, &space, &self.examples));
         let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.steps).is_ok();
@@ -162,7 +163,7 @@ impl SpaceTrainer {
         is_begun
     }
 
-    /// The next piece of the vectors before the model.
+    /// Does the next piece of work on the vectors, before any model.
     fn advance_source(&mut self) -> bool {
         match &mut self.source {
             Source::Training { word2vec, sentences_at_once, diverged, .. } => {
@@ -181,11 +182,11 @@ impl SpaceTrainer {
         }
     }
 
-    /// The finished vectors. Trained ones are less their mean: what all words share would hide what
-    /// tells them apart (Mu & Viswanath 2018, arXiv 1702.01417). Given ones are as they were written.
+    /// Returns the finished vectors. The mean is subtracted from trained vectors, because the component that all words
+    /// share would hide their differences (Mu & Viswanath 2018, arXiv 1702.01417). Given vectors are not changed.
     ///
     /// # Errors
-    /// If a vector is not finite, or none was trained.
+    /// If a vector is not finite, or if none was trained.
     pub fn finish(&self, lesson: &Lesson) -> Result<StaticSpace, LessonFault> {
         let vectors = match &self.source {
             Source::Training { word2vec, .. } => {
@@ -237,7 +238,7 @@ impl SpaceTrainer {
 }
 
 impl SpaceTrainer {
-    /// The pretrained model, once it is read; `None` where the lesson trains its own.
+    /// Returns the pretrained model once it is read, or `None` if the lesson trains its own.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -271,15 +272,15 @@ impl SpaceTrainer {
     }
 }
 
-/// The norm that puts all layers of a pretrained model on one scale, if it has one.
+/// Returns the norm that gives all layers of a pretrained model a common scale, if there is one.
 fn shared_scale(of: &Architecture, parameters: &Parameters<f32>) -> Option<SharedScale> {
     let last = of.last_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Last, lens });
     let embedding = || of.embedding_lens(parameters).map(|lens| SharedScale { norm: ScaleNorm::Embedding, lens });
     last.or_else(embedding)
 }
 
-/// The spread of what chooses the axes of a lesson's picture: the states in all layers of a pretrained model, or else
-/// [`basis_vectors`].
+/// Returns the spread that determines the axes of a lesson's picture: that of the states in all layers of a pretrained
+/// model, or else of the [`basis_vectors`].
 pub fn own_spread(
     lesson: &Lesson,
     space: &StaticSpace,
@@ -296,20 +297,20 @@ pub fn own_spread(
     of_layers.or_else(of_all).unwrap_or_else(|| Spread::of(&basis_vectors(lesson, &space.vocabulary, space.choosing())))
 }
 
-/// The model's own table of words, as training has left it.
+/// Returns the model's embedding table as training has left it.
 fn table_of(training: &Training) -> Arc<Table<f32>> {
     let embedding = &training.network().embedding;
     let rows = training.model().trained().values_of(TensorName::Embedding);
     Arc::new(Matrix::from_row_major(embedding.rows(), embedding.cols(), rows.to_vec()).into())
 }
 
-/// The vectors that choose the axes of the picture.
+/// Returns the vectors that determine the axes of the picture.
 pub fn basis_vectors(lesson: &Lesson, vocabulary: &[String], vectors: &Table<f32>) -> Matrix<f32> {
     vectors.gathered(basis_rows(lesson, vocabulary).into_iter())
 }
 
-/// The space of a lesson that was trained again, whose picture is turned to match that of the lesson itself; see
-/// [`matched`].
+/// Returns the space of a lesson that was trained again, with its picture rotated to match that of the lesson itself;
+/// see [`matched`].
 pub fn turned(space: StaticSpace, like: &Arc<StaticSpace>, lesson: &Lesson) -> StaticSpace {
     let space = StaticSpace { like: Some(like.clone()), ..space };
     let projection = matched(space.projection.clone(), &space.own_basis, &space, lesson);
@@ -318,9 +319,10 @@ pub fn turned(space: StaticSpace, like: &Arc<StaticSpace>, lesson: &Lesson) -> S
     StaticSpace { points, projection, own_projection, shares: OnceLock::new(), ..space }
 }
 
-/// A picture of a space that was trained again, turned so that it is as near as it can be to the picture that the same
-/// basis makes of the lesson's own space. The words that choose the axes also choose the turn; lengths and angles stay.
-/// Chosen axes need no turn, as they mean the same in every space: the others turn around them.
+/// Rotates the picture of a space that was trained again, so that it is as close as possible to the picture of the
+/// lesson's own space in the same basis. The words that determine the axes also determine the rotation; lengths and
+/// angles stay. Chosen axes are not rotated, because they have the same meaning in every space; the others rotate
+/// around them.
 pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesson: &Lesson) -> Projection {
     let Some(like) = space.like.as_deref() else { return projection };
     let own = if *basis == like.own_basis {
@@ -328,7 +330,7 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
     } else {
         basis.projection_of(&own_spread(lesson, like, None, basis.raw), like)
     };
-    // A basis that makes no picture of the lesson's own space has none to match.
+    // The basis is not defined in the lesson's own space, so there is no picture to match.
     let Ok(own) = own else { return projection };
     let chosen = basis_rows(lesson, &space.vocabulary);
     let index = index_of(&like.vocabulary);
@@ -341,9 +343,9 @@ pub fn matched(projection: Projection, basis: &Basis, space: &StaticSpace, lesso
     projection.turned(&Spread::of(&space.choosing().gathered(chosen.into_iter())), &turn)
 }
 
-/// The words whose vectors choose the axes of the picture: those of the words that the lesson names, in its
-/// groups and sentences, so that what tells these apart is what the axes show. All words, where
-/// those are too few to span three axes.
+/// Returns the words whose vectors determine the axes of the picture: those that the lesson names in its groups and
+/// sentences, so that the axes show the differences between them; or all words, if these are too few to span three
+/// axes.
 fn basis_rows(lesson: &Lesson, vocabulary: &[String]) -> Vec<usize> {
     if let StaticEmbedding::Pretrained(_) = lesson.static_embedding {
         let texts = (0..lesson.sentences.len()).filter_map(|index| Sentence::of_lesson(lesson, vocabulary, index));
@@ -370,20 +372,20 @@ fn centred(mut vectors: Matrix<f32>) -> Matrix<f32> {
     vectors
 }
 
-/// How long one look waits for the end.
+/// Time for which one call waits for the reading to end.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A pretrained model that is read on a thread of its own.
+/// A pretrained model that is being read on a thread of its own.
 struct Loading {
-    /// The model, or why there is none; `None` while it is read.
+    /// The model, or the reason why there is none; `None` while it is being read.
     outcome: Option<Result<Arc<Pretrained>, String>>,
     news: Receiver<Result<Pretrained, LoadStopped>>,
     shared: Arc<Shared>,
-    /// The field of a lesson that is to blame where there is no outcome.
+    /// The field of the lesson that causes an error.
     field: FieldPath,
 }
 
-/// Bytes read, of all; and whether anybody still waits.
+/// Number of bytes read and of all bytes, and whether the reading was cancelled.
 #[derive(Default)]
 struct Shared {
     done: AtomicU64,
@@ -392,7 +394,7 @@ struct Shared {
 }
 
 impl Loading {
-    /// The loading of a pretrained model; none where the lesson makes its own vectors.
+    /// Starts to read a pretrained model; returns `None` if the lesson makes its own vectors.
     fn of(embedding: &StaticEmbedding) -> Option<Self> {
         embedding.pretrained().map(|model| Self::start(model))
     }
@@ -410,13 +412,13 @@ impl Loading {
                 told.all.store(progress.all, Ordering::Relaxed);
                 !told.is_over.load(Ordering::Relaxed)
             };
-            // Nobody hears of it when the lesson was closed meanwhile.
+            // If the lesson was closed in the meantime, there is no receiver.
             let _ = sender.send(load(&folder, &mut watch));
         });
         Self { outcome: None, news, shared, field: &[] }
     }
 
-    /// Waits some milliseconds; true once it is over.
+    /// Waits some milliseconds, and returns true once the reading has ended.
     fn advance(&mut self) -> bool {
         if self.outcome.is_none() {
             self.outcome = match self.news.recv_timeout(LOOK) {
@@ -428,7 +430,7 @@ impl Loading {
         self.outcome.is_some()
     }
 
-    /// In megabytes.
+    /// Returns the progress in megabytes.
     fn progress(&self) -> Progress {
         let megabytes = |bytes: &AtomicU64| (bytes.load(Ordering::Relaxed) >> 20) as usize;
         Progress { done: megabytes(&self.shared.done), of: megabytes(&self.shared.all) }

@@ -1,5 +1,5 @@
-//! The kernel on a thread of its own: the window sends commands and reads the latest snapshot, and waits for neither.
-//! A training plays as fast as it goes, or so slowly that it can be watched.
+//! The kernel on a thread of its own. The window sends commands and reads the latest snapshot, and waits for neither.
+//! Training runs at full speed, or slowly enough to be watched.
 
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,11 +17,11 @@ use crate::kernel::saved_work::Saved;
 use crate::kernel::snapshot::Snapshot;
 use crate::lesson::schema::Lesson;
 
-/// While training plays, a viewer hears of it this often: once a frame is often enough.
+/// Interval of snapshots while training plays; once a frame is often enough.
 const PUBLISH_EVERY: Duration = Duration::from_millis(12);
-/// How long a running cell may go on while somebody waits for the kernel.
+/// Time for which a running cell may continue while the window waits for the kernel.
 const GRACE: Duration = Duration::from_millis(150);
-/// Time that training gets between two snapshots, at least, over the cost of one.
+/// Least time of training between two snapshots, as a multiple of the time that a snapshot takes.
 const TRAINING_PER_SNAPSHOT: u32 = 4;
 
 enum Request {
@@ -29,9 +29,9 @@ enum Request {
     Pace(Pace),
     Open(Arc<Lesson>),
     OpenSaved(Arc<Lesson>, Option<Box<Saved>>),
-    /// A kernel that goes on from here is to be sent.
+    /// Sends a copy of the kernel, which continues from the present state.
     Copy(Arc<Lesson>, Sender<Kernel>),
-    /// To be answered as soon as the commands that were sent before are applied.
+    /// Answers as soon as all commands that were sent before have been applied.
     Settle(Sender<()>),
 }
 
@@ -40,40 +40,40 @@ pub struct Worker {
     requests: Mutex<Sender<Request>>,
     shared: Arc<Shared>,
     pace: Mutex<Pace>,
-    /// Requests that were sent.
+    /// Number of requests that were sent.
     sent: AtomicU64,
 }
 
-/// Read by the handle, and written by the kernel's thread.
+/// Data that the kernel's thread writes and the handle reads.
 struct Shared {
     latest: Mutex<Arc<Snapshot>>,
-    /// The stop flag of the kernel that runs now.
+    /// The stop flag of the present kernel.
     stop: Mutex<Arc<AtomicBool>>,
-    /// Requests that the latest snapshot has seen.
+    /// Number of requests that the latest snapshot includes.
     answered: AtomicU64,
 }
 
 impl Worker {
-    /// Starts a thread on the lesson. `wake` is called from it after each new snapshot.
+    /// Starts a thread on a lesson. The thread calls `wake` after each new snapshot.
     ///
     /// # Panics
-    /// If the operating system gives no thread.
+    /// If the operating system cannot create a thread.
     pub fn spawn(lesson: Arc<Lesson>, wake: impl Fn() + Send + 'static) -> Worker {
         Self::spawn_on(lesson, None, wake)
     }
 
-    /// The same on a lesson as it was left, if it was ever open.
+    /// Starts a thread on a lesson with saved work, if there is any.
     ///
     /// # Panics
     /// As [`Self::spawn`].
     pub fn spawn_on(lesson: Arc<Lesson>, saved: Option<Saved>, wake: impl Fn() + Send + 'static) -> Worker {
         let kernel = Kernel::open(lesson, saved);
-        // The notebook is there at once, so that nothing of it is lost to whoever saves.
+        // The first snapshot contains the notebook already, so that saving at any time loses nothing.
         Self::spawn_with(kernel.snapshot(), move || Some(kernel), wake)
     }
 
-    /// Starts a thread that goes on from where this one is, on a copy of its lesson; see [`Kernel::copy`]. Its first
-    /// snapshot, until the copy is there, has no model.
+    /// Starts a thread that continues from the present state, on a copy of its lesson; see [`Kernel::copy`]. Its
+    /// snapshots have no model until the copy is ready.
     ///
     /// # Panics
     /// As [`Self::spawn`].
@@ -84,7 +84,8 @@ impl Worker {
         Self::spawn_with(first, move || kernel.recv().ok(), wake)
     }
 
-    /// `kernel` is called on the thread; it has none where that of another thread has ended by a fault.
+    /// Starts the thread. It calls `kernel`, which returns `None` if the thread that should have sent the kernel has
+    /// panicked.
     fn spawn_with(
         first: Snapshot,
         kernel: impl FnOnce() -> Option<Kernel> + Send + 'static,
@@ -116,12 +117,12 @@ impl Worker {
         Worker { requests: Mutex::new(sender), shared, pace: Mutex::new(None), sent: AtomicU64::new(0) }
     }
 
-    /// Queues a command; it is applied before the next piece of training.
+    /// Queues a command, which is applied before the next piece of training.
     pub fn send(&self, command: Command) {
         self.request(Request::Apply(command));
     }
 
-    /// From now on training plays at this pace; it changes when a step is done, and nothing else.
+    /// Sets the pace of training. The pace changes only when steps are done, and not their results.
     pub fn set_pace(&self, pace: Pace) {
         let mut now = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         if *now != pace {
@@ -130,25 +131,25 @@ impl Worker {
         }
     }
 
-    /// Ends the cell that runs, and those that wait.
+    /// Ends the running cell and cancels those that wait.
     pub fn interrupt(&self) {
         self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner).store(true, Relaxed);
         self.send(Command::Notebook(NotebookCommand::Interrupt));
     }
 
-    /// Goes on with another version of the lesson: what the learner did stays, as far as it fits.
+    /// Continues with another version of the lesson; the learner's work stays as far as it fits.
     pub fn open(&self, lesson: Arc<Lesson>) {
         self.request(Request::Open(lesson));
     }
 
-    /// Starts over with a lesson as it was left, if it was ever open; without a model of before it trains.
+    /// Opens a lesson with saved work, if there is any; without a saved model, training starts.
     pub fn open_saved(&self, lesson: Arc<Lesson>, saved: Option<Saved>) {
         self.request(Request::OpenSaved(lesson, saved.map(Box::new)));
     }
 
-    /// Waits until every command that was sent is applied, so that [`Self::latest`] has its effect. What commands set
-    /// going, such as training, waits as long as somebody settles: a cell that was asked to run is still to run then. A
-    /// cell that runs already is given [`GRACE`] and then ended. Returns false if that took longer than `patience`.
+    /// Waits until all commands that were sent have been applied, so that [`Self::latest`] includes their effects. Work
+    /// that commands start, such as training or the run of a cell, does not begin during the wait. A cell that is
+    /// running already gets [`GRACE`] and is then ended. Returns false if the wait exceeds `patience`.
     pub fn settle(&self, patience: Duration) -> bool {
         let (sender, answer) = channel();
         self.request(Request::Settle(sender));
@@ -159,52 +160,52 @@ impl Worker {
         answer.recv_timeout(patience.saturating_sub(GRACE)).is_ok()
     }
 
-    /// The latest snapshot has seen all that was sent.
+    /// Returns whether the latest snapshot includes all requests.
     pub fn is_answered(&self) -> bool {
         self.shared.answered.load(Acquire) == self.sent.load(Relaxed)
     }
 
-    /// The newest snapshot, at once.
+    /// Returns the newest snapshot without waiting.
     pub fn latest(&self) -> Arc<Snapshot> {
         self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn request(&self, request: Request) {
         self.sent.fetch_add(1, Relaxed);
-        // The thread ends before its handle only by a fault, which the latest snapshot then says.
+        // The thread ends before its handle only if it panics, which the latest snapshot then reports.
         let _ = self.requests.lock().unwrap_or_else(PoisonError::into_inner).send(request);
     }
 }
 
-/// The clock of cells that run.
+/// Returns the time for measuring runs of cells.
 fn since_start() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()
 }
 
-/// A kernel on its thread, between the requests of a handle and the snapshots for it.
+/// A kernel on its thread, which takes requests from a handle and publishes snapshots for it.
 struct KernelThread<'t> {
     kernel: Kernel,
     requests: &'t Receiver<Request>,
     shared: &'t Shared,
     wake: &'t dyn Fn(),
     metronome: Metronome,
-    /// Requests taken.
+    /// Number of requests taken.
     seen: u64,
-    /// The request after commands that were taken together.
+    /// The first request after a series of commands that were applied together.
     next: Option<Request>,
-    /// To be answered after the next snapshot.
+    /// Senders that are answered after the next snapshot.
     waiting: Vec<Sender<()>>,
     published: Instant,
-    /// Time until the next snapshot of a kernel that works.
+    /// Time until the next snapshot while the kernel is working.
     pause: Duration,
 }
 
-/// The handle is gone.
+/// The error after the handle was dropped.
 struct HungUp;
 
 impl<'t> KernelThread<'t> {
-    /// Publishes the first snapshot.
+    /// Creates the thread's state and publishes the first snapshot.
     fn new(kernel: Kernel, requests: &'t Receiver<Request>, shared: &'t Shared, wake: &'t dyn Fn()) -> Self {
         *shared.stop.lock().unwrap_or_else(PoisonError::into_inner) = kernel.stop_flag();
         let now = Instant::now();
@@ -225,7 +226,7 @@ impl<'t> KernelThread<'t> {
         thread
     }
 
-    /// Works until the handle is gone.
+    /// Works until the handle is dropped.
     fn run(mut self) {
         while let Ok(changed) = self.take_requests() {
             let was_busy = self.kernel.is_busy();
@@ -242,14 +243,14 @@ impl<'t> KernelThread<'t> {
                 (self.wake)();
             }
             for answer in self.waiting.drain(..) {
-                // Whoever waits no longer has hung up.
+                // If the send fails, the receiver has stopped waiting.
                 let _ = answer.send(());
             }
         }
     }
 
-    /// Does everything that is asked for, before the next piece of work; with no work, waits for a request. True if the
-    /// kernel changed.
+    /// Answers all requests before the next piece of work, and waits for a request if there is no work. Returns true if
+    /// the kernel changed.
     fn take_requests(&mut self) -> Result<bool, HungUp> {
         let mut changed = false;
         while let Some(request) = self.next_request(changed)? {
@@ -259,7 +260,7 @@ impl<'t> KernelThread<'t> {
         Ok(changed)
     }
 
-    /// `None` where there is something to do before the next one.
+    /// Returns the next request, or `None` if there is work to do before it.
     fn next_request(&mut self, changed: bool) -> Result<Option<Request>, HungUp> {
         if let Some(next) = self.next.take() {
             return Ok(Some(next));
@@ -297,7 +298,7 @@ impl<'t> KernelThread<'t> {
             }
             Request::OpenSaved(lesson, saved) => self.reopen(lesson, saved.map(|saved| *saved)),
             Request::Copy(lesson, to) => {
-                // Whoever asked may be gone.
+                // If the send fails, the requester no longer exists.
                 let _ = to.send(self.kernel.copy(lesson));
             }
             Request::Settle(answer) => {
@@ -308,7 +309,7 @@ impl<'t> KernelThread<'t> {
         true
     }
 
-    /// Applies a command, and those that follow it without another request between.
+    /// Applies a command together with those that directly follow it.
     fn apply(&mut self, first: Command) {
         let Self { kernel, requests, seen, next, .. } = self;
         let more = iter::from_fn(|| match requests.try_recv() {
@@ -324,7 +325,7 @@ impl<'t> KernelThread<'t> {
         kernel.apply_all(iter::once(first).chain(more));
     }
 
-    /// Puts a kernel of another lesson, or of saved work, in the place of this one.
+    /// Replaces the kernel by one of another lesson or of saved work.
     fn reopen(&mut self, lesson: Arc<Lesson>, saved: Option<Saved>) {
         let trains = saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
         let mut kernel = Kernel::open(lesson, saved).timed(since_start).counting_from(&self.kernel);
@@ -338,7 +339,7 @@ impl<'t> KernelThread<'t> {
         self.kernel = kernel;
     }
 
-    /// Does the next piece of work: of a training that is paced, the steps that are due.
+    /// Does the next piece of work: the steps that are due if training is paced.
     fn advance(&mut self) {
         const STEPS_AT_ONCE_MAX: usize = 8;
         let due = if self.kernel.is_training() { self.metronome.due(Instant::now(), STEPS_AT_ONCE_MAX) } else { None };
@@ -354,10 +355,10 @@ impl<'t> KernelThread<'t> {
     }
 }
 
-/// Optimiser steps a second; `None`: as fast as it goes. What comes of the steps does not depend on it.
+/// Optimiser steps a second, or `None` for full speed. The pace does not affect the results.
 pub type Pace = Option<u32>;
 
-/// When the next step is due.
+/// Decides when the next step is due.
 pub struct Metronome {
     pace: Pace,
     next: Instant,
@@ -368,18 +369,18 @@ impl Metronome {
         Self { pace, next: now }
     }
 
-    /// One step lasts so long.
+    /// Returns the duration of one step.
     fn beat(&self) -> Option<Duration> {
         self.pace.map(|pace| Duration::from_secs(1) / pace.max(1))
     }
 
-    /// How long nothing is due.
+    /// Returns the time until the next step is due, or `None` if one is due now.
     pub fn rest(&self, now: Instant) -> Option<Duration> {
         self.beat().map(|_| self.next.saturating_duration_since(now)).filter(|rest| !rest.is_zero())
     }
 
-    /// The steps that are due, at most so many; those that were missed are not made up for. `None`: as many as
-    /// there is time for.
+    /// Returns the number of steps that are due, at most `most`, or `None` without a pace. Missed steps are not made up
+    /// for.
     pub fn due(&mut self, now: Instant, most: usize) -> Option<usize> {
         let beat = self.beat()?;
         if now < self.next {
@@ -404,7 +405,7 @@ mod tests {
         assert_eq!((slow.due(at(0), 8), slow.due(at(50), 8)), (Some(1), Some(0)));
         assert_eq!(slow.rest(at(60)), Some(Duration::from_millis(40)));
         assert_eq!((slow.due(at(100), 8), slow.due(at(430), 8)), (Some(1), Some(3)));
-        // A training that stood still does not run to catch up.
+        // After a pause, training does not hurry to catch up.
         assert_eq!(slow.due(at(60_000), 8), Some(8));
         assert_eq!(slow.due(at(60_001), 8), Some(1));
         assert_eq!(slow.due(at(60_002), 8), Some(0));

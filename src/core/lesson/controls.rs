@@ -1,5 +1,5 @@
-//! Names of the window in a lesson's texts: controls, "press *Reset*", "choose *Sentences*", and panels. A name that the window
-//! does not have is a problem of the lesson.
+//! Names of parts of the window in a lesson's texts: controls ("press *Reset*", "choose *Sentences*") and panels. A
+//! name that the window does not have is an issue of the lesson.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use crate::lesson::reading::text::markdown_options;
 use crate::lesson::schema::Lesson;
 use crate::lesson::schema::panels::PanelName;
 
-/// Panels that a text names before any cell has opened them, as `the *Weights* panel`, each with its cell. A link to
-/// the panel in the same text opens it as well.
+/// Returns the panels that a text names (as in `the *Weights* panel`) before any cell has opened them, each with its
+/// cell. A link to the panel in the same text opens it too.
 pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
     let mut open: HashSet<PanelName> = lesson.panels.iter().copied().collect();
     let mut closed = Vec::new();
@@ -32,7 +32,7 @@ pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
     closed
 }
 
-/// Panels that a text names: their titles in italics, and the word *panel* behind.
+/// Returns the panels that a text names: their titles in italics, followed by the word *panel*.
 fn named_panels(markdown: &str) -> Vec<PanelName> {
     let text = LiveText::read(markdown);
     let (mut is_emphasis, mut before, mut named) = (false, None, Vec::new());
@@ -52,9 +52,9 @@ fn named_panels(markdown: &str) -> Vec<PanelName> {
     named
 }
 
-/// Controls of the window that a text may name, beside panels and keys. `tests/window` finds each of them there.
+/// Controls of the window that a text may name, in addition to panels and keys. `tests/window` checks that each exists.
 pub const CONTROLS: &[&str] = &[
-    // The bar on top and the menu.
+    // The bar at the top, and the menu.
     "Lab",
     "Glossary",
     "Present",
@@ -70,7 +70,7 @@ pub const CONTROLS: &[&str] = &[
     "Isolate",
     "Home",
     "Refit",
-    // Views of panels, and what is pressed there.
+    // Views of panels, and the controls in them.
     "Numbers",
     "Matrices",
     "Neighbours",
@@ -103,15 +103,15 @@ pub const CONTROLS: &[&str] = &[
     "Functions",
 ];
 
-/// Verbs that ask for a control when they come just before its name.
+/// Verbs that mark the next phrase in italics as the name of a control.
 const VERBS: &[&str] = &["press", "click", "choose", "open", "close", "tick", "untick", "select", "push"];
-/// Nouns that name a control when they come just after it.
+/// Nouns that mark the previous phrase in italics as the name of a control.
 const NOUNS: &[&str] = &["panel", "button", "menu"];
-/// Words that may come between a verb and the name.
+/// Words that may be between such a verb and the name.
 const BETWEEN: &[&str] = &["the", "on", "then", "panel", "button"];
-/// Words that join a name to the one before it.
+/// Words that may join two names of controls.
 const JOINTS: &[&str] = &["", "and", "or", "then", "and then", "or then"];
-/// Keys that are written as words; the others are one character.
+/// Keys that are written as words; every other key is one character.
 const KEYS: &[&str] = &[
     "Space",
     "Enter",
@@ -129,7 +129,7 @@ const KEYS: &[&str] = &[
     "Cmd",
 ];
 
-/// Names of controls in a lesson's texts that the window does not have, each with its cell and a name that may be meant.
+/// Returns the names of controls that the window does not have, each with its cell and the most similar control.
 pub fn unknown_controls(lesson: &Lesson) -> Vec<(&str, UnknownControl)> {
     let words: HashSet<String> = lesson.sentences.iter().flatten().map(|word| word.to_lowercase()).collect();
     let mut unknown = Vec::new();
@@ -157,7 +157,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     PanelName::ALL.into_iter().map(PanelName::title).chain(CONTROLS.iter().copied())
 }
 
-/// `Ctrl+Shift+Z`, `D D`, `F5`, `Space`.
+/// Returns whether a name is that of a key: `Ctrl+Shift+Z`, `D D`, `F5`, `Space`.
 fn is_key(named: &str) -> bool {
     let is_one = |key: &str| {
         KEYS.contains(&key)
@@ -167,8 +167,8 @@ fn is_key(named: &str) -> bool {
     is_one(named) || named.split(['+', ' ']).all(is_one)
 }
 
-/// Names that a text gives to controls: a capitalised phrase in italics after a verb that asks for it, or before the
-/// word *panel*, *button* or *menu*. Links are checked with their addresses.
+/// Returns the names that a text gives to controls: capitalised phrases in italics that follow one of the verbs, or
+/// precede the word *panel*, *button* or *menu*. Links are left out, because their addresses are checked.
 fn named_controls(markdown: &str) -> Vec<String> {
     let text = LiveText::read(markdown);
     let mut named = Vec::new();
@@ -188,22 +188,22 @@ fn named_controls(markdown: &str) -> Vec<String> {
     named
 }
 
-/// A paragraph as far as it was read.
+/// A paragraph that is read up to some point.
 #[derive(Default)]
 struct Reading {
     /// Plain text since the last phrase in italics.
     before: String,
-    /// The phrase in italics that is being read.
+    /// The phrase in italics that has not ended yet.
     phrase: Option<String>,
-    /// The last phrase was the name of a control.
+    /// Whether the last phrase was the name of a control.
     was_control: bool,
-    /// A capitalised phrase that the next word may make the name of a control.
+    /// A capitalised phrase that is the name of a control if the next word is one of the nouns.
     pending: Option<String>,
     is_link: bool,
 }
 
 impl Reading {
-    /// Adds text. Returns the phrase before it, where this text says that it is a control.
+    /// Adds text. Returns the phrase before it if the text shows that the phrase is the name of a control.
     fn add(&mut self, words: &str) -> Option<String> {
         if let Some(phrase) = &mut self.phrase {
             phrase.push_str(words);
@@ -217,7 +217,7 @@ impl Reading {
         self.pending.take().filter(|_| NOUNS.contains(&next))
     }
 
-    /// Ends a phrase. Returns it where the words before it ask for a control.
+    /// Ends a phrase. Returns the phrase if the words before it show that it is the name of a control.
     fn end_phrase(&mut self) -> Option<String> {
         let phrase = self.phrase.take()?;
         let before = std::mem::take(&mut self.before);
@@ -230,7 +230,7 @@ impl Reading {
     }
 }
 
-/// The words end in a verb that asks for a control.
+/// Returns whether the words end with a verb that is followed by the name of a control.
 fn asks(before: &str) -> bool {
     let is_word_ended = before.ends_with(char::is_whitespace);
     let last = before.split_whitespace().rev().map(str::to_lowercase).find(|word| !BETWEEN.contains(&word.as_str()));

@@ -1,5 +1,5 @@
-//! The language of a lesson: templates with slots, the sentences that are drawn from them, and all words that these
-//! can contain, known before any is drawn.
+//! The language of a lesson: templates with slots, the sentences that are drawn from them, and the vocabulary, which is
+//! computed before any sentence is drawn.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub enum TemplatePiece {
     Slot(String),
 }
 
-/// Why a template cannot be read; the text is the part at fault.
+/// Errors in a template, with the text at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateError {
     /// A `{` without its `}`.
@@ -29,11 +29,11 @@ pub enum TemplateError {
     Unopened(String),
     /// Letters touch a slot: `{fruit}s`.
     Touching(String),
-    /// `{}`
+    /// A slot without a name, `{}`.
     Unnamed,
 }
 
-/// The words and slots of a template, in order. Each becomes exactly one word of the sentence.
+/// Splits a template into its words and slots, in order. Each becomes exactly one word of the sentence.
 pub fn pieces(template: &str) -> Result<Vec<TemplatePiece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = template;
@@ -68,20 +68,20 @@ fn push_words(literal: &str, pieces: &mut Vec<TemplatePiece>) -> Result<(), Temp
     Ok(())
 }
 
-/// A sentence that training sees.
+/// A sentence of the training corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorpusSentence {
     pub words: Vec<String>,
-    /// Index into [`Corpus::topics`], of the first clause.
+    /// Index into [`Corpus::topics`] of the topic of the first clause.
     pub topic: usize,
 }
 
-/// The sentences that training sees. The same for one seed.
+/// Returns the sentences of the training corpus, which depend only on the corpus and the seed.
 pub fn generate(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<Vec<String>> {
     sentences(corpus, groups, seed).into_iter().map(|sentence| sentence.words).collect()
 }
 
-/// The sentences that training sees, with their topics.
+/// Returns the sentences of the training corpus with their topics.
 pub fn sentences(corpus: &Corpus, groups: &[Group], seed: u64) -> Vec<CorpusSentence> {
     if !corpus.drawn {
         let of_topic = |(topic, list): (usize, &Topic)| {
@@ -108,7 +108,7 @@ struct Draw<'a> {
     corpus: &'a Corpus,
     groups: &'a [Group],
     topics: Vec<ParsedTopic>,
-    /// For each slot: words that may take its place, with the probability.
+    /// Senses of ambiguous words: the slot, the word that may fill it, and the probability that it does.
     senses: Vec<(&'a str, &'a str, f64)>,
 }
 
@@ -135,7 +135,7 @@ impl Draw<'_> {
         CorpusSentence { words, topic }
     }
 
-    /// Words in random order, none twice, and then the same words in the same order.
+    /// Draws different words in random order, followed by the same words in the same order.
     fn repeated(&self, rng: &mut Generator) -> CorpusSentence {
         let count = self.topics.iter().flatten().choose(rng).map_or(0, Vec::len);
         let slots = self.corpus.slots.iter().flat_map(|slot| slot.words.sample(rng, count));
@@ -154,7 +154,7 @@ impl Draw<'_> {
     }
 
     fn fill(&self, name: &str, rng: &mut Generator) -> Option<String> {
-        // One draw decides among all words that may stand here, so that their rates do not interact.
+        // One draw decides between all words that may fill the slot, so that their rates do not interact.
         let mut left: f64 = rng.random();
         for &(_, word, rate) in self.senses.iter().filter(|(sense, _, _)| *sense == name) {
             if left < rate {
@@ -166,14 +166,14 @@ impl Draw<'_> {
     }
 }
 
-/// How often each sense's slot is filled with the ambiguous word, so that the word's occurrences
-/// have the shares that the lesson asks for although the slots are not equally frequent.
+/// Returns how often each sense's slot is filled with the ambiguous word. The rates are such that the word's
+/// occurrences have the shares that the lesson asks for, although the slots are not equally frequent.
 fn sense_rates<'a>(corpus: &'a Corpus, uses: &BTreeMap<String, f64>) -> Vec<(&'a str, &'a str, f64)> {
     let mut rates = Vec::new();
     for ambiguous in &corpus.ambiguous {
         let (raw, mean) = raw_rates(ambiguous, uses);
         let highest = raw.iter().copied().fold(0.0, f64::max);
-        // Scaled to the mean rate that is asked for, but never past certainty.
+        // The rates are scaled to the requested mean, but never above 1.
         let scale = (ambiguous.rate / mean).min(1.0 / highest);
         let scaled = raw.into_iter().map(|raw| (raw * scale).clamp(0.0, 1.0));
         let groups = ambiguous.shares.iter().map(|(group, _)| group.as_str());
@@ -182,8 +182,8 @@ fn sense_rates<'a>(corpus: &'a Corpus, uses: &BTreeMap<String, f64>) -> Vec<(&'a
     rates
 }
 
-/// How often the slot of each sense is filled, in proportion: a sense whose slot is rare needs a higher rate there for its
-/// share. And the mean of these rates.
+/// Returns the unscaled rates at which the slots of the senses are filled, and their mean. A sense whose slot is rare
+/// needs a higher rate to reach its share.
 fn raw_rates(Ambiguous { shares, .. }: &Ambiguous, uses: &BTreeMap<String, f64>) -> (Vec<f64>, f64) {
     let uses = |group| uses.get(group).copied().unwrap_or(0.0);
     let raw: Vec<f64> = shares.iter().map(|(group, share)| share / uses(group).max(f64::MIN_POSITIVE)).collect();
@@ -191,7 +191,7 @@ fn raw_rates(Ambiguous { shares, .. }: &Ambiguous, uses: &BTreeMap<String, f64>)
     (raw, mean)
 }
 
-/// Words of the longest template of each topic, the longest first.
+/// Returns the number of words of the longest template of each topic, in descending order.
 pub(super) fn lengths(topics: &[Topic]) -> Vec<usize> {
     let words = |template: &String| pieces(template).map_or(0, |pieces| pieces.len());
     let mut lengths: Vec<usize> =
@@ -200,7 +200,7 @@ pub(super) fn lengths(topics: &[Topic]) -> Vec<usize> {
     lengths
 }
 
-/// Words of the longest sentence that can be drawn.
+/// Returns the number of words of the longest sentence that can be drawn.
 pub(super) fn longest(corpus: &Corpus) -> usize {
     let lengths = lengths(&corpus.topics);
     match (&corpus.join, &lengths[..]) {
@@ -210,14 +210,14 @@ pub(super) fn longest(corpus: &Corpus) -> usize {
     }
 }
 
-/// How often an ambiguous word fills the slot of each of its senses, before that is kept below certainty.
+/// Returns the rates at which an ambiguous word fills the slots of its senses, before they are limited to 1.
 pub(super) fn wanted_rates(ambiguous: &Ambiguous, uses: &BTreeMap<String, f64>) -> Vec<f64> {
     let (raw, mean) = raw_rates(ambiguous, uses);
     raw.into_iter().map(|raw| ambiguous.rate * raw / mean).collect()
 }
 
-/// The mean number of times that a sentence of one clause has each slot; slots that no template has
-/// are not among them.
+/// Returns the mean number of occurrences of each slot in a sentence of one clause. Slots that are in no template are
+/// left out.
 pub(super) fn uses_per_sentence(topics: &[Topic]) -> BTreeMap<String, f64> {
     uses(&parsed(topics))
 }
@@ -238,12 +238,12 @@ fn uses(topics: &[ParsedTopic]) -> BTreeMap<String, f64> {
     uses.into_iter().map(|(name, sum)| (name, sum / topics.len() as f64)).collect()
 }
 
-/// Whether the article before the word is `an`.
+/// Returns whether the article before a word is `an`.
 pub(super) fn takes_an(word: &str) -> bool {
     word.starts_with(['a', 'e', 'i', 'o', 'u'])
 }
 
-/// `a` becomes `an` before a vowel.
+/// Changes the article `a` to `an` before a vowel.
 fn agree_articles(words: &mut [String]) {
     for i in 1..words.len() {
         if words[i - 1] == "a" && takes_an(&words[i]) {
@@ -253,8 +253,8 @@ fn agree_articles(words: &mut [String]) {
 }
 
 impl Lesson {
-    /// The pieces of a pretrained model; else the words of the corpus, then those that the model writes in their places,
-    /// then others that the lesson gives vectors of.
+    /// Returns the vocabulary: the pieces of a pretrained model; or else the words of the corpus, then the words that
+    /// the model writes in their place, then other words to which the lesson gives vectors.
     pub fn vocabulary(&self) -> Arc<[String]> {
         match &self.static_embedding {
             StaticEmbedding::Pretrained(model) => return model.vocabulary().into(),
@@ -286,9 +286,9 @@ pub(super) fn with_given(mut words: Vec<String>, embedding: Option<&StaticEmbedd
     words
 }
 
-/// The words of a corpus in order of first appearance: the templates topic by topic, with the words of a slot
-/// at its place; then ambiguous words; then joining words. It does not depend on the seed or on
-/// any rate, so a word keeps its row while the learner changes those.
+/// Returns the words of a corpus in order of first appearance: first the templates, topic by topic, with the words of
+/// each slot in its place; then ambiguous words; then joining words. The order depends neither on the seed nor on any
+/// rate, so that a word keeps its row when the learner changes these.
 pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
     let mut words =
         Ordered { articles: corpus.drawn && !corpus.repeats && draws_an(corpus, groups), ..Ordered::default() };
@@ -297,7 +297,7 @@ pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
         for piece in pieces(template).unwrap_or_default() {
             match piece {
                 TemplatePiece::Word(word) => words.push(&word),
-                // A slot adds nothing the second time: work stays linear in the size of the lesson.
+                // A slot adds nothing the second time; skipping it keeps the work linear in the size of the lesson.
                 TemplatePiece::Slot(name) => {
                     if let Some(slot) = slot(&name, corpus, groups)
                         && expanded.insert(name)
@@ -313,7 +313,7 @@ pub fn vocabulary(corpus: &Corpus, groups: &[Group]) -> Vec<String> {
     words.list
 }
 
-/// The list that `{name}` draws from.
+/// Returns the word list that `{name}` draws from.
 pub fn slot<'l>(name: &str, corpus: &'l Corpus, groups: &'l [Group]) -> Option<&'l Group> {
     corpus.slots.iter().chain(groups).find(|slot| slot.name == name)
 }
@@ -335,7 +335,7 @@ impl PossibleWords {
     }
 }
 
-/// Whether a sentence can be drawn in which `a` stands before a word that makes it `an`.
+/// Returns whether a sentence can be drawn in which `a` precedes a word that changes it to `an`.
 fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
     let ambiguous = |name: &str| {
         let has_sense = |shares: &[(String, f64)]| shares.iter().any(|(group, _)| group == name);
@@ -367,7 +367,7 @@ fn draws_an(corpus: &Corpus, groups: &[Group]) -> bool {
 struct Ordered {
     list: Vec<String>,
     seen: HashSet<String>,
-    /// `a` can become `an`: in a drawn sentence the article agrees with the word after it.
+    /// Whether `a` may become `an`, because drawn sentences have articles that agree with the next word.
     articles: bool,
 }
 

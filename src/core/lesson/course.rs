@@ -8,17 +8,17 @@ pub use crate::lesson::reading::file::{EXTENSION, folder_of, is_named_as_lesson}
 use crate::lesson::reading::file::{is_glossary, read_text};
 use crate::lesson::schema::Lesson;
 
-/// The folder's name.
+/// Name of the course's folder.
 pub const FOLDER: &str = "lessons";
 
-/// Files that are read at most; a folder with more is not a course.
+/// Greatest number of files that are read, so that a huge folder does not block the program.
 const FILES_MAX: usize = 200;
 
 /// A file of the course.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CourseFile {
     pub path: PathBuf,
-    /// Or how many issues it has.
+    /// The heading, or the number of issues of a file that is no valid lesson.
     pub heading: Result<Heading, usize>,
 }
 
@@ -30,11 +30,11 @@ pub struct Heading {
     pub summary: Option<String>,
     pub number: Option<usize>,
     pub minutes: Option<usize>,
-    /// Ids of the lessons that it builds on.
+    /// Ids of the lessons on which this one builds.
     pub builds_on: Vec<String>,
-    /// The chapter that begins with this lesson.
+    /// Title of the chapter that begins with this lesson.
     pub chapter: Option<String>,
-    /// Predictions and exercises.
+    /// Number of predictions and exercises.
     pub tasks: usize,
 }
 
@@ -53,28 +53,28 @@ impl Heading {
     }
 }
 
-/// The folder of the course: the nearest one of its name, here or in a folder above.
+/// Returns the folder of the course: the nearest folder of that name, in the current folder or one above it.
 pub fn folder() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     let found = here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir())?;
-    // As the learner would write it, where it is just here.
+    // A folder in the current one is returned as the learner would write it.
     Some(if found.parent() == Some(&here) { PathBuf::from(FOLDER) } else { found })
 }
 
 impl CourseFile {
-    /// The lesson's id; the file's name where the lesson cannot be read.
+    /// Returns the lesson's id, or the file's name if the lesson is not valid.
     pub fn id(&self) -> String {
         let name = || self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.heading.as_ref().map_or_else(|_| name(), |heading| heading.id.clone())
     }
 }
 
-/// The file of a folder's lesson, by its name.
+/// Returns the path of a lesson's file in a folder.
 pub fn file(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension(EXTENSION)
 }
 
-/// The files of a folder's lessons, its glossary among them, in the order of their names.
+/// Lists the lesson files of a folder, including its glossary, in alphabetical order.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = entries.filter(|path| is_lesson(path)).collect();
@@ -82,10 +82,10 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The lessons of a folder, without its glossary: by their numbers, then those without one by the names of their files.
+/// Lists the lessons of a folder, without its glossary: first by number, then those without a number by file name.
 pub fn list(folder: &Path) -> Vec<CourseFile> {
     let mut files: Vec<CourseFile> = files(folder).into_iter().take(FILES_MAX).filter_map(course_file).collect();
-    // Files whose heading cannot be read come last; the sort keeps the order of their names.
+    // Lessons that are not valid come last; the stable sort keeps them in alphabetical order.
     files.sort_by_key(|file| {
         let number = file.heading.as_ref().ok().and_then(|heading| heading.number);
         (number.is_none(), number, file.heading.is_err())
@@ -93,7 +93,7 @@ pub fn list(folder: &Path) -> Vec<CourseFile> {
     files
 }
 
-/// The course entry of a file; `None` for a glossary.
+/// Returns the course entry of a file, or `None` for a glossary.
 fn course_file(path: PathBuf) -> Option<CourseFile> {
     let name = path.display().to_string();
     let heading = match read_text(&path, &name) {
@@ -104,7 +104,7 @@ fn course_file(path: PathBuf) -> Option<CourseFile> {
     Some(CourseFile { path, heading })
 }
 
-/// Whether a path is a lesson's file: by its ending, with links followed.
+/// Returns whether a path leads to a lesson file, by its extension; links are followed.
 pub fn is_lesson(path: &Path) -> bool {
     is_named_as_lesson(path) && path.is_file()
 }

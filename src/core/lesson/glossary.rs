@@ -1,9 +1,10 @@
-//! The glossary of a folder of lessons: each term with its symbols, its shape, its meaning, and the lesson
-//! that introduces it. One file beside the lessons, read as strictly as they are.
+//! The glossary of a folder of lessons: each term with its symbols, its shape, its meaning, and the lesson that
+//! introduces it. It is one file beside the lessons, which is checked as strictly as they are.
 //!
-//! Its spellings are found in plain text: whole words, whatever their capitals, the longest spelling first. An everyday
-//! phrase such as "step by step", and a token such as `[MASK]`, name no term. A lesson keeps to the glossary: every bold phrase in the lesson's texts is a term, and every term that it introduces is bold in one of
-//! them.
+//! Terms are recognised in plain text by their spellings: whole words, in upper or lower case, the longest spelling
+//! first. An everyday phrase such as "step by step", and a token such as `[MASK]`, are not terms. Lesson and glossary
+//! must agree: every bold phrase in the lesson's texts is a term, and every term that the lesson introduces is bold in
+//! one of them.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -26,7 +27,7 @@ use crate::lesson::schema::limits::{
     GLOSSARY_TERMS_MAX, MEANING_BYTES_MAX, SPELLING_WORDS_MAX, SPELLINGS_MAX, SYMBOL_BYTES_MAX, SYMBOLS_MAX,
 };
 
-/// The entry of the spellings that name no term.
+/// Entry of the everyday phrases, which are not terms.
 const EVERYDAY: usize = usize::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +35,15 @@ pub struct Term {
     pub name: String,
     /// Other spellings, such as the plural.
     pub also: Vec<String>,
-    /// Everyday phrases in which its spellings mean something else.
+    /// Everyday phrases in which the spellings have another meaning.
     pub except: Vec<String>,
-    /// LaTeX.
+    /// Symbols in LaTeX.
     pub symbols: Vec<String>,
-    /// Such as `(T, d_k)`; empty where it has none.
+    /// The shape, such as `(T, d_k)`; empty if the term has none.
     pub shape: String,
-    /// Markdown.
+    /// The meaning in Markdown.
     pub meaning: String,
-    /// The id of the lesson that introduces it; empty for a word that lessons use without introducing it.
+    /// Id of the lesson that introduces the term; empty for a word that lessons use without introducing it.
     pub lesson: String,
 }
 
@@ -52,7 +53,7 @@ impl Term {
     }
 }
 
-/// Terms by their spellings and symbols.
+/// Terms, indexed by their spellings and symbols.
 #[derive(Clone, Debug, Default)]
 pub struct Glossary {
     terms: Vec<Term>,
@@ -61,12 +62,12 @@ pub struct Glossary {
 }
 
 impl Glossary {
-    /// In the order of the file.
+    /// Returns the terms in the order of the file.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
 
-    /// The terms that a text names, by their places among all.
+    /// Finds the terms in a text, with their indices.
     pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         let is_token = |at: &Range<usize>| text[..at.start].ends_with('[') && text[at.end..].starts_with(']');
         let mut all = self.spellings.find(text);
@@ -74,23 +75,23 @@ impl Glossary {
         all
     }
 
-    /// The term that is all of a text.
+    /// Returns the term whose spelling is the whole text.
     pub fn whole(&self, text: &str) -> Option<usize> {
         self.spellings.whole(text).filter(|term| *term != EVERYDAY)
     }
 
-    /// The terms that a formula is the symbol of: letters are few, and lessons share them.
+    /// Returns the terms whose symbol is this formula. There may be several, because lessons use the same few letters.
     pub fn symbol(&self, latex: &str) -> &[usize] {
         self.symbols.get(&plain_symbol(latex)).map_or(&[], Vec::as_slice)
     }
 
-    /// The spelling most like a phrase that is none.
+    /// Returns the spelling that is most similar to a phrase that is not a term.
     pub fn nearest(&self, phrase: &str) -> Option<&str> {
         nearest(&phrase.to_lowercase(), self.terms.iter().flat_map(Term::spellings))
     }
 }
 
-/// `d_{k}` and `d _ k` are one.
+/// Normalises a symbol, so that `d_{k}` and `d _ k` are equal.
 fn plain_symbol(latex: &str) -> String {
     let tight: Vec<char> = latex.chars().filter(|c| !c.is_whitespace()).collect();
     let mut plain = String::with_capacity(tight.len());
@@ -110,28 +111,28 @@ fn plain_symbol(latex: &str) -> String {
     }
 }
 
-/// The glossary's file of a lesson's folder, if there is one.
+/// Returns the glossary file in the folder of a lesson, if there is one.
 pub fn beside(lesson: &Path) -> Option<PathBuf> {
     Some(lesson.with_file_name(FILE)).filter(|file| file.is_file())
 }
 
-/// The file is a glossary, whatever is wrong with it.
+/// Returns whether a file is a glossary, valid or not.
 pub fn is_glossary_file(path: &Path) -> bool {
     read_text(path, "").is_ok_and(|text| is_glossary(path, &text))
 }
 
-/// Reads a glossary: all of it, or every issue by place.
+/// Reads a glossary, or returns all its issues with their places.
 ///
 /// # Errors
-/// The issues; never none.
+/// The issues, of which there is at least one.
 pub fn read(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
     read_with(path, None)
 }
 
-/// As [`read`], and each term is of a lesson that lies beside it.
+/// Reads a glossary as [`read`] does, and checks that each term names a lesson in the same folder.
 ///
 /// # Errors
-/// The issues; never none.
+/// The issues, of which there is at least one.
 pub fn check(path: &Path) -> Result<Glossary, Vec<LessonIssue>> {
     let lessons: Vec<String> = course::list(course::folder_of(path)).iter().map(course::CourseFile::id).collect();
     read_with(path, Some(&lessons))
@@ -143,10 +144,10 @@ fn read_with(path: &Path, lessons: Option<&[String]>) -> Result<Glossary, Vec<Le
     parse(&file, &text, lessons)
 }
 
-/// Reads the text of a glossary; `lessons` are the ids that its terms may name, if that is known.
+/// Parses the text of a glossary; `lessons` are the ids that its terms may name, if they are to be checked.
 ///
 /// # Errors
-/// The issues; never none.
+/// The issues, of which there is at least one.
 pub fn parse(file_name: &str, text: &str, lessons: Option<&[String]>) -> Result<Glossary, Vec<LessonIssue>> {
     if text.len() as u64 > LESSON_BYTES_MAX {
         return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
@@ -199,7 +200,7 @@ fn read_spelling(node: Node<'_>, spellings: &mut Spellings, place: usize) -> Opt
             let expected = format!("at most {SPELLING_WORDS_MAX}");
             node.field_issue(format!("a spelling of {words} words")).expected(expected);
         }
-        // With another hyphen or other capitals it is the same.
+        // Spellings that differ only in hyphens or capitals are equal.
         Ok(Some(_)) => {
             node.field_issue(format!("the spelling {} appears twice", shorten(node.text)))
                 .expected("spellings that no other entry has; capitals and hyphens do not count");
@@ -247,19 +248,19 @@ fn lesson(node: Node<'_>, lessons: Option<&[String]>) -> Option<String> {
     }
 }
 
-/// Words that spellings consist of, as a tree: a search goes over a text once, and from each word as deep as
-/// the longest spelling at most.
+/// The words of all spellings as a tree, so that a search passes over a text once and looks ahead at most as far as the
+/// longest spelling.
 #[derive(Clone, Debug, Default)]
 pub struct Spellings(SpellingNode);
 
 #[derive(Clone, Debug, Default)]
 struct SpellingNode {
-    /// The entry that the words down to this node spell.
+    /// The entry whose spelling ends at this node.
     of: Option<usize>,
     next: HashMap<String, SpellingNode>,
 }
 
-/// An occurrence of a spelling, in bytes of the text.
+/// An occurrence of a spelling, as a range of bytes in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermOccurrence {
     pub at: Range<usize>,
@@ -267,10 +268,10 @@ pub struct TermOccurrence {
 }
 
 impl Spellings {
-    /// Adds a spelling of the entry `of`. Returns the entry that has this spelling already, if any.
+    /// Adds a spelling of the entry `of`. Returns the entry that has the same spelling already, if any.
     ///
     /// # Errors
-    /// If it has anything but words with one hyphen or spaces between them: such a spelling would never be found.
+    /// If the spelling is more than words with single hyphens or spaces between them: it would never be found.
     pub fn add(&mut self, spelling: &str, of: usize) -> Result<Option<usize>, NotWords> {
         let words: Vec<(Range<usize>, String)> = words_at(spelling).collect();
         let (Some((first, _)), Some((last, _))) = (words.first(), words.last()) else { return Err(NotWords) };
@@ -286,7 +287,7 @@ impl Spellings {
         Ok(node.of)
     }
 
-    /// All occurrences in `text`, in order and without overlaps.
+    /// Finds all occurrences in `text`, in order and without overlaps.
     pub fn find(&self, text: &str) -> Vec<TermOccurrence> {
         let words: Vec<(Range<usize>, String)> = words_at(text).collect();
         let mut found = Vec::new();
@@ -303,13 +304,13 @@ impl Spellings {
         found
     }
 
-    /// The entry that the whole of `text` spells, ignoring punctuation around it.
+    /// Returns the entry whose spelling is the whole of `text`, ignoring punctuation around it.
     pub fn whole(&self, text: &str) -> Option<usize> {
         let words: Vec<(Range<usize>, String)> = words_at(text).collect();
         self.longest(text, &words).filter(|(count, ..)| *count == words.len()).map(|(.., of)| of)
     }
 
-    /// The longest spelling that begins with the first word: its number of words, its end, and its entry.
+    /// Returns the longest spelling that begins with the first word, as its number of words, its end, and its entry.
     fn longest(&self, text: &str, words: &[(Range<usize>, String)]) -> Option<(usize, usize, usize)> {
         let mut node = &self.0;
         let mut longest = None;
@@ -317,7 +318,7 @@ impl Spellings {
             if i > 0 && !is_gap(&text[words[i - 1].0.end..at.start]) {
                 break;
             }
-            // "the query's vector" is about the query.
+            // In "the query's vector", the term is *query*.
             let owner = word.strip_suffix("'s").and_then(|owner| node.next.get(owner)?.of);
             if let Some(of) = owner {
                 let end = text[at.clone()].char_indices().rev().nth(1).map_or(at.end, |(mark, _)| at.start + mark);
@@ -333,11 +334,11 @@ impl Spellings {
     }
 }
 
-/// The error for a spelling with anything but words.
+/// The error for a spelling that is not only words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotWords;
 
-/// Whether these characters may separate two words of a spelling: spaces, or a hyphen.
+/// Returns whether these characters may separate two words of a spelling: spaces or a hyphen.
 fn is_gap(between: &str) -> bool {
     matches!(between, "-" | "\u{2010}" | "\u{2011}") || between.chars().all(char::is_whitespace)
 }
@@ -345,14 +346,15 @@ fn is_gap(between: &str) -> bool {
 /// A disagreement between a lesson and its glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermIssue {
-    /// The cell's id; `None` for the lesson as a whole.
+    /// Id of the cell, or `None` for the lesson as a whole.
     pub cell: Option<String>,
-    /// The phrase in bold, or nothing.
+    /// The bold phrase; empty for an issue of the lesson as a whole.
     pub phrase: Arc<str>,
     pub words: String,
 }
 
-/// Every disagreement of a lesson with its glossary, cell by cell, then terms that no text introduces.
+/// Returns all disagreements between a lesson and its glossary: first those of each cell, then the terms that no text
+/// introduces.
 pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
     let mut issues = Vec::new();
     let mut introduced = HashSet::new();
@@ -368,7 +370,7 @@ pub fn check_terms(lesson: &Lesson, glossary: &Glossary) -> Vec<TermIssue> {
                 Some(term) => _ = introduced.insert(term),
                 None => {
                     let phrase = if words.trim().is_empty() { formula } else { words };
-                    // A phrase that a cell has twice is reported once.
+                    // A phrase that occurs several times in a cell is reported once.
                     if seen.insert(phrase.clone()) {
                         let words = not_a_term(&phrase, glossary);
                         issues.push(TermIssue { cell: Some(cell.id.clone()), phrase: phrase.into(), words });
@@ -401,10 +403,10 @@ fn not_a_term(phrase: &str, glossary: &Glossary) -> String {
     )
 }
 
-/// Bold text, outside of headings.
+/// Bold text outside headings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Bold {
-    /// The text without its formulas: `**key $k$**` is about the key.
+    /// The text without its formulas, because in `**key $k$**` the term is *key*.
     words: String,
     formula: String,
 }
@@ -452,7 +454,7 @@ mod tests {
         parse("g", text, Some(&known)).expect_err("issues").iter().map(LessonIssue::to_string).collect()
     }
 
-    /// Issues of one term, whose fields are those of a good one with a part replaced.
+    /// Returns the issues of a term that is valid except for one replaced part.
     fn of_term(part: &str, by: &str) -> Vec<String> {
         let text = r#"Glossary([Term(name: "key", also: [], symbols: [], meaning: "m", lesson: "qkv")])"#;
         assert!(parse("g", text, None).is_ok() && text.contains(part), "{part}");
@@ -644,7 +646,7 @@ mod tests {
         assert_eq!(spellings.whole("…"), None);
     }
 
-    /// As long as a cell may be, and each word begins a spelling.
+    /// The text has the greatest length, and each of its words begins a spelling.
     #[test]
     fn a_long_text_is_gone_over_once() {
         let spellings = spellings(&["a a a a a b", "a"]);

@@ -1,43 +1,43 @@
-//! Links that act, in Markdown: `[look at *phone*](attune:word/phone)`. One enum for the lesson's check, the window,
-//! which performs them, and the exports, which write their words alone.
+//! Links with actions in Markdown: `[look at *phone*](attune:word/phone)`. The same enum is used by the lesson's check,
+//! by the window, which performs the action, and by the exports, which write only the words of the link.
 
 use attune_engine::messages::nearest;
 
 use crate::lesson::reading::issue::one_of;
 use crate::lesson::schema::panels::PanelName;
 
-/// The scheme of their addresses.
+/// The scheme of the links' addresses.
 pub const SCHEME: &str = "attune:";
 
-/// An action that a link asks for.
+/// The action of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextLink {
     Panel(PanelName),
-    /// Chooses a word of the sentence on the stage, as `apple1` where it stands there more than once.
+    /// Chooses a word of the sentence on the stage; `apple1` is the first of several.
     Word(String),
-    /// Chooses a head, counted from 1 as the window does.
+    /// Chooses a head, counted from 1 as in the window.
     Head(usize),
-    /// Chooses a head as well, and opens its map in the panel Attention.
+    /// Chooses a head and opens its map in the panel *Attention*.
     Attention(usize),
     /// Puts a text on the stage.
     Sentence(String),
     /// Sets the time of the stage, from 0 to 1.
     Time(f32),
-    /// Opens a learned tensor at one of its entries, from 0.
+    /// Opens a learned tensor at one of its entries, counted from 0.
     Weight {
         tensor: String,
         row: usize,
         col: usize,
     },
-    /// Goes to a cell of the lesson.
+    /// Scrolls to a cell of the lesson.
     Cell(String),
     /// Opens another lesson of the folder.
     Lesson(String),
-    /// Opens a file of vectors of the folder.
+    /// Opens a file of vectors in the folder.
     File(String),
 }
 
-/// A time is a number from 0 to 1.
+/// A time is a number from 0 to 1 and so never NaN.
 impl Eq for TextLink {}
 
 /// A problem with a link, in words.
@@ -58,7 +58,7 @@ impl LinkFlaw {
         self
     }
 
-    /// The whole problem in one line.
+    /// Returns the whole problem in one line.
     pub fn line(&self) -> String {
         let hint = self.nearest.as_ref().map_or(String::new(), |near| format!("; did you mean {near}?"));
         format!("{}; expected {}{hint}", self.words, self.expected)
@@ -70,13 +70,13 @@ const EXAMPLES: &str = "attune:panel/Weights, attune:word/apple1, attune:head/2,
                         attune:time/1, attune:W_K[10,4], attune:cell/ID, attune:lesson/ID or attune:file/NAME";
 
 impl TextLink {
-    /// The action of an address; `None` of one with another scheme.
+    /// Reads the action of an address, or returns `None` if the address has another scheme.
     pub fn read(address: &str) -> Option<Result<Self, LinkFlaw>> {
         let (scheme, rest) = address.split_at_checked(SCHEME.len())?;
         scheme.eq_ignore_ascii_case(SCHEME).then(|| Self::read_rest(rest))
     }
 
-    /// The action in words, as a tooltip.
+    /// Returns the action in words, for a tooltip.
     pub fn says(&self) -> String {
         match self {
             Self::Panel(panel) => format!("Open the panel {}", panel.title()),
@@ -124,7 +124,7 @@ fn no_panel(name: &str) -> LinkFlaw {
     LinkFlaw { nearest: PanelName::nearest(name).map(|panel| panel.title().to_owned()), ..flaw }
 }
 
-/// `W_K[10,4]`, and `b_Q[3]` of a tensor with one row.
+/// Reads an entry such as `W_K[10,4]`, or `b_Q[3]` of a tensor with one row.
 fn entry(written: &str) -> Option<TextLink> {
     let (tensor, index) = written.strip_suffix(']')?.split_once('[')?;
     let place = |text: &str| text.trim().parse().ok();
@@ -135,19 +135,21 @@ fn entry(written: &str) -> Option<TextLink> {
     Some(TextLink::Weight { tensor: tensor.trim().to_owned(), row, col })
 }
 
-/// Names that links can mean; `None` where they are not known.
+/// The names that links may use; `None` for names that cannot be checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkContext<'a> {
-    /// Words of the sentence on the stage, as they stand there.
+    /// Words of the sentence on the stage.
     pub tokens: Option<&'a [&'a str]>,
     pub heads: Option<usize>,
-    /// Learned tensors by their names in code, with rows and columns.
+    /// Names of learned tensors as in code, with the numbers of rows and columns.
     pub weights: Option<&'a [(String, usize, usize)]>,
     pub cells: Option<&'a [&'a str]>,
     pub lessons: Option<&'a [&'a str]>,
 }
 
 impl LinkContext<'_> {
+    /// Checks that a link leads somewhere.
+    ///
     /// # Errors
     /// If the link leads nowhere.
     pub fn check(&self, link: &TextLink) -> Result<(), LinkFlaw> {
@@ -180,7 +182,7 @@ impl LinkContext<'_> {
 }
 
 fn known(names: &[&str], name: &str, what: &str) -> Result<(), LinkFlaw> {
-    /// Longer lists are no help.
+    /// Greatest number of names that are listed; a longer list would not help.
     const LISTED: usize = 12;
     if names.contains(&name) {
         return Ok(());
@@ -189,10 +191,10 @@ fn known(names: &[&str], name: &str, what: &str) -> Result<(), LinkFlaw> {
     Err(LinkFlaw::new(format!("there is no {what} {name:?}"), expected).near(name, names.iter().copied()))
 }
 
-/// Place of a word in a sentence: `phone`, or `apple1` for the first of several.
+/// Returns the position of a word in a sentence: `phone`, or `apple1` for the first of several.
 ///
 /// # Errors
-/// If the sentence has no such word, or several.
+/// If the sentence does not have the word, or has it several times.
 pub fn token_named(tokens: &[&str], name: &str) -> Result<usize, LinkFlaw> {
     match tokens_named(tokens, name)[..] {
         [one] => Ok(one),
@@ -209,8 +211,8 @@ pub fn token_named(tokens: &[&str], name: &str) -> Result<usize, LinkFlaw> {
     }
 }
 
-/// Places of the words that a name means: all of its spelling, or the one whose number it has, as `apple1` and
-/// `apple₁`.
+/// Returns the positions of the words that a name matches: all words with this spelling, or the one with this number,
+/// as in `apple1` and `apple₁`.
 pub fn tokens_named(tokens: &[&str], name: &str) -> Vec<usize> {
     let name = plain_digits(name);
     let of = |word: &str| (0..tokens.len()).filter(|&i| tokens[i] == word).collect::<Vec<_>>();
@@ -223,7 +225,7 @@ pub fn tokens_named(tokens: &[&str], name: &str) -> Vec<usize> {
     number.and_then(|number| of(word).get(number).copied()).into_iter().collect()
 }
 
-/// Subscript digits as plain ones.
+/// Replaces subscript digits by plain ones.
 fn plain_digits(name: &str) -> String {
     const ZERO: u32 = '₀' as u32;
     let plain = |c: char| match (c as u32).checked_sub(ZERO) {

@@ -1,7 +1,7 @@
-//! Expressions within Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` stands for a value that the kernel computes.
+//! Expressions within Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` is replaced by a value that the kernel computes.
 //!
-//! Reading puts one character in the place of each expression, a [`placeholder`], so that Markdown sees neither stars
-//! nor brackets within it. Code and formulas keep their braces.
+//! Reading replaces each expression by a single character, its [`placeholder`], so that Markdown does not interpret the
+//! stars and brackets of the expression. Braces in code and formulas are left as they are.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,17 +13,17 @@ use pulldown_cmark::{Event, Parser, Tag};
 use crate::lesson::links::SCHEME;
 use crate::lesson::reading::text::markdown_options;
 
-/// Expressions of one text; others stay as they are written.
+/// Greatest number of expressions in a text; the others remain as written.
 pub const EXPRESSIONS_MAX: usize = 100;
-/// Bytes of one expression.
+/// Greatest length of an expression, in bytes.
 pub const EXPRESSION_BYTES_MAX: usize = 400;
-/// Decimals of a number.
+/// Greatest number of decimals.
 pub const DECIMALS_MAX: usize = 9;
 
-/// Decimals of a number with a fraction whose expression names no format.
+/// Decimals of a fractional number whose expression names no format.
 const DECIMALS: usize = 2;
 
-/// The first placeholder. The range is for private use, so that no text means anything by its characters.
+/// The first placeholder. The range is for private use, so that no text has these characters for another purpose.
 const FIRST_PLACEHOLDER: u32 = 0xF_0000;
 
 /// A text with its expressions.
@@ -32,20 +32,20 @@ pub struct LiveText<'a> {
     /// The Markdown, with a placeholder for each expression.
     pub markdown: Cow<'a, str>,
     pub expressions: Vec<LiveExpression>,
-    /// Braces that were meant to hold an expression and do not.
+    /// Braces that were meant to enclose an expression and do not.
     pub flaws: Vec<Flaw>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveExpression {
-    /// Code, without its format.
+    /// The code, without its format.
     pub source: Arc<str>,
     pub format: NumberFormat,
-    /// Its place in the text as it is written, with the braces.
+    /// The expression's bytes in the text as written, including the braces.
     pub at: Range<usize>,
 }
 
-/// A problem with braces, in words, and where it is in the text.
+/// A problem with braces, in words, and its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
     pub at: Range<usize>,
@@ -53,18 +53,18 @@ pub struct Flaw {
     pub expected: &'static str,
 }
 
-/// The character that stands for an expression of a text.
+/// Returns the placeholder of an expression.
 pub fn placeholder(index: usize) -> char {
     u32::try_from(index).ok().and_then(|index| char::from_u32(FIRST_PLACEHOLDER + index)).unwrap_or('\u{fffd}')
 }
 
-/// The expression that a character stands for, in a text that was read.
+/// Returns the expression of a placeholder, or `None` for any other character.
 pub fn placed(c: char) -> Option<usize> {
     let index = (c as u32).checked_sub(FIRST_PLACEHOLDER)? as usize;
     (index < EXPRESSIONS_MAX).then_some(index)
 }
 
-/// A text that was read, with the value of each expression in place of its placeholder.
+/// Replaces each placeholder of a text by the value of its expression.
 pub fn filled(text: &str, values: &[String]) -> String {
     let mut filled = String::with_capacity(text.len());
     for c in text.chars() {
@@ -88,7 +88,7 @@ impl<'a> LiveText<'a> {
         if read.expressions.is_empty() { read } else { read.without_hidden(text) }
     }
 
-    /// Puts back the source of expressions that are not in the text proper but in an address or a picture's name.
+    /// Restores the source of expressions that are not in visible text but in an address or the name of a picture.
     fn without_hidden(mut self, text: &str) -> Self {
         let mut is_shown = vec![false; self.expressions.len()];
         let mut images = 0_usize;
@@ -138,12 +138,12 @@ fn is_placeholder(c: char) -> bool {
 
 struct Reader<'a> {
     text: &'a str,
-    /// The pieces read so far, up to `end` of the text.
+    /// The text that has been read, up to byte `end`.
     markdown: String,
     end: usize,
     expressions: Vec<LiveExpression>,
     flaws: Vec<Flaw>,
-    /// Bytes that were parsed and searched: they grow with the text, and not with its square.
+    /// Number of bytes that were parsed or searched; it is proportional to the length of the text, not to its square.
     work: usize,
 }
 
@@ -166,15 +166,15 @@ impl<'a> Reader<'a> {
         self.copy_up_to(self.text.len());
     }
 
-    /// Parts of the text that no expression crosses, as none crosses a blank line: so one that changes its Markdown
-    /// changes that of its part alone.
+    /// Returns parts of the text that no expression crosses, since none crosses a blank line. If an expression changes
+    /// its Markdown, only its own part has to be parsed again.
     fn parts(&mut self) -> Vec<Range<usize>> {
         self.work += self.text.len();
         let (mut depth, mut starts) = (0_usize, vec![0]);
         for (event, range) in Parser::new_ext(self.text, markdown_options()).into_offset_iter() {
             match event {
                 Event::Start(tag) => {
-                    // An item of a list reads by itself as it does among the others.
+                    // An item of a list parses alone in the same way as in its list.
                     let is_whole = depth == 0 || depth == 1 && tag == Tag::Item;
                     let line = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
                     if is_whole && line > 0 && follows_blank_line(self.text, line) {
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         let mut from = self.end;
         while let Some(found) = self.text.get(from..part.end).and_then(|rest| rest.find("{{")) {
             let open = from + found;
-            // They stand in the order of the text.
+            // The ranges are in the order of the text.
             let next = still.partition_point(|still| still.end <= open);
             if let Some(still) = still.get(next).filter(|still| still.contains(&open)) {
                 from = still.end.max(open + 1);
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
                     from = self.end;
                     let changes_markdown = self.text[expression.at.clone()].contains(['`', '$', '<', '\\', '\n']);
                     self.expressions.push(expression);
-                    // A backtick within it began no code.
+                    // A backtick in the expression did not begin code.
                     if changes_markdown {
                         still = self.still(begin, part.end);
                     }
@@ -233,13 +233,13 @@ impl<'a> Reader<'a> {
 
     fn copy_up_to(&mut self, end: usize) {
         let end = end.max(self.end);
-        // A character that looks like a placeholder would mean an expression.
+        // A character of the text that equals a placeholder would be read as an expression.
         self.markdown.extend(self.text[self.end..end].chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }));
         self.end = end;
     }
 
-    /// Places of code, formulas and tags in the rest of a part, which keep their braces. The part begins at `part` in
-    /// what was read of it, and ends at `end` of the text.
+    /// Returns the ranges of code, formulas and tags in the rest of a part, in which braces are not expressions. The
+    /// part begins at byte `part` of the Markdown that has been read, and ends at byte `end` of the text.
     fn still(&mut self, part: usize, end: usize) -> Vec<Range<usize>> {
         let rest = self.text.get(self.end..end).unwrap_or_default();
         let read = &self.markdown[part..];
@@ -298,24 +298,24 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Length of the braces.
+/// Length of the opening braces.
 const OPEN: usize = "{{".len();
 
-/// Bytes behind open braces in which those that close them are looked for.
+/// Number of bytes after the opening braces within which the closing braces must be.
 const SEARCHED_MAX: usize = 4 * EXPRESSION_BYTES_MAX;
 
-/// The line before the one that begins at `line` is blank.
+/// Returns whether the line before the one that begins at `line` is blank.
 fn follows_blank_line(text: &str, line: usize) -> bool {
     text[..line].lines().next_back().is_some_and(|before| before.trim().is_empty())
 }
 
-/// A backslash before it says that a brace is a brace.
+/// Returns whether a backslash escapes the character at `at`.
 fn is_escaped(text: &str, at: usize) -> bool {
     text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// Finds the braces that close those open before `text`, past strings and nested braces; the error is the end of the
-/// search.
+/// Finds the closing braces that belong to those before `text`, past strings and nested braces. The error is where the
+/// search ended.
 fn end_of(text: &str) -> Result<usize, usize> {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -337,7 +337,7 @@ fn end_of(text: &str) -> Result<usize, usize> {
     Err(text.len())
 }
 
-/// The code before the last `|`, and the format behind it.
+/// Splits an expression into the code before the last `|` and the format after it.
 fn split_format(written: &str) -> Result<(&str, NumberFormat), String> {
     let whole = (written.trim(), NumberFormat::default());
     let Some((source, format)) = written.rsplit_once('|').filter(|(source, _)| !source.ends_with('|')) else {
@@ -347,7 +347,7 @@ fn split_format(written: &str) -> Result<(&str, NumberFormat), String> {
     if let Some(format) = NumberFormat::read(format) {
         return Ok((source.trim(), format));
     }
-    // Nothing in the language begins with a point.
+    // No code begins with a point or a percent sign, so this must be a format.
     if format.starts_with(['.', '%']) || format.starts_with("+.") {
         return Err(format!("{format} is not a format"));
     }
@@ -356,10 +356,10 @@ fn split_format(written: &str) -> Result<(&str, NumberFormat), String> {
 
 const FORMATS: &str = ".2 (decimals), .0% (a percentage) or +.2 (always with a sign)";
 
-/// The way a number is written.
+/// The format of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NumberFormat {
-    /// Decimals; `None`: two of a number with a fraction, none of a whole one.
+    /// The number of decimals; `None` for two decimals of a fractional number and none of a whole number.
     decimals: Option<usize>,
     is_percentage: bool,
     has_sign: bool,
@@ -377,7 +377,7 @@ impl NumberFormat {
         Some(Self { decimals: Some(decimals), is_percentage, has_sign })
     }
 
-    /// A number as the text shows it; `is_whole` where code made a whole number.
+    /// Formats a number as the text shows it; `is_whole` is true for an integer of the code.
     pub fn number(self, value: f64, is_whole: bool) -> String {
         if value.is_nan() {
             return "NaN".to_owned();
@@ -385,7 +385,7 @@ impl NumberFormat {
         let shown = if self.is_percentage { value * 100.0 } else { value };
         let decimals = self.decimals.unwrap_or(if is_whole { 0 } else { DECIMALS });
         let digits = digits(shown.abs(), decimals);
-        // A number that rounds to nothing has no sign.
+        // A number that rounds to zero has no sign.
         let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
         let sign = match shown.is_sign_negative() {
             _ if is_zero => "",
@@ -405,9 +405,9 @@ impl fmt::Display for NumberFormat {
     }
 }
 
-/// Digits of a number that is not negative; one too long to be read at a glance is a power of ten.
+/// Returns the digits of a number that is not negative; a number with too many digits is written with a power of ten.
 fn digits(value: f64, decimals: usize) -> String {
-    /// The first number with 16 digits before its point, where the next one is no longer exact.
+    /// The first number with 16 digits before its point, from which whole numbers are no longer exact.
     const LONG: f64 = 1e15;
     if value.is_infinite() {
         return "∞".to_owned();
@@ -421,13 +421,13 @@ fn digits(value: f64, decimals: usize) -> String {
     format!("{digits}·10{power}")
 }
 
-/// A digit as an exponent.
+/// Returns a digit in superscript.
 fn raised(digit: char) -> char {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     digit.to_digit(10).and_then(|digit| RAISED.get(digit as usize)).copied().unwrap_or(digit)
 }
 
-/// Addresses of the links of a text that act.
+/// Returns the addresses of those links in a text that have actions.
 pub fn addresses(markdown: &str) -> Vec<String> {
     if !markdown.contains(SCHEME) {
         return Vec::new();
@@ -447,7 +447,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sources with their formats, in order, and what is wrong.
+    /// Returns the sources with their formats, in order, and the flaws.
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
         let read = LiveText::read(text);
         let one = |e: &LiveExpression| match e.format.to_string() {
@@ -533,7 +533,7 @@ mod tests {
             let (done, _) = work(&text);
             assert!(done < 4 * text.len(), "{done} for {} of {part:?}", text.len());
         }
-        // Open braces in one paragraph, a quote in each: none is searched for to the end of it.
+        // Each paragraph has opening braces and a quote. No search may run to the end of the text.
         let (done, _) = work(&"{{ '\n".repeat(PARTS));
         assert!(done < 3 * PARTS * SEARCHED_MAX, "{done}");
         assert_eq!(work(&"{{ `a` }}\n\n".repeat(PARTS)).1, EXPRESSIONS_MAX);
@@ -600,7 +600,7 @@ mod tests {
             };
             let written: Vec<String> = read.expressions.iter().map(written).collect();
             prop_assert_eq!(filled(&read.markdown, &written), plain);
-            // Each expression has its placeholder in the text proper.
+            // Each expression has its placeholder in the visible text.
             let mut shown: Vec<usize> = Vec::new();
             for event in Parser::new_ext(&read.markdown, markdown_options()) {
                 match event {

@@ -1,4 +1,4 @@
-//! From a file, or its text, to a lesson.
+//! Reads a lesson from a file or a text.
 //!
 #![doc = include_str!("format.md")]
 
@@ -41,17 +41,17 @@ use crate::lesson::vector_files::{is_file_of_vectors, lesson_of};
 
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
 
-/// The advice where a recording is to be opened as a lesson.
+/// Advice for a recording that is opened as a lesson.
 const A_RECORDING: &str = "a lesson file or a model's folder; attune check and attune trace read recordings";
 
-/// Reads a lesson file, or opens a pretrained model: the lesson, or every issue of it by place. Never both, never
-/// neither. A model is its folder, or its name in the Hugging Face cache.
+/// Reads a lesson file or opens a pretrained model, and returns either the lesson or all its issues with their places.
+/// A model is given by its folder or by its name in the Hugging Face cache.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
     read_with_text(path).map(|(lesson, _)| lesson)
 }
 
-/// Reads the same with the very text that the lesson was made from, whatever is in the file a moment later. A pretrained
-/// model has no text.
+/// Reads a lesson as [`read`] does, and returns the exact text from which it was made, even if the file changes a
+/// moment later. A pretrained model has no text.
 ///
 /// # Errors
 /// As [`read`].
@@ -59,8 +59,8 @@ pub fn read_with_text(path: &Path) -> Result<(Lesson, Option<String>), Vec<Lesso
     read_showing(path, &mut |_| {})
 }
 
-/// Reads a lesson and its text as [`read_with_text`] does; `first` is given the first rows of a large file of vectors while
-/// the rest is read.
+/// Reads a lesson and its text as [`read_with_text`] does; `first` receives the first rows of a large file of vectors
+/// while the rest is being read.
 ///
 /// # Errors
 /// As [`read`].
@@ -87,16 +87,16 @@ pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesso
     Ok((parse(&file, &text)?, Some(text)))
 }
 
-/// The lesson of a model's folder.
+/// Opens the lesson of a model's folder.
 fn of_folder(folder: &Path, file: &str) -> Result<Lesson, Vec<LessonIssue>> {
     ModelFolder::open(folder).map(Lesson::of_model).map_err(|refusal| vec![refused(file, refusal)])
 }
 
-/// The lesson of a file of vectors.
+/// Opens the lesson of a file of vectors.
 fn of_vectors(path: &Path, file: &str, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, Vec<LessonIssue>> {
     lesson_of(path, first).map_err(|stopped| match stopped {
         LoadStopped::Refused(refusal) => {
-            // The file itself is named already, and one beside it is not.
+            // The message names the file already, so only another file beside it is named again.
             let is_own = path.file_name().is_some_and(|name| *name == *refusal.file);
             let part = if is_own { String::new() } else { refusal.file.clone() };
             vec![refused(file, Refusal { file: part, ..*refusal })]
@@ -110,7 +110,7 @@ fn refused(file: &str, Refusal { file: part, tensor, found, expected, advice }: 
     LessonIssue::of_file(file, format!("{of}found {found}"), format!("{expected}; {advice}"))
 }
 
-/// Reads the text of a lesson; `file_name` is for the issues.
+/// Parses the text of a lesson; `file_name` is used in the issues.
 pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     if text.len() as u64 > LESSON_BYTES_MAX {
         return Err(vec![too_large(file_name, &format_args!("{} bytes", text.len()))]);
@@ -128,7 +128,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     match lesson {
         Some(lesson) if issues.is_empty() => Ok(lesson),
         _ => {
-            // Every `None` comes with an issue; should one not, say so rather than fall silent.
+            // Every `None` comes with an issue. If one does not, this message is better than silence.
             if issues.is_empty() {
                 issues.report(text, "the lesson could not be read, and attune does not know why; please report this");
             }
@@ -137,7 +137,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Lesson, Vec<LessonIssue>> {
     }
 }
 
-/// The parts in the order in which they need each other, which need not be the order of the file.
+/// Reads the parts in the order of their dependencies, which may differ from the order in the file.
 fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson> {
     fields! { record;
         id: id;
@@ -163,7 +163,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
 
     let is_of_file = record.given("static_embedding").is_some_and(is_file);
     let embedding = record.take("static_embedding", read_embedding);
-    // The words of a file that cannot be read are not known.
+    // The words of a file that cannot be read are unknown.
     let has_words = embedding.is_some() || !is_of_file;
     let dim = embedding.as_ref().map(|read| read.value.dim());
     let model = record.take("model", |node| read_attention(node, &[], dim, groups.as_ref()));
@@ -226,7 +226,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
     })
 }
 
-/// The parts of a lesson about a pretrained model that are not the model's own.
+/// Reads the parts of a lesson about a pretrained model that do not come from the model.
 fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     if let Some(groups) = record.given("groups") {
         groups.issue("groups: a lesson about a pretrained model has no groups").expected("no groups");
@@ -248,14 +248,14 @@ fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
 /// The parts of a lesson that refer to its words and its model.
 struct Pages {
     sentences: Option<Vec<Vec<String>>>,
-    /// `None` for a pretrained model.
+    /// The probes; `None` for a pretrained model.
     probes: Option<Vec<Probe>>,
     panels: Option<Vec<PanelName>>,
     cells: Option<Vec<Cell>>,
     claims: Option<Vec<Claim>>,
 }
 
-/// Reads them; `None` where a part that they refer to has issues of its own.
+/// Reads the parts that refer to others. A part is `None` if it or a part to which it refers has issues.
 fn read_pages(
     record: &mut Record<'_>,
     names: &LessonNames,
@@ -274,7 +274,8 @@ fn read_pages(
         None => record.take_or("probes", Vec::new(), |node| read_probes(node, names)),
         Some(_) => Some(Vec::new()),
     };
-    // A sentence with issues may have any number of words, and so may one that nobody is there to count.
+    // The number of words is unknown for a sentence with issues, and if the model that would count the pieces is
+    // absent.
     let most = if names.is_absent() { PIECES_MAX } else { TOKENS_MAX };
     let length = |tokens: &Option<Vec<String>>| tokens.as_ref().map_or(most, Vec::len);
     let lengths: Option<Vec<usize>> = sentences.as_ref().map(|_| tokens.iter().map(length).collect());
@@ -312,7 +313,8 @@ fn read_pages(
     Pages { sentences, probes, panels, cells, claims }
 }
 
-/// The words of each sentence on the stage. A model that writes another sentence has those that its decoder reads.
+/// Returns the words of each sentence on the stage. For a model that writes another sentence, these are the words that
+/// its decoder reads.
 fn words_on_stage(sentences: &[Option<Vec<String>>], objective: Option<&Objective>) -> Vec<Option<Vec<String>>> {
     let read_by = |words: &Vec<String>| match objective {
         Some(Objective::Sequence(rewriting)) => rewriting.decoded(words),
@@ -331,20 +333,21 @@ fn read_builds_on(node: Node<'_>, own: Option<&str>) -> Option<Vec<String>> {
     })
 }
 
-/// A word learns from its neighbours, unless its vector is given and what it is read for is a label.
+/// Returns whether sentences of a single word suffice: a word learns its vector from its neighbours, so its vector must
+/// be given, and the objective must be a label.
 fn are_lone_words_enough(embedding: Option<&At<'_, StaticEmbedding>>, model: Option<&ReadModel>) -> bool {
     let is_given = embedding.is_some_and(|read| matches!(read.value, StaticEmbedding::Given(_)));
     let objective = model.and_then(|model| model.objective.as_ref());
     is_given && objective.is_some_and(|read| read.objective == Objective::Label)
 }
 
-/// Between two looks at a file that is watched.
+/// Interval at which a watched file is checked.
 pub const EVERY: Duration = Duration::from_millis(300);
 
-/// Time and length: another one of these, and the file was saved.
+/// Time of change and length; a file whose stamp differs has been saved.
 type Stamp = (SystemTime, u64);
 
-/// A file, and how it was when it was last read.
+/// A file, with its stamps at the last reading and at the last check.
 pub struct WatchedFile {
     path: PathBuf,
     read: Option<Stamp>,
@@ -352,7 +355,7 @@ pub struct WatchedFile {
 }
 
 impl WatchedFile {
-    /// Watches a file that is read from now on.
+    /// Watches a file that is read now.
     pub fn new(path: PathBuf) -> Self {
         let now = stamp(&path);
         Self { path, read: now, before: now }
@@ -366,8 +369,8 @@ impl WatchedFile {
         self.read.is_some()
     }
 
-    /// Looks at the file. True once after it has changed, come or gone, and has stood still since the last look: editors
-    /// save in several writes, or put another file in its place.
+    /// Returns true once after the file has changed, appeared or disappeared, provided that nothing changed since the
+    /// last check: editors save in several writes, or replace the file by another.
     pub fn has_changed(&mut self) -> bool {
         let now = stamp(&self.path);
         let is_still = std::mem::replace(&mut self.before, now) == now;
@@ -390,7 +393,7 @@ mod tests {
         let example = format.split("```").nth(1).and_then(|block| block.strip_prefix("ron\n"));
         let example = example.expect("a ron block");
         let lesson = parse("format.md", example).expect("no issues");
-        // The example writes every default out; leaving those away must give the same lesson.
+        // The example states every default, so leaving the defaults out must give the same lesson.
         let optional = [
             "window",
             "negatives",
@@ -446,14 +449,14 @@ mod tests {
         fs::write(&file, "one").expect("it is written");
         let mut watched = WatchedFile::new(file.clone());
         assert!(!watched.has_changed(), "nothing was saved");
-        // In two writes.
+        // The file is saved in two writes.
         fs::write(&file, "").expect("it is emptied");
         assert!(!watched.has_changed());
         fs::write(&file, "second").expect("it is written");
         assert!(!watched.has_changed(), "half a file is never read");
         assert!(watched.has_changed() && watched.is_there());
         assert!(!watched.has_changed(), "once");
-        // By another file in its place.
+        // The file is replaced by another.
         fs::write(folder.join("new"), "a third one").expect("it is written");
         fs::remove_file(&file).expect("it was there");
         assert!(!watched.has_changed(), "it may be on its way");

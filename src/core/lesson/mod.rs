@@ -1,4 +1,4 @@
-//! A lesson: RON text becomes checked values, or every problem of it with its place.
+//! A lesson: RON text becomes checked values, or a list of all its issues with their places.
 //!
 //! | folder or file | job |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The lesson that opens on a pretrained model, with an empty notebook, sentences to begin with, and nothing to train; and what
-//! it shares with one of a file of vectors.
+//! The lesson that opens on a pretrained model: an empty notebook, some sentences to begin with, and nothing to train.
+//! The functions that the lesson of a file of vectors needs too are here as well.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::lesson::schema::switches::Switches;
 use crate::lesson::schema::{Corpus, Lesson, StaticEmbedding};
 
 impl Lesson {
-    /// The lesson that opens on a model's folder.
+    /// Returns the lesson that opens on a model's folder.
     pub fn of_model(model: ModelFolder) -> Self {
         let (config, sentences) = (&model.config, sentences(&model));
         let notes = notes(&model, !sentences.is_empty());
@@ -32,7 +32,7 @@ impl Lesson {
         }
     }
 
-    /// A lesson with nothing but what a file or a folder has, still without sentences and cells.
+    /// Returns a lesson that has only what a file or a folder provides, without sentences and cells.
     pub(super) fn of_file(
         id: String,
         title: String,
@@ -64,30 +64,31 @@ impl Lesson {
         }
     }
 
-    /// Whether a model's folder is all of it: there is no file with texts of its own.
+    /// Returns whether the lesson was opened from a model's folder, without a lesson file.
     pub fn is_of_folder(&self) -> bool {
         let is_alone = matches!(&self.cells[..], [cell] if cell.id == ABOUT);
         let model = self.static_embedding.pretrained().filter(|model| model.absent.is_none());
         is_alone && model.is_some_and(|model| self.id == file_id("model", &model.name))
     }
 
-    /// The pretrained model that it is about, if that is not on this computer.
+    /// Returns the lesson's pretrained model if it is not on this computer.
     pub fn absent_model(&self) -> Option<&Absent> {
         self.static_embedding.pretrained()?.absent.as_ref()
     }
 
-    /// Why the first sentence is a list of token ids despite a tokenizer; `None` where a sentence can be read.
+    /// Returns the reason why the first sentence is a list of token ids although there is a tokenizer, or `None` if
+    /// sentences can be read.
     pub fn why_no_sentence(&self) -> Option<String> {
         let model = self.static_embedding.pretrained()?;
         why_no_sentence(model, !self.sentences.is_empty())
     }
 
-    /// The objective that a model of this shape was trained to.
+    /// Returns the objective that a model of this architecture was trained on.
     pub(super) fn objective_of(config: &Config) -> Objective {
         if config.is_causal() {
             return Objective::NextWord;
         }
-        // The rate that BERT was trained with.
+        // The rate with which BERT was trained.
         Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() }
     }
 }
@@ -95,29 +96,31 @@ impl Lesson {
 /// The id of the first cell of a model's notebook.
 pub const ABOUT: &str = "about";
 
-/// Letters, digits, `-` and `_`, as the ids of lessons have them.
+/// Returns an id for a name, of letters, digits and `-` only.
 pub(super) fn file_id(kind: &str, name: &str) -> String {
     let of_id = |sign: char| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' };
     format!("{kind}-{}", name.chars().map(of_id).collect::<String>())
 }
 
-/// A text with more pieces than these for each of its words is one that the model hardly knows.
+/// Mean number of pieces per word above which a text is considered unfamiliar to the model.
 const PIECES_OF_A_WORD: f64 = 1.5;
 
-/// Words of a text that is made of the vocabulary's own.
+/// Number of words of a text that is made from the vocabulary.
 const TOKENS: usize = 6;
 
-/// Rows of a vocabulary to begin with, where no text can be read.
+/// Returns some ids of a vocabulary, at regular intervals, for a model that cannot read text.
 pub fn first_ids(vocabulary: usize, most: usize) -> impl Iterator<Item = usize> {
     let count = TOKENS.min(most).max(1);
     (0..count).map(move |i| i * vocabulary / count)
 }
 
-/// Token ids that are tried as words. Each is cut into pieces, with all that the tokenizer adds: a million of them take minutes.
+/// Greatest number of token ids that are tried as words. Each is tokenized separately, so trying a million would take
+/// minutes.
 const TRIED_MAX: usize = 10_000;
 
-/// Texts to begin with, as long as the model reads; words of a vocabulary that knows little of them; token ids where
-/// there is no tokenizer. None where the tokenizer reads nothing that the model could.
+/// Returns texts to begin with: some sentences that fit into the model; or words of the vocabulary if it contains few
+/// of those; or token ids if there is no tokenizer. There are none if the tokenizer reads nothing that fits into the
+/// model.
 fn sentences(model: &ModelFolder) -> Vec<String> {
     let vocabulary = model.config.vocabulary;
     let most = pieces_max(&model.architecture, vocabulary);
@@ -138,7 +141,7 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
         has_own && pieces.len() <= most && 2 * known > pieces.len()
     };
     let mut read: Vec<String> = texts.into_iter().filter(|text| is_read(text)).map(str::to_owned).collect();
-    // A small vocabulary has letters and syllables for some of them.
+    // A small vocabulary splits some of these words into letters and syllables.
     read.sort_by_key(|text| {
         let pieces = model.pieces(text).unwrap_or_default();
         let own = pieces.iter().filter(|piece| piece.origin != Origin::Added).count();
@@ -158,7 +161,7 @@ fn sentences(model: &ModelFolder) -> Vec<String> {
     longest.into_iter().collect()
 }
 
-/// `has_sentence`: the tokenizer reads one.
+/// Returns the reason why sentences are token ids; `has_sentence` tells whether the tokenizer reads one.
 fn why_no_sentence(model: &ModelFolder, has_sentence: bool) -> Option<String> {
     match &model.tokenizer {
         Err(NoTokenizer::Missing) => return None,
@@ -180,7 +183,7 @@ fn why_no_sentence(model: &ModelFolder, has_sentence: bool) -> Option<String> {
     ))
 }
 
-/// A text from a file, without signs that mean something in Markdown.
+/// Returns a text from a file, without characters that have a meaning in Markdown.
 pub(super) fn plain(text: &str) -> String {
     text.replace(['\\', '`', '*', '_', '[', ']', '<', '>', '#', '$', '{', '}', '&'], " ")
 }

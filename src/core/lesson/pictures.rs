@@ -1,9 +1,8 @@
-//! The pictures that the texts of a lesson name: files of its own folder and of nowhere else. The
-//! window and the exports hold to the same rules.
+//! The pictures in the texts of a lesson, which must be files in the lesson's folder. Window and exports apply the same
+//! rules.
 //!
-//! They are PNG or JPEG. Whatever reads an export shows these two, and so a picture that the window
-//! shows is shown there too; a GIF may move beside words that are to be read, and each further format
-//! is one more decoder that is fed with what comes from elsewhere.
+//! Only PNG and JPEG are allowed. Every program that shows an export can show these two; a GIF may be animated beside
+//! words to be read, and each further format would need another decoder for files from untrusted sources.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read as _};
@@ -13,15 +12,15 @@ use attune_engine::files;
 
 use crate::lesson::reading::file::folder_of;
 
-/// The largest file.
+/// Size of the largest file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 8 << 20;
-/// The longest side, in pixels.
+/// Length of the longest side, in pixels.
 pub const SIDE_MAX: u32 = 4096;
-/// Pixels of all pictures of a lesson together: 128 MiB when they are decoded.
+/// Number of pixels of all pictures of a lesson together: 128 MiB once they are decoded.
 pub const PIXELS_MAX: u64 = 32 << 20;
-/// Different paths that are looked up; others are refused.
+/// Greatest number of different paths that are looked up; further ones are refused.
 pub const FILES_MAX: usize = 256;
-/// Bytes within which a file must state the size of its picture. Cameras write much before it.
+/// Number of leading bytes of a file that must contain the picture's size. Cameras write much before it.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// The format, by the content of a file and not by its name.
+    /// Returns the format by the content of a file, whatever its name.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -47,7 +46,7 @@ impl PictureFormat {
         }
     }
 
-    /// The usual ending of such a file's name.
+    /// Returns the usual extension of such a file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -55,10 +54,10 @@ impl PictureFormat {
         }
     }
 
-    /// Width and height, by the first bytes of a file.
+    /// Reads width and height from the first bytes of a file.
     fn size(self, bytes: &[u8]) -> Option<(u32, u32)> {
         match self {
-            // The first chunk begins with them.
+            // Width and height are the first fields of the first chunk.
             Self::Png => Some((
                 u32::from_be_bytes(*bytes.get(16..)?.first_chunk()?),
                 u32::from_be_bytes(*bytes.get(20..)?.first_chunk()?),
@@ -68,19 +67,19 @@ impl PictureFormat {
     }
 }
 
-/// From the first segment that begins a frame.
+/// Reads width and height from the first frame segment of a JPEG file.
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let number = |at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
     let mut at = 2;
     loop {
         match *bytes.get(at..)? {
-            // Markers may stand apart.
+            // Padding between segments.
             [0xff, 0xff, ..] => at += 1,
-            // Within their range, these three are no frames.
+            // Within their range, these three markers are not frames.
             [0xff, 0xc0..=0xcf, ..] if !matches!(bytes[at + 1], 0xc4 | 0xc8 | 0xcc) => {
                 return Some((number(at + 7)?.into(), number(at + 5)?.into()));
             }
-            // A segment's length counts itself.
+            // The length of a segment includes its own two bytes.
             [0xff, ..] => at += 2 + usize::from(number(at + 2)?).max(2),
             _ => return None,
         }
@@ -92,12 +91,12 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
 pub struct Picture {
     pub file: PathBuf,
     pub format: PictureFormat,
-    /// In pixels.
+    /// Width and height in pixels.
     pub size: (u32, u32),
 }
 
 impl Picture {
-    /// The bytes of the whole file.
+    /// Reads the whole file.
     ///
     /// # Errors
     /// In words, if it cannot be read, or has grown since it was found.
@@ -106,7 +105,7 @@ impl Picture {
     }
 }
 
-/// The folder of a lesson, and which of its pictures may be shown.
+/// The folder of a lesson, and the pictures in it that have been looked up.
 #[derive(Debug, Default)]
 pub struct PictureFolder {
     path: Option<PathBuf>,
@@ -115,15 +114,15 @@ pub struct PictureFolder {
 }
 
 impl PictureFolder {
-    /// The folder of a lesson's file.
+    /// Returns the folder of a lesson's file.
     pub fn of(lesson: &Path) -> Self {
         Self { path: Some(folder_of(lesson).to_owned()), ..Self::default() }
     }
 
-    /// The picture that a text names so; it is looked at once.
+    /// Returns the picture at a path that a text names. Each path is looked up once.
     ///
     /// # Errors
-    /// In words, if there is none that may be shown.
+    /// In words, if there is no picture that may be shown.
     pub fn find(&mut self, path: &str) -> Result<Picture, String> {
         if let Some(found) = self.found.get(path) {
             return found.clone();
@@ -147,13 +146,13 @@ impl PictureFolder {
     }
 }
 
-/// The file that `path` means, if it lies within a lesson's folder with every link followed.
+/// Returns the file at `path` if it is inside a lesson's folder, even after all links are followed.
 ///
 /// # Errors
-/// In words, if it does not, or there is none.
+/// In words, if the path leads elsewhere or there is no file.
 pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
     let folder = folder.ok_or("this lesson has no folder")?;
-    // Addresses have it, and the names of drives and streams.
+    // Addresses contain a colon, and so do names of drives and streams.
     if path.contains(':') {
         return Err("files come from the lesson's folder, not from the network".to_owned());
     }
@@ -167,7 +166,7 @@ pub fn within(folder: Option<&Path>, path: &str) -> Result<PathBuf, String> {
     if file.starts_with(&folder) { Ok(file) } else { Err(outside()) }
 }
 
-/// Its format and size, from its first bytes.
+/// Reads format and size from the first bytes of a file.
 fn measure(file: PathBuf) -> Result<Picture, String> {
     let (reader, length) = files::open(&file).map_err(|error| words(&error))?;
     if length > FILE_BYTES_MAX {

@@ -1,5 +1,5 @@
-//! Settings with which a learner trains a lesson again from scratch: a few numbers, each within working limits; and the
-//! sliders that offer them, each with every position that makes a valid lesson.
+//! Settings with which a learner trains a lesson again from scratch: a few numbers, each within limits; and the sliders
+//! that offer them, each with all positions that result in a valid lesson.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +13,32 @@ use crate::lesson::read::vectors::DIM_MIN;
 use crate::lesson::schema::limits::{DIM_MAX, HEADS_MAX};
 use crate::lesson::schema::{Ambiguous, Lesson, StaticEmbedding};
 
-/// How far the shares of a word's senses may be from a sum of 1.
+/// Tolerance of the sum of the shares of a word's senses.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
-/// The changes; what is `None` or absent is as the lesson has it. The default changes nothing.
+/// Changes to a lesson. A field that is `None` or empty leaves the lesson's value; the default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recipe {
     /// Shares of the senses of each ambiguous word, in the lesson's order.
     pub shares: BTreeMap<String, Vec<f64>>,
-    /// `H` of every block.
+    /// Number of heads of every block, `H`.
     pub heads: Option<usize>,
-    /// `D`
+    /// Width of the embeddings, `D`.
     pub width: Option<usize>,
-    /// Learning rate of the static vectors, at the start.
+    /// Initial learning rate of the static vectors.
     pub static_rate: Option<f64>,
     /// Learning rate of the model.
     pub model_rate: Option<f64>,
     pub seed: Option<u64>,
-    /// Names of the lesson's switches that are on.
+    /// Names of the switches that are on.
     pub switches: BTreeSet<String>,
 }
 
-/// Sizes of a lesson that no recipe changes, measured once.
+/// Sizes of a lesson that no recipe changes, computed once.
 pub struct Measured<'l> {
     lesson: &'l Lesson,
-    /// Words of the vocabulary.
+    /// Number of words of the vocabulary.
     words: usize,
     longest: usize,
     uses: BTreeMap<String, f64>,
@@ -50,13 +50,15 @@ impl<'l> Measured<'l> {
         Self { lesson, words, longest: longest(&lesson.corpus), uses: uses_per_sentence(&lesson.corpus.topics) }
     }
 
+    /// Checks that the lesson is valid with the recipe applied.
+    ///
     /// # Errors
-    /// In words for the learner, if the lesson would not be valid.
+    /// In words for the learner, if it is not.
     pub fn check(&self, recipe: &Recipe) -> Result<(), String> {
         self.changed(recipe).map(|_| ())
     }
 
-    /// The lesson with the recipe applied.
+    /// Returns the lesson with the recipe applied.
     ///
     /// # Errors
     /// As [`Self::check`].
@@ -121,7 +123,7 @@ impl<'l> Measured<'l> {
             for ((group, _), rate) in word.shares.iter().zip(wanted_rates(word, &self.uses)) {
                 let filled = filled.entry(group).or_default();
                 *filled += rate;
-                // The lesson's own may be 1 but for rounding.
+                // The lesson's own probability may exceed 1 by a rounding error.
                 if *filled > 1.0 + SHARES_TOLERANCE {
                     return Err(format!("the probability that {{{group}}} is “{}” would be above 1", word.word));
                 }
@@ -136,14 +138,14 @@ impl Recipe {
         *self == Self::default()
     }
 
-    /// Whether both train the same static vectors, and differ in the model alone.
+    /// Returns whether both recipes train the same static vectors and differ only in the model.
     pub fn has_space_of(&self, other: &Recipe) -> bool {
         let model =
             |recipe: &Recipe| Recipe { heads: None, model_rate: None, switches: BTreeSet::new(), ..recipe.clone() };
         model(self) == model(other)
     }
 
-    /// Names of the settings that differ from another recipe's.
+    /// Returns the names of the settings that differ from another recipe's.
     pub fn changes_from(&self, other: &Recipe) -> Vec<String> {
         let words = self
             .shares
@@ -164,7 +166,8 @@ impl Recipe {
         changes
     }
 
-    /// The changes to a lesson, such as `apple 60 % fruit, 40 % company, seed 9`; empty without changes.
+    /// Describes the changes to a lesson, as in `apple 60 % fruit, 40 % company, seed 9`; the text is empty if there
+    /// are none.
     pub fn words(&self, lesson: &Lesson) -> String {
         let mut words = Vec::new();
         for ambiguous in &lesson.corpus.ambiguous {
@@ -188,7 +191,7 @@ fn learning_rate(rate: f64) -> Result<f64, String> {
     if is_learning_rate(rate) { Ok(rate) } else { Err(format!("a learning rate must be {LEARNING_RATE}, not {rate}")) }
 }
 
-/// Another number of heads, or another width; a head's own widths follow where they were its share of `D`.
+/// Changes the number of heads or the width. A head's widths change with them if they were its share of `D`.
 fn resize(recipe: &Recipe, changed: &mut RecipeChanges) -> Result<(), String> {
     let before = changed.model.architecture.width;
     let width = recipe.width.unwrap_or(before);
@@ -231,7 +234,7 @@ fn resize_attention(layer: &mut AttentionConfig, width: usize, heads: Option<usi
         return Err(format!("{heads} heads cannot be divided into groups of {}", layer.group_size));
     }
     if let Some(rotary) = &mut layer.rotary {
-        // The same share of a head is turned: an even number of its columns.
+        // The rotated share of a head stays the same; the number of rotated columns is even.
         rotary.width = rotary.width * key / layer.key_width / 2 * 2;
         if rotary.width == 0 {
             return Err(format!("rotary positions rotate pairs of columns, but keys would be only {key} wide"));
@@ -253,16 +256,16 @@ pub enum Knob {
     StaticRate,
     ModelRate,
     Seed,
-    /// One of the lesson's switches, by name: off, then on.
+    /// One of the lesson's switches, by name: first off, then on.
     Switch(String),
 }
 
-/// A slider, with its positions in order, or a switch.
+/// A slider with its positions in order, or a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnobOffer {
     pub knob: Knob,
     pub choices: Vec<RecipeChoice>,
-    /// The recipe's position, and the lesson's.
+    /// Index of the recipe's position, and of the lesson's.
     pub at: usize,
     pub own: usize,
 }
@@ -270,19 +273,20 @@ pub struct KnobOffer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecipeChoice {
     pub label: String,
-    /// The recipe at this position, with everything else unchanged.
+    /// The recipe with this position, and with everything else unchanged.
     pub recipe: Recipe,
 }
 
 const WIDTHS: [usize; 15] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96];
 const RATES: [f64; 13] = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 const SEEDS: std::ops::RangeInclusive<u64> = 0..=31;
-/// The step from one share to the next.
+/// Number of steps of a share from 0 to 1.
 const SHARES: u32 = 20;
-/// Shares that differ by less count as equal: the difference is rounding.
+/// Difference below which two shares are equal, because it is a rounding error.
 const SAME: f64 = 1e-9;
 
-/// All switches and sliders of a lesson at a recipe's values; those with a single position are left out.
+/// Returns all switches and sliders of a lesson, at the positions of a recipe. Those with only one position are left
+/// out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
     if lesson.static_embedding.is_pretrained() || lesson.static_embedding.is_whole_file() {
         return Vec::new();
@@ -319,8 +323,8 @@ struct RecipeSlider<'a> {
 }
 
 impl RecipeSlider<'_> {
-    /// The positions that make a valid lesson, and the present one of a switch; `is_now` and `is_own` find the recipe's and the
-    /// lesson's.
+    /// Returns a slider with the positions that result in a valid lesson, and with the present position of a switch in
+    /// any case. `is_now` and `is_own` identify the positions of the recipe and of the lesson.
     fn offer<T: Copy>(
         &self,
         knob: Knob,
@@ -340,7 +344,8 @@ impl RecipeSlider<'_> {
         KnobOffer { knob, choices, at, own }
     }
 
-    /// Off and on; the present one alone where the other makes no model.
+    /// Returns a switch with its two positions, or with the present position alone if the other does not result in a
+    /// valid model.
     fn switch(&self, name: &str) -> KnobOffer {
         let is_on = self.recipe.switches.contains(name);
         let choice = |wanted: bool| {
@@ -355,7 +360,7 @@ impl RecipeSlider<'_> {
         self.offer(Knob::Switch(name.to_owned()), [false, true], choice, |wanted| wanted == is_on, |wanted| !wanted)
     }
 
-    /// Numbers on a scale. `own` is the lesson's value, `now` another that the recipe has.
+    /// Returns a slider of numbers. `own` is the lesson's value, and `now` is the recipe's if it differs.
     fn numbers<T: Copy + PartialOrd + std::fmt::Display>(
         &self,
         knob: Knob,
@@ -376,7 +381,7 @@ impl RecipeSlider<'_> {
         self.offer(knob, values, choice, |value| value == now, |value| value == own)
     }
 
-    /// The share of one sense; the others keep their proportions.
+    /// Returns the slider of one sense's share. If it moves, the other shares keep their proportions.
     fn share(&self, ambiguous: &Ambiguous, sense: usize) -> KnobOffer {
         let word = &ambiguous.word;
         let own: Vec<f64> = ambiguous.shares.iter().map(|(_, share)| *share).collect();
@@ -408,7 +413,7 @@ fn with_share(now: &[f64], sense: usize, value: f64) -> Vec<f64> {
     let even = left / (now.len().max(2) - 1) as f64;
     let of = |(i, share): (usize, &f64)| match i {
         _ if i == sense => value,
-        // What was nothing gets its part again.
+        // If all other shares were 0, they become equal.
         _ if others < SAME => even,
         _ => left * share / others,
     };
@@ -429,7 +434,7 @@ mod tests {
         let lesson = small();
         let measured = Measured::of(&lesson);
         let mut recipe = Recipe::default();
-        // From wherever the sliders have been dragged to.
+        // The sliders start from any position to which they may have been dragged.
         for round in 0..4 {
             let all = offers(&lesson, &recipe);
             for offer in &all {

@@ -1,4 +1,4 @@
-//! New lessons: a small, working and commented one, or a copy of another.
+//! New lessons: a small, working and commented one, or a copy of another lesson.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -12,14 +12,14 @@ use crate::whole_file;
 
 const STARTER: &str = include_str!("starter.ron");
 
-/// Why a new lesson was not written.
+/// The reason why a new lesson was not written.
 #[derive(Debug)]
 pub enum NotNew {
-    /// Its name is no lesson's.
+    /// The name is not that of a lesson file.
     Name(PathBuf),
-    /// There is such a file.
+    /// A file of this name exists.
     Taken(PathBuf),
-    /// The lesson to copy cannot be read.
+    /// The lesson to be copied cannot be read.
     From(Box<LessonIssue>),
     Unwritten(PathBuf, io::Error),
 }
@@ -43,10 +43,10 @@ impl fmt::Display for NotNew {
     }
 }
 
-/// Writes the starter lesson, or a copy of the lesson `from`; what is there already stays.
+/// Writes the starter lesson, or a copy of the lesson `from`. An existing file is never overwritten.
 ///
 /// # Errors
-/// If the name is no lesson's or taken, or a file cannot be read or written.
+/// If the name is not that of a lesson file or is taken, or if a file cannot be read or written.
 pub fn write_new(path: &Path, from: Option<&Path>) -> Result<(), NotNew> {
     if !is_named_as_lesson(path) {
         return Err(NotNew::Name(path.to_owned()));
@@ -62,19 +62,20 @@ pub fn write_new(path: &Path, from: Option<&Path>) -> Result<(), NotNew> {
     whole_file::write(path, lesson.as_bytes()).map_err(|why| NotNew::Unwritten(path.to_owned(), why))
 }
 
-/// A name that no file of the folder has: `my_apple.ron`, or `my_apple_2.ron` and so on.
+/// Returns a name that is free in the folder: `my_apple.ron`, or `my_apple_2.ron` and so on.
 pub fn free_name(folder: &Path, of: &str) -> PathBuf {
     let numbered = (2_u32..).map(|number| format!("my_{of}_{number}.ron"));
     let mut names = std::iter::once(format!("my_{of}.ron")).chain(numbered).map(|name| folder.join(name));
     names.find(|path| !path.exists()).unwrap_or_default()
 }
 
-/// The starter lesson for a file of this name.
+/// Returns the starter lesson for a file of this name.
 pub fn of_name(name: &str) -> String {
     STARTER.replace("id: \"NAME\"", &format!("id: \"{}\"", id(name))).replace("NAME.ron", &format!("{name}.ron"))
 }
 
-/// Another lesson's text for a file of this name: with an id of its own, so that work on the two is kept apart.
+/// Returns another lesson's text for a file of this name, with an id of its own, so that the learner's work on both is
+/// stored separately.
 pub fn copy_of(text: &str, name: &str) -> String {
     let mut copy = text.to_owned();
     if let Some(value) = value_in(text, "id") {
@@ -83,7 +84,7 @@ pub fn copy_of(text: &str, name: &str) -> String {
     copy
 }
 
-/// The id of a file's name: small letters, digits, `-` and `_` stay, anything else becomes `_`.
+/// Returns an id for a file's name: lowercase letters, digits, `-` and `_` stay, and anything else becomes `_`.
 fn id(name: &str) -> String {
     let is_of_an_id = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     let lower = name.to_lowercase();

@@ -1,4 +1,4 @@
-//! Files of vectors: those that lessons take words from, and the lesson that opens on a file by itself.
+//! Files of vectors: those from which lessons take words, and the lesson that opens on a file by itself.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,15 +30,16 @@ use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::panels::PanelName;
 use crate::lesson::schema::{GivenSource, GivenVectors, Group, Lesson, StaticEmbedding};
 
-/// The entry of a projector's config that names the file of a table.
+/// Entry of a projector's config that names the file of a table.
 const TENSOR_PATH: &[u8] = b"\"tensorPath\"";
 
-/// A model's files, and the name of its type where it is a table alone.
+/// Files of a model, and the name of the type of a model that is only a table.
 const CONFIG_OF_MODEL: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
 const STATIC_MODEL: &[u8] = b"\"model2vec\"";
 
-/// Whether a file, or a folder of model2vec's, has vectors and is no lesson, by its first bytes. The vectors may be damaged.
+/// Returns whether a file, or a folder of model2vec, contains vectors and is no lesson, by its first bytes. The vectors
+/// may be damaged.
 pub fn is_file_of_vectors(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(WEIGHTS).is_file() && is_static(&path.join(CONFIG_OF_MODEL)) || static_table(path).is_some();
@@ -52,35 +53,35 @@ pub fn is_file_of_vectors(path: &Path) -> bool {
     !is_of_model && begins_as_vectors(&head) && !is_recording(path)
 }
 
-/// Whether the config is of a table alone, as model2vec writes it: words with their vectors, and no layers.
+/// Returns whether the config is that of a table alone, as model2vec writes it: words with vectors, and no layers.
 fn is_static(config: &Path) -> bool {
     head(config).windows(STATIC_MODEL.len()).any(|part| part == STATIC_MODEL)
 }
 
-/// Advice where a file of vectors and a model are to be compared.
+/// Advice for comparing a file of vectors with something else.
 pub const BESIDE_VECTORS: &str = "a file of vectors is compared with another file of vectors; attune export OTHER --to word2vec \
                                   -o OTHER.bin writes the vectors of a lesson or a model as one";
 
-/// The file of vectors that a lesson's text names, in the lesson's folder.
+/// Returns the file of vectors in the lesson's folder that a text of the lesson names.
 ///
 /// # Errors
-/// In words for the learner, if there is none.
+/// In words for the learner, if there is no such file.
 pub fn in_folder(folder: Option<&Path>, name: &str) -> Result<PathBuf, String> {
     let path = within(folder, name).map_err(|why| format!("there is no file {name:?} beside the lesson: {why}"))?;
     is_file_of_vectors(&path).then_some(path).ok_or_else(|| format!("{name:?} is not a file of vectors"))
 }
 
-/// Bytes of the file that is being read, and of all of it; 0 while none is.
+/// Number of bytes read from the file that is being read, and its length; 0 while none is.
 static READ: AtomicU64 = AtomicU64::new(0);
 static LENGTH: AtomicU64 = AtomicU64::new(0);
 
-/// How much of a large file has been read, in megabytes, while one is being read.
+/// Returns how much of a large file has been read, and its size, in megabytes, while one is being read.
 pub fn progress() -> Option<(u64, u64)> {
     let length = LENGTH.load(Ordering::Relaxed);
     (length > 0).then(|| (READ.load(Ordering::Relaxed) >> 20, length >> 20))
 }
 
-/// Reads a file of vectors; [`progress`] tells how far it is, and `watch` hears of the rows.
+/// Reads a file of vectors. [`progress`] returns how far it is, and `watch` is called with the rows read so far.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
@@ -95,7 +96,7 @@ pub fn read_with_progress(path: &Path, watch: &mut dyn FnMut(&Progress<'_>)) -> 
     vectors
 }
 
-/// A file as it was when it was read.
+/// The path, length and time of change of a file when it was read.
 #[derive(PartialEq)]
 struct Stamp(PathBuf, u64, Option<SystemTime>);
 
@@ -107,7 +108,7 @@ impl Stamp {
     }
 }
 
-/// Files that lessons still use.
+/// Files that are in use by lessons.
 static KNOWN: Mutex<Known> = Mutex::new(Vec::new());
 
 type Known = Vec<(Stamp, Weak<Vectors>)>;
@@ -116,7 +117,7 @@ fn found(known: &Known, stamp: &Stamp) -> Option<Arc<Vectors>> {
     known.iter().find(|(of, _)| of == stamp)?.1.upgrade()
 }
 
-/// Reads a file of vectors; one that a lesson uses and that has not changed is not read again.
+/// Opens a file of vectors. A file that a lesson uses and that has not changed is not read again.
 ///
 /// # Errors
 /// If it has no vectors or cannot be read.
@@ -132,27 +133,27 @@ pub fn open(path: &Path) -> Result<Arc<Vectors>, LoadStopped> {
     Ok(vectors)
 }
 
-/// The largest file that a code cell reads, the numbers that it may have, and the memory that it may take with its words.
+/// Greatest size of a file that a code cell reads, of its numbers, and of the memory that it needs with its words.
 const CELL_FILE_BYTES_MAX: u64 = 64 << 20;
 const CELL_NUMBERS_MAX: usize = 16 << 20;
 const CELL_MEMORY_MAX: u64 = 256 << 20;
 
-/// The files that cells read last, which the next cell does not read again.
+/// The files that cells read last, which are not read again for the next cell.
 static LAST: Mutex<Last> = Mutex::new(Last { vectors: None, refused: Vec::new() });
 
 struct Last {
     vectors: Option<(Stamp, Arc<Vectors>)>,
-    /// Files that are none for a cell, with the reason. Finding that out can take as long as reading.
+    /// Files that a cell cannot read, with the reason; finding the reason can take as long as reading.
     refused: Vec<(Stamp, String)>,
 }
 
-/// Refused files that are remembered.
+/// Greatest number of refused files that are remembered.
 const REFUSED_MAX: usize = 16;
 
 /// Reads a file of a lesson's folder for a code cell.
 ///
 /// # Errors
-/// In words for the learner, if there is none, it is too large, or it has no vectors.
+/// In words for the learner, if there is no such file, it is too large, or it contains no vectors.
 pub fn open_for_code(folder: Option<&Path>, name: &str) -> Result<Arc<Vectors>, String> {
     let path = within(folder, name)?;
     let stamp = Stamp::of(&path).ok_or("the file cannot be read")?;
@@ -199,20 +200,20 @@ fn read_for_code(path: &Path, stamp: &Stamp) -> Result<Vectors, String> {
     })
 }
 
-/// Files so large are shown before they are read.
+/// Size from which a file's first rows are shown before the rest is read.
 const SHOWN_EARLY_BYTES: u64 = 32 << 20;
 
-/// Reads the lesson that opens on a file of vectors: all of its words, and attention with nothing to learn. Of a large file,
-/// `first` is given a lesson of the first rows while the rest is read.
+/// Reads the lesson that opens on a file of vectors: all its words, and an attention without anything to learn. For a
+/// large file, `first` receives a lesson of the first rows while the rest is being read.
 ///
 /// # Errors
-/// If it has no vectors or cannot be read.
+/// If the file contains no vectors or cannot be read.
 pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, LoadStopped> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().map(Path::to_owned);
     let mut is_shown = false;
     let vectors = read_with_progress(path, &mut |progress| {
-        // Words that a table beside the file names are not known yet.
+        // If the words are in a second file, they are unknown until the rows have been read.
         let has_words = progress.words.first().is_some_and(|word| **word != *"0");
         let is_large = progress.length >= SHOWN_EARLY_BYTES && progress.bytes < progress.length / 2;
         if has_words && is_large && !std::mem::replace(&mut is_shown, true) {
@@ -222,7 +223,7 @@ pub fn lesson_of(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<Lesson, L
     Ok(Lesson { folder, ..of_vectors(&name, vectors) })
 }
 
-/// The lesson of a file's first rows.
+/// Returns the lesson of a file's first rows.
 fn of_first(name: &str, progress: &Progress<'_>) -> Lesson {
     let (count, width) = (progress.words.len(), progress.width);
     let about =
@@ -243,7 +244,7 @@ fn of_vectors(name: &str, mut vectors: Vectors) -> Lesson {
     Lesson { groups, ..of_space(name, about, cell, (vectors.words, vectors.rows, source)) }
 }
 
-/// A lesson that has all words of a file, and one cell.
+/// Returns a lesson with all words of a file and one cell.
 fn of_space(
     name: &str,
     about: String,
@@ -251,7 +252,7 @@ fn of_space(
     (words, rows, source): (Vec<Box<str>>, Matrix<f32>, GivenSource),
 ) -> Lesson {
     let width = rows.cols();
-    // A word alone stays where it is; several are mixed by how alike they are.
+    // A single word stays in place; several words are mixed according to their similarity.
     let attention = AttentionConfig { scale: true, ..AttentionConfig::parameter_free(width) };
     let architecture = Architecture {
         blocks: vec![BlockConfig { residual: false, ..BlockConfig::plain(attention.clone()) }],
@@ -271,7 +272,8 @@ fn of_space(
     }
 }
 
-/// Whether a column of metadata has few values, most of them of several words: they can be told apart by colours.
+/// Returns whether a column of metadata has few values, most of them shared by several words, so that colours can
+/// distinguish them.
 fn is_of_groups(column: &Column) -> bool {
     let mut values = BTreeSet::new();
     let are_few = column.entries.iter().all(|value| {
@@ -281,7 +283,7 @@ fn is_of_groups(column: &Column) -> bool {
     are_few && values.len() > 1 && 2 * values.len() <= column.entries.len()
 }
 
-/// The words of each value of a column, the first with the most.
+/// Returns the words of each value of a column, the most frequent value first.
 fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
     let mut words: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (word, value) in vectors.words.iter().zip(&column.entries) {
@@ -293,17 +295,17 @@ fn groups_of(vectors: &Vectors, column: &Column) -> Vec<Group> {
     groups
 }
 
-/// The size of a space in words.
+/// Describes the size of a space in words.
 fn about(vectors: &Vectors) -> String {
     let (count, width, format) = (vectors.len(), vectors.width(), vectors.format);
-    // A format of text says so itself.
+    // A text format describes itself.
     let kind = if vectors.kind == "text" { String::new() } else { format!(", {}", plain(&vectors.kind)) };
     format!("{} of {} ({format}{kind})", counted(count, "vector"), counted(width, "number"))
 }
 
-/// The word on the stage at the start: in most files words are in the order of their frequency, after signs.
+/// Returns the word that is on the stage at the start. Most files list words by their frequency, after punctuation.
 fn first_word(words: &[Box<str>]) -> &str {
-    /// Letters of a word that means something.
+    /// Least number of letters of a word with a meaning.
     const LETTERS: usize = 4;
     let is_plain = |word: &&str| word.chars().all(char::is_alphabetic) && word.chars().count() >= LETTERS;
     let words = || words.iter().map(|word| &**word);

@@ -1,8 +1,8 @@
-//! The step of the walk as matrices: those of one block on their way through the walk; they part into heads, each head
-//! gets a picture of its own, and all join again.
+//! The step of the walk as matrices. The matrices of one block separate into heads, each of which has a picture of its
+//! own, and join again during the walk.
 //!
-//! A head's picture shows which words each word attends to in this head, and what the head adds to it. A matrix, or a head's
-//! slice of one, is shaded cell by cell in a single mesh.
+//! A head's picture shows which words each word attends to in this head, and what the head adds to it. A matrix, or a
+//! head's slice of one, is shaded cell by cell in a single mesh.
 
 mod scene;
 
@@ -21,7 +21,7 @@ use egui::{
 use self::scene::{FoldScene, Placed, RoleStage};
 use super::panel::SceneCamera;
 
-/// Draws into all of `ui`. The walk decides what is seen; `look` is how the small pictures are looked at.
+/// Draws the walk's present step into all of `ui`; `camera` is that of the small pictures.
 pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mut dyn SceneCamera) {
     let area = ui.available_rect_before_wrap();
     let (words, area) = area.split_top_bottom_at_y((area.top() + words_height(ui, model)).min(area.bottom()));
@@ -47,8 +47,8 @@ pub fn fold_ui(ui: &mut Ui, model: &FoldModel, view: &mut PanelView, camera: &mu
     pictures_ui(ui, model, &scene, view.selection, view.walk, camera);
 }
 
-/// Room for what is said of any step, so that nothing moves from one to the next; above it, where there are several
-/// blocks, for a row to choose one from.
+/// Returns the height of the longest sentence about a step, so that nothing moves from one step to the next, and of the
+/// row in which one of several blocks is chosen.
 fn words_height(ui: &Ui, model: &FoldModel) -> f32 {
     let spacing = ui.spacing();
     let blocks = if model.blocks.len() > 1 { spacing.interact_size.y + spacing.item_spacing.y } else { 0.0 };
@@ -60,7 +60,7 @@ fn words_height(ui: &Ui, model: &FoldModel) -> f32 {
     blocks + Step::ALL.iter().map(height).fold(0.0, f32::max) + size::GAP
 }
 
-/// Room for the words beside a matrix.
+/// Returns the width of the words beside a matrix.
 fn words_width(ui: &Ui, model: &FoldModel) -> f32 {
     const WIDEST: f32 = 74.0;
     let font = theme::plain(size::SMALL);
@@ -90,7 +90,8 @@ fn words_ui(ui: &mut Ui, model: &FoldModel, selection: &mut Selection, walk: &Wa
     ui.add(Label::new(model.said(walk.step())).wrap());
 }
 
-/// The largest entries of each kind, over all heads: a slice keeps its colours when it parts from the others.
+/// Largest entries of each kind of matrix over all heads, so that a slice keeps its colours when it separates from the
+/// others.
 struct Scales {
     by_kind: Vec<(std::mem::Discriminant<Sheet>, f32)>,
 }
@@ -112,21 +113,21 @@ impl Scales {
             Sheet::Mix,
             Sheet::OutputWeights,
             |_| Sheet::Input,
-            // What goes in keeps its colours where it is projected, unless it is normed before.
+            // The input keeps its colours where it is projected, unless it is normed before.
             |_| Sheet::Projected(ProjectedRole::Query),
         ];
         let by_kind = by_head.into_iter().chain([(|_| Sheet::Output) as fn(usize) -> Sheet]).map(largest).collect();
         Self { by_kind }
     }
 
-    /// Weights are shaded as they are.
+    /// Returns the largest entry of a kind of matrix; weights are shaded without scaling.
     fn of_sheet(&self, sheet: Sheet) -> f32 {
         let kind = std::mem::discriminant(&sheet);
         self.by_kind.iter().find(|(other, _)| *other == kind).map_or(1.0, |(_, scale)| *scale)
     }
 }
 
-/// The entry under the pointer is said; a click chooses its word.
+/// Describes the entry under the pointer; a click chooses its word.
 fn hover(ui: &Ui, model: &FoldModel, placed: &[Placed], selection: &mut Selection, trail: &mut Trail) {
     const SOLID: f32 = 0.5;
     for one in placed.iter().filter(|one| one.alpha > SOLID) {
@@ -175,7 +176,7 @@ fn pictures_ui(
         let (at, shown) = scene.title(own, walk);
         paint_title(ui, model, own, at, shown);
         let (rect, shown) = scene.picture(own, walk);
-        // Once they are one, the first speaks for all.
+        // Once the pictures have joined, the first one represents all heads.
         if shown == 0.0 || rect.height() < size::CHIP || (joined >= 1.0 && own > 0) {
             continue;
         }
@@ -189,7 +190,7 @@ fn pictures_ui(
     }
 }
 
-/// Paints the name of a head, as far as it is `shown`.
+/// Paints the name of a head, with opacity `shown`.
 fn paint_title(ui: &Ui, model: &FoldModel, own: usize, at: Pos2, shown: f32) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let head = &model.heads[own];
@@ -210,7 +211,7 @@ fn turn(response: &egui::Response, camera: &mut dyn SceneCamera) {
     }
 }
 
-/// Inside of what is drawn over by nothing else.
+/// Returns the inside of a picture, where nothing else is drawn.
 fn inner(rect: Rect) -> Rect {
     rect.shrink2(vec2(size::GAP_TIGHT, size::GAP_TIGHT))
 }
@@ -219,10 +220,10 @@ pub struct PictureUi<'a> {
     pub model: &'a FoldModel,
     pub own: usize,
     pub rect: Rect,
-    /// Progress of its appearance, from 0 to 1.
+    /// Opacity while the picture appears, from 0 to 1.
     pub shown: f32,
     pub walk: f32,
-    /// How far the heads are together: their arrows lie tip to tail then.
+    /// How far the heads have joined, from 0 to 1; their arrows are then tip to tail.
     pub joined: f32,
     pub query: Option<usize>,
 }
@@ -233,9 +234,9 @@ const WEIGHT_WIDTH: f32 = 5.0;
 const ARROW: f32 = 2.0;
 const HEAD: f32 = 6.0;
 const POINT: f32 = 3.0;
-/// Opacity of everything that belongs to other words than the chosen one.
+/// Opacity of everything that does not belong to the chosen word.
 const FAINT: f32 = 0.3;
-/// Weights below this draw no line.
+/// Least weight that has a line.
 const WEIGHT_MIN: f32 = 0.02;
 
 impl PictureUi<'_> {
@@ -254,8 +255,8 @@ impl PictureUi<'_> {
         names.crowds(self.model, &see, self.shown);
     }
 
-    /// The ball that the picture has room for: the words, their arrows and the crowds. The same from every side: a turn
-    /// is no zoom.
+    /// Returns the ball that the picture has room for, around the words, their arrows and the crowds. A ball looks the
+    /// same from every side, so that turning does not zoom.
     fn ball(&self) -> (Point, f32) {
         let queries = || 0..self.model.queries.len();
         let places = |query| [self.model.at_rest(query), self.model.from(query), self.model.to(query)];
@@ -268,7 +269,7 @@ impl PictureUi<'_> {
         self.shown * if is_stressed { 1.0 } else { FAINT }
     }
 
-    /// From the chosen query, or from every one, to its keys, as thick as their weights.
+    /// Draws lines from the chosen query, or from every one, to its keys, as thick as their weights.
     fn lines(&self, painter: &Painter, see: See, hue: Color32) -> Vec<[Pos2; 2]> {
         let weighed = Step::Softmax.share(self.walk);
         let mut lines = Vec::new();
@@ -291,14 +292,15 @@ impl PictureUi<'_> {
         lines
     }
 
-    /// Contributions of the heads. Apart, each begins at the word; together, each where the one before it ends.
+    /// Draws the contributions of the heads. Separate arrows begin at the word; joined ones begin where the one before
+    /// ends.
     fn arrows(&self, painter: &Painter, see: See, palette: &Palette) -> Vec<[Pos2; 2]> {
         let grown = Step::Mix.share(self.walk);
         let mut arrows = Vec::new();
         if grown == 0.0 {
             return arrows;
         }
-        // Once they are one picture, it shows the arrows of all.
+        // The joined picture shows the arrows of all heads.
         let is_joined = self.joined >= 1.0;
         let heads = if is_joined { 0..self.model.heads.len() } else { self.own..self.own + 1 };
         let arrived = if is_joined { Step::Contextual.share(self.walk) } else { 0.0 };
@@ -314,7 +316,7 @@ impl PictureUi<'_> {
                     arrows.push([from, to]);
                 }
             }
-            // From where the heads lead to where the word arrives.
+            // The remaining parts lead from the end of the heads' arrows to the place of the output.
             let mut from = heads.clone().map(|own| self.model.arrow(own, query)).fold(self.model.from(query), add);
             for (part, by) in self.model.parts(query).filter(|_| arrived > 0.0) {
                 let to = add(from, by.map(|x| x * arrived));
@@ -342,10 +344,10 @@ impl PictureUi<'_> {
     }
 }
 
-/// Projects a point onto the picture; `None` behind the eye.
+/// Projects a point onto the picture; `None` if it is behind the eye.
 type See<'a> = &'a dyn Fn(Point) -> Option<Pos2>;
 
-/// The words of a role as points: what is projected, on the stage's axes, or what comes out, on its own.
+/// Shows the words as points: their inputs on the stage's axes, or their queries, keys or values on axes of their own.
 fn role_ui(ui: &Ui, model: &FoldModel, stage: &RoleStage, query: Option<usize>, camera: &dyn SceneCamera) {
     let RoleStage { role, is_result, rect, alpha } = *stage;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -378,7 +380,7 @@ fn frame(painter: &Painter, rect: Rect, ink: Color32, shown: f32, palette: &Pale
     painter.rect_stroke(rect, radius, stroke, StrokeKind::Inside);
 }
 
-/// The dictionary's words in their groups, small and quiet behind those of the sentence. Returns where they are.
+/// Draws the words of the groups, small and faint behind those of the sentence. Returns their places.
 fn crowd_dots(painter: &Painter, model: &FoldModel, see: See, shown: f32, palette: &Palette) -> Vec<Pos2> {
     const RADIUS: f32 = 1.5;
     let mut dots = Vec::new();
@@ -402,19 +404,20 @@ struct Dot<'a> {
     strength: f32,
 }
 
-/// Names in a small stage, which keep off each other, the points and the lines.
+/// Names in a small stage, which avoid each other, the points and the lines.
 struct Names<'a> {
     painter: &'a Painter,
     rect: Rect,
     lines: Vec<[Pos2; 2]>,
-    /// Dots that names keep off where they can.
+    /// Dots that names avoid if they can.
     crowd: Vec<Pos2>,
     written: Vec<Rect>,
     palette: &'a Palette,
 }
 
 impl Names<'_> {
-    /// All points first, then their names, the chosen one's before the others. Words on one point share the first name.
+    /// Draws all points and then their names, beginning with the chosen one's. Words at the same point share the first
+    /// name.
     fn dots(&mut self, mut dots: Vec<Dot>) {
         let Self { painter, palette, .. } = *self;
         for dot in &dots {
@@ -448,7 +451,7 @@ impl Names<'_> {
         }
     }
 
-    /// Each crowd's name over its middle, or below it.
+    /// Writes each crowd's name above or below its middle.
     fn crowds(&mut self, model: &FoldModel, see: See, shown: f32) {
         let palette = self.palette;
         for crowd in &model.crowds {
@@ -461,7 +464,7 @@ impl Names<'_> {
         }
     }
 
-    /// Writes at the first place that is free; nowhere where none is.
+    /// Writes a name at the first free place, or leaves it out if there is none.
     fn write(&mut self, text: &str, font: FontId, ink: Color32, places: impl FnOnce(Vec2) -> Vec<Pos2>) {
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, ink);
         let places = places(galley.size()).into_iter().map(|center| Rect::from_center_size(center, galley.size()));
@@ -479,9 +482,9 @@ impl Names<'_> {
     }
 }
 
-/// Whether a line runs through a rectangle.
+/// Returns whether a line crosses a rectangle.
 fn crosses([from, to]: [Pos2; 2], rect: Rect) -> bool {
-    /// Distance of the places that are looked at.
+    /// Distance between the tested points of the line.
     const EVERY: f32 = 3.0;
     let count = ((to - from).length() / EVERY).ceil().max(1.0);
     (0..=count as usize).any(|step| rect.contains(from.lerp(to, step as f32 / count)))
@@ -492,7 +495,7 @@ fn middle(places: &[Point]) -> Point {
     places.iter().fold([0.0; 3], |sum, place| add(sum, place.map(|x| x * share)))
 }
 
-/// Around the mean of the places.
+/// Returns a ball around the mean of the places.
 fn ball_around(places: &[Point]) -> (Point, f32) {
     let middle = middle(places);
     let away = |place: &Point| (0..3).map(|axis| (place[axis] - middle[axis]).powi(2)).sum::<f32>().sqrt();
@@ -523,14 +526,14 @@ pub struct SheetUi<'a> {
     /// The entry that is shaded fully.
     pub scale: f32,
     pub query: Option<usize>,
-    /// Room for the words on the left of a whole matrix.
+    /// Width of the words on the left of a whole matrix.
     pub words_room: f32,
 }
 
-/// A row that is lower has no room for its word.
+/// Least height of a row with a word.
 const LINE_MIN: f32 = 11.0;
 
-/// Color of a word, in letters.
+/// Returns the colour of a word as text.
 fn word_ink(group: Option<usize>, palette: &Palette) -> Color32 {
     palette.legible(palette.token(group), TEXT_CONTRAST)
 }
@@ -553,7 +556,7 @@ impl SheetUi<'_> {
         ui.painter().add(heat.mesh(|row, col| self.fill(entries.row(row)[col], palette).gamma_multiply(alpha)));
         self.numbers(ui, &heat, entries, palette);
         if let Some(head) = self.head() {
-            // Its hue stays with a slice, wherever it goes.
+            // A slice keeps the hue of its head wherever it moves.
             let stroke = Stroke::new(size::HAIRLINE, palette.head(head).gamma_multiply(alpha));
             ui.painter().rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
         }
@@ -565,7 +568,7 @@ impl SheetUi<'_> {
         self.words(ui, &heat, palette);
     }
 
-    /// The head that a slice belongs to, by its place in its layer.
+    /// Returns the head of a slice, by its index in its layer.
     fn head(&self) -> Option<usize> {
         match self.placed.sheet {
             Sheet::Input | Sheet::Projected(_) | Sheet::Output => None,
@@ -590,7 +593,7 @@ impl SheetUi<'_> {
         }
     }
 
-    /// Only where all of them fit.
+    /// Writes the numbers if all of them fit.
     fn numbers(&self, ui: &Ui, heat: &Heat, entries: SheetEntries, palette: &Palette) {
         if heat.cell.y < size::CELL_MIN {
             return;
@@ -604,12 +607,12 @@ impl SheetUi<'_> {
         }
     }
 
-    /// Above it: its symbol, with its size where there is room.
+    /// Writes the symbol above the matrix, with its size if there is room.
     fn name(&self, ui: &Ui, entries: SheetEntries, palette: &Palette) {
         let Placed { sheet, rect, alpha, .. } = *self.placed;
         let heads = self.model.heads.len();
         let (rows, cols) = (entries.rows, entries.cols);
-        // Of slices that lie side by side, or one on the other, the first names them all.
+        // For slices that are side by side or on top of each other, the first is named after all.
         let (symbol, rows, cols, room) = match sheet {
             Sheet::OutputWeights(0) => ("W_O".to_owned(), rows * heads, cols, rect.width()),
             Sheet::RoleWeights(role, 0) => {
@@ -621,7 +624,7 @@ impl SheetUi<'_> {
         let ink = palette.ink_soft.gamma_multiply(alpha);
         let written = |text: String| ui.painter().layout_no_wrap(text, theme::plain(size::SMALL), ink);
         let full = written(format!("{symbol} ({rows}, {cols})"));
-        // Beside it stands the next one's.
+        // The name of the next matrix is beside it, so it must not be wider.
         let galley = if full.size().x + size::GAP_TIGHT <= room { full } else { written(symbol) };
         if galley.size().x <= room {
             let at = pos2(rect.left(), rect.top() - galley.size().y - size::HAIRLINE);
@@ -629,7 +632,7 @@ impl SheetUi<'_> {
         }
     }
 
-    /// Beside a whole matrix, or the first slice of one: a word for each row, where rows are high enough.
+    /// Writes a word beside each row of a whole matrix, or of its first slice, if the rows are high enough.
     fn words(&self, ui: &Ui, heat: &Heat, palette: &Palette) {
         let sheet = self.placed.sheet;
         let role = match sheet {
@@ -640,7 +643,7 @@ impl SheetUi<'_> {
             Sheet::Key(0) | Sheet::Value(0) => ProjectedRole::Key,
             _ => return,
         };
-        // Beside another matrix there is no room for words.
+        // Beside another matrix, there is no room for words.
         let room = self.placed.rect.left() - ui.max_rect().left();
         if room > self.words_room + size::GAP_TIGHT {
             return;

@@ -1,4 +1,4 @@
-//! The place of each matrix in each step of the walk, and on the way between two.
+//! The places of the matrices in each step of the walk, and between two steps.
 
 use attune_ui::theme::size;
 use attune_ui::ui_state::walk::ease;
@@ -6,31 +6,31 @@ use attune_view::explain::walk::Step;
 use attune_view::view_model::fold::{ProjectedRole, Sheet};
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
-/// A sheet at its place, so far faded in.
+/// A matrix at its place, with its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     pub sheet: Sheet,
     pub rect: Rect,
     pub alpha: f32,
-    /// How far the words beside its rows are there: whole matrices have room for them.
+    /// Opacity of the words beside its rows; only whole matrices have room for them.
     pub words: f32,
 }
 
-/// The area of the panel and what has to find a place in it.
+/// The area of the panel, and the properties of the block that determine the layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoldScene {
     pub area: Rect,
     pub heads: usize,
     pub has_output: bool,
-    /// Queries, keys and values are made by matrices.
+    /// Whether queries, keys and values are products with matrices.
     pub is_projected: bool,
-    /// Whether what each role is made from is at hand.
+    /// Whether the input of each role is available.
     pub has_input: [bool; ProjectedRole::ALL.len()],
-    /// Room for the words on the left of a whole matrix.
+    /// Width of the words on the left of a whole matrix.
     pub words: f32,
 }
 
-/// A sign of the equation that the matrices of a step are.
+/// A sign between the matrices of a step, which form an equation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sign {
     pub text: &'static str,
@@ -38,7 +38,7 @@ pub struct Sign {
     pub alpha: f32,
 }
 
-/// A small stage beside the matrices of a role: of what goes into them, or of what comes out.
+/// A small stage beside the matrices of a role, which shows their input or their result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoleStage {
     pub role: ProjectedRole,
@@ -47,32 +47,32 @@ pub struct RoleStage {
     pub alpha: f32,
 }
 
-/// The parts of a role's row: what is projected, its matrix and the result.
+/// The parts of a role's row: the input, its matrix and the result.
 struct RoleRow {
     input: Rect,
     weights: Rect,
     result: Rect,
-    /// Small stages of both, where there is room.
+    /// Small stages of input and result, if there is room.
     stages: Option<[Rect; 2]>,
 }
 
-/// Room of a sign between two matrices.
+/// Width of a sign between two matrices.
 const SIGN: f32 = 16.0;
 /// Least size of a small stage.
 const STAGE_MIN: Vec2 = Vec2::new(64.0, 56.0);
-/// Share of a row that its small stages take.
+/// Share of a row's height that its small stages have.
 const STAGE: f32 = 0.52;
-/// Share of a cell that its matrices take, above its picture.
+/// Share of a head's cell that its matrices have, above its picture.
 const UPPER: f32 = 0.42;
-/// Share of a picture's width that its points take, beside their names.
+/// Share of a picture's width that its points have, beside their names.
 const BESIDE_NAMES: f32 = 0.7;
-/// Above a matrix, for its name.
+/// Height of the name above a matrix.
 const NAME: f32 = 16.0;
-/// Share of the area that the whole matrices of the last steps take, above the joint picture.
+/// Share of the area that the whole matrices of the last steps have, above the joined picture.
 const JOINT: f32 = 0.44;
 
 impl FoldScene {
-    /// Everything that is seen at `walk`, a whole number at each step.
+    /// Returns everything that is visible at `walk`, which is a whole number at each step.
     pub fn placed(&self, walk: f32) -> Vec<Placed> {
         let (before, after, share) = between(walk);
         let (from, to) = (self.at(before), self.at(after));
@@ -89,13 +89,13 @@ impl FoldScene {
         going.chain(coming).filter(|placed| placed.alpha > 0.0).collect()
     }
 
-    /// The picture of a head, and its progress from 0 to 1.
+    /// Returns the place of a head's picture, and its opacity from 0 to 1.
     pub fn picture(&self, own: usize, walk: f32) -> (Rect, f32) {
         let shown = Step::Score.share(walk);
         (lerp(self.lower(own), self.joint(), ease(self.joined(walk))), shown)
     }
 
-    /// The signs between the matrices; they come and go with their step.
+    /// Returns the signs between the matrices, which fade in and out with their steps.
     pub fn signs(&self, walk: f32) -> Vec<Sign> {
         Step::ALL.into_iter().flat_map(|step| self.signs_at(step, presence(step, walk))).collect()
     }
@@ -112,7 +112,8 @@ impl FoldScene {
         match step {
             Step::Project if self.is_projected => {
                 let rows = ProjectedRole::ALL.into_iter().map(|role| self.role_row(role));
-                // Both signs stand on the line of the sheets, which may be lower than the matrix between them.
+                // Both signs are on the middle line of the input and the result, which may be lower than that of the
+                // matrix between them.
                 rows.flat_map(|row| {
                     let weights = Rect::from_x_y_ranges(row.weights.x_range(), row.result.y_range());
                     [between("×", row.input, weights), between("=", weights, row.result)]
@@ -144,7 +145,7 @@ impl FoldScene {
         }
     }
 
-    /// The small stages of queries, keys and values.
+    /// Returns the small stages of queries, keys and values.
     pub fn role_stages(&self, walk: f32) -> Vec<RoleStage> {
         let alpha = presence(Step::Project, walk);
         if alpha <= 0.0 || !self.is_projected {
@@ -167,7 +168,7 @@ impl FoldScene {
         if !self.is_projected {
             return RoleRow { input, weights, result: named(beside_words), stages: None };
         }
-        // The input's small stage reaches over its words.
+        // The input's small stage covers the room of its words.
         let high = row.height() * STAGE;
         let small = |part: Rect| part.with_max_y(part.top() + high);
         let stages = [small(input.with_min_x(row.left())), small(result)];
@@ -181,12 +182,12 @@ impl FoldScene {
         }
     }
 
-    /// How far the heads are on their way together, from 0 to 1.
+    /// Returns how far the heads have joined, from 0 to 1.
     pub fn joined(&self, walk: f32) -> f32 {
         Step::Output.share(walk)
     }
 
-    /// The place of a head's name, and how visible it is: only while heads stand apart.
+    /// Returns the place of a head's name and its opacity; it is visible only while the heads are separate.
     pub fn title(&self, own: usize, walk: f32) -> (Pos2, f32) {
         let shown = Step::Score.share(walk) - self.joined(walk);
         (self.cell(own).min, shown.clamp(0.0, 1.0))
@@ -231,17 +232,17 @@ impl FoldScene {
         }
     }
 
-    /// A whole matrix: room for its name above and for its words on the left.
+    /// Returns the place of a whole matrix, leaving room for its name above and its words on the left.
     fn whole(&self, room: Rect) -> Rect {
         named(room.with_min_x(room.left() + self.words.min(room.width() / 2.0)))
     }
 
-    /// `X` and `Y`, with the words on the left of the first.
+    /// Returns the places of `X` and `Y`, leaving room for words on the left of the first.
     fn joint_sides(&self) -> [Rect; 2] {
         shares(self.whole(self.upper_joint()), [1.0, 1.0], SIGN)
     }
 
-    /// The slices of all heads side by side are one matrix.
+    /// Returns the slices of all heads side by side, which form one matrix.
     fn wide(&self, rect: Rect, sheet: impl Fn(usize) -> Sheet) -> Vec<(Sheet, Rect)> {
         let width = rect.width() / self.heads as f32;
         let slice = |own: usize| {
@@ -251,7 +252,8 @@ impl FoldScene {
         (0..self.heads).map(|own| (sheet(own), slice(own))).collect()
     }
 
-    /// Heads beside and below each other, so that the points of each one's picture have the most room.
+    /// Returns the cell of a head, in the arrangement in rows and columns that leaves most room for the points of the
+    /// pictures.
     fn cell(&self, own: usize) -> Rect {
         let cells = |across: usize| self.area.size() / vec2(across as f32, self.heads.div_ceil(across) as f32);
         let picture = |across: usize| (cells(across) * vec2(BESIDE_NAMES, 1.0 - UPPER)).min_elem();
@@ -263,7 +265,7 @@ impl FoldScene {
         Rect::from_min_size(min, (cell - vec2(gap, size::GAP)).max(Vec2::splat(1.0)))
     }
 
-    /// Its matrices, under its name.
+    /// Returns the room of a head's matrices, below its name.
     fn upper(&self, own: usize) -> Rect {
         let cell = self.cell(own);
         let top = cell.top() + 2.0 * NAME;
@@ -282,13 +284,13 @@ impl FoldScene {
         self.area.with_min_y(self.upper_joint().bottom() + size::GAP)
     }
 
-    /// `Q × K = Q Kᵀ`
+    /// Returns the places of `Q × K = Q Kᵀ`.
     fn looking(&self, own: usize) -> [(Sheet, Rect); 3] {
         let [left, right, result] = shares(self.upper(own), [1.0, 1.0, 1.0], SIGN);
         [(Sheet::Query(own), left), (Sheet::Key(own), right), (Sheet::Product(own), result)]
     }
 
-    /// The scores before a step and after it.
+    /// Returns the places of the scores before and after a step.
     fn turning(&self, own: usize, step: Step) -> [(Sheet, Rect); 2] {
         let [left, right] = shares(self.upper(own), [1.0, 1.0], SIGN);
         if step == Step::Scale {
@@ -298,30 +300,30 @@ impl FoldScene {
         }
     }
 
-    /// `A × V = M`
+    /// Returns the places of `A × V = M`.
     fn mixing(&self, own: usize) -> [(Sheet, Rect); 3] {
         let [left, right, result] = shares(self.upper(own), [1.0, 1.0, 1.0], SIGN);
         [(Sheet::Weight(own), left), (Sheet::Value(own), right), (Sheet::Mix(own), result)]
     }
 }
 
-/// How far what belongs to a step alone is there: it is gone halfway to the next.
+/// Returns the opacity of something that belongs to a single step, which is 0 halfway to the next step.
 fn presence(step: Step, walk: f32) -> f32 {
     const FADE: f32 = 2.0;
     (1.0 - FADE * (walk - step.index() as f32).abs()).max(0.0)
 }
 
-/// A matrix with room for its name above.
+/// Returns the place of a matrix, leaving room for its name above.
 fn named(room: Rect) -> Rect {
     room.with_min_y(room.top() + NAME.min(room.height() / 2.0))
 }
 
-/// The matrices of all heads are one, or not yet parted.
+/// Returns whether the matrices of all heads form one matrix in a step.
 fn is_whole(step: Step) -> bool {
     matches!(step, Step::Embed | Step::Project | Step::Output | Step::Contextual)
 }
 
-/// The steps on both sides of `walk`, and how far it is from the first to the second.
+/// Returns the steps on both sides of `walk`, and how far it is from the first to the second.
 fn between(walk: f32) -> (Step, Step, f32) {
     let last = Step::ALL.len() - 1;
     let before = (walk.max(0.0) as usize).min(last);
@@ -332,7 +334,7 @@ fn lerp(from: Rect, to: Rect, share: f32) -> Rect {
     Rect::from_min_max(from.min.lerp(to.min, share), from.max.lerp(to.max, share))
 }
 
-/// Parts of a row, one beside the other with gaps between.
+/// Divides a row into parts beside each other, with gaps between them.
 fn shares<const N: usize>(row: Rect, shares: [f32; N], gap: f32) -> [Rect; N] {
     let whole: f32 = shares.iter().sum();
     let room = (row.width() - gap * (N - 1) as f32).max(0.0);

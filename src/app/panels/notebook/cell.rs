@@ -1,6 +1,6 @@
-//! A cell of the notebook. Its frame: a bar on the left that says whether it is selected or stale, a line with its label, its
-//! status and its menu. Its content by kind, and its height before it was seen. Predictions, exercises and gates are drawn in
-//! [`super::tasks`].
+//! A cell of the notebook: its frame, which is a bar on the left that shows whether the cell is selected or stale, and
+//! a line with label, status and menu; its content by kind; and its estimated height before it is drawn.
+//! [`super::tasks`] draws predictions, exercises and gates.
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::CellCommand;
@@ -22,10 +22,10 @@ use super::outputs::{fault_ui, outputs_ui, pictures_ui};
 use super::tasks::{exercise_ui, gate_ui, predict_ui};
 use super::writing::write_ui;
 
-/// Between the bar and what the cell holds.
+/// Space between the bar and the content.
 const INDENT: f32 = 11.0;
 const BAR: f32 = 3.0;
-/// Opacity of what may tell the answer to a question, until that is given.
+/// Opacity of content that may reveal the answer to a question, until the question is answered.
 const VEIL: f32 = 0.12;
 
 pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
@@ -41,7 +41,7 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
     let mut inner = ui.max_rect();
     inner.min.x += INDENT;
     if !has_head(cell) {
-        // For the menu, which comes with the pointer and lies over no word.
+        // Room for the menu, which appears with the pointer and must cover no words.
         inner.max.x -= size::SLIDER_ROW;
     }
     ui.scope_builder(UiBuilder::new().max_rect(inner), |ui| {
@@ -67,12 +67,12 @@ pub fn cell_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
     }
 }
 
-/// The ground behind what a cell holds, so that a click anywhere else in it selects it; a double click on text opens it.
+/// Returns the background of a cell. A click anywhere on it selects the cell; a double click on text opens the text.
 fn ground_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) -> Response {
     let last_height = frame.state.heights.get(cell.id()).copied().unwrap_or_default();
     let area = Rect::from_min_size(ui.min_rect().min, egui::vec2(ui.available_width(), last_height));
     let ground = ui.interact(area, ui.id().with("ground"), Sense::click());
-    // Text takes clicks for itself, to be marked: they select the cell all the same.
+    // Text uses clicks for its own selection, so they are checked here to select the cell too.
     let is_on_text = cell.cell.is_text()
         && ui.rect_contains_pointer(area)
         && ui.input(|input| input.pointer.primary_clicked())
@@ -87,7 +87,7 @@ fn ground_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) -> Respon
     ground
 }
 
-/// Colour of the bar beside a cell that is selected, waits or is stale.
+/// Returns the colour of the bar beside a cell that is selected, waiting or stale.
 fn bar_color(cell: &CellModel, is_selected: bool, palette: &Palette) -> Option<Color32> {
     match cell.shown.status {
         _ if is_selected => Some(palette.accent),
@@ -97,13 +97,13 @@ fn bar_color(cell: &CellModel, is_selected: bool, palette: &Palette) -> Option<C
     }
 }
 
-/// A line of its own above the content, with the label, the status and the menu.
+/// Returns whether a cell has a line above its content, with label, status and menu.
 fn has_head(cell: &CellModel) -> bool {
     matches!(*cell.cell.kind, CellKind::Code { .. }) || !Behaviour::of(&cell.cell.kind).title.is_empty()
 }
 
-/// The label and how the cell stands; on the right its menu. Text has neither, and its menu comes with the pointer, beside
-/// its corner.
+/// Shows the label and the status of a cell, with its menu on the right. A text has neither, and its menu appears in
+/// the corner with the pointer.
 fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let is_code = matches!(*cell.cell.kind, CellKind::Code { .. });
@@ -129,7 +129,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFra
         }
         note_ui(ui, cell);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            // Always there: nothing moves away from under the pointer.
+            // The buttons are always visible, so that nothing moves away from the pointer.
             menu_ui(ui, cell, frame);
             if is_code {
                 run_ui(ui, cell, frame);
@@ -138,7 +138,7 @@ fn head_ui(ui: &mut Ui, cell: &CellModel, is_near: bool, frame: &mut NotebookFra
     });
 }
 
-/// The button that runs a cell.
+/// Shows the button that runs a cell.
 fn run_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let run = Button::new(RichText::new("▶").size(size::SMALL)).frame_when_inactive(false);
     let [run_it, go_on] = [NotebookAction::Run, NotebookAction::RunAndGoOn].map(|action| action.row().hint());
@@ -217,7 +217,7 @@ fn entries_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     }
 }
 
-/// The words of a menu entry, which tell how the cell stands.
+/// Returns the text of a menu entry, which depends on the state of the cell.
 fn entry_words(action: NotebookAction, cell: &CellModel) -> &'static str {
     match action {
         NotebookAction::Fold if cell.cell.is_folded => "Unfold",
@@ -226,7 +226,7 @@ fn entry_words(action: NotebookAction, cell: &CellModel) -> &'static str {
     }
 }
 
-/// The first line of what is folded.
+/// Shows the first line of a folded cell.
 fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let line = Behaviour::of(&cell.cell.kind).summary.unwrap_or(&cell.cell.text);
@@ -240,7 +240,7 @@ fn folded_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     }
 }
 
-/// The lesson has a newer text than the one that the learner changed.
+/// Shows the lesson's newer text beside the one that the learner has edited, and lets the learner choose.
 fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     let Some(newer) = &cell.cell.conflict else { return };
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -259,7 +259,7 @@ fn conflict_ui(ui: &mut Ui, cell: &CellModel, frame: &mut NotebookFrame) {
     });
 }
 
-/// The content of a cell that is not folded.
+/// Shows the content of a cell that is not folded.
 pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     match &*cell.cell.kind {
         CellKind::Text { .. } => text_ui(ui, cell, index, frame),
@@ -277,7 +277,7 @@ pub fn body_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Notebook
     }
 }
 
-/// Estimated height of a cell that was not seen yet.
+/// Estimates the height of a cell that has not been drawn yet.
 pub fn first_height(cell: &CellModel, width: f32) -> f32 {
     const CHROME: f32 = 34.0;
     const LINE: f32 = 22.0;
@@ -321,7 +321,7 @@ fn code_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFram
     ran_ui(ui, cell);
 }
 
-/// Outputs of the last run; faint where they are out of date.
+/// Shows the outputs of the last run, faded if they are stale.
 fn ran_ui(ui: &mut Ui, cell: &CellModel) {
     let Some(run) = &cell.shown.run else { return };
     ui.scope(|ui| {
@@ -366,7 +366,8 @@ pub fn slider_ui(ui: &mut Ui, cell: &CellModel, slider: &Slider, frame: &mut Not
     }
 }
 
-/// Returns the new value if the checkbox was changed. A mask of the learner's own is neither on nor off.
+/// Shows the checkbox of the mask, and returns its new value if it was changed. A mask that the learner edited is
+/// neither on nor off.
 fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     let mut on = turned.is_some_and(|turned| turned > 0.0);
     let words = "No word sees the words after it";
@@ -382,14 +383,14 @@ fn mask_ui(ui: &mut Ui, turned: Option<f64>) -> Option<f64> {
     is_turned.then(|| f64::from(u8::from(on)))
 }
 
-/// Returns the new value if the slider was moved.
+/// Shows the slider of a number, and returns its new value if it was moved.
 fn number_ui(ui: &mut Ui, slider: &Slider, before: f64) -> Option<f64> {
     const VALUE_ROOM: f32 = 130.0;
     let (mut value, mut is_turned) = (before, false);
     ui.horizontal(|ui| {
         ui.label(RichText::new(name(&slider.bind)).monospace().color(Palette::of(ui.visuals().dark_mode).ink_soft));
         ui.spacing_mut().slider_width = (ui.available_width() - VALUE_ROOM).max(size::CHART_MIN);
-        // A value that stands outside the range, or between two steps, stays until it is turned.
+        // A value that is outside the range or between two steps stays until the slider is moved.
         let range = slider.range.0..=slider.range.1;
         let mut bar = EguiSlider::new(&mut value, range).max_decimals(3).clamping(egui::SliderClamping::Edits);
         if let Some(step) = slider.step {
@@ -424,7 +425,7 @@ pub fn stage_ui(
     }
 }
 
-/// Sets the stage: these words, and how often they play before they rest at this time.
+/// Sets the stage: highlights these words, and plays the move so many times before it stops at this time.
 pub fn show(
     cell: &CellModel,
     sentence: usize,
@@ -439,7 +440,7 @@ pub fn show(
     }
 }
 
-/// True when the stage was asked for.
+/// Shows the card of a stage cell. Returns true if it was clicked.
 fn card_ui(ui: &mut Ui, caption: &str, sentence: Option<&str>, is_shown: bool) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     let edge = if is_shown { palette.accent } else { theme::CLEAR };

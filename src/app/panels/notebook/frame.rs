@@ -1,5 +1,5 @@
-//! The panel's work of one frame: what it draws from, and what it asks for. Selecting, revealing, inserting and running cells
-//! stand here, for the menu, the keys and the editor alike.
+//! One frame of the notebook panel: the data that it draws, and the requests that it makes. Menu, keys and editor share
+//! the functions here, which select, reveal, insert and run cells.
 
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::{CellId, OwnKind};
@@ -13,7 +13,7 @@ use egui::Ui;
 
 use super::state::{Awaited, CellHeights, Checked, Follow, NotebookPanel};
 
-/// The panel's work of one frame.
+/// One frame of the notebook panel.
 pub struct NotebookFrame<'a, 'v> {
     pub model: &'a NotebookModel,
     pub state: &'a mut NotebookPanel,
@@ -22,11 +22,11 @@ pub struct NotebookFrame<'a, 'v> {
     pub commands: Vec<Command>,
     /// Requests for the window.
     pub actions: Vec<Action>,
-    /// The lowest of the lesson's cells in sight.
+    /// The lowest of the lesson's visible cells.
     pub lowest: Option<CellId>,
-    /// Places in the cell that is drawn.
+    /// Positions of the parts of the cell that is being drawn.
     pub places: CellHeights,
-    /// The model's answer to a prediction is told without one of the learner's.
+    /// Whether the model's answer to a prediction is shown even if the learner has not answered.
     pub tells_answers: bool,
 }
 
@@ -48,7 +48,7 @@ impl NotebookFrame<'_, '_> {
         self.commands.push(Command::Notebook(NotebookCommand::Cell(id.clone(), command)));
     }
 
-    /// Shows a text of a cell; its expressions, links and words act.
+    /// Shows a text of a cell, with its expressions, links and words.
     pub fn prose_ui(&mut self, ui: &mut Ui, cell: &CellModel, markdown: &str) {
         let around = LessonAround {
             live: cell.live.as_ref(),
@@ -59,7 +59,7 @@ impl NotebookFrame<'_, '_> {
         live_prose_ui(ui, markdown, around, self.prose);
     }
 
-    /// Deletes a cell, and says so.
+    /// Deletes a cell and shows a note about it.
     pub fn delete(&mut self, id: &CellId) {
         self.ask(id, CellCommand::Delete);
         self.state.deleted = Some(Showing::begin());
@@ -72,22 +72,22 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Brings a cell into sight, from its beginning.
+    /// Scrolls to the beginning of a cell.
     pub fn reveal(&mut self, id: &CellId) {
         self.state.follow = Some(Follow::of(id));
     }
 
-    /// Brings the beginning of a cell to the upper edge.
+    /// Scrolls the beginning of a cell to the upper edge.
     pub fn reveal_at_top(&mut self, id: &CellId) {
         self.state.follow = Some(Follow { is_at_top: true, ..Follow::of(id) });
     }
 
-    /// Keeps the end of a cell in sight, where its answer comes.
+    /// Keeps the end of a cell visible, where its answer will appear.
     pub fn reveal_end(&mut self, id: &CellId) {
         self.state.follow = Some(Follow { is_end: true, ..Follow::of(id) });
     }
 
-    /// Brings the answer of a cell that was run into sight: of an exercise the verdict, when it comes.
+    /// Scrolls to the answer of a cell that was run; for an exercise, to the verdict once there is one.
     pub fn reveal_answer(&mut self, cell: &CellModel) {
         if cell.is_exercise() {
             self.await_verdict(cell, false);
@@ -96,7 +96,8 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Locks an answer. The model is asked about the sentence of the last Stage cell above, so that comes on the stage first.
+    /// Locks an answer. The model is asked about the sentence of the last Stage cell above, so that sentence is put on
+    /// the stage first.
     pub fn lock(&mut self, cell: &CellModel) {
         let sentence = self.model.sentence_above(cell.id());
         if cell.shown.reads_model && !cell.cell.is_own && self.model.selected != Some(sentence) {
@@ -105,13 +106,15 @@ impl NotebookFrame<'_, '_> {
         self.ask(cell.id(), CellCommand::Reveal);
     }
 
-    /// Waits for the verdict on an answer, to show it; or, where it `goes_on`, to go on as soon as the answer is right.
+    /// Waits for the verdict on an answer and then scrolls to it, or, with `goes_on`, selects the next cell if the
+    /// answer is right.
     pub fn await_verdict(&mut self, cell: &CellModel, goes_on: bool) {
         let before = cell.shown.run.clone();
         self.state.checked = Some(Checked { cell: cell.id().clone(), before, goes_on });
     }
 
-    /// Leads on from an answer that was checked and is right; of any other, the verdict is brought into sight.
+    /// Handles the verdict on an answer that was checked: selects the next cell if that was requested and the answer is
+    /// right, and otherwise scrolls to the verdict.
     pub fn follow_verdict(&mut self, ui: &Ui) {
         let model = self.model;
         let Some(checked) = self.state.checked.take() else { return };
@@ -131,7 +134,7 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Inserts a cell, selects it when it is there, and perhaps begins to write in it.
+    /// Inserts a cell, which is selected once it exists; with `to_write`, its editor is opened too.
     pub fn insert(&mut self, id: &CellId, kind: OwnKind, is_above: bool, to_write: bool) {
         self.ask(id, CellCommand::Insert { kind, is_above });
         self.state.awaited = Some(Awaited { next_to: id.clone(), is_above, to_write, text: None });
@@ -143,7 +146,7 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Inserts code below the selected cell, or at the end of what is open.
+    /// Inserts code below the selected cell, or after the last open cell.
     pub fn insert_example(&mut self, text: &'static str) {
         let last = self.model.open_cells().last().map(|cell| cell.id().clone());
         let Some(id) = self.state.selected.clone().or(last) else { return };
@@ -153,12 +156,12 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Selects the cell the given number of places further down.
+    /// Selects the cell `by` places further down.
     pub fn step(&mut self, by: isize) {
         let model = self.model;
         let cells = model.open_cells();
         let at = self.state.selected.as_ref().and_then(|id| cells.iter().position(|cell| cell.id() == id));
-        // The first step leads to the first cell.
+        // Without a selection, the first step leads to the first cell.
         let to = at.map_or_else(|| 0_usize.saturating_add_signed(by - 1), |at| at.saturating_add_signed(by));
         let to = to.min(cells.len().saturating_sub(1));
         self.state.wants_next = at == Some(to) && by > 0 && self.model.closed_gate.is_none();
@@ -168,7 +171,7 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Begins to write in a cell.
+    /// Opens the editor of a cell.
     pub fn write(&mut self, id: &CellId) {
         let Some(index) = self.model.index(id) else { return };
         let cell = &self.model.cells[index].cell;
@@ -182,7 +185,7 @@ impl NotebookFrame<'_, '_> {
         self.select(id);
     }
 
-    /// Selects the cell that stands where the selected one stood, if that is gone.
+    /// Selects the cell at the index of the selected one, if that no longer exists.
     pub fn keep_selected(&mut self) {
         let Some(id) = &self.state.selected else { return };
         if let Some(index) = self.model.index(id) {
@@ -198,7 +201,7 @@ impl NotebookFrame<'_, '_> {
         let Some(index) = self.model.index(&awaited.next_to) else { return };
         let place = if awaited.is_above { index.checked_sub(1) } else { Some(index + 1) };
         let Some(cell) = place.and_then(|place| self.model.cells.get(place)) else { return };
-        // Not seen before: it has no height yet.
+        // A new cell has no height yet.
         if cell.cell.is_own && !self.state.heights.contains_key(cell.id()) {
             let (id, to_write, text) = (cell.id().clone(), awaited.to_write, awaited.text);
             self.state.awaited = None;
@@ -214,7 +217,7 @@ impl NotebookFrame<'_, '_> {
         }
     }
 
-    /// Does to a cell what its menu or a key asks for.
+    /// Performs an action of a cell's menu or keys.
     pub fn perform(&mut self, action: NotebookAction, id: &CellId, index: usize) {
         use NotebookAction::{
             Answer, AutoRun, ClearOutputs, Delete, EditText, Fold, Functions, Hint, InsertAbove, InsertBelow,
@@ -241,13 +244,13 @@ impl NotebookFrame<'_, '_> {
             RunAbove => self.ask(id, CellCommand::RunAbove),
             ClearOutputs => self.ask(id, CellCommand::ClearOutputs),
             AutoRun => self.ask(id, CellCommand::SetAutoRun(!cell.auto_run)),
-            // Of the whole notebook, of a cell that is written, or of one of a certain kind.
+            // These actions are for the whole notebook, for the editor, or for one kind of cell.
             SelectAbove | SelectBelow | Interrupt | Restart | Functions | Leave | Split | Answer | Turn
             | TurnFinely => {}
         }
     }
 
-    /// Runs a cell, and goes where the key of the run leads.
+    /// Runs a cell, and then selects or inserts a cell as the key demands.
     fn run(&mut self, action: NotebookAction, id: &CellId, index: usize) {
         let cell = &self.model.cells[index];
         let runs = !cell.cell.is_text();
@@ -268,7 +271,7 @@ impl NotebookFrame<'_, '_> {
         self.reveal(id);
     }
 
-    /// Asks for a change of a cell's text that its editor does not know of.
+    /// Requests a change of a cell's text and drops the editor's draft, which does not include the change.
     fn replace_text(&mut self, id: &CellId, command: CellCommand) {
         self.ask(id, command);
         self.state.drafts.forget(id);
@@ -279,7 +282,7 @@ impl NotebookFrame<'_, '_> {
         self.reveal_end(id);
     }
 
-    /// Goes to the next cell, and keeps the result of this one in sight; after the last one, to a new one.
+    /// Selects the next cell and keeps the result of this one visible; after the last cell, inserts a new one.
     pub fn go_on(&mut self, index: usize) {
         if index + 1 < self.model.open_cells().len() || self.model.closed_gate.is_some() {
             self.step(1);

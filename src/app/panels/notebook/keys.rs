@@ -1,5 +1,5 @@
-//! The keys of the notebook while nothing is written, as in Jupyter's command mode: a cell is selected, and a letter changes it
-//! or leads to another one. Some kinds of cells have keys of their own, which come first.
+//! The keys of the notebook while no editor is open, as in Jupyter's command mode: a cell is selected, and a letter
+//! changes it or selects another one. Some kinds of cells have keys of their own, which take precedence.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use egui::Ui;
 use super::cell::show;
 use super::frame::NotebookFrame;
 
-/// The longest time between two presses that belong together.
+/// Longest time between two presses of one shortcut.
 const TWICE: Duration = Duration::from_millis(600);
 
 pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
@@ -40,24 +40,24 @@ pub fn keys(ui: &Ui, frame: &mut NotebookFrame) {
     if kind_keys(ui, frame, index) {
         return;
     }
-    // One of them: what follows may be meant for another cell, or for the text of this one.
+    // Only the first key is handled, because later ones may be meant for another cell, or for the text of this one.
     let is_on = |action| !is_first(action) && !is_of_kind(action) && !matches!(action, Leave | Split);
     match first_pressed(ctx, is_on) {
         Some(action) if is_refused(frame, action) => {}
-        // The lesson is read on.
+        // For a text of the lesson, the key goes to the next cell.
         Some(NotebookAction::Write) if is_lessons_text(frame, index) => frame.step(1),
         Some(action) => frame.perform(action, &id, index),
         None => {}
     }
 }
 
-/// Keys that come before those of the selected cell.
+/// Returns whether an action precedes the keys of the selected cell.
 fn is_first(action: NotebookAction) -> bool {
     use NotebookAction::{Delete, Functions, Interrupt, Restart, SelectAbove, SelectBelow};
     matches!(action, SelectAbove | SelectBelow | Functions | Delete | Interrupt | Restart)
 }
 
-/// Performs the keys of the whole notebook. True if the selected cell is to be deleted.
+/// Performs the keys of the whole notebook. Returns true if the selected cell is to be deleted.
 fn first_keys(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     use NotebookAction::{Functions, Interrupt, Restart, SelectAbove, SelectBelow};
     let ctx = ui.ctx();
@@ -84,14 +84,14 @@ fn first_keys(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     deletes
 }
 
-/// A text of the lesson that is read, and not being written.
+/// Returns whether a cell is a text of the lesson and not one of the learner's.
 fn is_lessons_text(frame: &NotebookFrame, index: usize) -> bool {
     let cell = &frame.model.cells[index].cell;
     cell.is_text() && !cell.is_own
 }
 
-/// Whether a letter would change the notebook though the learner did not come to the selected cell by keys: then it was
-/// perhaps meant for a field, and it is said how to write.
+/// Returns whether a letter is refused: it would change the notebook although the learner reached the selected cell by
+/// a click, so it was perhaps meant for a field. A note then explains how to write.
 fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
     let is_refused = action.is_of_command_mode() && !frame.state.is_led_by_keys;
     if is_refused {
@@ -100,7 +100,7 @@ fn is_refused(frame: &mut NotebookFrame, action: NotebookAction) -> bool {
     is_refused
 }
 
-/// Deletes a cell and selects the one that comes in its place.
+/// Deletes a cell and selects the one that takes its place.
 fn delete(frame: &mut NotebookFrame, id: &CellId, index: usize) {
     let next = frame.model.cells.get(index + 1).or_else(|| frame.model.cells.get(index.checked_sub(1)?));
     let next = next.map(|cell| cell.id().clone());
@@ -108,9 +108,9 @@ fn delete(frame: &mut NotebookFrame, id: &CellId, index: usize) {
     frame.state.selected = next;
 }
 
-/// The same key was pressed a moment ago, or twice in this frame.
+/// Returns whether the same key was pressed a moment ago, or twice in this frame.
 fn is_second(frame: &mut NotebookFrame, action: NotebookAction, count: usize) -> bool {
-    // Not the frame's time: after a rest the first frame has that of the last one.
+    // The frame's time is not used, because the first frame after an idle period has the time of the last one.
     let now = Instant::now();
     let before = frame.state.first_press.take();
     let is_second = count > 1 || before.is_some_and(|(first, at)| first == action && now - at < TWICE);
@@ -120,25 +120,25 @@ fn is_second(frame: &mut NotebookFrame, action: NotebookAction, count: usize) ->
     is_second
 }
 
-/// Steps from one end of a slider to the other, where the lesson gives none.
+/// Number of steps from one end of a slider to the other, if the lesson gives none.
 const STEPS: f64 = 40.0;
 
-/// Share of a slider's step that an arrow key moves with Shift.
+/// Share of a slider's step by which an arrow key with Shift moves it.
 const FINE: f64 = 0.1;
 
-/// The action is for cells of one kind alone.
+/// Returns whether an action is for one kind of cell only.
 fn is_of_kind(action: NotebookAction) -> bool {
     use NotebookAction::{Answer, Hint, Solution, Turn, TurnFinely};
     matches!(action, Answer | Hint | Solution | Turn | TurnFinely)
 }
 
-/// Enter, with or without modifiers.
+/// Returns whether an action has the Enter key, with or without modifiers.
 fn is_enter(action: NotebookAction) -> bool {
     use NotebookAction::{Run, RunAndGoOn, RunAndInsert, Write};
     matches!(action, Write | Run | RunAndGoOn | RunAndInsert)
 }
 
-/// True when a key was meant for the cell.
+/// Performs the keys of the selected cell's kind. Returns true if there was one.
 fn kind_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize) -> bool {
     use NotebookAction::{Hint, Run, Solution, Turn, TurnFinely};
     let cell = &frame.model.cells[index];
@@ -168,7 +168,7 @@ fn kind_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize) -> bool {
             }
             enters
         }
-        // No keys but those of all cells.
+        // These kinds have only the keys of all cells.
         CellKind::Text { .. } | CellKind::Code { .. } | CellKind::Plot { .. } => false,
     }
 }
@@ -179,11 +179,12 @@ fn end(frame: &mut NotebookFrame, index: usize, entered: NotebookAction) {
     }
 }
 
-/// An answer that is chosen is locked by Enter; Shift+Enter goes past one that is not, or is locked.
+/// Performs the keys of a prediction. Enter locks the chosen answer; Shift+Enter goes to the next cell if no answer is
+/// chosen or it is locked.
 fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Predict) -> bool {
     let cell = &frame.model.cells[index];
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return false };
-    // Where frames are slow, an answer and Enter come in one.
+    // If frames are slow, an answer and Enter may arrive in the same frame.
     let pressed = pressed(ui.ctx(), |action| action == NotebookAction::Answer || is_enter(action));
     let choice = pressed.iter().find(|pressed| pressed.action == NotebookAction::Answer).map(|pressed| pressed.which);
     let choice = choice.filter(|choice| !is_locked && *choice < predict.choices.len());
@@ -205,7 +206,7 @@ fn predict_keys(ui: &Ui, frame: &mut NotebookFrame, index: usize, predict: &Pred
     true
 }
 
-/// Locks an answer; Shift+Enter goes on from one that turns out right.
+/// Locks an answer; after Shift+Enter, a right answer leads to the next cell.
 fn lock(frame: &mut NotebookFrame, cell: &CellModel, entered: NotebookAction) {
     frame.lock(cell);
     frame.await_verdict(cell, entered == NotebookAction::RunAndGoOn);

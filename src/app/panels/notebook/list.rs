@@ -1,8 +1,9 @@
-//! The cells that are in sight. Only these are laid out; of the others the height is remembered, or estimated until they were
-//! seen, so that a thousand cells scroll as ten do.
+//! The list of cells, of which only the visible ones are laid out. The heights of the others are remembered, or
+//! estimated until they have been drawn, so that a thousand cells scroll as smoothly as ten.
 //!
-//! A clicked cell keeps its place while the notebook grows around it. Over the lower edge stand a way to what a click has
-//! added below it, and notes: a deletion, or letters that do nothing. Below the last cell the next lesson can be opened.
+//! A clicked cell keeps its place while the notebook grows around it. Over the lower edge of the list are a button that
+//! scrolls to content that a click has added below, and notes about a deletion or about letters without effect. Below
+//! the last cell, the next lesson can be opened.
 
 use std::time::{Duration, Instant};
 
@@ -25,9 +26,9 @@ use super::cell::{cell_ui, first_height};
 use super::frame::NotebookFrame;
 use super::state::{CellHeights, FOLLOWED, Follow, Held};
 
-/// Cells this far out of sight are laid out already.
+/// Distance outside the visible part within which cells are laid out already.
 const MARGIN: f32 = 200.0;
-/// So much of the top of a cell in sight is enough to have come to it.
+/// Height of the visible top of a cell at which the cell counts as reached.
 const SEEN: f32 = 64.0;
 
 pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
@@ -71,8 +72,8 @@ pub fn list_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     below_ui(ui, list.inner_rect, frame);
 }
 
-/// A cell that is in sight or near it. Returns its height. `result` is the place of the result of the cell before the one that is
-/// followed.
+/// Shows a cell that is in or near the visible part, and returns its height. `result` is the position of the result of
+/// the cell before the one to which the list scrolls.
 fn near_cell_ui(
     ui: &mut Ui,
     cell: &CellModel,
@@ -102,14 +103,15 @@ fn near_cell_ui(
     rect.height()
 }
 
-/// Whether a cell is the one that is followed, and whether it is the one before that.
+/// Returns whether the list scrolls to this cell, and whether it scrolls to the next one and keeps this cell's result
+/// visible.
 fn is_followed(frame: &NotebookFrame, id: &CellId) -> (bool, bool) {
     let follow = frame.state.follow.as_ref();
     let is_before = follow.is_some_and(|follow| follow.after.as_ref() == Some(id));
     (follow.is_some_and(|follow| follow.id == *id), is_before)
 }
 
-/// The way on, below the last cell, drawn when it is near. Returns its height.
+/// Shows the way to the next lesson below the last cell, if it is near the visible part. Returns its height.
 fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut NotebookFrame) -> f32 {
     if is_near {
         let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt("way on"));
@@ -119,8 +121,7 @@ fn end_ui(ui: &mut Ui, place: Rect, is_near: bool, frame: &mut NotebookFrame) ->
     frame.state.way_on_height
 }
 
-/// Scrolls to a cell; to the result above it too, which begins at `result`, as far as that leaves room for the cell's
-/// beginning.
+/// Scrolls to a cell, and to the result above it, which begins at `result`, if both fit.
 fn follow(ui: &Ui, cell: Rect, result: Option<f32>, sight: Rect, state: &mut Option<Follow>) {
     let is_scrolled = ui.input(|input| input.smooth_scroll_delta() != Vec2::ZERO);
     let Some(follow) = state.as_mut().filter(|follow| follow.frames > 0 && !is_scrolled) else {
@@ -137,7 +138,8 @@ fn follow(ui: &Ui, cell: Rect, result: Option<f32>, sight: Rect, state: &mut Opt
     ui.scroll_to_rect(shown, is_at_top.then_some(Align::Min));
 }
 
-/// Keeps what was clicked in a cell under the pointer: the list scrolls by as much as what is above it has grown.
+/// Keeps the clicked part of a cell under the pointer: the list scrolls by the height that the content above it has
+/// gained.
 pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
     let top = ui.min_rect().top();
     let CellHeights { controls, .. } = frame.places;
@@ -164,11 +166,11 @@ pub fn hold(ui: &Ui, frame: &mut NotebookFrame, cell: &CellModel, rect: Rect) {
     }
 }
 
-/// A button over the lower edge of the list that leads to what a click has added below it.
+/// Shows a button over the lower edge of the list that scrolls to the content that a click has added below.
 fn below_ui(ui: &mut Ui, list: Rect, frame: &mut NotebookFrame) {
     let Some(below) = &mut frame.state.below else { return };
     if below.bottom <= list.bottom() {
-        // It may be still to come.
+        // The content may not have been added yet.
         below.frames -= 1;
         if below.frames == 0 {
             frame.state.below = None;
@@ -190,7 +192,7 @@ fn below_ui(ui: &mut Ui, list: Rect, frame: &mut NotebookFrame) {
     }
 }
 
-/// Long enough to read it and to get to the button.
+/// Duration of a note, long enough to read it and to reach its button.
 const SHOWN: Duration = Duration::from_secs(10);
 
 pub fn notes_ui(ui: &Ui, frame: &mut NotebookFrame) {
@@ -199,10 +201,10 @@ pub fn notes_ui(ui: &Ui, frame: &mut NotebookFrame) {
     }
 }
 
-/// True where it is shown.
+/// Shows the note about a deletion. Returns true if it is visible.
 fn deleted_ui(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     let Some(showing) = &mut frame.state.deleted else { return false };
-    // As soon as something else would be undone, the way back is another one.
+    // As soon as another change would be undone, the note's button no longer restores the cell.
     let is_last = frame.model.history.undo.as_deref() == Some(DELETION);
     let is_asked = !frame.commands.is_empty();
     let is_over = !is_last && !is_asked && showing.elapsed() > Duration::from_secs(1);
@@ -228,7 +230,7 @@ fn deleted_ui(ui: &Ui, frame: &mut NotebookFrame) -> bool {
     true
 }
 
-/// Letters that were typed into nothing: they were perhaps meant for the selected cell.
+/// Shows a note about letters that had no effect, because they were perhaps meant for the selected cell.
 fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
     let latest: Option<Instant> = frame.state.refused.max(dropped_letters(ui.ctx()));
     let Some(age) = latest.map(|since| since.elapsed()).filter(|age| *age < SHOWN) else { return };
@@ -244,7 +246,7 @@ fn letters_ui(ui: &Ui, frame: &mut NotebookFrame) {
     });
 }
 
-/// Below the last cell; ↓ leads here from it.
+/// Shows the way to the next lesson, to which ↓ leads from the last cell.
 fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let around = frame.prose.around.clone();
@@ -252,7 +254,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
         ui.weak(format!("Measuring this model for its tour: text {done} of {of} …"));
     }
     ui.separator();
-    // In the frame of an arrow key, egui would lead the keyboard on from the button that has just got it.
+    // In the frame of an arrow key, egui would move the focus on from the button that has just received it.
     let is_led = ui.input(|input| input.raw.events.iter().any(|event| matches!(event, Event::Key { .. })));
     let wants = !is_led && std::mem::take(&mut frame.state.wants_next);
     if frame.state.wants_next {
@@ -281,7 +283,7 @@ fn way_on_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     ui.add_space(size::GAP_WIDE);
 }
 
-/// The button of the next lesson, which takes the keyboard when it is wanted.
+/// Shows the button of the next lesson, which takes the keyboard if `wants` is true.
 fn next_ui(ui: &mut Ui, next: &AroundLesson, wants: bool, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let words = RichText::new(format!("Next lesson: {}", next.title)).font(theme::strong(size::READING));

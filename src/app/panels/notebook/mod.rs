@@ -2,15 +2,15 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `list` | which cells are in sight and where; the place of what was clicked; notes over the lower edge; the way on |
+//! | `list` | the visible cells and their places; the place of a clicked cell; notes over the lower edge; the way to the next lesson |
 //! | `cell` | the frame of a cell (its mark, label and menu), and the content and height of each kind |
 //! | `tasks` | predictions, exercises and gates |
-//! | `outputs` | what a run showed, and an answer beside what is expected |
+//! | `outputs` | the outputs of a run, and an answer beside the expected result |
 //! | [`toolbar`] | run all, interrupt, outline, progress; the reference of the language |
 //! | `writing` | the editor of a cell with the notebook's keys |
-//! | `keys` | Jupyter's keys while nothing is written, and those of some kinds of cells |
-//! | `frame` | the panel's work of one frame: selecting, revealing, inserting and running cells |
-//! | `state` | what the panel remembers |
+//! | `keys` | Jupyter's keys while no editor is open, and those of some kinds of cells |
+//! | `frame` | one frame of the panel: selecting, revealing, inserting and running cells |
+//! | `state` | the state of the panel between frames |
 
 mod cell;
 mod frame;
@@ -86,7 +86,7 @@ pub fn notebook_ui(
     frame.follow_verdict(ui);
     if ui.input(|input| input.pointer.any_pressed()) {
         frame.state.is_led_by_keys = false;
-        // What is clicked keeps its place.
+        // A clicked cell keeps its place.
         frame.state.follow = None;
     }
     keys::keys(ui, &mut frame);
@@ -99,7 +99,7 @@ pub fn notebook_ui(
     (commands, actions)
 }
 
-/// The cell that a command works with, rather than writes or moves.
+/// Returns the cell that a command runs or whose control it uses, as opposed to edits and moves of cells.
 fn used_cell(command: &Command) -> Option<CellId> {
     match command {
         Command::Notebook(NotebookCommand::Cell(
@@ -110,7 +110,8 @@ fn used_cell(command: &Command) -> Option<CellId> {
     }
 }
 
-/// Draws a slide as the notebook draws its cell; the stops of a walk are the stage's. Returns what it asks for.
+/// Draws a slide as the notebook draws its cell; the stops of a walk are drawn by the stage. Returns the requested
+/// commands.
 pub fn slide_ui(
     ui: &mut Ui,
     slide: &Slide,

@@ -1,5 +1,5 @@
-//! Outputs of a code cell; and of an exercise the answer, what is expected and the difference: numbers in one small grid,
-//! tables one for each case.
+//! The outputs of a code cell, and the comparison of an exercise's answer with the expected result: numbers in one
+//! small grid, tables one for each case.
 
 use attune_engine::code::{Fault, Help};
 use attune_ui::text::images::Images;
@@ -19,7 +19,7 @@ use egui::{
     Vec2, WidgetInfo, WidgetType, pos2,
 };
 
-/// All of them, one below the other; lines that were printed in a row are one text. Give each cell an id of its own.
+/// Shows outputs one below another; consecutive printed lines form one text. Each cell needs an id of its own.
 pub fn outputs_ui(ui: &mut Ui, outputs: &[OutputModel]) {
     let is_line = |output: &OutputModel| matches!(output, OutputModel::Text(text) if text.help.is_none());
     for (i, outputs) in outputs.chunk_by(|a, b| is_line(a) && is_line(b)).enumerate() {
@@ -50,17 +50,17 @@ fn output_ui(ui: &mut Ui, output: &OutputModel) {
         OutputModel::Table(table) => table_of_code_ui(ui, table),
         OutputModel::Ranking(ranking) => ranking_ui(ui, ranking),
         OutputModel::Plot(plot) => plot_ui(ui, plot),
-        // Shown by who has the lesson's pictures.
+        // Pictures are shown by the caller, which has the lesson's pictures.
         OutputModel::Image(_) => {}
     }
 }
 
-/// A table that code computed: it has no formula of the model's.
+/// Shows a table that code computed, whose entries have no formula of the model.
 fn table_of_code_ui(ui: &mut Ui, table: &TableModel) {
     _ = table_ui(ui, table);
 }
 
-/// The pictures among them, in the width there is.
+/// Shows the pictures among the outputs, in the available width.
 pub fn pictures_ui(ui: &mut Ui, outputs: &[OutputModel], images: &mut Images) {
     for (i, output) in outputs.iter().enumerate() {
         let OutputModel::Image(path) = output else { continue };
@@ -83,7 +83,7 @@ fn picture_ui(ui: &mut Ui, path: &str, images: &mut Images) {
     }
 }
 
-/// Message of a fault, its place, and a hint.
+/// Shows the message of a fault, its place, and a hint.
 pub fn fault_ui(ui: &mut Ui, fault: &Fault) -> Response {
     let palette = Palette::of(ui.visuals().dark_mode);
     let shown = ui.vertical(|ui| {
@@ -121,7 +121,7 @@ fn number_ui(ui: &mut Ui, number: &NumberModel) {
     });
 }
 
-/// Something with a button beside it that copies it.
+/// Shows content with a copy button beside it.
 fn beside_copy(ui: &mut Ui, what: &str, text: impl FnOnce() -> String, show: impl FnOnce(&mut Ui)) {
     const BUTTON: f32 = 44.0;
     let whole = ui.available_rect_before_wrap();
@@ -130,11 +130,11 @@ fn beside_copy(ui: &mut Ui, what: &str, text: impl FnOnce() -> String, show: imp
         ui.set_max_width(content.width());
         show(ui);
     });
-    // Not part of the flow: the content alone says how high both are.
+    // The button is not part of the layout, so that the content alone determines the height.
     let row = Rect::from_min_max(whole.min, pos2(whole.right(), shown.response.rect.bottom()));
     let button = UiBuilder::new().max_rect(beside).layout(Layout::right_to_left(Align::Min));
     let mut beside = ui.new_child(button);
-    // Seen where the pointer is, or the keyboard.
+    // The button is visible only under the pointer or with the keyboard focus.
     let is_near = ui.rect_contains_pointer(row) || ui.memory(|memory| memory.has_focus(beside.next_auto_id()));
     beside.set_opacity(if is_near { 1.0 } else { 0.0 });
     copy_button(&mut beside, what, text);
@@ -163,7 +163,7 @@ fn line_ui(ui: &mut Ui, text: &TextModel) {
     });
 }
 
-/// Help text, with its equation typeset.
+/// Shows a help text with its equation typeset.
 fn help_ui(ui: &mut Ui, help: &Help) {
     let palette = Palette::of(ui.visuals().dark_mode);
     help_words_ui(ui, help);
@@ -171,7 +171,7 @@ fn help_ui(ui: &mut Ui, help: &Help) {
     ui.add(Label::new(example).selectable(true).wrap());
 }
 
-/// The call, the meaning and the equation, one below the other.
+/// Shows the call, the meaning and the equation of a function, one below another.
 pub fn help_words_ui(ui: &mut Ui, help: &Help) {
     let palette = Palette::of(ui.visuals().dark_mode);
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
@@ -199,7 +199,7 @@ fn ranking_ui(ui: &mut Ui, ranking: &RankingModel) {
     beside_copy(ui, "the list", || ranking.tsv(), show);
 }
 
-/// The word, its bar and its number.
+/// Shows a word with its bar and its number.
 fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
     const NUMBER: f32 = 56.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -226,14 +226,14 @@ fn row_ui(ui: &mut Ui, row: &RankingRow, widest: f32, has_negative: bool) {
         let zero = if has_negative { track.center().x } else { track.left() };
         let end = zero + share * (track.right() - zero);
         let bar = Rect::from_x_y_ranges(zero.min(end)..=zero.max(end), track.y_range());
-        // Nearness is no weight: neither of the signs' colours.
+        // A similarity is no weight, so the bar has neither of the colours of signs.
         painter.rect_filled(bar, radius, palette.ink_faint);
     }
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{} {}", row.word, row.shown)));
     response.on_hover_ui_at_pointer(|ui| _ = ui.monospace(format!("{} {}", row.word, full(row.number))));
 }
 
-/// All cases; the first wrong one is open, or the first one.
+/// Shows the comparison of all cases. The first wrong case is open, or else the first.
 pub fn compared_ui(ui: &mut Ui, cases: &[ComparedModel], failed: Option<usize>) {
     if cases.is_empty() {
         return;
@@ -257,7 +257,7 @@ pub fn compared_ui(ui: &mut Ui, cases: &[ComparedModel], failed: Option<usize>) 
     let open = failed.unwrap_or(0);
     for (index, case) in cases.iter().enumerate() {
         let words = RichText::new(format!("{}  {}: {}", mark(case), case.name, case.summary())).size(size::SMALL);
-        // Another wrong case is another list: the one that matters is open.
+        // If another case fails, the list gets a new id, so that this case is open.
         CollapsingHeader::new(words)
             .id_salt((open, index))
             .default_open(index == open)
@@ -274,7 +274,7 @@ fn grid_ui(ui: &mut Ui, cases: &[(&ComparedModel, &ComparedNumbers)]) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let has_names = cases.len() > 1;
     let columns = (SIDES.len() + usize::from(has_names)) as f32;
-    // In large type there is less room: then columns are as narrow as their words.
+    // In large type there is less room, and columns are only as wide as their words.
     let room = (ui.available_width() - (columns - 1.0) * ui.spacing().item_spacing.x) / columns;
     Grid::new(ui.id().with("grid")).min_col_width(COLUMN.min(room)).striped(false).show(ui, |ui| {
         if has_names {

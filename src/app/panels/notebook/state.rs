@@ -1,4 +1,4 @@
-//! The state that the notebook panel keeps from frame to frame: plain data, which the other files read and write.
+//! The state of the notebook panel between frames: plain data that the other files read and write.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -17,45 +17,46 @@ use egui::{Rect, Ui};
 #[derive(Default)]
 pub struct NotebookPanel {
     pub(super) drafts: Drafts,
-    /// The cell that keys act on, and where it stood when it was last there.
+    /// The selected cell, to which keys apply, and its last index.
     pub(super) selected: Option<CellId>,
     pub(super) selected_at: usize,
-    /// The learner came to it by keys, and not by a click: only then do letters change the notebook.
+    /// Whether the learner reached the selected cell by keys and not by a click; only then may letters change the
+    /// notebook.
     pub(super) is_led_by_keys: bool,
-    /// When a letter that changes the notebook was refused last.
+    /// Time at which a letter that would change the notebook was refused.
     pub(super) refused: Option<Instant>,
-    /// Predictions without an answer that the learner has gone past, so that what follows is shown.
+    /// Predictions that the learner has skipped without an answer, so that the content below is shown.
     pub(super) skipped: BTreeSet<CellId>,
-    /// The text whose Markdown is open.
+    /// The text cell whose Markdown is open in the editor.
     pub(super) open_text: Option<CellId>,
-    /// Its editor gets the keyboard in the next frame.
+    /// The cell whose editor gets the keyboard in the next frame.
     pub(super) focus: Option<CellId>,
-    /// The place of its caret there.
+    /// Position of the caret in that editor.
     pub(super) caret: Option<CaretEdge>,
-    /// A cell that is brought into sight in the next frame.
+    /// The cell to which the list scrolls in the next frames.
     pub(super) follow: Option<Follow>,
-    /// A cell was inserted next to this one, and is to be selected, and perhaps written in, when it comes.
+    /// A cell that was inserted, and that is selected or edited once it exists.
     pub(super) awaited: Option<Awaited>,
-    /// When a cell was deleted last: for a moment, that is said.
+    /// The note about the last deletion, while it is shown.
     pub(super) deleted: Option<Showing>,
-    /// The keyboard goes to the way on, below the last cell.
+    /// Whether the button of the next lesson is to get the keyboard.
     pub(super) wants_next: bool,
-    /// Height of the way on, as it was seen.
+    /// Height of the part below the last cell, when it was last drawn.
     pub(super) way_on_height: f32,
-    /// The answer that a key has asked to check, until its verdict comes.
+    /// The answer whose verdict is awaited.
     pub(super) checked: Option<Checked>,
-    /// The exercise whose verdict is brought into sight in the next frame.
+    /// The exercise to whose verdict the list scrolls in the next frame.
     pub(super) judged: Option<CellId>,
-    /// The cell that was clicked last keeps its place under the pointer.
+    /// The cell that was clicked last, which keeps its place under the pointer.
     pub(super) held: Option<Held>,
-    /// The part that a click has added to a cell, as long as it is below the lower edge.
+    /// Content that a click has added, while it is below the lower edge.
     pub(super) below: Option<Below>,
-    /// Heights that were seen, for what is out of sight.
+    /// Heights of cells when they were last drawn, for those outside the visible part.
     pub(super) heights: HashMap<CellId, f32>,
-    /// The first of two presses, such as D D, and when it came.
+    /// The first press of a shortcut of two, such as D D, and its time.
     pub(super) first_press: Option<(NotebookAction, Instant)>,
     pub(super) sight: LowestCell,
-    /// The cell that the learner has come to, until the window hears of it.
+    /// The cell that the learner has reached, until the window has taken it.
     pub(super) reached: Option<CellId>,
     pub(super) reference: ReferenceUiState,
     pub(super) is_reference_open: bool,
@@ -66,33 +67,33 @@ impl NotebookPanel {
         self.selected.as_deref()
     }
 
-    /// Selects a cell and brings it into sight.
+    /// Selects a cell and scrolls to it.
     pub fn select(&mut self, id: &str) {
         let id: CellId = id.into();
         self.selected = Some(id.clone());
         self.follow = Some(Follow::of(&id));
     }
 
-    /// The kernel has answered all that was asked of it.
+    /// Notes that the kernel has answered all requests.
     pub fn settle(&mut self) {
         self.drafts.settle();
     }
 }
 
-/// The lowest of the lesson's cells that is on the screen, or was scrolled past.
+/// The lowest of the lesson's cells that is visible or was scrolled past.
 #[derive(Default)]
 pub struct LowestCell {
     cell: Option<CellId>,
-    /// Since when, in seconds.
+    /// Time since which this cell has been the lowest, in seconds.
     since: f64,
     is_told: bool,
 }
 
-/// Text that a learner rests on has been reached; what flies past has not.
+/// Time in seconds for which a cell must stay visible to count as reached; cells that are scrolled past do not count.
 const REST: f64 = 0.5;
 
 impl LowestCell {
-    /// The cell that the learner has come to: once, when it has been in sight for a moment.
+    /// Returns the cell that the learner has reached, once, after it has been visible for a moment.
     pub fn reached(&mut self, ui: &Ui, cell: Option<CellId>) -> Option<CellId> {
         let now = ui.input(|input| input.time);
         if self.cell != cell {
@@ -111,7 +112,7 @@ impl LowestCell {
     }
 }
 
-/// The place at which a caret enters a cell from another one.
+/// The position at which a caret enters a cell from a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaretEdge {
     Start,
@@ -119,7 +120,7 @@ pub enum CaretEdge {
 }
 
 impl CaretEdge {
-    /// Place of the caret, as a byte of the text.
+    /// Returns the position of the caret, as a byte of the text.
     pub fn caret(self, text: &str) -> usize {
         match self {
             Self::Start => 0,
@@ -132,16 +133,16 @@ pub struct Awaited {
     pub next_to: CellId,
     pub is_above: bool,
     pub to_write: bool,
-    /// The text that it begins with.
+    /// The initial text.
     pub text: Option<&'static str>,
 }
 
-/// An answer that was checked.
+/// An answer that is being checked.
 pub struct Checked {
     pub cell: CellId,
-    /// The result of the cell before that.
+    /// The result of the cell before the check.
     pub before: Option<Arc<RunSnapshot>>,
-    /// The next cell is selected if the answer is right.
+    /// Whether the next cell is selected if the answer is right.
     pub goes_on: bool,
 }
 
@@ -156,25 +157,25 @@ impl Checked {
     }
 }
 
-/// Heights on the screen of parts of the cell that is drawn.
+/// Vertical positions of parts of the cell that is being drawn.
 #[derive(Default)]
 pub struct CellHeights {
-    /// The upper edge of its buttons or choices: what is above them may grow when they are clicked.
+    /// Upper edge of the cell's buttons or choices. A click on them may change the height of the content above.
     pub controls: Option<f32>,
-    /// The upper edge of what its last run showed, or of the verdict on its answer.
+    /// Upper edge of the last run's output, or of the verdict on the answer.
     pub result: Option<f32>,
 }
 
-/// A cell that is kept in sight while it, or what stands above it, grows.
+/// A cell that is kept visible while it, or the content above it, grows.
 pub struct Follow {
     pub id: CellId,
-    /// The cell above, whose result stays in sight too as far as there is room for both.
+    /// The cell above, whose result stays visible too if there is room for both.
     pub after: Option<CellId>,
-    /// Keeps the end of a cell that is too high in sight, and not its beginning.
+    /// Whether the end of a cell that is too high is shown, instead of its beginning.
     pub is_end: bool,
-    /// Brings it to the upper edge, also where it is in sight already.
+    /// Whether the cell is scrolled to the upper edge even if it is visible already.
     pub is_at_top: bool,
-    /// Frames left to follow.
+    /// Number of frames for which the cell is still followed.
     pub frames: usize,
 }
 
@@ -184,28 +185,28 @@ impl Follow {
     }
 }
 
-/// Long enough for the answer of a cell that runs for a moment.
+/// Number of frames for which a cell is followed, long enough for the answer of a short run.
 pub const FOLLOWED: usize = 40;
 
 /// A cell that was clicked.
 pub struct Held {
     pub cell: CellId,
-    /// Its buttons or choices were clicked, and not what is above them.
+    /// Whether its buttons or choices were clicked, and not the content above them.
     pub is_controls: bool,
-    /// Height of what was clicked, from the top of the list.
+    /// Vertical position of the click, relative to the top of the list.
     pub at: f32,
-    /// Frames for which it is kept, once the pointer is up and the cell does not run.
+    /// Number of frames for which the position is kept after the pointer is released and the cell has run.
     pub frames: usize,
 }
 
-/// Something that a click has added to a cell.
+/// Content that a click has added to a cell.
 pub struct Below {
     pub cell: CellId,
-    /// Words of the button that leads to it.
+    /// Label of the button that scrolls to it.
     pub words: &'static str,
-    /// Set where a verdict was added; otherwise the end of the cell was.
+    /// Whether a verdict was added, and not content at the end of the cell.
     pub is_verdict: bool,
-    /// Its lower edge on the screen.
+    /// Lower edge of the content on the screen.
     pub bottom: f32,
     pub frames: usize,
 }
@@ -219,7 +220,7 @@ impl Below {
         Self { is_verdict: true, ..Self::end(cell, words) }
     }
 
-    /// Measures it where its cell is drawn.
+    /// Measures the content while its cell is drawn.
     pub fn measure(&mut self, cell: &CellId, rect: Rect, places: &CellHeights) {
         if self.cell == *cell {
             let verdict = places.result.filter(|_| self.is_verdict);
@@ -236,17 +237,17 @@ pub struct Draft {
     pub text: String,
     pub editor: EditorState,
     pub is_focused: bool,
-    /// True where it lost the keyboard in this frame.
+    /// Whether the editor lost the keyboard in this frame.
     pub is_just_left: bool,
-    /// The last text that was handed to the kernel.
+    /// The last text that was sent to the kernel.
     sent: Option<Arc<str>>,
 }
 
 impl Drafts {
-    /// The draft of a cell whose text in the kernel is `text`.
+    /// Returns the draft of a cell whose text in the kernel is `text`.
     pub fn of(&mut self, id: &CellId, text: &Arc<str>) -> &mut Draft {
         let draft = self.0.entry(id.clone()).or_default();
-        // The kernel answers a moment later: its older text must not take the newer one's place.
+        // The kernel answers later, so its older text must not replace the newer draft.
         if draft.sent.as_ref().is_some_and(|sent| **sent == **text) {
             draft.sent = None;
         }
@@ -256,41 +257,43 @@ impl Drafts {
         draft
     }
 
-    /// All that was sent has been answered: where the kernel has another text, something came after it.
+    /// Notes that the kernel has answered all texts that were sent. If it then has another text, a later change set
+    /// that.
     pub fn settle(&mut self) {
         self.0.values_mut().for_each(|draft| draft.sent = None);
     }
 
-    /// Whether the text in the editor is too long for the kernel, which then has another.
+    /// Returns whether the text in a cell's editor is too long for the kernel, which then has another text.
     pub fn is_too_long(&self, id: &CellId) -> bool {
         self.0.get(id).is_some_and(Draft::is_too_long)
     }
 
-    /// Whether the editor of a cell had the keyboard until now.
+    /// Returns whether the editor of a cell has lost the keyboard in this frame.
     pub fn is_just_left(&self, id: &CellId) -> bool {
         self.0.get(id).is_some_and(|draft| draft.is_just_left)
     }
 
-    /// Ends the editing: the kernel's text is shown as soon as it is the newest.
+    /// Ends the editing. The kernel's text is shown once it has answered.
     pub fn leave(&mut self, id: &CellId) {
         if let Some(draft) = self.0.get_mut(id) {
             draft.is_focused = false;
         }
     }
 
-    /// The kernel's text is shown again: a reset, or undo.
+    /// Drops the draft, after a reset or undo, so that the kernel's text is shown.
     pub fn forget(&mut self, id: &CellId) {
         self.0.remove(id);
     }
 }
 
 impl Draft {
-    /// The kernel would not take it: it stays here, and is said not to be kept.
+    /// Returns whether the text is too long for the kernel. The text then stays in the editor, with a note that it is
+    /// not saved.
     pub fn is_too_long(&self) -> bool {
         self.text.len() > SOURCE_BYTES_MAX
     }
 
-    /// Text to hand to the kernel now.
+    /// Returns the text to send to the kernel now.
     pub fn send(&mut self) -> Arc<str> {
         let text: Arc<str> = self.text.as_str().into();
         self.sent = Some(text.clone());

@@ -52,7 +52,7 @@ pub fn predict_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, frame: &mut 
     }
 }
 
-/// Says whose answer it is, where the learner's model is another one.
+/// Notes that the answer is that of the lesson's own model, if the learner's model differs from it.
 fn lessons_model_ui(ui: &mut Ui, cell: &CellModel, frame: &NotebookFrame) {
     let changes = frame.model.model_changes();
     if cell.shown.reads_model && !changes.is_empty() {
@@ -62,9 +62,9 @@ fn lessons_model_ui(ui: &mut Ui, cell: &CellModel, frame: &NotebookFrame) {
     }
 }
 
-/// The choices of a prediction, with marks once the right one is told.
+/// Shows the choices of a prediction, with marks once the right one is shown.
 fn choices_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, right: Option<usize>, frame: &mut NotebookFrame) {
-    /// Room of the mark after the words, however many lines they take.
+    /// Width of the mark after the words.
     const MARK: f32 = 26.0;
     let Answer::Predict { chosen, is_locked } = cell.cell.answer else { return };
     for (index, choice) in predict.choices.iter().enumerate() {
@@ -86,7 +86,7 @@ fn choices_ui(ui: &mut Ui, cell: &CellModel, predict: &Predict, right: Option<us
     }
 }
 
-/// Says how a prediction compares with the right choice.
+/// Returns a sentence that compares the prediction with the right choice.
 fn verdict_words(cell: &CellModel, chosen: Option<usize>, right: usize) -> &'static str {
     if chosen.is_none() {
         return "";
@@ -127,7 +127,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     }
 }
 
-/// Check, hint, solution and reset.
+/// Shows the buttons for check, hint, solution and reset.
 fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
     let attempts = cell.cell.attempts();
     let try_it = NotebookAction::Run.row().hint_with("Try this answer");
@@ -163,7 +163,7 @@ fn exercise_buttons_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame
     }
 }
 
-/// Right or not yet, and why: a line below the buttons, and the lesson's words on this answer.
+/// Shows the verdict in a line below the buttons, and the lesson's feedback on this answer.
 fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };
@@ -175,7 +175,8 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut No
     else {
         return;
     };
-    // It follows the model by itself until it is right, but where the answer is of an earlier session or writes to the model.
+    // The check runs again when the model changes, until the answer is right, except for an answer of an earlier
+    // session or one that writes to the model.
     let is_now = cell.shown.status != CellStatus::Stale;
     let differs = failed_case.map_or(String::new(), |failed| differing(&cell.compared, failed, exercise.cases.len()));
     let words = match (is_right, is_now) {
@@ -191,13 +192,13 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut No
     }
 }
 
-/// Which of the cases differ; nothing of a single case.
+/// Lists the cases that differ, or returns an empty text if there is only one case.
 fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String {
     let wrong = compared.iter().enumerate().filter(|(_, case)| !case.is_right);
     let wrong: Vec<String> = wrong.map(|(place, _)| (place + 1).to_string()).collect();
     match (wrong.len(), cases) {
         (_, 0 | 1) => String::new(),
-        // Where not all cases are compared, only the first wrong one is known.
+        // If not all cases are compared, only the first wrong one is certain.
         (count, _) if compared.len() < cases || count <= 1 => format!(" Case {} of {cases} differs.", failed + 1),
         (2, 2) => " Both cases differ.".to_owned(),
         (count, _) if count == cases => format!(" All {cases} cases differ."),
@@ -205,12 +206,12 @@ fn differing(compared: &[ComparedModel], failed: usize, cases: usize) -> String 
     }
 }
 
-/// Evidence for the verdict: the answer beside what is expected, and other outputs of the check.
+/// Shows the evidence for the verdict: the answer's result beside the expected one, and other outputs of the check.
 fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut NotebookFrame) {
     let palette = Palette::of(ui.visuals().dark_mode);
     let Some(run) = &cell.shown.run else { return };
     let Some(Verdict::Exercise { failed_case, .. }) = &run.verdict else { return };
-    // An answer that is right keeps its verdict while the model goes on.
+    // A right answer keeps its verdict when the model changes.
     let is_now = cell.shown.status != CellStatus::Stale && !cell.is_right();
     if !is_now && !cell.compared.is_empty() {
         ui.label(RichText::new("when your answer was checked").size(size::SMALL).color(palette.ink_faint));
@@ -221,7 +222,7 @@ fn evidence_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut N
         ui.label(RichText::new(when).size(size::SMALL).color(palette.ink_faint));
         ui.push_id("value", |ui| outputs_ui(ui, &cell.value));
     }
-    // It often contains the solution.
+    // The check often contains the solution.
     if cell.cell.is_done() || cell.cell.attempts().is_revealed {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new("check").size(size::SMALL).color(palette.ink_faint));

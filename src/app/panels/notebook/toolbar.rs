@@ -1,5 +1,6 @@
-//! Above the cells: run, restart, interrupt; the outline of all sections and tasks; the number of tasks that are done; and the
-//! reference of the language: every function with its call, its meaning and its equation.
+//! The toolbar above the cells: run, restart and interrupt; the outline of all sections and tasks; the number of
+//! completed tasks; and the reference of the language, which has every function with its call, its meaning and its
+//! equation.
 
 use attune_core::kernel::command::Command;
 use attune_core::kernel::notebook::NotebookCommand;
@@ -42,7 +43,7 @@ pub(super) fn toolbar_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
                 let text = WidgetText::from(RichText::new(words).size(size::SMALL).color(palette.ink_soft));
                 text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body)
             };
-            // In a narrow notebook the short form, or none.
+            // In a narrow notebook, the text has its short form or is left out.
             let forms = [format!("{done} of {of} done"), format!("{done}/{of}")].map(laid);
             let fits = forms.into_iter().find(|galley| galley.size().x <= ui.available_width());
             if let Some(galley) = fits.filter(|_| of > 0) {
@@ -80,7 +81,7 @@ fn run_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     }
 }
 
-/// The reference of the language, in a window.
+/// Shows the reference of the language in a window.
 pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     const SIZE: (f32, f32) = (360.0, 460.0);
     let mut is_open = frame.state.is_reference_open;
@@ -97,7 +98,7 @@ pub(super) fn reference_window_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
 
 fn outline_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     const WIDTH: f32 = 320.0;
-    /// Height, as a share of the window.
+    /// Greatest height, as a share of the window.
     const HIGHEST: f32 = 0.75;
     let (button, _) = MenuButton::new("Outline").ui(ui, |ui| {
         ui.set_width(WIDTH);
@@ -115,7 +116,7 @@ fn outline_ui(ui: &mut Ui, frame: &mut NotebookFrame) {
     button.on_hover_text("Go to a section or a task");
 }
 
-/// A section or a task, and whether it is done. A click leads there.
+/// Shows a section or a task, and whether the task is done. A click scrolls to it.
 fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
     const INDENT: f32 = 12.0;
     let palette = Palette::of(ui.visuals().dark_mode);
@@ -145,14 +146,14 @@ fn outline_row_ui(ui: &mut Ui, row: OutlineRow, frame: &mut NotebookFrame) {
     });
 }
 
-/// The function whose example was asked for, if one was.
+/// Shows the reference, and returns the function whose example was requested, if there is one.
 pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'static Help> {
     let margin = Margin::symmetric(size::GAP as i8, size::GAP_TIGHT as i8);
     let search = TextEdit::singleline(&mut state.search).id(keys::function_search()).margin(margin);
     let search = search.hint_text("Search the functions").desired_width(f32::INFINITY);
     let search = ui.add(search).on_hover_text("Search for a name, or for words in a description");
     keys::take(ui.ctx(), search.id);
-    // Esc has taken the keyboard away by now, and closes the window.
+    // Esc removes the focus before this point. A field that has just lost it counts too, so that Esc closes the window.
     state.is_searching = search.has_focus() || search.lost_focus();
     ui.ctx().accesskit_node_builder(search.id, |node| node.set_label("Search the functions"));
     ui.add_space(size::GAP_TIGHT);
@@ -174,7 +175,7 @@ pub fn reference_ui(ui: &mut Ui, state: &mut ReferenceUiState) -> Option<&'stati
     wanted
 }
 
-/// True when its example was asked for.
+/// Shows the help for a function. Returns true if its example was requested.
 fn help_ui(ui: &mut Ui, help: &Help) -> bool {
     let palette = Palette::of(ui.visuals().dark_mode);
     let card =
@@ -192,7 +193,8 @@ fn help_ui(ui: &mut Ui, help: &Help) -> bool {
     card.inner
 }
 
-/// Those whose name or meaning has every word of the search; names first. All for an empty one.
+/// Returns the functions whose name or meaning contains every word of the search, matches of names first. An empty
+/// search returns all.
 pub fn found(search: &str) -> Vec<&'static Help> {
     let search = search.to_lowercase();
     let words: Vec<&str> = search.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! The editor of a cell, and what the notebook's keys do within it. While an editor has the keyboard its text, the draft, leads
-//! and the kernel follows; otherwise the kernel's text is shown.
+//! The editor of a cell, with the notebook's keys. While an editor has the keyboard, its text, the draft, is sent to
+//! the kernel; otherwise the kernel's text is shown.
 
 use attune_core::kernel::notebook::CellCommand;
 use attune_core::kernel::notebook::document::{CellId, OwnKind};
@@ -17,7 +17,7 @@ use egui::{RichText, Ui};
 use super::frame::NotebookFrame;
 use super::state::CaretEdge;
 
-/// Gives the keyboard back to the editor that a button beside it took it from.
+/// Returns the keyboard to an editor if a click on a button beside it has just taken it.
 pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {
     if frame.state.drafts.is_just_left(id) {
         frame.state.focus = Some(id.clone());
@@ -27,7 +27,7 @@ pub fn write_on(frame: &mut NotebookFrame, id: &CellId) {
 pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut NotebookFrame) {
     let id = cell.id().clone();
     let is_text = cell.cell.is_text();
-    // An exercise starts clean.
+    // An exercise has a clean scope.
     let scope = frame.model.scope(index, !cell.cell.is_code());
     let code_hint = format!("Code: {} runs it", NotebookAction::RunAndGoOn.row().keys_text());
     let (what, hint) = if is_text { ("Markdown", "Markdown, with $maths$") } else { ("Code", &*code_hint) };
@@ -64,7 +64,7 @@ pub fn write_ui(ui: &mut Ui, cell: &CellModel, index: usize, frame: &mut Noteboo
     }
 }
 
-/// Finds the fault of a cell, by its last run or as it is written, and the text that it is in.
+/// Returns the fault of a cell, from its last run or found in its text, with the text to which its place refers.
 fn fault_of(cell: &CellModel) -> Option<(&Fault, &str)> {
     let run = cell.shown.run.as_ref();
     let fault = run.and_then(|run| run.fault.as_ref()).filter(|_| cell.shown.status != CellStatus::Stale);
@@ -90,10 +90,10 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Notebo
     let neighbour = neighbour.and_then(|index| frame.model.open_cells().get(index));
     let is_checked = cell.is_exercise() && !frame.state.drafts.is_too_long(id);
     let leaves = match action {
-        // Code that was run is written on; text that was is read.
+        // After a run, the editor of code stays open, but that of text is closed.
         Run => is_text,
         SelectAbove | SelectBelow => neighbour.is_some(),
-        // A wrong answer is written on.
+        // The editor stays open after a wrong answer.
         RunAndGoOn if is_checked => false,
         _ => true,
     };
@@ -123,7 +123,7 @@ fn act(ui: &Ui, asked: Asked, cell: &CellModel, index: usize, frame: &mut Notebo
     }
 }
 
-/// From a neighbour, as in JupyterLab: writing goes on in code; what else there is, is selected.
+/// Enters a cell from a neighbour, as in JupyterLab: the editor of code is opened, and any other cell is selected.
 fn enter(frame: &mut NotebookFrame, cell: &CellModel, edge: CaretEdge) {
     let id = cell.id();
     if matches!(*cell.cell.kind, CellKind::Code { .. }) && !cell.cell.is_folded {

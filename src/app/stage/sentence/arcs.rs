@@ -1,5 +1,5 @@
-//! The arcs between words, and the rows that the words lie in: how arcs bend, how thick and how clear they are, and which one
-//! the pointer is on.
+//! The arcs between words and the rows of words: how arcs bend, how thick and how opaque they are, and which arc the
+//! pointer is on.
 
 use attune_ui::theme::{self, Palette, size, weight_line};
 use attune_view::view_model::labels::Side;
@@ -7,15 +7,15 @@ use attune_view::view_model::sentence_arcs::{ArcWord, Pair, WeightArc, WordAt};
 use egui::epaint::CubicBezierShape;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2};
 
-/// The least radius that the widest arc can turn by.
+/// Least radius of curvature of the widest arc.
 const TURN: f32 = weight_line::WIDTH.1 / 2.0;
-/// Weights below this have no point at their end.
+/// Weight below which an arc has no tip.
 const FAINT_BELOW: f32 = 0.05;
-/// From an arc to the pointer that is on it.
+/// Distance from an arc at which the pointer is on it.
 const REACH: f32 = 5.0;
-/// Points on an arc that are looked at for the pointer.
+/// Number of samples of an arc when the distance of the pointer is measured.
 const SAMPLES: usize = 24;
-/// Between the arcs of two heads.
+/// Gap between the arcs of two heads.
 const APART: f32 = 3.0;
 
 /// An arc with its place on the screen.
@@ -24,7 +24,7 @@ pub struct PlacedArc {
     curve: [Pos2; 4],
 }
 
-/// Places of the arcs whose words have one, the heaviest last.
+/// Places the arcs whose words have places, the heaviest last, so that it is drawn on top.
 pub fn placed(plan: &Plan, origin: Pos2, arcs: &[WeightArc]) -> Vec<PlacedArc> {
     let owns = arcs.iter().map(|arc| arc.own);
     let (least, most) = (owns.clone().min().unwrap_or(0), owns.max().unwrap_or(0));
@@ -38,16 +38,19 @@ pub fn placed(plan: &Plan, origin: Pos2, arcs: &[WeightArc]) -> Vec<PlacedArc> {
     placed
 }
 
-/// From query to key: above the row of both, or from row to row. A word that looks at itself has a loop.
+/// Returns the curve from query to key: above the row of both, or from row to row. A word that attends to itself has a
+/// loop.
 fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
-    /// Height of a cubic's control points over that of the cubic.
+    /// Height of a cubic's control points divided by the height of the curve.
     const TO_CONTROL: f32 = 4.0 / 3.0;
-    /// The nearest words have arcs of this share of the height.
+    /// Height of the arc between neighbours, as a share of the full height.
     const LOW: f32 = 0.34;
-    /// Half of a loop's width, as a share of its word's; and the height of a loop, so that the widest line leaves a hole.
+    /// Half of a loop's width, as a share of its word's width, and the height of a loop, such that the widest line
+    /// leaves a hole.
     const LOOP: f32 = 0.3;
     const LOOP_HEIGHT: f32 = 0.75;
-    /// The way from row to row begins and ends between upright and straight: a wide line could not turn so sharply.
+    /// Direction in which an arc between rows begins and ends, between vertical and straight: a wide line could not
+    /// bend sharply.
     const LEAN: Vec2 = Vec2::new(0.2, 0.45);
     let (from, to) = (plan.place(arc.from)?, plan.place(arc.to)?);
     let gap = Vec2::new(0.0, size::OUTLINE);
@@ -63,7 +66,7 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
     let most = (plan.rooms[from.row] - 2.0 * gap.y - weight_line::WIDTH.1 / 2.0).max(size::GAP);
     let [start, end] = [from, to].map(|word| word.rect.center_top() - gap + Vec2::new(shift, 0.0));
     if arc.from == arc.to {
-        // The radius at the feet of such a curve is 3/4 up² / half, and at its top 3/2 half² / up.
+        // The radius of curvature at the feet of this curve is 3/4 up² / half, and at its top 3/2 half² / up.
         let up = most * LOOP_HEIGHT * TO_CONTROL;
         let half = (from.rect.width() * LOOP).min(size::GAP_WIDE).min(0.75 * up * up / TURN).max(weight_line::WIDTH.1);
         let (up, half) = (Vec2::new(0.0, up.min(1.5 * half * half / TURN)), Vec2::new(half, 0.0));
@@ -75,7 +78,7 @@ fn curve(plan: &Plan, arc: &WeightArc, shift: f32) -> Option<[Pos2; 4]> {
 }
 
 impl PlacedArc {
-    /// Draws the arc; `shown` is the share of its way into sight.
+    /// Draws the arc; `shown` is its opacity while it appears or disappears.
     pub fn paint(&self, painter: &Painter, palette: &Palette, shown: f32, is_pointed: bool) {
         let hue = if is_pointed { palette.ink } else { palette.head(self.arc.own) };
         let ink = hue.gamma_multiply(if is_pointed { shown } else { weight_line::opacity(self.arc.weight) * shown });
@@ -91,7 +94,7 @@ impl PlacedArc {
         }
     }
 
-    /// A point where it ends: at the word that is looked at.
+    /// Returns the tip of the arc, at the word that the query attends to.
     fn tip(&self, width: f32, ink: Color32) -> Shape {
         const HALF: f32 = 2.6;
         let [.., before, end] = self.curve;
@@ -105,7 +108,7 @@ impl PlacedArc {
     fn distance(&self, pointer: Pos2) -> f32 {
         let curve = CubicBezierShape::from_points_stroke(self.curve, false, theme::CLEAR, Stroke::NONE);
         let at = |i: usize| curve.sample(i as f32 / SAMPLES as f32);
-        // Between two samples, the nearest point of the line.
+        // Between two samples, the nearest point of the segment counts.
         let to_line = |a: Pos2, b: Pos2| {
             let along = b - a;
             let share = ((pointer - a).dot(along) / along.length_sq().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
@@ -115,24 +118,25 @@ impl PlacedArc {
     }
 }
 
-/// The arc that the pointer is on: the nearest, of equals the heaviest.
+/// Returns the arc under the pointer: the nearest, and of equally near arcs the heaviest.
 pub fn nearest(arcs: &[PlacedArc], pointer: Pos2) -> Option<Pair> {
     let near = arcs.iter().rev().map(|arc| (arc, arc.distance(pointer)));
     let near = near.filter(|(arc, distance)| *distance <= REACH + weight_line::width(arc.arc.weight) / 2.0);
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(arc, _)| arc.arc.pair)
 }
 
-/// Sizes of the type, the largest that fits; a sentence that none fits has two rows.
+/// Sizes of the type; the largest that fits is used. A sentence that does not fit into one row at any size has two
+/// rows.
 const ONE_ROW: [f32; 10] = [34.0, 30.0, 27.0, 24.0, 22.0, 20.0, 18.0, 16.5, 15.0, 14.0];
 const TWO_ROWS: [f32; 4] = [17.0, 16.0, 15.0, 14.0];
 const LEAST: f32 = 14.0;
-/// Shares of the type's size: a row's height, the room in a word's rectangle beside its letters, and between two of
-/// these.
+/// Shares of the type's size: the height of a row, the padding of a word's rectangle, and the gap between two
+/// rectangles.
 const LEADING: f32 = 1.4;
 const PADDING: f32 = 0.22;
 const SPACE: f32 = 0.18;
 
-/// Height of the arcs above the first row, and of what lies between two rows and below the last.
+/// Heights of the arcs above the first row and between two rows, and of the numbers below the last row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     pub width: f32,
@@ -150,7 +154,7 @@ pub struct PlacedWord {
     pub rect: Rect,
 }
 
-/// From the top left corner; wider than its room where it scrolls.
+/// Places of the words, relative to the top left corner. The plan is wider than its room if the sentence scrolls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub size: Vec2,
@@ -161,9 +165,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// `measure` tells the width of a text in a size of the type.
+    /// Lays out the words; `measure` returns the width of a text in a size of the type.
     pub fn of<'a>(source: &'a [ArcWord], words: &'a [ArcWord], room: Room, measure: impl Fn(&str, f32) -> f32) -> Self {
-        // Pieces for which the first one of their word stands have no place.
+        // The first piece of a word represents the whole word, so the others have no place.
         let placed = |words: &'a [ArcWord]| -> Vec<(usize, &'a ArcWord)> {
             words.iter().enumerate().filter(|(_, word)| !word.is_part).collect()
         };
@@ -235,7 +239,7 @@ impl Plan {
 
 struct Row {
     side: Side,
-    /// Positions of its words.
+    /// Positions of the row's words.
     positions: Vec<usize>,
     widths: Vec<f32>,
 }
@@ -253,7 +257,7 @@ mod tests {
         WeightArc { pair, own: 0, from, to, weight: 1.0, added: None, is_enabled: true }
     }
 
-    /// The radius of the sharpest turn of a curve.
+    /// Returns the least radius of curvature of a curve.
     fn sharpest(curve: [Pos2; 4]) -> f32 {
         const STEPS: usize = 200;
         let curve = CubicBezierShape::from_points_stroke(curve, false, theme::CLEAR, Stroke::NONE);

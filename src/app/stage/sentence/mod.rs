@@ -1,5 +1,5 @@
-//! The sentence over the stage: its words in large type, and above them arcs as thick as the weights between them; and its
-//! keys, once it was clicked and until something else is.
+//! The sentence over the stage: its words in large type, the arcs above them, as thick as the weights between the
+//! words; and the keys of the sentence, which act from a click on it until something else is clicked.
 
 mod arcs;
 
@@ -26,10 +26,10 @@ use egui::{
 use self::arcs::{PlacedArc, PlacedWord, Plan, Room, nearest, placed};
 use super::names::TOWARDS_INK;
 
-/// A stage that is lower has no room for the sentence; one below the second has low arcs.
+/// Heights of the stage below which the sentence has no room, and below which its arcs are low.
 const FROM: f32 = 230.0;
 const ROOMY_FROM: f32 = 560.0;
-/// On a stage that is higher the sentence is larger: of sizes up to the second, else up to the first.
+/// Height of the stage above which the sentence may have the second of the largest sizes of type, instead of the first.
 const TALL_FROM: f32 = 800.0;
 const FONTS: (f32, f32) = (24.0, 34.0);
 
@@ -38,16 +38,16 @@ const FONTS: (f32, f32) = (24.0, 34.0);
 pub struct StripState {
     area: Option<Rect>,
     pub direction: Direction,
-    /// The chosen word of the source: the sentence's is the query.
+    /// The chosen word of the source; the chosen word of the sentence is the query.
     pub source: Option<usize>,
-    /// The word of the source that the walk follows.
+    /// The word of the source that the walk is about.
     pub followed: Option<usize>,
     fade: Fade,
-    /// The chosen word that was scrolled into sight.
+    /// The chosen word to which the strip has scrolled.
     in_sight: Option<WordAt>,
 }
 
-/// Arcs on their way out of sight while others come.
+/// Arcs that fade out while others appear.
 #[derive(Clone, Debug, Default)]
 struct Fade {
     shown: Option<ShownArcs>,
@@ -55,47 +55,48 @@ struct Fade {
     since: f64,
 }
 
-/// How the strip is shown.
+/// Options of the strip.
 #[derive(Clone, Copy, Debug)]
 pub struct StripOptions {
-    /// The lesson has come to attention: arcs are there before anybody points at a word.
+    /// Whether the lesson has introduced attention: arcs are then visible before a word is pointed at.
     pub is_open: bool,
     pub reduced_motion: bool,
 }
 
-/// The strip with everything in its place.
+/// The strip, laid out.
 pub struct Strip<'a> {
     model: &'a SentenceArcs,
     plan: Plan,
     options: StripOptions,
     controls: f32,
-    /// The step that is shown, and the walk where steps are walked: what is under the words is of this step.
+    /// The step whose numbers are under the words, and its walk while the steps are walked through.
     step: Step,
     walk: Option<&'a WalkModel>,
 }
 
-/// How a word of the sentence is told from the others.
+/// The look of a word in the sentence.
 #[derive(Clone, Copy)]
 struct WordLook {
     is_chosen: bool,
-    /// Its arcs are shown.
+    /// Whether the word's arcs are shown.
     is_followed: bool,
     is_lit: bool,
     is_pointed: bool,
 }
 
 impl<'a> Strip<'a> {
-    /// `None` where a stage of this size has no room for it.
+    /// Lays out the strip, or returns `None` if the stage is too small for it.
     pub fn of(ui: &Ui, model: &'a SentenceArcs, area: Vec2, options: StripOptions) -> Option<Self> {
-        /// Above, between and below the rows.
+        /// Heights above, between and below the rows.
         const ROOMY: (f32, f32, f32) = (46.0, 36.0, NUMBERS);
         const TIGHT: (f32, f32, f32) = (32.0, 28.0, NUMBERS);
-        /// The numbers under the words, clear of the frame that shows the keyboard's focus.
+        /// Height of the numbers under the words, outside the frame of the keyboard's focus.
         const NUMBERS: f32 = 21.0;
         const PLAIN: (f32, f32, f32) = (size::GAP, size::GAP_TIGHT, size::GAP_TIGHT);
-        /// Between two rows of one sentence: room for arcs from row to row, and for flat ones within the second.
+        /// Height between two rows of one sentence: room for arcs from row to row, and for low arcs within the second
+        /// row.
         const NEAR: f32 = 16.0;
-        /// Arcs come only while a word is pointed at.
+        /// Heights for a lesson in which arcs are drawn only while a word is pointed at.
         const CLOSED: (f32, f32, f32) = (28.0, NEAR, NUMBERS);
         if area.y < FROM || model.words.is_empty() {
             return None;
@@ -107,7 +108,7 @@ impl<'a> Strip<'a> {
             true if area.y >= ROOMY_FROM => ROOMY,
             true => TIGHT,
         };
-        // From a source, which is a row of its own, arcs run from row to row.
+        // A source is a row of its own, so its arcs run from row to row.
         let between = if model.source.is_empty() { between.min(NEAR) } else { between };
         let font = if area.y < TALL_FROM { FONTS.0 } else { FONTS.1 };
         let room = Room { width: (area.x - 2.0 * size::GAP).max(0.0), above, between, below, font };
@@ -116,8 +117,8 @@ impl<'a> Strip<'a> {
         Some(Self { model, plan, options, controls, step: Step::Contextual, walk: None })
     }
 
-    /// The same with what a step has: each key's own number until softmax has made weights, whose arcs come then. `walk` is that
-    /// of the steps, where they are walked.
+    /// Returns the strip at a step: before softmax, each key has its own number, and from softmax on, the weights have
+    /// arcs. `walk` is given while the steps are walked through.
     #[must_use]
     pub fn at_step(self, step: Step, walk: Option<&'a WalkModel>) -> Self {
         Self { step, walk, ..self }
@@ -127,8 +128,8 @@ impl<'a> Strip<'a> {
         self.step >= Step::Softmax
     }
 
-    /// The weights that are drawn. Before there are weights, those of a word under the pointer are, unless a step is walked
-    /// through, whose numbers they would hide.
+    /// Returns the weights to draw. Before softmax there are none, except for those of a word under the pointer; during
+    /// a walk not even these, because they would hide the step's numbers.
     fn drawn(&self, state: &StripState, view: &PanelView) -> Option<ShownArcs> {
         if self.walk.is_some() {
             let chosen = chosen(self.model, state, view, self.options.is_open);
@@ -183,11 +184,11 @@ impl<'a> Strip<'a> {
         self.model.words.iter().map(|word| word.label.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Heads, layers, the direction, and the largest weights in words.
+    /// Shows the choices of heads, layers and direction, and the largest weights in words.
     fn controls_ui(&self, ui: &mut Ui, shown: Option<ShownArcs>, state: &mut StripState, view: &mut PanelView) {
-        /// On less room the words would be cut off before the one that is looked at.
+        /// Least room for the weights in words; in less room, they would be cut off before the key's name.
         const SAID_MIN: f32 = 180.0;
-        /// Room for the switches of the reading, and some words beside them.
+        /// Least room for the switches of the reading with some words beside them.
         const READING_FROM: f32 = 300.0;
         ui.spacing_mut().item_spacing.x = size::GAP_TIGHT;
         ui.spacing_mut().button_padding.x = size::GAP_TIGHT + 2.0;
@@ -196,7 +197,8 @@ impl<'a> Strip<'a> {
         self.layers_ui(ui, layer, view.selection, view.walk);
         self.heads_ui(ui, layer, palette, view.selection);
         self.directions_ui(ui, state, view.highlight);
-        // Said wherever it is on; offered where there is room.
+        // The switches are also shown if their setting is not the default one, so that the learner can see why the arcs
+        // differ.
         if ui.available_width() > READING_FROM || view.selection.reading != Reading::default() {
             ui.separator();
             reading_ui(ui, &self.model.sinks, &mut view.selection.reading);
@@ -210,7 +212,7 @@ impl<'a> Strip<'a> {
     }
 
     fn layers_ui(&self, ui: &mut Ui, layer: usize, selection: &mut Selection, walk: &Walk) {
-        /// More are a list.
+        /// Greatest number of layers with buttons; more have a list.
         const BUTTONS: usize = 2;
         let layers = &self.model.layers;
         if layers.len() < 2 {
@@ -237,7 +239,7 @@ impl<'a> Strip<'a> {
     }
 
     fn heads_ui(&self, ui: &mut Ui, layer: usize, palette: &Palette, selection: &mut Selection) {
-        /// Maximum number of heads that have a chip each; more have a list.
+        /// Greatest number of heads with chips; more have a list.
         const CHIPS: usize = 6;
         let heads = &self.model.layers[layer].heads;
         if heads.len() < 2 {
@@ -270,7 +272,7 @@ impl<'a> Strip<'a> {
         ui.separator();
     }
 
-    /// Which weights of a word, and whether words or their pieces.
+    /// Shows the choices of the direction of the arcs, and of words or pieces.
     fn directions_ui(&self, ui: &mut Ui, state: &mut StripState, highlight: &mut Highlight) {
         for direction in Direction::ALL {
             let is_shown = state.direction == direction;
@@ -294,7 +296,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Words, arcs and numbers.
+    /// Shows words, arcs and numbers.
     fn line_ui(
         &self,
         ui: &mut Ui,
@@ -306,7 +308,7 @@ impl<'a> Strip<'a> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let origin = ui.allocate_space(self.plan.size).1.min;
         let painter = ui.painter().clone();
-        // The arcs lie under the words.
+        // The arcs are painted under the words.
         let (share, before) = state.fade.at(ui, shown, self.options.reduced_motion);
         let arcs_of = |shown: Option<ShownArcs>| shown.map(|shown| self.model.drawn(&shown)).unwrap_or_default();
         let arcs = arcs_of(shown);
@@ -335,7 +337,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// An arc under the pointer: its weight in words; a click makes it the walk's pair.
+    /// Shows the weight of the arc under the pointer in words; a click chooses its pair for the walk.
     fn arc_ui(&self, ground: &Response, arc: &WeightArc, view: &mut PanelView) {
         view.hover.point_at_pair(arc.pair);
         if ground.clicked() && arc.from.side == Side::Sentence {
@@ -353,7 +355,7 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// True when the pointer is over the word.
+    /// Shows a word, and returns true if the pointer is over it.
     fn word_ui(
         &self,
         ui: &Ui,
@@ -366,7 +368,7 @@ impl<'a> Strip<'a> {
         let palette = Palette::of(ui.visuals().dark_mode);
         let Some(text) = self.model.word(word.at) else { return false };
         let rect = word.rect.translate(origin.to_vec2());
-        // The arrow keys lead from word to word: the strip has the keyboard, not each of them.
+        // The strip as a whole has the keyboard focus, and its arrow keys move from word to word.
         let response = ui.interact(rect, ui.id().with(("word", word.at)), Sense::CLICK);
         let is_chosen = is_chosen(word.at, state, view.selection);
         let name = format!("Word {}: {}", text.label, self.spoken(word.at, shown, state, view.selection, view.walk));
@@ -392,7 +394,7 @@ impl<'a> Strip<'a> {
         response.hovered()
     }
 
-    /// Lights the word under the pointer everywhere, and shows its card beside the strip.
+    /// Highlights the word under the pointer everywhere, and shows its card beside the strip.
     fn pointed_ui(&self, word: &Response, at: WordAt, text: &ArcWord, strip: Option<Rect>, view: &mut PanelView) {
         view.hover.point_at_token(at);
         view.hover.point_at(&text.text);
@@ -421,7 +423,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Both directions of a word in words, each of some lines.
+    /// Returns the weights of a word in both directions in words, several lines each.
     fn cards(&self, at: WordAt, selection: &Selection, walk: &Walk) -> Vec<(Direction, Vec<String>)> {
         let Some(layer) = layer(self.model, selection, walk) else { return Vec::new() };
         let head = selection.shown_head();
@@ -456,8 +458,8 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// The largest weights as numbers beside their words, each at the side from which no arc comes; those of one head in its
-    /// colour.
+    /// Writes the largest weights as numbers beside their words, on the side without arcs; those of a single head have
+    /// its colour.
     fn numbers(&self, painter: &egui::Painter, origin: Pos2, shown: &ShownArcs, palette: &Palette) {
         let Some(from) = self.plan.place(shown.word) else { return };
         let mut notes = Notes { painter, palette, taken: Vec::new() };
@@ -468,7 +470,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// The number that a step gives each key, or the letters of its vectors, beside its word; the largest first.
+    /// Writes the step's number for each key, or the letters of its vectors, beside its word, the largest first.
     fn step_numbers(&self, painter: &egui::Painter, origin: Pos2, walk: &WalkModel, palette: &Palette) {
         let step = self.step;
         let mut notes = Notes { painter, palette, taken: Vec::new() };
@@ -485,7 +487,7 @@ impl<'a> Strip<'a> {
     }
 }
 
-/// Numbers beside words, each on a ground of its own; of two that would touch, the first one stays.
+/// Numbers beside words, each on a background of its own. Where two would overlap, only the first is drawn.
 struct Notes<'a> {
     painter: &'a egui::Painter,
     palette: &'a Palette,
@@ -515,7 +517,7 @@ impl Notes<'_> {
     }
 }
 
-/// How much of what lies under a number its ground hides.
+/// Opacity of the background of a number.
 const HALO: f32 = 0.8;
 
 fn card_ui(ui: &mut Ui, label: &str, cards: &[(Direction, Vec<String>)], sink: Option<&Sink>) {
@@ -538,7 +540,8 @@ fn card_ui(ui: &mut Ui, label: &str, cards: &[(Direction, Vec<String>)], sink: O
     ui.weak("Click to choose the word; then the arrow keys move to other words.");
 }
 
-/// The layer whose arcs are shown: the walk's, or that of the head that was chosen or is shown alone, or else the last.
+/// Returns the layer whose arcs are shown: that of the walk or of a head that was chosen or is shown alone, or else the
+/// last layer.
 pub fn layer(model: &SentenceArcs, selection: &Selection, walk: &Walk) -> Option<usize> {
     let is_of_head = selection.is_head_chosen || selection.shown_head().is_some();
     let is_followed = is_of_head || walk.is_walking() || walk.shown_layer().is_some();
@@ -546,7 +549,7 @@ pub fn layer(model: &SentenceArcs, selection: &Selection, walk: &Walk) -> Option
     if is_followed { of_head() } else { model.layers.len().checked_sub(1) }
 }
 
-/// The weights of the chosen word, or else of the first word that the lesson is about.
+/// Returns the weights of the chosen word, or else of the first word that the lesson is about.
 fn chosen(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
     let layer = layer(model, view.selection, view.walk)?;
     let word = match model.layers[layer].line_of(state.direction) {
@@ -560,7 +563,7 @@ fn chosen(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: b
     of_word(model, state, view, word?)
 }
 
-/// The weights of a word in the layer and the heads that are shown.
+/// Returns the weights of a word in the layer and the heads that are shown.
 fn of_word(model: &SentenceArcs, state: &StripState, view: &PanelView, word: WordAt) -> Option<ShownArcs> {
     let layer = layer(model, view.selection, view.walk)?;
     let word = Some(word).filter(|word| model.word(*word).is_some()).map(|word| model.placed(word))?;
@@ -571,14 +574,14 @@ fn of_word(model: &SentenceArcs, state: &StripState, view: &PanelView, word: Wor
         word,
         direction: same.copied().unwrap_or(state.direction),
         layer,
-        // While a head is walked through, the numbers beside the points are its own.
+        // During a walk through a head, the numbers beside the points are that head's.
         head: selection.shown_head().or(view.walk.is_walking().then_some(selection.head)),
         reading: selection.reading,
     })
 }
 
-/// The weights that are shown: of the pair or word that is pointed at anywhere, else of the chosen word, else of the
-/// first word that the lesson is about.
+/// Returns the weights to show: those of the pair or word under the pointer, anywhere in the window, or else of the
+/// chosen word, or else of the first word that the lesson is about.
 pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open: bool) -> Option<ShownArcs> {
     let of_word = match view.hover.at() {
         Some(word) => of_word(model, state, view, word),
@@ -594,7 +597,7 @@ pub fn shown(model: &SentenceArcs, state: &StripState, view: &PanelView, is_open
     Some(ShownArcs { word, direction: Direction::LooksAt, layer, head: Some(pair.head), reading })
 }
 
-/// Whether a word is the one that is followed: of the sentence the query, of the source the word that is looked from.
+/// Returns whether a word is the chosen one: the query in the sentence, or the chosen word in the source.
 fn is_chosen(at: WordAt, state: &StripState, selection: &Selection) -> bool {
     match at.side {
         Side::Sentence => selection.query == Some(at.position),
@@ -602,7 +605,7 @@ fn is_chosen(at: WordAt, state: &StripState, selection: &Selection) -> bool {
     }
 }
 
-/// Chooses a word, here and everywhere.
+/// Chooses a word, in the strip and in all panels.
 pub fn choose(at: WordAt, state: &mut StripState, selection: &mut Selection) {
     match at.side {
         Side::Sentence => {
@@ -618,7 +621,8 @@ pub fn choose(at: WordAt, state: &mut StripState, selection: &mut Selection) {
     }
 }
 
-/// A click gives the strip the keyboard. Its arrows then go from word to word, and do not lead to another control.
+/// Gives the strip the keyboard on a click. The arrow keys then move from word to word instead of moving the focus to
+/// another control.
 fn keep_keys(response: &Response) {
     if response.clicked() {
         response.request_focus();
@@ -631,7 +635,7 @@ fn keep_keys(response: &Response) {
 }
 
 impl Fade {
-    /// How far what is shown has come, from 0 to 1, and what goes meanwhile.
+    /// Returns the opacity of the present arcs, from 0 to 1, and the arcs that fade out meanwhile.
     fn at(&mut self, ui: &Ui, shown: Option<ShownArcs>, reduced_motion: bool) -> (f32, Option<ShownArcs>) {
         let now = ui.input(|input| input.time);
         if self.shown != shown {
@@ -647,7 +651,7 @@ impl Fade {
     }
 }
 
-/// Acts on the keys of the sentence, before any panel sees them.
+/// Handles the keys of the sentence before any panel sees them.
 pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState, view: &mut PanelView) {
     let Some(model) = model else { return };
     let has_arcs = !model.layers.is_empty();
@@ -671,7 +675,7 @@ pub fn keys(ctx: &Context, model: Option<&SentenceArcs>, state: &mut StripState,
     }
 }
 
-/// Ends the walk, then clears the choice, then gives the keyboard back: one of these with each press of Esc.
+/// Undoes one thing with each press of Esc: it ends the walk, or else clears the choice, or else gives up the keyboard.
 fn let_go(ctx: &Context, state: &mut StripState, view: &mut PanelView) {
     if view.end_walk() {
         return;
@@ -682,7 +686,7 @@ fn let_go(ctx: &Context, state: &mut StripState, view: &mut PanelView) {
     }
 }
 
-/// The word the given number of places on, in the line whose weights are shown; it stops at the ends.
+/// Chooses the word `steps` places further on, in the row whose weights are shown; the ends stop it.
 fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, steps: isize) {
     let layer = layer(model, view.selection, view.walk).map(|layer| &model.layers[layer]);
     let line = layer.map_or(Side::Sentence, |layer| layer.line_of(state.direction));
@@ -693,7 +697,7 @@ fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, step
         Side::Sentence => view.selection.query.or_else(|| model.first_lit(&view.highlight.lit)),
         Side::Source => state.source,
     };
-    // The first press chooses an end where nothing is chosen.
+    // Without a chosen word, the first press chooses the word at an end.
     let from = chosen.map(|at| placed.partition_point(|other| *other <= at).saturating_sub(1));
     let to = from.map_or(if steps > 0 { 0 } else { last }, |at| at.saturating_add_signed(steps).min(last));
     let direction = state.direction;
@@ -702,7 +706,7 @@ fn step(model: &SentenceArcs, state: &mut StripState, view: &mut PanelView, step
     debug_assert!(shown(model, state, view, true).is_some() || model.layers.is_empty());
 }
 
-/// All heads of a layer, each of them alone, and so on through the layers.
+/// Chooses the next of: all heads of a layer, then each head alone, then the same for the next layer.
 fn step_head(model: &SentenceArcs, selection: &mut Selection, walk: &Walk, steps: isize) {
     let Some(now) = layer(model, selection, walk) else { return };
     let choices: Vec<(usize, Option<usize>)> = model
@@ -710,7 +714,7 @@ fn step_head(model: &SentenceArcs, selection: &mut Selection, walk: &Walk, steps
         .iter()
         .enumerate()
         .flat_map(|(index, layer)| {
-            // One head is all heads.
+            // In a layer with one head, that head is all heads.
             let alone = layer.heads.iter().filter(|_| layer.heads.len() > 1).map(move |head| (index, Some(head.head)));
             std::iter::once((index, None)).chain(alone)
         })
@@ -724,7 +728,7 @@ fn step_head(model: &SentenceArcs, selection: &mut Selection, walk: &Walk, steps
     }
 }
 
-/// Another layer: with all heads, or with the one alone that has the same place in it.
+/// Shows another layer, with all heads or with the head alone that has the same index in it.
 pub fn show_layer(model: &SentenceArcs, index: usize, selection: &mut Selection, walk: &Walk) {
     let before = layer(model, selection, walk).map(|layer| &model.layers[layer].heads);
     let own = before.and_then(|heads| heads.iter().position(|head| head.head == selection.head));

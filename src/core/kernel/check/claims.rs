@@ -1,4 +1,4 @@
-//! Measures what lessons claim, places of words before attention and after it among it, in the true space.
+//! Measures the claims of lessons, among them the places of words before and after attention, in the true space.
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
@@ -26,7 +26,7 @@ use crate::lesson::recipe::Measured;
 use crate::lesson::schema::{Claim, Expect, Fact, Lesson, Probe, Space, StaticEmbedding, TokenPlace};
 use crate::lesson::{Recipe, corpus};
 
-/// A claim with what was measured.
+/// A claim, and the value that was measured for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimVerdict {
     pub id: String,
@@ -40,7 +40,7 @@ impl ClaimVerdict {
         Self { id: claim.id.clone(), says: claim.says.clone(), value, expect: claim.expect }
     }
 
-    /// NaN holds for nothing.
+    /// Returns whether the claim is true; no claim is true of NaN.
     pub fn holds(&self) -> bool {
         match self.expect {
             Expect::AtLeast(least) => self.value >= least,
@@ -50,10 +50,11 @@ impl ClaimVerdict {
     }
 }
 
-/// The claims about models with switches on, each combination trained here.
+/// Verifies the claims about models with switches on. The model of each combination of switches is trained here.
 pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     let combinations: BTreeSet<&BTreeSet<String>> = lesson.claims.iter().map(|claim| &claim.with).collect();
-    // Most lessons have none, and those about a pretrained model have a large vocabulary.
+    // Measured only if needed, because most lessons have no such claims, and lessons about a pretrained model have a
+    // large vocabulary.
     let measured = LazyCell::new(|| Measured::of(lesson));
     let trained = |with: &BTreeSet<String>| {
         let recipe = Recipe { switches: with.clone(), ..Recipe::default() };
@@ -68,10 +69,10 @@ pub fn verify_switched(lesson: &Lesson) -> Vec<ClaimVerdict> {
     switched.flat_map(|with| trained(with).unwrap_or_else(|| none(with))).collect()
 }
 
-/// Every claim of the lesson about the model in the snapshot; `None` until there is one.
+/// Verifies all claims about the model in the snapshot, or returns `None` until there is a model.
 pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
     let measure = Measure::of(snapshot)?;
-    // What several claims are about is measured once.
+    // A fact in several claims is measured once.
     let mut measured: Vec<(&Fact, f64)> = Vec::new();
     let mut verdicts = Vec::new();
     let lesson = &snapshot.lesson;
@@ -87,8 +88,7 @@ pub fn verify(snapshot: &Snapshot) -> Option<Vec<ClaimVerdict>> {
     Some(verdicts)
 }
 
-/// The first of the lesson's sentences whose forward pass leaves the numbers, with the tensor in
-/// which it does.
+/// Returns the first of the lesson's sentences whose forward pass overflows, with the first tensor that does.
 pub fn first_overflow(snapshot: &Snapshot) -> Option<(&[String], ActivationId)> {
     let measure = Measure::of(snapshot)?;
     let of_sentence = |sentence: &[String]| {
@@ -105,13 +105,13 @@ struct Measure<'a> {
     space: &'a StaticSpace,
     model: &'a ModelSnapshot,
     network: AttentionModel<f32>,
-    /// The learner's, as far as they are not about one sentence.
+    /// The learner's interventions that are not about a single sentence.
     interventions: Arc<Interventions<f32>>,
     rewriter: Option<Rewriter>,
     places: WordPlaces<'a>,
-    /// One arrival for each probe, measured once for all claims.
+    /// The arrival of each probe's word, measured once for all claims.
     arrivals: OnceCell<Vec<Arrival>>,
-    /// For each head, the share of words at which it looks at their source.
+    /// For each head, the share of words at which it attends most to their source.
     alignments: OnceCell<Vec<f64>>,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Measure<'a> {
         Some(Self { lesson, space, model, network, interventions, rewriter, places, arrivals, alignments })
     }
 
-    /// NaN where a number that it rests on is missing or not finite.
+    /// Measures a fact. The result is NaN if a number that it depends on is missing or not finite.
     fn fact(&self, fact: &Fact) -> f64 {
         self.value(fact).filter(|value| value.is_finite()).unwrap_or(f64::NAN)
     }
@@ -161,13 +161,13 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// The forward pass of a sentence.
+    /// Runs the forward pass of a sentence.
     fn run(&self, sentence: &[String]) -> Option<Activations<f32>> {
         let frame = self.frame(sentence)?;
         Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
-    /// A sentence as it is read.
+    /// Prepares a sentence for the forward pass.
     fn frame(&self, sentence: &[String]) -> Option<SentenceFrame> {
         let sentence = match self.lesson.static_embedding {
             StaticEmbedding::Pretrained(_) => {
@@ -180,12 +180,12 @@ impl<'a> Measure<'a> {
         Some(SentenceFrame::without_points(sentence, self.space, self.rewriter.as_ref()))
     }
 
-    /// The logits of what a sentence is read for last: of the whole, or of its last word.
+    /// Returns the logits of the last answer about a sentence: that for the whole sentence, or for its last word.
     fn logits(&self, sentence: &[String]) -> Option<Vec<f32>> {
         Some(self.network.logits_at_end(&self.model.parameters, &self.run(sentence)?.output))
     }
 
-    /// A token's vector after the given number of layers.
+    /// Returns a token's vector after the given number of layers.
     fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
         let run = self.run(self.lesson.sentences.get(sentence)?)?;
         run.states(&self.network.architecture)
@@ -228,10 +228,10 @@ impl<'a> Measure<'a> {
         Some(probabilities(&logits)[class])
     }
 
-    /// The pass of a sentence with a word that the model does not see.
+    /// Runs the forward pass of a sentence with one word hidden from the model.
     fn run_hidden(&self, sentence: &[String], place: usize) -> Option<Activations<f32>> {
         match self.lesson.static_embedding {
-            // The text spells out what stands for the hidden word.
+            // The text already contains the mask token in place of the hidden word.
             StaticEmbedding::Pretrained(_) => self.run(sentence),
             StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
                 let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
@@ -251,7 +251,7 @@ impl<'a> Measure<'a> {
     fn alignments(&self) -> Vec<f64> {
         let heads = self.network.architecture.heads();
         let Some(rewriter) = &self.rewriter else { return vec![f64::NAN; heads] };
-        // Of each head, whether it looks at the source of each word of all sentences.
+        // For each head and each word of all sentences, whether the head attends most to the word's source.
         let mut looks = vec![Vec::new(); heads];
         for run in self.lesson.sentences.iter().filter_map(|sentence| self.run(sentence)) {
             for (looks, HeadActivations { weights, .. }) in looks.iter_mut().zip(run.heads()) {
@@ -266,19 +266,19 @@ impl<'a> Measure<'a> {
         let rewriter = self.rewriter.as_ref()?;
         let sources = self.lesson.sentences.iter().filter_map(|sentence| rows_of(sentence, self.places.rows()));
         Some(share(sources.flat_map(|source| {
-            // The likeliest word is no draw: the generator is not used.
+            // Greedy decoding does not draw, so the state of the generator has no effect.
             let mut generator = stream(self.lesson.seed, Stream::Generation);
             let (parameters, count) = (&self.model.parameters, source.len());
             let written =
                 self.network.generate(parameters, &[], Some(&source), count, NextWordChoice::Greedy, &mut generator);
             let target = rewriter.target(&source);
-            // It writes as many words as it is asked for, or none where a number is not finite.
+            // The model writes exactly as many words as requested, or none if a number is not finite.
             let right = |t| written.as_ref().ok().map(|written| written[t] == target[t]);
             (0..count).map(right).collect::<Vec<_>>()
         })))
     }
 
-    /// The mean of a score of the probes' margins.
+    /// Returns the mean over the probes of a score of their margins.
     fn over_margins(&self, space: Space, score: impl Fn(f64) -> f64) -> f64 {
         self.over_probes(|arrival| {
             let margin = match space {
@@ -289,7 +289,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// The mean of a score of the probes.
+    /// Returns the mean over the probes of a score of their arrivals.
     fn over_probes(&self, score: impl Fn(&Arrival) -> f64) -> f64 {
         let arrival = |probe: &Probe| {
             let at = probe.sentence.iter().position(|word| *word == probe.word)?;
@@ -310,7 +310,7 @@ impl<'a> Measure<'a> {
         drifts.iter().map(|&drift| f64::from(drift)).sum::<f64>() / drifts.len() as f64
     }
 
-    /// A token's static or contextual vector.
+    /// Returns a token's static or contextual vector.
     fn token_vector(&self, at: TokenPlace, space: Space) -> Option<Vec<f32>> {
         let [before, after] = self.token_vectors(at)?;
         Some(match space {
@@ -319,7 +319,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// The static vector of a token, zero where it stands for no word, and the contextual one.
+    /// Returns the static vector of a token, which is zero for a token that is no word, and its contextual vector.
     fn token_vectors(&self, TokenPlace { sentence, token }: TokenPlace) -> Option<[Vec<f32>; 2]> {
         let frame = self.frame(self.lesson.sentences.get(sentence)?)?;
         let run = frame.activations(&self.network, &self.model.parameters, &self.interventions);
@@ -334,7 +334,7 @@ impl<'a> Measure<'a> {
         Some(after)
     }
 
-    /// Between the points of two vectors in the picture.
+    /// Returns the distance between the points of two vectors in the picture.
     fn drawn_distance(&self, a: &[f32], b: &[f32]) -> f32 {
         let difference: Vec<f32> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         norm(&self.space.projection.direction(&difference))
@@ -352,7 +352,7 @@ impl<'a> Measure<'a> {
         most as f64 / probes.len() as f64
     }
 
-    /// `w / (w + u)` of the least-squares fit `word ≈ w·a + u·b`, by its normal equations.
+    /// Solves the least-squares fit `word ≈ w·a + u·b` by its normal equations, and returns `w / (w + u)`.
     fn mixture(&self, word: &str, of: &str, against: &str) -> Option<f64> {
         let places = &self.places;
         let (word, a, b) = (places.word(word)?, places.centroid(of)?, places.centroid(against)?);
@@ -379,60 +379,60 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// The first of the largest; `None` if one is not finite.
+/// Returns the index of the first maximum, or `None` if a number is not finite.
 fn likeliest(row: &[f32]) -> Option<usize> {
     let first = (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
     row.iter().all(|x| x.is_finite()).then_some(first)
 }
 
-/// Share of what is true; NaN of nothing, and where one is not known.
+/// Returns the share of values that are true; it is NaN if there are none or one is unknown.
 fn share(all: impl Iterator<Item = Option<bool>>) -> f64 {
     let Some(all) = all.collect::<Option<Vec<bool>>>() else { return f64::NAN };
     all.iter().filter(|is| **is).count() as f64 / all.len() as f64
 }
 
-/// The least cosine to the centroid of its sense of a word that has arrived there.
+/// Least cosine between a word that has arrived and the centroid of its sense.
 pub const ARRIVED_COSINE: f32 = 0.6;
-/// The lengths of a word that has arrived, as multiples of the mean static vector's.
+/// Range of the length of a word that has arrived, as multiples of the mean length of static vectors.
 pub const ARRIVED_LENGTHS: RangeInclusive<f32> = 0.5..=2.0;
 
-/// Where a vector is among the centroids of the groups.
+/// Distances of a vector from the centroids of the groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CentroidDistances {
-    /// Cosine to the centroid of its own sense.
+    /// Cosine to the centroid of the word's own sense.
     pub own_cosine: f32,
-    /// The largest cosine to that of another group.
+    /// Largest cosine to the centroid of another group.
     pub other_cosine: f32,
-    /// Euclidean distance to the centroid of its own sense.
+    /// Euclidean distance to the centroid of the word's own sense.
     pub own_distance: f32,
-    /// The smallest distance to that of another group.
+    /// Smallest Euclidean distance to the centroid of another group.
     pub other_distance: f32,
-    /// `‖y‖`
+    /// Length of the vector, `‖y‖`.
     pub length: f32,
 }
 
 impl CentroidDistances {
-    /// How much nearer, by cosine, it lies to its own sense than to any other.
+    /// Returns how much larger the cosine to the word's own sense is than the cosine to any other group.
     pub fn margin(&self) -> f64 {
         f64::from(self.own_cosine - self.other_cosine)
     }
 }
 
-/// A word in a sentence that tells its sense: its place before attention, and after it.
+/// A word in a sentence that decides its sense: its place before and after attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     pub before: CentroidDistances,
     pub after: CentroidDistances,
-    /// Another sense of the word is more frequent in the corpus, so that its static vector lies there.
+    /// Whether another sense of the word is more frequent in the corpus, so that the static vector is near that sense.
     pub is_rarer_sense: bool,
-    /// The mean length of the static vectors.
+    /// Mean length of the static vectors.
     pub mean_length: f32,
 }
 
 impl Arrival {
-    /// The word ends where a word of its sense would lie: it is nearest to its own centroid, by cosine and by
-    /// distance; its cosine is at least [`ARRIVED_COSINE`], and no lower than the static vector's; in the rarer
-    /// sense it came nearer; and its length is within [`ARRIVED_LENGTHS`].
+    /// Returns whether the word is where a word of its sense would be: its own centroid is the nearest, by cosine and
+    /// by distance; its cosine is at least [`ARRIVED_COSINE`] and at least that of the static vector; a word in a rarer
+    /// sense has come nearer; and its length is within [`ARRIVED_LENGTHS`].
     pub fn has_arrived(&self) -> bool {
         let Self { before, after, .. } = self;
         after.own_cosine > after.other_cosine
@@ -443,13 +443,13 @@ impl Arrival {
     }
 }
 
-/// The static vectors of a lesson as places to end at.
+/// The static vectors of a lesson and the centroids of its groups, as reference points.
 pub struct WordPlaces<'a> {
     lesson: &'a Lesson,
     space: &'a StaticSpace,
     /// The row of each word of the vocabulary.
     rows: HashMap<&'a str, usize>,
-    /// One centroid for each group.
+    /// The centroid of each group.
     centroids: Vec<Vec<f32>>,
     mean_length: f32,
 }
@@ -465,32 +465,32 @@ impl<'a> WordPlaces<'a> {
         Self { lesson, space, rows, centroids, mean_length }
     }
 
-    /// Rows of the vocabulary by word.
+    /// Returns the rows of the vocabulary by word.
     pub fn rows(&self) -> &HashMap<&'a str, usize> {
         &self.rows
     }
 
-    /// The static vector of a word.
+    /// Returns the static vector of a word.
     pub fn word(&self, word: &str) -> Option<Cow<'a, [f32]>> {
         Some(self.space.vectors.row(*self.rows.get(word)?))
     }
 
-    /// The index of a group.
+    /// Returns the index of a group.
     pub fn group(&self, name: &str) -> Option<usize> {
         self.lesson.groups.iter().position(|group| group.name == name)
     }
 
-    /// The centroid of a group.
+    /// Returns the centroid of a group.
     pub fn centroid(&self, name: &str) -> Option<&[f32]> {
         Some(&self.centroids[self.group(name)?])
     }
 
-    /// A place where a word may end: the centroid of a group, or the static vector of a word.
+    /// Returns the goal of a word: the centroid of a group, or the static vector of another word.
     pub fn goal(&self, name: &str) -> Option<Cow<'_, [f32]>> {
         self.centroid(name).map(Cow::Borrowed).or_else(|| self.word(name))
     }
 
-    /// A vector among the centroids; `own` is an index into [`Lesson::groups`].
+    /// Measures a vector's distances from the centroids; `own` is an index into [`Lesson::groups`].
     pub fn place(&self, vector: &[f32], own: usize) -> CentroidDistances {
         let others = || self.centroids.iter().enumerate().filter(|(group, _)| *group != own).map(|(_, other)| other);
         CentroidDistances {
@@ -502,7 +502,7 @@ impl<'a> WordPlaces<'a> {
         }
     }
 
-    /// The place of a probe's word before attention, and that of its output.
+    /// Measures the places of a probe's word before attention and at its output.
     pub fn arrival(&self, probe: &Probe, output: &[f32]) -> Option<Arrival> {
         let own = self.group(&probe.sense)?;
         Some(Arrival {
@@ -519,8 +519,8 @@ impl<'a> WordPlaces<'a> {
         known.shares.iter().any(|(_, share)| *share > own)
     }
 
-    /// The positions of a sentence from which no answer is read, and whose words mean the same everywhere:
-    /// nothing asks these to move.
+    /// Returns the positions of a sentence that no objective moves: no answer is read off their outputs, and their
+    /// words have a single sense.
     pub fn resting(&self, sentence: &[String]) -> impl Iterator<Item = usize> {
         let model = &self.lesson.model;
         let first_read = match model.architecture.pooling {
@@ -534,7 +534,7 @@ impl<'a> WordPlaces<'a> {
         })
     }
 
-    /// The mean length of the static vectors.
+    /// Returns the mean length of the static vectors.
     pub fn mean_length(&self) -> f32 {
         self.mean_length
     }

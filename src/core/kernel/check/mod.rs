@@ -1,9 +1,9 @@
-//! Checks for authors: the [`claims`] of a lesson against its trained model, and a rehearsal of its notebook: every
-//! cell runs, no exercise is solved before it is begun, and every solution passes; with the same engine as the
-//! learner's buttons.
+//! Checks for authors: the [`claims`] of a lesson against its trained model, and a rehearsal of its notebook, in which
+//! every cell runs, no exercise is solved from the start, and every solution passes. The code is the same that runs for
+//! the learner.
 //!
-//! And for teachers: learners' answers graded by the lesson's own checks, not by what the learner's file says of
-//! them.
+//! Also grades learners' answers for teachers, by the lesson's own checks and not by the verdicts in the learner's
+//! file.
 
 pub mod claims;
 
@@ -40,8 +40,8 @@ impl Problem {
     }
 }
 
-/// Every problem of the cells, in their order. The kernel must be trained; it is left as the lesson's
-/// code leaves it. The cells for which `time` leaves none are a problem too.
+/// Rehearses the cells in order and returns all problems. The kernel must be trained, and the lesson's code may change
+/// it. Cells for which `time` is not sufficient are reported too.
 pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
     let lesson = kernel.snapshot().lesson;
     let mut problems = Vec::new();
@@ -72,7 +72,7 @@ pub fn rehearse(kernel: &mut Kernel, time: Duration) -> Vec<Problem> {
     problems
 }
 
-/// The expressions of a cell's texts, on the state that the cells above leave.
+/// Checks the expressions in a cell's texts, in the state that the cells above produce.
 fn texts(kernel: &mut Kernel, cell: &Cell, problems: &mut Vec<Problem>) {
     kernel.settle();
     let Some(live) = seen(kernel, cell).and_then(|seen| seen.live) else { return };
@@ -114,13 +114,13 @@ fn asserts(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
     Some(of_fault(cell, &kernel.fault_after(&cell.id, asserts)?, "asserts"))
 }
 
-/// A fault of the code in a field of the cell, at its place in there.
+/// Returns the problem of a fault in the code of a cell's field, with its place there.
 fn of_fault(cell: &Cell, fault: &Fault, field: &'static str) -> Problem {
     let at = fault.place.map_or(Spot::Field(field), |at| Spot::Code { field, at });
     Problem::of(cell, Fault { place: None, ..fault.clone() }.to_string(), at)
 }
 
-/// Answers a prediction, somehow, and reveals it.
+/// Chooses any answer to a prediction, and reveals the model's answer.
 pub fn reveal(kernel: &mut Kernel, cell: &Cell) {
     ask(kernel, cell, CellCommand::Choose(0));
     ask(kernel, cell, CellCommand::Reveal);
@@ -159,9 +159,9 @@ fn exercise(kernel: &Kernel, cell: &Cell) -> Option<Problem> {
     Some(Problem::of(cell, words, Spot::Field("solution")))
 }
 
-/// Whether numbers that stand beside each other are not the same; bounds and words are for the check alone.
+/// Returns whether two numbers that the learner sees side by side differ. Bounds and words are left to the check.
 fn differs(case: &ComparedCase) -> bool {
-    /// Between what a check lets pass and what a learner sees.
+    /// Tolerance of the comparison: less strict than checks are, and finer than what the learner sees.
     const TOLERANCE: f64 = 1e-3;
     let is_near = |a: &f64, b: &f64| a == b || (a - b).abs() <= TOLERANCE * (1.0 + b.abs());
     let is_far = |(a, b): (&f64, &f64)| !is_near(a, b);
@@ -188,26 +188,26 @@ fn why_not(solved: &Outcome) -> String {
     }
 }
 
-/// Time for all answers of one work together; those for which none is left are not judged.
+/// Time for all answers in a file together. Answers after that are not judged.
 const TIME_OF_A_WORK: Duration = Duration::from_secs(20);
 
-/// How an answer stands.
+/// The mark of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerMark {
-    /// Nothing was answered.
+    /// There is no answer.
     Open,
     Right,
-    /// With the lesson's feedback on it.
+    /// The answer is wrong; with the lesson's feedback, if any.
     Wrong(Option<Arc<str>>),
-    /// The answer's code ends in a fault: the learner's words, not the lesson's.
+    /// The answer's code has a fault, whose text may be the learner's and not the lesson's.
     Failed(Arc<str>),
-    /// Another question was answered: the lesson has changed.
+    /// The lesson has changed, and the answer is to another question.
     OfAnotherVersion,
-    /// The other answers took all the time.
+    /// The answer was not judged, because the others took all the time.
     NotJudged,
 }
 
-/// A task with a learner's answer to it.
+/// A task, with the mark of a learner's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graded {
     pub task: String,
@@ -215,7 +215,7 @@ pub struct Graded {
     pub tries: u32,
 }
 
-/// A trained lesson that judges works.
+/// A trained lesson that grades learners' files.
 pub struct Grader {
     lesson: Arc<Lesson>,
     trained: Kernel,
@@ -224,7 +224,7 @@ pub struct Grader {
 }
 
 impl Grader {
-    /// Trains the lesson, and answers its predictions.
+    /// Trains the lesson and determines the right answers of its predictions.
     pub fn new(lesson: Arc<Lesson>) -> Self {
         let mut trained = Kernel::trained(lesson.clone());
         let predictions = lesson.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Predict(_)));
@@ -232,7 +232,7 @@ impl Grader {
         Self { lesson, trained, right }
     }
 
-    /// The lesson's tasks, in its order, with their questions.
+    /// Returns the lesson's tasks with their questions, in order.
     pub fn tasks(&self) -> impl Iterator<Item = (&str, &str)> {
         self.lesson.cells.iter().filter_map(|cell| match &cell.kind {
             CellKind::Predict(Predict { ask, .. }) | CellKind::Exercise(Exercise { ask, .. }) => {
@@ -242,7 +242,7 @@ impl Grader {
         })
     }
 
-    /// Judges every task of the lesson in a work.
+    /// Grades every task of the lesson in a learner's file.
     pub fn grade(&self, work: &Saved) -> Vec<Graded> {
         let mut judge = Judge { grader: self, work, allowance: Allowance::within(TIME_OF_A_WORK), own: None };
         let tasks = self.lesson.cells.iter().filter(|cell| cell.kind.is_task());
@@ -250,7 +250,7 @@ impl Grader {
     }
 }
 
-/// The place of a prediction's right choice.
+/// Returns the index of a prediction's right choice.
 fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
     reveal(kernel, cell);
     match shown(kernel, cell)?.verdict {
@@ -259,7 +259,7 @@ fn answer_of(kernel: &mut Kernel, cell: &Cell) -> Option<usize> {
     }
 }
 
-/// A fault, of which a learner's code may have made the words, as a table has room for it.
+/// Shortens the text of a fault to the width of a table; the learner's code may have written it.
 fn cut(fault: &str) -> Arc<str> {
     const CHARS_MAX: usize = 500;
     match fault.char_indices().nth(CHARS_MAX) {
@@ -272,7 +272,7 @@ struct Judge<'g> {
     grader: &'g Grader,
     work: &'g Saved,
     allowance: Allowance,
-    /// The learner's own model, once a task needs it.
+    /// The learner's own model, restored once a task needs it.
     own: Option<Kernel>,
 }
 
@@ -306,7 +306,7 @@ impl Judge<'_> {
         {
             return AnswerMark::OfAnotherVersion;
         }
-        // The window takes no other edit for an answer.
+        // The window accepts no other edits as an answer.
         let is_answer = |edit: &&SavedEdit| edit.kind == OwnKind::Code && edit.text.len() <= SOURCE_BYTES_MAX;
         let written = answered.edit.as_ref().filter(is_answer).map(|edit| &*edit.text);
         let outcome = match (&exercise.start, written) {
@@ -314,7 +314,7 @@ impl Judge<'_> {
             (Some(_), Some(text)) => self.grader.trained.try_exercise(&cell.id, TriedAnswer::Text(text)),
             _ if answered.tries() == 0 => return AnswerMark::Open,
             (Some(_), None) => self.grader.trained.try_exercise(&cell.id, TriedAnswer::Start),
-            // The answer is what the learner turned.
+            // The answer is a change that the learner made to the model.
             (None, _) => self.own().and_then(|own| own.try_exercise(&cell.id, TriedAnswer::Start)),
         };
         match outcome {
@@ -322,7 +322,7 @@ impl Judge<'_> {
             Some(Outcome { fault: Some(fault), .. }) => AnswerMark::Failed(cut(&fault.to_string())),
             Some(Outcome { verdict: Some(Verdict::Exercise { is_right: true, .. }), .. }) => AnswerMark::Right,
             Some(Outcome { verdict: Some(Verdict::Exercise { feedback, .. }), .. }) => match feedback {
-                // The lesson's own words, or else the fault of a check that the answer is in.
+                // The feedback is either the lesson's, or the fault of a check that ran the answer.
                 Some(said) if exercise.feedback.iter().any(|own| *own.say == *said) => AnswerMark::Wrong(Some(said)),
                 Some(fault) => AnswerMark::Failed(cut(&fault)),
                 None => AnswerMark::Wrong(None),
@@ -331,7 +331,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The learner's model as it was left; none where there was no time to bring it back.
+    /// Returns the learner's model as it was saved, restored as far as the time allows.
     fn own(&mut self) -> Option<&Kernel> {
         let (lesson, work, allowance) = (&self.grader.lesson, self.work, self.allowance);
         let own = self.own.get_or_insert_with(|| {

@@ -1,5 +1,5 @@
-//! Results that can be computed again: forward passes, checkpoints of training, room for its steps. A cache may be
-//! dropped at any time, and no number changes.
+//! Results that can be computed again: forward passes, checkpoints of training, and buffers for its steps. Dropping a
+//! cache at any time changes no number.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::kernel::sentence_pass::PassCache;
 use crate::kernel::training::cache::StepCache;
 use crate::kernel::values::Replaced;
 
-/// Results about one model. What undo keeps is a clone of a model, whose cache is empty.
+/// Results about one model. A clone of a model, as in the history of undo, has an empty cache.
 #[derive(Default)]
 pub struct Cache {
     pub steps: StepCache,

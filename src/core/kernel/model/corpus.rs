@@ -1,4 +1,4 @@
-//! The beginning of a model: static vectors and examples, which do not depend on the model.
+//! The data from which a model is made: static vectors and examples, which do not depend on the model.
 
 use std::sync::Arc;
 
@@ -11,19 +11,20 @@ use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 
-/// Static vectors with what a model is trained on: all that does not depend on the model.
+/// Static vectors and training examples, which do not depend on the model.
 #[derive(Clone)]
 pub struct EmbeddedCorpus {
     pub recipe: Arc<Recipe>,
     pub space: Arc<StaticSpace>,
     pub examples: Arc<[Example]>,
-    /// The model that was read with the vectors, which nothing trains.
+    /// The pretrained model that was read with the vectors and that is not trained here.
     pub pretrained: Option<Arc<Pretrained>>,
     pub progress: Progress,
 }
 
 impl EmbeddedCorpus {
-    /// The corpus of a lesson whose vectors are trained; `own` is the lesson's own space, which another one is turned to.
+    /// Returns the corpus of a lesson whose vectors are trained. `own` is the lesson's own space, towards which another
+    /// space is rotated.
     ///
     /// # Errors
     /// If no vectors were trained.

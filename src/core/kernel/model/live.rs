@@ -1,4 +1,4 @@
-//! The model as code cells meet it: what they read, and how what they write reaches it.
+//! The model for code cells: the tensors that they read, and how tensors that they write change the model.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,14 +34,14 @@ use crate::kernel::values::space::StaticSpace;
 use crate::lesson::Lesson;
 use crate::lesson::vector_files::open_for_code;
 
-/// Counts the changes of what code reads.
+/// Counts the changes of the tensors that code reads.
 #[derive(Default)]
 pub struct Watch {
     versions: Versions,
     seen: Option<Seen>,
 }
 
-/// The state at the last look; held, so that nothing new can stand at its address.
+/// The state at the last check. It holds references, so that no new value can have the address of an old one.
 struct Seen {
     vectors: Arc<Table<f32>>,
     parameters: Arc<Parameters<f32>>,
@@ -51,14 +51,14 @@ struct Seen {
 }
 
 impl Watch {
-    /// Another sentence is shown than at the last look, or another model: tensors have other shapes.
+    /// Returns whether sentence or model have changed since the last check, so that tensors have other shapes.
     pub fn is_other_sentence(&self, model: &LessonModel) -> bool {
         let is_same =
             |seen: &Seen| seen.sentence == *model.pass.sentence() && Arc::ptr_eq(&seen.made_of, &model.origin.lesson);
         !self.seen.as_ref().is_some_and(is_same)
     }
 
-    /// The versions now.
+    /// Checks for changes, and returns the present versions.
     pub fn look(&mut self, model: &LessonModel) -> Versions {
         let parameters = model.training.live();
         let interventions = model.pass.interventions();
@@ -86,7 +86,7 @@ impl Watch {
     }
 }
 
-/// A model that is looked at and written to by one cell.
+/// A model that one cell reads and writes.
 pub struct Watched<'a> {
     pub model: &'a mut LessonModel,
     pub watch: &'a mut Watch,
@@ -94,7 +94,7 @@ pub struct Watched<'a> {
 }
 
 impl LessonModel {
-    /// The names of its tensors.
+    /// Returns the names of the model's tensors.
     pub fn live_names(&self) -> Arc<[LiveName]> {
         live_names(&self.live()).into()
     }
@@ -108,7 +108,7 @@ impl LiveModel for Watched<'_> {
     fn write(&mut self, written: &[Variable], live: &Live, label: &str) -> Result<(), String> {
         let (parameters, interventions) = with_written(written, live, &self.names)?;
         let now = self.model.training.live();
-        // A tensor that was written as it was is no change.
+        // Writing a tensor with its old values is not a change.
         let parameters = parameters.filter(|parameters| !now.changed_to(parameters).is_empty());
         self.model.as_one(label, |model| {
             if let Some(parameters) = parameters {
@@ -124,9 +124,9 @@ impl LiveModel for Watched<'_> {
     }
 }
 
-/// The model as texts meet it.
+/// The model for texts.
 impl LessonModel {
-    /// The stage shows this sentence.
+    /// Returns whether this sentence is on the stage.
     pub(crate) fn shows(&self, spoken: &Spoken) -> bool {
         let Sentence { index, text, .. } = self.pass.sentence();
         match spoken {
@@ -135,17 +135,17 @@ impl LessonModel {
         }
     }
 
-    /// The stage shows a sentence of the lesson.
+    /// Returns whether a sentence of the lesson is on the stage.
     pub(crate) fn shows_lesson(&self) -> bool {
         self.pass.sentence().index.is_some()
     }
 
-    /// The tensors of the sentence on the stage.
+    /// Returns the tensors of the sentence on the stage.
     pub(crate) fn live(&self) -> Live {
         live(self, self.training.live(), self.pass.interventions())
     }
 
-    /// The tensors of a sentence that a text is about; `None` where the model does not read it.
+    /// Returns the tensors of the sentence that a text is about, or `None` if the model cannot read it.
     pub(crate) fn live_of(&self, spoken: &Spoken) -> Option<Live> {
         let lesson = &self.origin.lesson;
         let sentence = match spoken {
@@ -156,12 +156,13 @@ impl LessonModel {
         Some(of_frame(self, &Passes::default(), &frame, self.training.live(), &Arc::new(interventions)))
     }
 
-    /// The tensors of a sentence that a question is about; of the sentence on the stage, where the model does not read it.
+    /// Returns the tensors of the sentence that a question is about, or those of the sentence on the stage if the model
+    /// cannot read it.
     pub(crate) fn live_with(&self, spoken: &Spoken) -> Live {
         self.live_of(spoken).unwrap_or_else(|| self.live())
     }
 
-    /// The model does what `untouched` does.
+    /// Returns whether the model computes the same as `untouched`.
     pub(crate) fn is_same_as(&self, untouched: &Self) -> bool {
         let is_same_recipe = self.origin.recipe == untouched.origin.recipe;
         is_same_recipe
@@ -169,7 +170,8 @@ impl LessonModel {
             && are_none(self.pass.interventions())
     }
 
-    /// The model is the lesson's: trained to its end, by the lesson's own numbers.
+    /// Returns whether the model is the lesson's own: trained to the end with the lesson's settings, and without any
+    /// change.
     pub(crate) fn is_as_given(&self) -> bool {
         let (training, model) = (&self.training, self.training.model());
         let is_at_its_end = matches!(training.stopped(), Some(Stopped::LastStep | Stopped::Rule(_)));
@@ -177,13 +179,13 @@ impl LessonModel {
         is_trained && self.origin.recipe.is_default() && !model.is_edited() && are_none(self.pass.interventions())
     }
 
-    /// The first head of a block, counted over all of them.
+    /// Returns the index of a block's first head, counted over all blocks.
     pub(crate) fn first_head(&self, block: usize) -> usize {
         self.training.network().architecture.heads_of(block).start
     }
 }
 
-/// A model to try things on: what is written to it changes nothing else.
+/// A model on which answers are tried: writing to it changes nothing else.
 pub struct Trial<'a> {
     model: &'a LessonModel,
     names: Arc<[LiveName]>,
@@ -233,10 +235,10 @@ fn of_frame(
     Live { model: Some(RunnableModel(Arc::new(runner))), ..live }
 }
 
-/// The model as a cell leaves it: its parameters if they were written to, and the interventions.
+/// Returns the parameters, if a cell wrote to them, and the interventions after a cell has run.
 ///
 /// # Errors
-/// In words for the learner, if something written has another size or is no finite number.
+/// In words for the learner, if something written has another size or is not finite.
 fn with_written(
     written: &[Variable],
     live: &Live,
@@ -272,14 +274,14 @@ fn with_written(
     Ok((parameters, interventions))
 }
 
-/// The mask that a written `visible` means; `None` where it is the lesson's.
+/// Returns the mask that a written `visible` results in, or `None` if it is the lesson's.
 fn mask_of(live: &Live, visible: &Tensor) -> Option<Mask> {
     let count = live.tokens.len();
     let sees = |query: usize, key: usize| visible.entries()[query * count + key] != 0.0;
     with_first_sight(&live.architecture, &live.interventions, count, sees)
 }
 
-/// The entries of what a cell wrote, if it kept its shape.
+/// Returns the entries of a tensor that a cell wrote, if it has its old shape.
 fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
     let name = &variable.name;
     let tensor = variable.as_tensor().ok_or_else(|| format!("`{name}` must stay a tensor"))?;
@@ -290,7 +292,7 @@ fn entries(variable: &Variable, known: &LiveName) -> Result<Vec<f64>, String> {
     Ok(tensor.entries().to_vec())
 }
 
-/// All that a pass needs but its sentence.
+/// The inputs of a forward pass other than the sentence.
 pub struct Runner {
     lesson: Arc<Lesson>,
     space: Arc<StaticSpace>,
@@ -300,13 +302,14 @@ pub struct Runner {
     network: AttentionModel<f32>,
     parameters: Arc<Parameters<f32>>,
     interventions: Arc<Interventions<f32>>,
-    /// The last passes, the newest first: a text with many numbers reads the same few again and again.
+    /// The latest passes, the newest first, because a text with many numbers reads the same few again and again.
     passes: Mutex<VecDeque<(Vec<usize>, CodePass)>>,
 }
 
-/// Passes that a runner keeps.
+/// Number of passes that a runner keeps.
 const PASSES_KEPT: usize = 4;
-/// The multiplications of a pass that is kept, at most: all of them fit into one run. The tensors of a longer one are large.
+/// Greatest number of multiplications of a pass that is kept, such that all kept passes together would fit into one
+/// run. A longer pass has large tensors and is not kept.
 pub const KEPT_PRODUCTS_MAX: u64 = RUN_PRODUCTS_MAX / PASSES_KEPT as u64;
 
 impl Runner {
@@ -324,7 +327,7 @@ impl Runner {
         }
     }
 
-    /// The tensors of a pass, without the model.
+    /// Returns the tensors of a pass, without the model.
     fn live(
         &self,
         frame: &SentenceFrame,
@@ -351,7 +354,7 @@ impl Runner {
         self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The learner's interventions that hold for any sentence, with some heads off.
+    /// Returns the learner's interventions that apply to any sentence, with some heads switched off.
     fn without(&self, off: &[usize]) -> Result<Interventions<f32>, Fault> {
         let mut interventions = for_any_sentence(&self.interventions);
         let heads = self.network.architecture.heads();
@@ -428,17 +431,17 @@ impl Forward for Runner {
 }
 
 impl Runner {
-    /// The file that the lesson takes words from.
+    /// Returns the file from which the lesson takes words.
     fn file(&self) -> Option<&Vectors> {
         self.lesson.static_embedding.file().map(|file| &**file)
     }
 
-    /// The row of a word, of the file where there is one.
+    /// Returns the row of a word, in the file if there is one.
     fn row_of(&self, word: &str) -> Option<usize> {
         self.file().map_or_else(|| self.space.row_of(word), |file| file.row_of(word))
     }
 
-    /// The vectors that words are looked up in.
+    /// Returns the table in which words are looked up.
     fn table(&self) -> TableRef<'_, f32> {
         self.file().map_or_else(|| self.space.vectors.view(), |file| TableRef::from(&file.rows))
     }
@@ -451,7 +454,7 @@ impl Runner {
     }
 }
 
-/// A pass whose tensors are copied when they are read.
+/// A pass whose tensors are copied only when they are read.
 struct ReadPass {
     live: Live,
     names: Vec<LiveName>,

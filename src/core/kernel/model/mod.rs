@@ -1,5 +1,5 @@
-//! A lesson whose static vectors are trained: the attention model, its training, its weights in
-//! use, and what undo remembers.
+//! A lesson whose static vectors are trained: the attention model, its training, its weights in use, and the states for
+//! undo.
 
 pub mod cache;
 pub mod commands;
@@ -38,47 +38,48 @@ use crate::kernel::values::{Progress, Replaced};
 use crate::lesson::Recipe;
 use crate::lesson::schema::Lesson;
 
-/// The most that undo remembers, in bytes ...
+/// Greatest memory of the states for undo, in bytes ...
 pub const HISTORY_BYTES_MAX: usize = 64 << 20;
-/// ... and in states, for models that are tiny.
+/// ... and greatest number of states, for tiny models.
 pub const HISTORY_STATES_MAX: usize = 200;
 
-/// A clone is what undo keeps: it shares all that is large, and its cache is empty.
+/// A lesson with its model. A clone, as in the history of undo, shares everything large and has an empty cache.
 #[derive(Clone)]
 pub struct LessonModel {
-    /// Where the model trains the table of words, with its rows as they are now: see [`LessonModel::follow_table`].
+    /// The static vectors. If the model trains the embedding table, their rows are the present ones; see
+    /// [`LessonModel::follow_table`].
     pub(crate) space: Arc<StaticSpace>,
-    /// The space that training begins with, of a model that trains that table.
+    /// The initial static vectors, if the model trains the embedding table.
     pub(crate) given: Option<Arc<StaticSpace>>,
-    /// Its vocabulary.
+    /// The vocabulary.
     pub(crate) words: Arc<[String]>,
     /// The training set of the model.
     pub(crate) examples: Arc<[Example]>,
-    /// The model that was read with the vectors.
+    /// The pretrained model that was read with the vectors.
     pub(crate) pretrained: Option<Arc<Pretrained>>,
     pub(crate) origin: ModelOrigin,
     pub(crate) embedding_progress: Progress,
     pub(crate) training: Training,
     pub(crate) classes: Arc<[String]>,
     pub(crate) pass: SentencePass,
-    /// Changes of the last command, each with the state before it.
+    /// Changes by the last command, each with a label and the state before it.
     changes: Vec<(String, UndoPart)>,
-    /// The parameters whose table of words `space` has, of a model that trains the table.
+    /// The parameters whose embedding table is in `space`, if the model trains the table.
     pub(crate) followed: Option<Arc<Parameters<f32>>>,
     pub(crate) cache: Cache,
 }
 
-/// The lesson and the recipe that a model was made from.
+/// The lesson and the recipe from which a model was made.
 #[derive(Clone)]
 pub struct ModelOrigin {
     /// The lesson with the recipe applied.
     pub lesson: Arc<Lesson>,
     pub recipe: Arc<Recipe>,
-    /// The model that this one replaced; not the one before it.
+    /// The model that this one replaced, without the model that it had itself replaced.
     pub replaced: Option<Box<LessonModel>>,
 }
 
-/// The part of a model that one change was about, as it was before: undo restores it and leaves the others.
+/// The part of a model that a change replaced. Undo restores this part and leaves the others.
 #[derive(Clone)]
 pub enum UndoPart {
     Model(Box<WeightState>),
@@ -88,11 +89,13 @@ pub enum UndoPart {
     Second(SecondState),
     Senses(SensesState),
     Basis(Box<(Basis, Projection)>),
-    /// Parts that one change was about, in the order in which they changed.
+    /// Several parts that one change replaced, in the order of the changes.
     Several(Vec<UndoPart>),
 }
 
 impl LessonModel {
+    /// Creates the model at its initialisation.
+    ///
     /// # Errors
     /// If the corpus has no sentence to train on.
     pub fn new(origin: ModelOrigin, ground: &EmbeddedCorpus) -> Result<Self, LessonFault> {
@@ -128,13 +131,13 @@ impl LessonModel {
         })
     }
 
-    /// Training that starts without a request: the learner finds a trained model, and undo does not take it away.
+    /// Starts the training without a request, so that the learner finds a trained model. Undo does not reverse it.
     pub fn play_at_opening(&mut self) {
-        // At the initialisation there is nothing that could be in the way.
+        // A model at its initialisation can always train, so there is no error to handle.
         let _ = self.training.play_to(self.training.trainer().steps());
     }
 
-    /// A few optimiser steps, if there are any to do.
+    /// Does a few optimiser steps, if any are left.
     pub fn advance(&mut self) {
         self.training.advance(&mut self.cache.steps);
     }
@@ -144,10 +147,10 @@ impl LessonModel {
         self.training.train(&mut self.cache.steps, steps);
     }
 
-    /// Hands a command to the owner of what it changes.
+    /// Passes a command to the owner of the state that it changes.
     ///
     /// # Errors
-    /// In words for the learner, if there is nothing that the command could do; nothing has changed then.
+    /// In words for the learner, if the command is refused; nothing has changed then.
     pub fn apply(&mut self, command: Command, lesson: &Lesson) -> Result<(), String> {
         match command {
             Command::Training(command) => self.apply_to_training(command),
@@ -156,12 +159,12 @@ impl LessonModel {
             Command::Sentence(command) => self.apply_to_sentences(command, lesson),
             Command::Axes(command) => self.apply_to_axes(command, lesson),
             Command::Senses(command) => self.apply_to_senses(command, lesson),
-            // The kernel's own.
+            // These commands are applied by the kernel.
             Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
     }
 
-    /// Changes the weights and their training, which undo can take back as a whole.
+    /// Changes the weights and their training, as one change for undo.
     pub(crate) fn change_model(
         &mut self,
         label: &str,
@@ -178,15 +181,15 @@ impl LessonModel {
         self.changes.push((label.into(), before));
     }
 
-    /// Takes the changes of the last command, for the history to remember.
+    /// Takes the changes of the last command, which are then added to the history.
     pub fn take_changes(&mut self) -> Vec<(String, UndoPart)> {
         std::mem::take(&mut self.changes)
     }
 
-    /// Makes `change` one step of undo, whatever it changes.
+    /// Makes everything that `change` does a single step of undo.
     ///
     /// # Errors
-    /// Those of the change.
+    /// The error of the change.
     fn as_one(&mut self, label: &str, change: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), String> {
         let before = std::mem::take(&mut self.changes);
         let result = change(self);
@@ -197,16 +200,16 @@ impl LessonModel {
         result
     }
 
-    /// The model that this one replaced, as it was shown last.
+    /// Returns the model that this one replaced, as it was shown last.
     fn replaced(&self) -> Option<Arc<Replaced>> {
         let before = self.origin.replaced.as_ref()?;
-        // A clone of it, so that its passes are not kept.
+        // A clone is shown, so that the passes of the replaced model are not kept.
         Some(self.cache.replaced.get_or_init(|| Arc::new(LessonModel::clone(before).shown())).clone())
     }
 
-    /// Returns the embedding that the model was built on.
+    /// Returns the embedding from which the model was made.
     pub fn corpus(&self) -> EmbeddedCorpus {
-        // What the model did to the table is not given to another one.
+        // The changes that training made to the embedding table are not passed on to another model.
         let space = self.given.as_ref().unwrap_or(&self.space);
         EmbeddedCorpus {
             recipe: self.origin.recipe.clone(),
@@ -217,19 +220,18 @@ impl LessonModel {
         }
     }
 
-    /// The model as the one that replaces it keeps it.
+    /// Returns the model as it is stored in the model that replaces it.
     pub fn without_ghost(&self) -> Self {
         Self { origin: ModelOrigin { replaced: None, ..self.origin.clone() }, ..self.clone() }
     }
 
-    /// The model as the one that replaces it shows it.
+    /// Returns the model as the one that replaces it shows it.
     pub fn shown(&self) -> Replaced {
         let sentence = self.pass.run(&self.cache.passes, &self.training);
         Replaced { recipe: self.origin.recipe.clone(), space: self.space.clone(), sentence }
     }
 
-    /// Brings back a part and returns the present one. Bringing back a model ends the training that is
-    /// under way.
+    /// Restores a part and returns the present one. Restoring a model ends its training.
     pub fn swap(&mut self, part: UndoPart) -> UndoPart {
         let Self { training, pass, space, origin, .. } = self;
         let present = match part {
@@ -241,7 +243,7 @@ impl LessonModel {
             UndoPart::Senses(before) => UndoPart::Senses(pass.set_senses(before)),
             UndoPart::Basis(before) => UndoPart::Basis(Box::new(pass.rebase(space, *before))),
             UndoPart::Several(parts) => {
-                // The way back begins with what changed last.
+                // The latest change is reversed first.
                 return UndoPart::Several(parts.into_iter().rev().map(|part| self.swap(part)).collect());
             }
         };
@@ -304,7 +306,7 @@ impl LessonModel {
 }
 
 impl LessonModel {
-    /// Returns the size of what is large in the model, in bytes.
+    /// Returns the size of the model's large parts, in bytes.
     pub fn bytes(&self) -> usize {
         let examples = self.examples.iter().map(|example| size_of_val(example.words()));
         let spaces = std::iter::once(&self.space).chain(&self.given);
@@ -314,7 +316,7 @@ impl LessonModel {
 }
 
 impl UndoPart {
-    /// Returns the size of what is large in the part, in bytes.
+    /// Returns the size of the large data in the part, in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Model(weights) => weights.bytes(),
@@ -339,7 +341,7 @@ fn of_interventions(interventions: &Interventions<f32>) -> usize {
     frozen.sum()
 }
 
-/// Returns the size of the covariance that axes were fitted to, in bytes.
+/// Returns the size of the covariance to which axes were fitted, in bytes.
 fn of_basis(basis: &Basis) -> usize {
     basis.fitted.as_ref().map_or(0, |spread| spread.width() * (spread.width() + 1) / 2 * size_of::<f64>())
 }

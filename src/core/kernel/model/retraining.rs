@@ -1,13 +1,13 @@
-//! The lesson trained again from scratch with a recipe, in pieces of a few milliseconds; and what is kept of
-//! the model that it replaces.
+//! Trains a lesson again from scratch with a recipe, in pieces of a few milliseconds; and transfers the state of the
+//! replaced model to the new one.
 //!
 //! ```text
-//! recipe ─► static vectors ─► turned to lie as the lesson's own picture ─► model, to its last step
-//!           (those at hand, where only the model differs)
+//! recipe ─► static vectors ─► rotated to match the lesson's own picture ─► model, to its last step
+//!           (reused if only the model differs)
 //! ```
 //!
-//! Every space is turned towards that of the lesson itself, never towards the one before: so a recipe has
-//! one picture, however the learner came to it, and a saved one opens as it was left.
+//! Every space is rotated towards the lesson's own space, and never towards the previous one. A recipe therefore has
+//! the same picture however the learner reached it, and saved work opens with the picture that it had.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use crate::lesson::Recipe;
 use crate::lesson::recipe::Measured;
 use crate::lesson::schema::Lesson;
 
-/// A lesson on its way.
+/// A retraining in progress.
 pub struct Retraining {
     recipe: Arc<Recipe>,
-    /// With the recipe applied.
+    /// The lesson with the recipe applied.
     lesson: Arc<Lesson>,
     stage: Stage,
-    /// The model trains to its end; else it stays at its initialisation.
+    /// Whether the model is trained to its end; otherwise it stays at its initialisation.
     trains: bool,
 }
 
@@ -47,7 +47,7 @@ enum Stage {
 }
 
 impl Retraining {
-    /// `grounds` are at hand.
+    /// Starts a retraining; `grounds` are embeddings that exist already.
     ///
     /// # Errors
     /// In words for the learner, if the lesson would not be valid.
@@ -67,10 +67,10 @@ impl Retraining {
         &self.recipe
     }
 
-    /// Does the next piece; returns the model when it is at its end. `own` is the lesson's own space.
+    /// Does the next piece, and returns the model once it is trained. `own` is the lesson's own space.
     ///
     /// # Errors
-    /// If this recipe leaves nothing to show.
+    /// If this recipe leaves nothing to train on.
     pub fn advance(&mut self, own: &Arc<StaticSpace>) -> Result<Option<Box<LessonModel>>, LessonFault> {
         let next = match &mut self.stage {
             Stage::Space(trainer) => {
@@ -117,8 +117,8 @@ impl Retraining {
 }
 
 impl LessonModel {
-    /// The same model once more, on a copy of its lesson: nothing is read or trained again, and parameters and
-    /// checkpoints are shared. Words that the model wrote are not copied.
+    /// Returns the model on a copy of its lesson. Nothing is read or trained again, because parameters and checkpoints
+    /// are shared; words that the model has generated are not copied.
     #[must_use]
     pub fn copy(&self, lesson: &Arc<Lesson>) -> LessonModel {
         let made_of = if self.origin.recipe.is_default() { lesson } else { &self.origin.lesson };
@@ -128,10 +128,11 @@ impl LessonModel {
         copy
     }
 
-    /// Shows what another model showed, as far as this one can. Axes that were fitted to what another space showed
-    /// end with it. What else is lost is returned in words for the learner.
+    /// Transfers the state of another model, as far as this one supports it: sentences, axes, interventions and the
+    /// comparison. Axes that were fitted to the other space are dropped. Returns the other losses in words for the
+    /// learner.
     pub fn take_over(&mut self, other: &LessonModel) -> Vec<String> {
-        // The vocabulary is the same whatever the recipe.
+        // The vocabulary is the same for all recipes.
         self.pass.show(other.pass.sentence().clone());
         self.pass.set_second(other.pass.second().cloned());
         let senses = other.pass.senses();
@@ -149,7 +150,7 @@ impl LessonModel {
             lost.push(format!("these changes end, because the new model has no such layer: {}", ended.join(", ")));
         }
         let with = other.training.comparison().map(Comparison::reference);
-        // A step of another training is none of this one.
+        // A step of the other training does not exist in this one.
         if let Some(with @ (Reference::Trained | Reference::Start)) = with {
             let _ = self.training.compare(Some(with), &mut self.cache.steps);
         }
@@ -157,8 +158,9 @@ impl LessonModel {
     }
 }
 
-/// The interventions of a model in another one: of each layer the heads that it still has. Weights that were frozen and a
-/// patch are of the old model alone. Changes in layers that the new model does not have are returned too, by name.
+/// Transfers the interventions of one model to another: for each layer, those of the heads that still exist. Frozen
+/// weights and a patch are not transferred. Also returns the names of the changes in layers that the new model does not
+/// have.
 fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> (Interventions<f32>, Vec<String>) {
     let mut now = interventions::none(new);
     (now.temperature, now.scale, now.mask) = (before.temperature, before.scale, before.mask.clone());
@@ -184,8 +186,9 @@ fn kept(before: &Interventions<f32>, old: &Architecture, new: &Architecture) -> 
     (now, ended)
 }
 
-/// The layers that two models have in common: those of the encoder, of self-attention and of cross-attention, each by its
-/// place among those of its kind. Its number among all layers says nothing where only one of the models has an encoder.
+/// Returns the layers that two models have in common: those of the encoder, of self-attention and of cross-attention,
+/// matched by their order within each kind. Their numbers among all layers would not match if only one of the models
+/// had an encoder.
 fn same_blocks(old: &Architecture, new: &Architecture) -> Vec<(usize, usize)> {
     let of_kind = |of: &Architecture, (is_source, attends): (bool, Attends)| -> Vec<usize> {
         let sources = of.source_blocks.len();

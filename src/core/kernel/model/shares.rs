@@ -1,4 +1,4 @@
-//! How much of the tokens on the stage the axes show.
+//! The share of the tokens' variance that the axes show.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use crate::kernel::sentence_pass::sentence::lens;
 use crate::kernel::values::sentence::{SentenceSnapshot, word_pieces};
 use crate::kernel::values::space::TokenShares;
 
-/// Shares of the sentences on the stage.
+/// Shares for the sentences on the stage.
 impl LessonModel {
-    /// Shares of a sentence and of the one beside it, each token a point.
+    /// Computes the shares of a sentence and the second one, with a point for each token.
     pub fn shares_of_tokens(&self, sentence: &SentenceSnapshot, second: Option<&SentenceSnapshot>) -> TokenShares {
         self.shares(sentence, singles(sentence), second)
     }
 
-    /// Shares of a sentence and of the one beside it, each word of the first a point in the middle of its pieces;
-    /// `None` where each word is one piece.
+    /// Computes the shares of a sentence and the second one, with a point for each word of the first, at the mean of
+    /// its pieces. Returns `None` if each word is a single piece.
     pub fn shares_of_words(
         &self,
         sentence: &SentenceSnapshot,
@@ -38,7 +38,7 @@ impl LessonModel {
         let of_second = second.map(|second| (second, singles(second)));
         let mut stops: Vec<Matrix<f32>> = Vec::new();
         for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
-            // In many models that were read from files, the first token is far from the others.
+            // In many pretrained models, the first token is far away from the others and would dominate.
             let from = usize::from(self.pretrained.is_some() && points.len() > 1);
             for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
                 let rows = middles(&vectors, &points[from..]);
@@ -51,8 +51,8 @@ impl LessonModel {
         TokenShares::of(&self.space.projection, &stops)
     }
 
-    /// The vectors of the tokens: static, then after each layer. The source's layers, which come first, move none of
-    /// them.
+    /// Returns the vectors of the tokens: the static ones, then those after each layer. The layers of the source, which
+    /// come first, move none of them.
     fn stops(&self, sentence: &SentenceSnapshot) -> Vec<Matrix<f32>> {
         let (space, model) = (&*self.space, self.training.network());
         let static_row =
@@ -66,7 +66,7 @@ impl LessonModel {
     }
 }
 
-/// Each token by itself.
+/// Returns a range for each token.
 fn singles(sentence: &SentenceSnapshot) -> Vec<Range<usize>> {
     (0..sentence.tokens.len()).map(|at| at..at + 1).collect()
 }

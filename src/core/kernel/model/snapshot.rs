@@ -1,4 +1,4 @@
-//! The model and its training as a viewer sees them.
+//! The snapshot of the model and its training for viewers.
 
 use std::sync::Arc;
 
@@ -19,50 +19,50 @@ use crate::kernel::values::space::TokenShares;
 use crate::kernel::values::{Progress, Replaced};
 use crate::lesson::{Lesson, Recipe};
 
-/// The attention model: parameters, training and the current sentence; at the latest step of the
-/// training, or at the past one that is shown.
+/// The attention model: parameters, training and the current sentence, at the latest training step or at the past step
+/// that is shown.
 #[derive(Clone, Debug)]
 pub struct ModelSnapshot {
     pub architecture: Architecture,
-    /// In use now.
+    /// Parameters in use.
     pub parameters: Arc<Parameters<f32>>,
-    /// The parameters as training left them: the ghost of every slider.
+    /// Parameters as training left them, which are the ghosts of the sliders.
     pub trained: Arc<Parameters<f32>>,
-    /// Tensors of `parameters` that the learner edited, each with the number of entries that are not as trained.
+    /// Tensors of `parameters` that the learner edited, each with the number of edited entries.
     pub edits: Arc<[(TensorId, usize)]>,
-    /// The initialisation.
+    /// Parameters at the initialisation.
     pub start: Arc<Parameters<f32>>,
-    /// The comparison of `parameters` with others, if there is one.
+    /// The comparison of `parameters` with other weights, if there is one.
     pub comparison: Option<ComparisonSnapshot>,
     pub training: TrainingSnapshot,
-    /// The learner's changes of the forward pass; every head has its mode.
+    /// The learner's changes of the forward pass, with the mode of every head.
     pub interventions: Arc<Interventions<f32>>,
-    /// The classes that the model chooses among: words, or labels.
+    /// Classes between which the model chooses: words or labels.
     pub classes: Arc<[String]>,
-    /// `P` (T_max, D) of a model whose positions are not learned.
+    /// Positions `P` (T_max, D) of a model whose positions are not learned.
     pub fixed_positions: Option<Arc<Matrix<f32>>>,
-    /// The words that it wrote when it was asked to go on.
+    /// Words that the model has generated on request.
     pub generated: Option<Arc<Generated>>,
     /// The forward pass of the current sentence with `parameters`.
     pub sentence: Arc<SentenceSnapshot>,
     /// The current sentence beside a second one, if there is one.
     pub second: Option<Arc<Pair<SentenceSnapshot>>>,
-    /// How much of the tokens of both sentences the axes show.
+    /// Shares of the variance of both sentences' tokens that the axes show.
     pub shares: Arc<TokenShares>,
-    /// How much the axes show with each word of the first sentence as one point, where a word has several pieces.
+    /// The same shares with each word of the first sentence as one point, if a word has several pieces.
     pub shares_of_words: Option<Arc<TokenShares>>,
-    /// One word in sentences of a list.
+    /// One word in the sentences of a list.
     pub senses: Arc<SensesSnapshot>,
-    /// The learner's changes of the lesson before it was trained, and the lesson with them.
+    /// The learner's settings for the training of the lesson, and the lesson with them.
     pub recipe: Arc<Recipe>,
     pub made_of: Arc<Lesson>,
-    /// The files that it was read from, if it was.
+    /// The pretrained model that was read from files, if there is one.
     pub pretrained: Option<Arc<Pretrained>>,
     /// The model before the lesson was trained again.
     pub replaced: Option<Arc<Replaced>>,
 }
 
-/// How far a training from scratch is.
+/// The progress of a training from scratch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetrainingSnapshot {
     pub recipe: Arc<Recipe>,
@@ -73,7 +73,7 @@ pub struct RetrainingSnapshot {
 }
 
 impl ModelSnapshot {
-    /// Where weights that have not been edited come from, in a word: as *trained*, *given* or *drawn*.
+    /// Returns the origin of weights that have not been edited, in a word: *trained*, *given* or *drawn*.
     pub fn weights_origin(&self) -> &'static str {
         let model = &self.made_of.model;
         match model.steps == 0 && self.pretrained.is_none() {
@@ -83,7 +83,7 @@ impl ModelSnapshot {
         }
     }
 
-    /// The head takes part in the sum.
+    /// Returns whether the head is not switched off.
     pub fn is_enabled(&self, head: usize) -> bool {
         self.interventions.heads.get(head) != Some(&HeadMode::Off)
     }
@@ -92,27 +92,27 @@ impl ModelSnapshot {
 #[derive(Clone, Debug)]
 pub struct TrainingSnapshot {
     pub playing: bool,
-    /// Steps done, which is the latest, and steps the lesson asks for.
+    /// Number of steps done, up to the latest, and number of steps in the lesson.
     pub progress: Progress,
-    /// Set while a past step is shown.
+    /// The past step that is shown, if there is one.
     pub look: Option<LookSnapshot>,
-    /// The learning rate of the step after the one that is shown.
+    /// Learning rate of the step after the one that is shown.
     pub learning_rate: f64,
-    /// The loss of a model that knows nothing, `ln C` for C candidates.
+    /// Loss of a model that guesses at random: `ln C` for C candidates.
     pub chance: f32,
     /// Loss and gradient norms of each step, up to the latest.
     pub log: TrainingLog,
-    /// Why training stands still; `None` while it plays.
+    /// The reason why training is not running; `None` while it plays.
     pub stopped: Option<Stopped>,
-    /// Changes that the learner made on its way.
+    /// Changes that the learner made during the training.
     pub changes: ChangeLog,
-    /// While a past step is shown: the weights that are turned at the latest one, if they are.
+    /// The edited weights at the latest step, if there are any, while a past step is shown.
     pub edited_latest: Option<EditedParameters>,
     pub checkpoints: CheckpointsSnapshot,
 }
 
 impl TrainingSnapshot {
-    /// The step whose parameters are shown.
+    /// Returns the step whose parameters are shown.
     pub fn step_shown(&self) -> usize {
         self.look.map_or(self.progress.done, |look| look.step)
     }
@@ -125,20 +125,20 @@ impl TrainingSnapshot {
     }
 }
 
-/// A look at a past step.
+/// The past step that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookSnapshot {
     /// The step that is shown.
     pub step: usize,
-    /// The step that was asked for; it is being recalled while `step` is less.
+    /// The step that was requested; while `step` is less, the step is still being computed.
     pub target: usize,
 }
 
-/// The states of a training that are kept besides its log.
+/// The checkpoints of a training.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointsSnapshot {
-    /// Steps that are shown at once; the others are run again from the one before.
+    /// Steps that can be shown at once; others are computed again from the preceding checkpoint.
     pub steps: Vec<usize>,
-    /// The memory that they take, in bytes.
+    /// Memory of the checkpoints, in bytes.
     pub bytes: usize,
 }

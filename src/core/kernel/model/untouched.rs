@@ -1,9 +1,9 @@
-//! The lesson's model as no learner has changed it. Predictions are about this model: their verdict and their explanation
-//! hold whatever the learner has done to the model on the stage.
+//! The lesson's model without any change by a learner. Predictions are about this model, so that their verdicts and
+//! explanations are right whatever the learner has done to the model on the stage.
 //!
-//! The model is kept when the lesson's own training comes to its end, which costs no memory while the learner's model shares its
-//! parameters. Where a lesson opens with other settings or changed training, it is trained when a question first asks
-//! for it, in pieces, so that nothing waits for it but the question.
+//! The model is kept when the lesson's own training ends, which costs no memory as long as the learner's model shares
+//! its parameters. If a lesson opens with other settings or a changed training, the model is trained when a question
+//! first needs it, in pieces, so that only the question waits for it.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum UntouchedModel {
 }
 
 impl UntouchedModel {
-    /// The model, once it is trained.
+    /// Returns the model once it is trained.
     pub fn ready(&self) -> Option<&LessonModel> {
         match self {
             Self::Ready(model) => Some(model),
@@ -30,14 +30,14 @@ impl UntouchedModel {
         }
     }
 
-    /// Keeps the model on the stage, if its training has come to where the lesson's own ends.
+    /// Keeps the model on the stage, if its training has reached the end of the lesson's own training.
     pub fn keep(&mut self, model: &LessonModel) {
         if self.ready().is_none() && model.origin.recipe.is_default() && model.training.ends_as_given() {
             *self = Self::Ready(Box::new(model.untouched()));
         }
     }
 
-    /// Does the next piece of its training. `model` is the one on the stage, and `own` has the lesson's own vectors.
+    /// Does the next piece of training. `model` is the one on the stage, and `own` has the lesson's own vectors.
     pub fn advance(&mut self, model: &LessonModel, lesson: &Arc<Lesson>, own: &EmbeddedCorpus) {
         *self = match std::mem::take(self) {
             Self::NotAsked => Self::begin(model, lesson, own),
@@ -50,7 +50,8 @@ impl UntouchedModel {
         };
     }
 
-    /// Training goes on from that of the model on the stage, where the learner has changed nothing of it.
+    /// Starts from the training of the model on the stage if the learner has changed nothing in it, and otherwise from
+    /// scratch.
     fn begin(model: &LessonModel, lesson: &Arc<Lesson>, own: &EmbeddedCorpus) -> Self {
         let untouched = if model.origin.recipe.is_default() && model.training.is_on_given_way() {
             Ok(model.untouched())
@@ -63,19 +64,19 @@ impl UntouchedModel {
                 untouched.play_at_opening();
                 Self::Training(Box::new(untouched))
             }
-            // The lesson itself has no model: the one on the stage is all there is to ask.
+            // The lesson's own model cannot be made, so the one on the stage is used.
             Err(_) => Self::Ready(Box::new(model.untouched())),
         }
     }
 
-    /// The same model on a copy of its lesson.
+    /// Returns the model on a copy of its lesson.
     pub fn copy(&self, lesson: &Arc<Lesson>) -> Self {
         self.ready().map_or(Self::NotAsked, |model| Self::Ready(Box::new(model.copy(lesson))))
     }
 }
 
 impl LessonModel {
-    /// The model at its latest training step, without edits, interventions and comparisons.
+    /// Returns the model at its latest training step, without edits, interventions and comparisons.
     fn untouched(&self) -> Self {
         let mut model = Self { training: self.training.untouched(), ..self.without_ghost() };
         let none = interventions::none(&model.training.network().architecture);

@@ -1,4 +1,4 @@
-//! Commands of the notebook, applied.
+//! The commands of the notebook.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,28 +8,28 @@ use crate::kernel::notebook::document::{Answer, CellId, Change, DELETION, Docume
 use crate::lesson::Lesson;
 use crate::lesson::cells::CellKind;
 
-/// One change of the notebook, applied as every [`Command`](crate::kernel::Command).
+/// A change of the notebook, which is part of a [`Command`](crate::kernel::Command).
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotebookCommand {
     Cell(CellId, CellCommand),
-    /// Run every cell, from the top.
+    /// Runs every cell, from the top.
     RunAll,
-    /// Forget every variable and output.
+    /// Forgets all variables and outputs.
     Restart,
-    /// End what runs and what waits. The flag of [`Worker::interrupt`](crate::kernel::Worker::interrupt)
-    /// ends a run that is under way.
+    /// Cancels the cells that wait. The flag of [`Worker::interrupt`](crate::kernel::Worker::interrupt) also ends a run
+    /// in progress.
     Interrupt,
-    /// Cells run again by themselves when what they read has changed.
+    /// Sets whether all cells run again automatically when their inputs have changed.
     SetAutoRun(bool),
-    /// The notebook as the lesson gives it.
+    /// Restores the notebook of the lesson.
     Reset,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellCommand {
-    /// Successive texts of one cell undo as one.
+    /// Sets the text. Successive texts of one cell undo as one.
     SetText(Arc<str>),
-    /// Runs the cell; tries an exercise.
+    /// Runs the cell, which for an exercise tries the answer.
     Run,
     RunAbove,
     ClearOutputs,
@@ -38,40 +38,40 @@ pub enum CellCommand {
         is_above: bool,
     },
     Delete,
-    /// By the given number of places down, or up where negative.
+    /// Moves the cell down by the given number of places, or up if it is negative.
     Shift(isize),
-    /// At a byte of its text.
+    /// Splits the cell at a byte of its text.
     Split(usize),
     MergeBelow,
     SetKind(OwnKind),
     Fold(bool),
     SetAutoRun(bool),
-    /// Turn a slider; its successive moves undo as one.
+    /// Moves a slider; successive moves undo as one.
     Slide(f64),
-    /// Choose an answer of a prediction.
+    /// Chooses an answer of a prediction.
     Choose(usize),
-    /// Lock the prediction and ask the model; or show an exercise's solution.
+    /// Locks a prediction and shows the model's answer; or shows the solution of an exercise.
     Reveal,
-    /// The next hint of an exercise.
+    /// Shows the next hint of an exercise.
     Hint,
-    /// Go past a gate.
+    /// Opens a gate without doing its tasks.
     Skip,
-    /// End a conflict between the learner's text and the lesson's newer one.
+    /// Resolves a conflict between the learner's text and the lesson's newer one.
     Settle {
         keep_mine: bool,
     },
-    /// The cell as the lesson gives it.
+    /// Restores the cell of the lesson.
     Reset,
 }
 
-/// A change by a command, for undo to remember.
+/// A change by a command, as undo needs it.
 pub struct DocumentChange {
     pub label: String,
     pub before: Document,
 }
 
 impl Notebook {
-    /// Applies what concerns the notebook alone.
+    /// Applies the part of a command that concerns the notebook.
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
@@ -106,12 +106,12 @@ impl Notebook {
         }
     }
 
-    /// Nothing is written in it that the lesson does not give.
+    /// Returns whether the notebook has no changes by the learner.
     pub fn is_as_given(&self, lesson: &Lesson) -> bool {
         self.document.cells == Document::of(lesson).cells
     }
 
-    /// Inserts the cells of a tour; returns the document before, unless it has a tour.
+    /// Inserts the cells of a tour. Returns the earlier document, or `None` if it already has a tour.
     pub fn insert_tour(&mut self, tour: &[TourCell]) -> Option<Document> {
         if self.document.has_tour() {
             return None;
@@ -170,14 +170,14 @@ impl Notebook {
             CellCommand::Reset => {
                 self.has_changed |= self.runs.remove(id).is_some();
                 self.waiting.retain(|waiting| waiting != id);
-                // Where the text is the lesson's still, this is all that changes.
+                // If the text was not edited, the document stays the same, so the snapshot must be renewed here.
                 self.view.take();
                 self.change("reset of a cell", |document| document.reset(id, lesson))
             }
         }
     }
 
-    /// An answer is tried where the learner asks for it, not where the check follows the model.
+    /// Counts an attempt when the learner tries an answer, but not when the check runs because the model changed.
     fn count_attempt(&mut self, id: &CellId) -> Change {
         let is_written = self.document.cell(id).is_some_and(|cell| cell.is_written());
         if is_written
@@ -190,7 +190,7 @@ impl Notebook {
         Ok(())
     }
 
-    /// Changes the document, or leaves it as it was.
+    /// Changes the document, or leaves it unchanged if the change is refused.
     fn change(&mut self, label: &str, change: impl FnOnce(&mut Document) -> Change) -> Change<Option<DocumentChange>> {
         let before = self.document.clone();
         if let Err(why) = change(&mut self.document) {

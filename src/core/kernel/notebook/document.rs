@@ -1,5 +1,5 @@
-//! The learner's copy of a lesson's notebook: the kinds of its cells, which cells stand where, and what was written into
-//! them. Each version is a value of its own, so that undo can restore any earlier one.
+//! The learner's copy of a lesson's notebook: the behaviour of each kind of cell, the order of the cells, and their
+//! texts. Each version is an independent value, so that undo can restore any of them.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::lesson::cells::{Bind, Cell, CellKind, Exercise, Predict, Slider};
 
 pub type CellId = Arc<str>;
 
-/// With what the ids of the learner's own cells begin; no lesson's id has a blank.
+/// Prefix of the ids of the learner's own cells; ids in lessons have no spaces.
 const OWN: &str = "own ";
 
-/// With what the ids of a tour's cells begin.
+/// Prefix of the ids of a tour's cells.
 const TOUR: &str = "tour ";
 
-/// More cells than anybody reads; inserting ends here.
+/// Greatest number of cells; nobody reads more.
 pub const DOCUMENT_CELLS_MAX: usize = 2000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     pub cells: Vec<Arc<DocumentCell>>,
-    /// Cells run again by themselves when what they read has changed.
+    /// Whether all cells run again automatically when their inputs have changed.
     pub auto_run: bool,
     /// Number of the next cell that the learner inserts.
     next_own: usize,
@@ -32,22 +32,22 @@ pub struct Document {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentCell {
     pub id: CellId,
-    /// The cell as the lesson writes it.
+    /// The cell as the lesson has it.
     pub kind: Arc<CellKind>,
-    /// Inserted by the learner.
+    /// Whether the learner inserted the cell.
     pub is_own: bool,
-    /// Markdown of a text, code of code and exercises, as edited; empty for others.
+    /// The edited text: Markdown of a text, code of a code cell or an exercise; empty for other kinds.
     pub text: Arc<str>,
-    /// Only its first line is shown.
+    /// Whether only the first line is shown.
     pub is_folded: bool,
-    /// Runs again by itself.
+    /// Whether the cell runs again automatically.
     pub auto_run: bool,
     pub answer: Answer,
-    /// The lesson's newer text, where the learner had changed the older one.
+    /// The lesson's newer text, if the learner had changed the older one.
     pub conflict: Option<Arc<str>>,
-    /// The text that its live numbers are of, of a cell with a text of its own.
+    /// The sentence to which the live numbers of a learner's own cell refer.
     pub speaks_of: Option<Arc<str>>,
-    /// How often it was reset: attempts from before a reset are not those after it.
+    /// Number of resets; attempts before a reset are not counted after it.
     pub resets: usize,
 }
 
@@ -67,28 +67,28 @@ impl DocumentCell {
         }
     }
 
-    /// The cell as the lesson gives it, once again.
+    /// Returns the cell as the lesson has it.
     fn reset_to(&self, origin: &Cell) -> Self {
         let fresh = Self { is_folded: self.is_folded, resets: self.resets, ..Self::of(origin) };
         if fresh == *self { fresh } else { Self { resets: self.resets.saturating_add(1), ..fresh } }
     }
 
-    /// Markdown that can be written.
+    /// Returns whether the cell's text is Markdown that can be edited.
     pub fn is_text(&self) -> bool {
         Behaviour::of(&self.kind).own == Some(OwnKind::Text)
     }
 
-    /// Code that the cells below see the variables of.
+    /// Returns whether the cell has code whose variables are visible in the cells below.
     pub fn is_code(&self) -> bool {
         matches!(Behaviour::of(&self.kind).runs, CellCode::Code { .. })
     }
 
-    /// Its text can be written.
+    /// Returns whether the cell's text can be edited.
     pub fn is_written(&self) -> bool {
         Behaviour::of(&self.kind).text.is_some()
     }
 
-    /// True where it differs from the lesson's.
+    /// Returns whether the text differs from the lesson's.
     pub fn is_edited(&self) -> bool {
         self.is_own || *self.text != *original(&self.kind)
     }
@@ -97,7 +97,7 @@ impl DocumentCell {
         if let Answer::Exercise(attempts) = self.answer { attempts } else { Attempts::default() }
     }
 
-    /// A prediction that is given, an exercise that is passed.
+    /// Returns whether a prediction has been answered or an exercise has been passed.
     pub fn is_done(&self) -> bool {
         match self.answer {
             Answer::Predict { is_locked, .. } => is_locked,
@@ -106,7 +106,7 @@ impl DocumentCell {
         }
     }
 
-    /// The variable that it turns, and its value.
+    /// Returns the variable that the slider sets, and its value.
     pub fn turned_variable(&self) -> Option<(&str, f64)> {
         match (&*self.kind, &self.answer) {
             (CellKind::Slider(slider), Answer::Slider(value)) => match &slider.bind {
@@ -118,7 +118,7 @@ impl DocumentCell {
     }
 }
 
-/// The text that a lesson gives a cell.
+/// Returns a cell's text in the lesson.
 pub(super) fn original(kind: &CellKind) -> &str {
     Behaviour::of(kind).text.unwrap_or_default()
 }
@@ -130,19 +130,21 @@ pub(super) fn first_answer(kind: &CellKind) -> Answer {
 pub(super) type Change<T = ()> = Result<T, String>;
 
 impl Document {
-    /// The document as the lesson gives it.
+    /// Returns the document of the lesson.
     pub fn of(lesson: &Lesson) -> Self {
         let cells = lesson.cells.iter().map(|cell| Arc::new(DocumentCell::of(cell))).collect();
         Self { cells, auto_run: false, next_own: 1 }
     }
 
-    /// The document as it was left. Cells that the learner inserts get ids that none of these has.
+    /// Returns the document with restored cells. New cells get ids that none of these has.
     pub(super) fn kept(cells: Vec<Arc<DocumentCell>>, auto_run: bool) -> Self {
         let number = |cell: &Arc<DocumentCell>| cell.id.strip_prefix(OWN)?.parse::<usize>().ok();
         let last = cells.iter().filter_map(number).max().unwrap_or(0);
         Self { cells, auto_run, next_own: last.saturating_add(1) }
     }
 
+    /// Returns the index of a cell.
+    ///
     /// # Errors
     /// In words for the learner, here and below; nothing has changed then.
     pub fn index(&self, id: &str) -> Change<usize> {
@@ -153,12 +155,12 @@ impl Document {
         self.cells.iter().find(|cell| *cell.id == *id)
     }
 
-    /// The cells above one.
+    /// Returns the cells above a cell.
     pub fn above(&self, id: &str) -> impl Iterator<Item = &Arc<DocumentCell>> {
         self.cells.iter().take_while(move |cell| *cell.id != *id)
     }
 
-    /// The cell, to be changed.
+    /// Returns the cell for a change.
     pub fn cell_mut(&mut self, id: &str) -> Change<&mut DocumentCell> {
         let index = self.index(id)?;
         Ok(Arc::make_mut(&mut self.cells[index]))
@@ -195,8 +197,8 @@ impl Document {
         Ok(id)
     }
 
-    /// Inserts the cells of a tour behind the first cell, as the learner's own. They have ids of their own, so that no
-    /// tour is there twice.
+    /// Inserts the cells of a tour after the first cell, as the learner's own. Their ids differ from all others, so
+    /// that a tour is not inserted twice.
     pub(super) fn insert_tour(&mut self, tour: &[TourCell]) {
         let given = |(number, TourCell { markdown, speaks_of }): (usize, &TourCell)| {
             let cell = Cell { id: format!("{TOUR}{number}"), kind: OwnKind::Text.kind(markdown), opens: Vec::new() };
@@ -219,7 +221,7 @@ impl Document {
         Ok(())
     }
 
-    /// Moves a cell by the given number of places, as far as there are any.
+    /// Moves a cell by the given number of places, or to the end of the notebook.
     pub fn shift(&mut self, id: &str, by: isize) -> Change {
         let from = self.index(id)?;
         let to = from.saturating_add_signed(by).min(self.cells.len() - 1);
@@ -240,7 +242,7 @@ impl Document {
         Ok(own)
     }
 
-    /// Takes the text of the cell below into this one.
+    /// Appends the text of the cell below and deletes that cell.
     pub fn merge_below(&mut self, id: &str) -> Change {
         let index = self.index(id)?;
         let below = self.cells.get(index + 1).ok_or("there is no cell below")?;
@@ -256,7 +258,7 @@ impl Document {
         Ok(())
     }
 
-    /// Makes text of code, or code of text.
+    /// Changes text into code, or code into text.
     pub fn set_kind(&mut self, id: &str, kind: OwnKind) -> Change {
         let cell = self.cell_mut(id)?;
         let before = own_kind(&cell.kind).ok_or("only a cell of text or of code can change its kind")?;
@@ -266,7 +268,7 @@ impl Document {
         Ok(())
     }
 
-    /// A cell as the lesson gives it; one of the learner's own is as it was when it came, which is mostly empty.
+    /// Restores a cell of the lesson; the learner's own cell gets its original text, which is usually empty.
     pub fn reset(&mut self, id: &str, lesson: &Lesson) -> Change {
         let cell = self.cell_mut(id)?;
         match lesson.cells.iter().find(|cell| cell.id == *id) {
@@ -276,7 +278,7 @@ impl Document {
         Ok(())
     }
 
-    /// All cells as the lesson gives them, and no others.
+    /// Restores all cells of the lesson and removes all others.
     pub fn reset_all(&mut self, lesson: &Lesson) {
         let reset = |origin: &Cell| match self.cell(&origin.id) {
             Some(cell) => DocumentCell { is_folded: false, ..cell.reset_to(origin) },
@@ -286,8 +288,8 @@ impl Document {
         *self = Self { cells, ..Self::of(lesson) };
     }
 
-    /// Takes over what has become of the exercises of another document: that one was tried or passed is a
-    /// fact, which the undo of an edit leaves as it is. What a reset took back its undo brings back.
+    /// Takes over the attempts at exercises from another document: undoing an edit does not change whether an exercise
+    /// was tried or passed, but undoing a reset does.
     pub(super) fn take_facts(&mut self, now: &Self) {
         for cell in &mut self.cells {
             let Answer::Exercise(then) = cell.answer else { continue };
@@ -300,7 +302,7 @@ impl Document {
         }
     }
 
-    /// The learner's text stays, or gives way to the lesson's newer one.
+    /// Resolves a conflict: the learner's text stays, or is replaced by the lesson's newer one.
     pub fn settle(&mut self, id: &str, keep_mine: bool) -> Change {
         let cell = self.cell_mut(id)?;
         let newer = cell.conflict.take().ok_or("this cell has no conflict")?;
@@ -310,7 +312,7 @@ impl Document {
         Ok(())
     }
 
-    /// The gates that are closed, with what they wait for.
+    /// Returns the index of the first closed gate.
     pub fn first_closed_gate(&self) -> Option<usize> {
         let is_done = |id: &String| self.cell(id).is_none_or(|cell| cell.is_done());
         self.cells.iter().position(|cell| match &*cell.kind {
@@ -331,39 +333,39 @@ fn check_length(bytes: usize) -> Change {
     Ok(())
 }
 
-/// The name of a deletion in the history.
+/// Label of a deletion in the history.
 pub const DELETION: &str = "deletion of a cell";
 
-/// A cell of the tour.
+/// A cell of a tour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TourCell {
     pub markdown: String,
-    /// The sentence that its numbers are of.
+    /// The sentence to which its numbers refer.
     pub speaks_of: Option<Arc<str>>,
 }
 
-/// The behaviour of a kind.
+/// The behaviour of a kind of cell.
 pub struct Behaviour<'a> {
-    /// The lesson's text of a cell that the learner may write in.
+    /// The lesson's text of a cell whose text the learner may edit.
     pub text: Option<&'a str>,
-    /// Its place among the kinds that learners write.
+    /// The corresponding kind of the learner's own cells.
     pub own: Option<OwnKind>,
     pub runs: CellCode<'a>,
     pub first_answer: Answer,
-    /// The task, as a word above it; empty where there is none.
+    /// The task in a word that is shown above the cell; empty if there is none.
     pub title: &'static str,
-    /// Words whose first line stands for a folded cell; `None` for those written in it.
+    /// Text whose first line represents a folded cell, or `None` for a text in the document.
     pub summary: Option<&'a str>,
 }
 
 /// The code that a cell runs.
 pub enum CellCode<'a> {
     Nothing,
-    /// Its own text.
+    /// The cell's own text.
     Code {
-        /// The cell demonstrates a mistake: it is there to fail.
+        /// Whether the cell demonstrates a mistake and is meant to fail.
         fails: bool,
-        /// The cell runs by itself.
+        /// Whether the cell runs automatically.
         is_unasked: bool,
     },
     /// The learner's answer, and the lesson's check of it.
@@ -374,7 +376,7 @@ pub enum CellCode<'a> {
 
 impl<'a> Behaviour<'a> {
     pub fn of(kind: &'a CellKind) -> Self {
-        /// A cell to look at, with nothing to write, run or answer.
+        /// A cell that is only read: it has nothing to edit, run or answer.
         const STILL: Behaviour<'_> = Behaviour {
             text: None,
             own: None,
@@ -417,7 +419,7 @@ impl<'a> Behaviour<'a> {
     }
 }
 
-/// A slider that turns a variable holds its value; any other turns what is elsewhere.
+/// Returns the initial value of a slider. Only a slider of a variable has a value of its own.
 fn first_value(slider: &Slider) -> Answer {
     match slider.bind {
         Bind::Variable(_) => Answer::Slider(slider.start.unwrap_or(f64::midpoint(slider.range.0, slider.range.1))),
@@ -425,20 +427,20 @@ fn first_value(slider: &Slider) -> Answer {
     }
 }
 
-/// The learner's answer in a cell, besides its text.
+/// The learner's answer in a cell, in addition to its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Answer {
     #[default]
     None,
-    /// Value of a slider that is bound to a variable.
+    /// Value of a slider of a variable.
     Slider(f64),
     Predict {
         chosen: Option<usize>,
-        /// The answer is given and the truth is shown.
+        /// Whether the answer is final and the model's answer is shown.
         is_locked: bool,
     },
     Exercise(Attempts),
-    /// A gate that the learner went past.
+    /// A gate that the learner opened without doing its tasks.
     Skipped,
 }
 
@@ -446,15 +448,15 @@ pub enum Answer {
 #[serde(default)]
 pub struct Attempts {
     pub tried: u32,
-    /// Hints that are open.
+    /// Number of hints that have been shown.
     pub hints: usize,
-    /// The solution is open.
+    /// Whether the solution has been shown.
     pub is_revealed: bool,
-    /// Passed at least once.
+    /// Whether the exercise was passed at least once.
     pub is_passed: bool,
 }
 
-/// The kinds of cells that a learner writes.
+/// The kinds of cells that a learner can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OwnKind {
     Text,

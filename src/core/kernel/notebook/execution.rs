@@ -1,8 +1,8 @@
-//! Runs of cells, what they read and leave: the model as a cell meets it, the names in its scope with their sources, the last run
-//! of each cell, and which cells are stale.
+//! Runs of cells: the model that a cell reads and writes, the names in its scope with their sources, the result of its
+//! last run, and which cells are stale.
 //!
-//! A cell sees the cells above it, and the model; nothing below it. So there are no cycles but through the model, and
-//! a cell that writes to the model never runs again because the model changed.
+//! A cell sees the cells above it and the model, but nothing below it. Cycles are therefore possible only through the
+//! model, and a cell that writes to the model never runs again because the model has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::kernel::notebook::live::{Follows, Live, LiveName};
 use crate::kernel::notebook::snapshot::{CellStatus, RunSnapshot, Verdict};
 use crate::lesson::cells::{CellKind, Exercise};
 
-/// The model as a cell meets it.
+/// The model that a cell reads and writes.
 pub trait LiveModel {
     fn live(&self) -> Live;
-    /// Takes what a cell wrote, as one change.
+    /// Takes the variables that a cell wrote, as one change.
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
@@ -25,7 +25,7 @@ pub trait LiveModel {
     fn versions(&mut self) -> Versions;
 }
 
-/// The tensors of a model as code reads them, with their names.
+/// The tensors of a model for code, with their names.
 #[derive(Clone, Copy)]
 pub struct LiveTensors<'a> {
     pub live: &'a Live,
@@ -33,7 +33,7 @@ pub struct LiveTensors<'a> {
 }
 
 impl LiveTensors<'_> {
-    /// The tensors that a text names, but those that a variable of a cell hides.
+    /// Returns the tensors that a text names, except for those that a variable of a cell hides.
     pub(super) fn given(&self, names: &Names, hidden_by: &[Given]) -> Vec<Given> {
         let is_named = |known: &&LiveName| names.reads.contains(&known.name) || names.writes.contains(&known.name);
         let is_hidden = |known: &LiveName| hidden_by.iter().any(|given| given.variable.name == known.name);
@@ -42,7 +42,7 @@ impl LiveTensors<'_> {
     }
 }
 
-/// The code whose names decide when a cell is stale; `None` of a cell that does not run.
+/// Returns the code whose names decide whether a cell is stale, or `None` if the cell does not run.
 pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
     match Behaviour::of(&cell.kind).runs {
         CellCode::Nothing => None,
@@ -52,7 +52,7 @@ pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
     }
 }
 
-/// The code of the lesson that runs with it.
+/// Returns the code of the lesson that runs with a cell.
 pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
     let (shown, exercise) = match Behaviour::of(kind).runs {
         CellCode::Predict(predict) => (Some(&predict.shows), None),
@@ -62,8 +62,8 @@ pub fn code_beside(kind: &CellKind) -> impl Iterator<Item = &String> {
     shown.into_iter().chain(exercise.into_iter().flat_map(Exercise::codes))
 }
 
-/// True where it runs by itself: a plot, the check of an exercise that is done elsewhere, and the model's answer
-/// to a prediction that is given.
+/// Returns whether a cell runs automatically: a plot, the check of an exercise that is answered outside the cell, and
+/// the model's answer to a prediction that has been made.
 pub fn runs_unasked(cell: &DocumentCell) -> bool {
     match Behaviour::of(&cell.kind).runs {
         CellCode::Nothing => false,
@@ -73,7 +73,7 @@ pub fn runs_unasked(cell: &DocumentCell) -> bool {
     }
 }
 
-/// Whether an exercise that could be tried was right.
+/// Returns whether an answer to an exercise was right, or `None` if it could not be checked.
 pub fn is_right(outcome: &Outcome) -> Option<bool> {
     match outcome.verdict {
         Some(Verdict::Exercise { is_right, .. }) => Some(is_right),
@@ -81,7 +81,8 @@ pub fn is_right(outcome: &Outcome) -> Option<bool> {
     }
 }
 
-/// Whether an exercise that is done elsewhere stands otherwise than it stood before, in this session.
+/// Returns whether the values of an exercise that is answered outside its cell have changed within this session, so
+/// that the change counts as an attempt.
 pub fn is_attempt(before: &RunSnapshot, now: &Outcome) -> bool {
     match (&before.verdict, &now.verdict) {
         (
@@ -92,7 +93,7 @@ pub fn is_attempt(before: &RunSnapshot, now: &Outcome) -> bool {
     }
 }
 
-/// The names of a text, found once for each text.
+/// The names in a text, analysed once for each text.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     pub text: Arc<str>,
@@ -100,7 +101,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// `beside` is the lesson's code that runs with it.
+    /// Analyses a text; `beside` is the lesson's code that runs with it.
     pub fn of<'a>(text: Arc<str>, beside: impl Iterator<Item = &'a String>) -> Self {
         let with = |mut all: Names| {
             all.reads.extend(beside.filter_map(|code| names(code).ok()).flat_map(|names| names.reads));
@@ -111,37 +112,37 @@ impl Analysis {
     }
 }
 
-/// The result of a run, with the variables that the cells below see.
+/// The result of a run, with the variables that the cells below can read.
 #[derive(Clone, Debug)]
 pub struct CellRun {
-    /// Grows with every run.
+    /// Serial number, which increases with every run.
     pub serial: u64,
-    /// Each name that it read, with where it came from.
+    /// Each name that the code reads, with its source.
     pub reads: Vec<(String, NameSource)>,
-    /// The most that its result depends on, through the cells that it reads too.
+    /// The part of the model on which the result depends, also through the cells that it reads.
     pub follows: Follows,
     pub defined: Vec<Variable>,
     pub functions: Functions,
     pub shown: Arc<RunSnapshot>,
-    /// Memory that keeping the result takes, in bytes.
+    /// Memory of the result, in bytes.
     pub bytes: usize,
 }
 
 impl CellRun {
-    /// One of an earlier session: nothing is left of it but what it showed.
+    /// Returns a run of an earlier session, of which only the shown outputs are left.
     pub fn from_before(shown: Arc<RunSnapshot>) -> Self {
         let bytes = shown.outputs.iter().map(Output::size).sum();
         let (reads, defined, functions) = (Vec::new(), Vec::new(), Functions::default());
         Self { serial: 0, reads, follows: Follows::Forward, defined, functions, shown, bytes }
     }
 
-    /// Names that the cells below see.
+    /// Returns the names that the cells below can read.
     pub fn defines(&self) -> impl Iterator<Item = &str> {
         self.defined.iter().map(|variable| variable.name.as_str()).chain(self.functions.names())
     }
 }
 
-/// The outcome of a run, before the notebook takes it in.
+/// The outcome of a run, before the notebook records it.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub outputs: Vec<Output>,
@@ -150,12 +151,12 @@ pub struct Outcome {
     pub functions: Functions,
     pub wrote: bool,
     pub verdict: Option<Verdict>,
-    /// Memory of all but the verdict, as it was measured.
+    /// Memory of everything except the verdict, as measured.
     pub measured: usize,
 }
 
 impl Outcome {
-    /// Memory that keeping it takes.
+    /// Returns the memory of the outcome, in bytes.
     pub fn bytes(&self) -> usize {
         let (value, compared) = match &self.verdict {
             Some(Verdict::Exercise { value, compared, .. }) => (&value[..], &compared[..]),
@@ -166,21 +167,21 @@ impl Outcome {
     }
 }
 
-/// The origin of a name when a cell read it. A cell that would read another one now is stale.
+/// The source of a name when a cell read it. A cell is stale if its names have other sources now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NameSource {
-    /// A function of the language, or nothing.
+    /// A function of the language, or an undefined name.
     Language,
-    /// A live tensor, at this version of what it follows.
+    /// A live tensor, and the version of the part of the model on which it depends.
     Live { follows: Follows, version: u64 },
     /// A run of a cell above, by its serial number.
     Run(CellId, u64),
-    /// A slider above and the bits of its value.
+    /// A slider above, and the bits of its value.
     Slider(CellId, u64),
 }
 
 impl NameSource {
-    /// The cell whose run it is.
+    /// Returns the cell above whose run is the source, if the source is a run.
     pub fn cell(&self) -> Option<&CellId> {
         match self {
             Self::Run(cell, _) => Some(cell),
@@ -189,7 +190,7 @@ impl NameSource {
     }
 }
 
-/// Versions of the model: they grow when it changes.
+/// Versions of the parts of the model, which increase when they change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     pub space: u64,
@@ -208,7 +209,7 @@ impl Versions {
     }
 }
 
-/// The names in sight at one place of the notebook, from the top down.
+/// The names in scope at a place of the notebook, built up from the top.
 pub struct NamesInScope<'a> {
     live: BTreeMap<&'a str, NameSource>,
     above: BTreeMap<&'a str, NameSource>,
@@ -218,14 +219,14 @@ impl<'a> NamesInScope<'a> {
     pub fn new(live: &'a [LiveName], versions: Versions) -> Self {
         let source = |follows| NameSource::Live { follows, version: versions.of(follows) };
         let tensors = live.iter().map(|live| (live.name.as_str(), live.tensor.follows()));
-        // A pass over a sentence of a cell's own follows the weights and the heads that are off.
+        // A pass over a sentence that a cell supplies depends on the weights and on the heads that are off.
         let asked = [(FORWARD, Follows::Forward), (VECTORS, Follows::Space), (NEIGHBOURS, Follows::Space)];
         let all = tensors.chain(asked);
         let live = all.map(|(name, follows)| (name, source(follows))).collect();
         Self { live, above: BTreeMap::new() }
     }
 
-    /// The source of a name for a cell here; an exercise, which starts clean, sees only the model.
+    /// Returns the source of a name for a cell at this place. An exercise has a clean scope and sees only the model.
     pub fn source(&self, name: &str, is_clean: bool) -> NameSource {
         if let Some(source) = self.above.get(name).filter(|_| !is_clean) {
             return source.clone();
@@ -233,7 +234,7 @@ impl<'a> NamesInScope<'a> {
         self.live.get(name).cloned().unwrap_or(NameSource::Language)
     }
 
-    /// Adds what a cell hands on, and says which of its names hides that of a cell above.
+    /// Adds the names that a cell defines, and returns a name that hides one of a cell above.
     pub fn pass(&mut self, cell: &'a DocumentCell, run: Option<&'a CellRun>) -> Option<&'a str> {
         let mut shadowed = None;
         if let Some((name, value)) = cell.turned_variable() {
@@ -249,23 +250,23 @@ impl<'a> NamesInScope<'a> {
     }
 }
 
-/// The status of a cell, as the cells above it leave it.
+/// The status of a cell, given the cells above it.
 pub struct CellStanding<'a> {
     pub status: CellStatus,
-    /// A name of its own that hides another cell's.
+    /// A name of the cell that hides another cell's.
     pub shadows: Option<&'a str>,
-    /// A run now would read what the last one read. It may be stale all the same: by what it read, which is stale.
+    /// Whether a run now would read the same sources as the last one. The cell may still be stale, if one of these is.
     pub is_up_to_date: bool,
 }
 
-/// Cells whose results no longer follow from what they read.
+/// Returns the cells whose results are stale.
 pub fn stale_cells<'a>(document: &'a Document, standings: &[CellStanding<'_>]) -> BTreeSet<&'a CellId> {
     let all = document.cells.iter().zip(standings);
     all.filter(|(_, standing)| standing.status == CellStatus::Stale).map(|(cell, _)| &cell.id).collect()
 }
 
-/// Whether a verdict stays as the model changes: of a prediction that is given, which is about the lesson's own model, and of
-/// an exercise that is solved, which is about the model as it was then; a new run of the cell gives another.
+/// Returns whether a verdict stays when the model changes: that of a prediction, which is about the lesson's own model,
+/// and that of a solved exercise, which is about the model at that time. A new run of the cell replaces it.
 pub(super) fn is_settled(cell: &DocumentCell, run: &RunSnapshot) -> bool {
     match run.verdict {
         Some(Verdict::Prediction { .. }) => cell.is_done(),

@@ -13,25 +13,25 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use crate::kernel::values::sentence::Answers;
 use crate::kernel::values::space::StaticSpace;
 
-/// A name that every cell sees.
+/// A name that every cell can read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveName {
     pub name: String,
     pub tensor: LiveTensor,
-    /// In a few words.
+    /// Meaning in a few words.
     pub meaning: String,
-    /// Its shape and the words of its axes, for completion; none of a number.
+    /// Shape and labels of the axes, for completion; empty for a number.
     pub axes: Vec<Axis>,
 }
 
-/// A tensor that code reads: a quantity in a block, of all its heads at once where heads have it.
+/// A tensor for code: a quantity of a block, with all heads in one tensor if each head has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveTensor {
     pub quantity: Quantity,
     pub block: usize,
 }
 
-/// The changes that a live tensor follows.
+/// The part of the model on which a live tensor depends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Follows {
     #[default]
@@ -40,7 +40,7 @@ pub enum Follows {
     Space,
     /// The static vectors and the parameters.
     Parameters,
-    /// Parameters, the sentence and the interventions.
+    /// The parameters, the sentence and the interventions.
     Forward,
 }
 
@@ -53,7 +53,7 @@ impl LiveTensor {
         }
     }
 
-    /// The learned tensor that it is.
+    /// Returns the learned tensor, if it is one.
     pub fn parameter(self) -> Option<TensorId> {
         match self.quantity {
             Quantity::Parameter(name) => Some(name.of_block(self.block)),
@@ -61,7 +61,8 @@ impl LiveTensor {
         }
     }
 
-    /// The entry at these places, one for each axis; `None` where nothing explains it. `first_head` is the block's.
+    /// Returns the entry at these indices, one for each axis, or `None` if no entry is defined. `first_head` is the
+    /// index of the block's first head.
     pub fn entry(self, first_head: usize, places: &[usize]) -> Option<Entry> {
         let definition = self.quantity.definition();
         match (definition.owner, places) {
@@ -75,7 +76,7 @@ impl LiveTensor {
         }
     }
 
-    /// Why it cannot be written to, if it cannot.
+    /// Returns the reason why the tensor cannot be written, if it cannot.
     fn fixed(self) -> Option<&'static str> {
         match self.quantity {
             Quantity::Parameter(_) | Quantity::Visible | Quantity::Temperature => None,
@@ -84,7 +85,7 @@ impl LiveTensor {
         }
     }
 
-    /// The name in code: `A`, and `A_2` in the second block. `X` enters the block `first`.
+    /// Returns the name in code: `A`, or `A_2` in the second block. `first` is the block that `X` enters.
     fn name(self, first: usize) -> String {
         let definition = self.quantity.definition();
         let of_block = |block: usize| format!("{}{}", definition.code.unwrap_or_default(), code_suffix(block));
@@ -97,7 +98,7 @@ impl LiveTensor {
     }
 }
 
-/// The names of a model's tensors.
+/// Returns the names of a model's tensors.
 pub fn live_names(live: &Live) -> Vec<LiveName> {
     let Live { architecture, parameters, .. } = live;
     let (first, blocks) = (architecture.source_blocks.len(), architecture.numbered_blocks().count());
@@ -106,7 +107,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
         let blocks = match (quantity, quantity.definition().owner) {
             (Quantity::Static, _) if parameters.spec(TensorName::Embedding).is_some() => 0..0,
             (_, OwnerKind::Head) => 0..blocks,
-            // The stream between the layers.
+            // The residual stream between the layers.
             (Quantity::Input, _) => first..blocks,
             _ => {
                 let block = live.block_of(quantity);
@@ -126,7 +127,7 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
     tensors.into_iter().map(named).collect()
 }
 
-/// The tensors of one moment.
+/// The tensors at one moment.
 pub struct Live {
     pub space: Arc<StaticSpace>,
     pub words: Labels,
@@ -138,7 +139,7 @@ pub struct Live {
     pub classes: Labels,
     pub tokens: Labels,
     pub source: Option<Labels>,
-    /// The model, where it is there to run on other sentences.
+    /// The model, if it can be run on other sentences.
     pub model: Option<RunnableModel>,
 }
 
@@ -154,7 +155,7 @@ impl Live {
         }
     }
 
-    /// The entries of a tensor with its axes; a temperature has none.
+    /// Returns a tensor with its axes; a temperature has none.
     pub fn tensor(&self, tensor: LiveTensor) -> Tensor {
         Tensor::new(self.axes(tensor), self.entries(tensor))
     }
@@ -163,7 +164,7 @@ impl Live {
         self.interventions.temperature_of(&self.architecture.blocks[0])
     }
 
-    /// Block that a quantity without a head is read of: `Y` leaves the last one.
+    /// Returns the block from which a quantity without a head is read; `Y` is the output of the last one.
     fn block_of(&self, quantity: Quantity) -> usize {
         match quantity {
             Quantity::Output => self.architecture.numbered_blocks().count() - 1,
@@ -175,13 +176,13 @@ impl Live {
         self.architecture.numbered_blocks().nth(block).map(|(_, config)| config)
     }
 
-    /// Meaning of a tensor in this model.
+    /// Returns the meaning of a tensor in this model.
     fn meaning(&self, LiveTensor { quantity, block }: LiveTensor) -> String {
         let has_distances = self.config(block).is_some_and(|config| config.attention.distances.is_some());
         quantity.definition().meaning.replace("{scored}", scored(has_distances))
     }
 
-    /// The axes of a tensor; empty for scalars.
+    /// Returns the axes of a tensor; there are none for a scalar.
     fn axes(&self, tensor: LiveTensor) -> Vec<Axis> {
         if let Some(id) = tensor.parameter() {
             return self.learned_axes(id);
@@ -218,7 +219,7 @@ impl Live {
         }
     }
 
-    /// The matrices that the forward pass left: one for each head, where heads have it.
+    /// Returns the matrices of a quantity in the forward pass: one for each head, or one for the block.
     fn matrices(&self, LiveTensor { quantity, block }: LiveTensor) -> impl Iterator<Item = &Matrix<f32>> {
         let owners = match quantity.definition().owner {
             OwnerKind::Head => self.architecture.heads_of(block).map(Owner::Head).collect(),
@@ -243,12 +244,12 @@ impl Live {
     }
 }
 
-/// Steps from products to scores, in words.
+/// Returns the steps from products to scores, in words.
 pub fn scored(has_distances: bool) -> &'static str {
     if has_distances { "scaled, with distances added, and masked" } else { "scaled and masked" }
 }
 
-/// Axes of `B`: heads, unless there is but one, and distances.
+/// Returns the axes of `B`: heads, unless there is only one, and distances.
 fn distance_axes(heads: usize, distances: usize) -> Vec<Axis> {
     let furthest = distances as isize / 2;
     let distances: Vec<String> = (-furthest..=furthest).map(distance_label).collect();
@@ -257,12 +258,12 @@ fn distance_axes(heads: usize, distances: usize) -> Vec<Axis> {
     axes.into_iter().filter(|axis| axis.len > 1).collect()
 }
 
-/// Name of a row of `B`: `head 1`.
+/// Returns the name of a row of `B`, such as `head 1`.
 pub fn head_label(head: usize) -> String {
     format!("head {}", head + 1)
 }
 
-/// Name of a column of `B`, by how far the key stands to the right of the query: `-1`, `0`, `+1`.
+/// Returns the name of a column of `B`, the distance from the query to the right: `-1`, `0`, `+1`.
 pub fn distance_label(distance: isize) -> String {
     if distance == 0 { "0".to_owned() } else { format!("{distance:+}") }
 }

@@ -1,9 +1,10 @@
-//! The values of the expressions in the texts of cells: which texts have some, and on which sentence.
+//! The values of the expressions in the texts of cells: the texts that have expressions, and the sentences to which
+//! they refer.
 //!
-//! A text is about a sentence of its own, or of that of the last Stage cell above it, or of the first one. Where the
-//! stage shows another sentence of the lesson, the text's own is evaluated; a sentence that the learner wrote is a
-//! change which numbers follow as far as they can. The texts of a prediction are about the lesson's own model, whatever
-//! the learner has changed.
+//! A text refers to a sentence of its own, or to that of the last Stage cell above it, or to the first one. If the
+//! stage shows another sentence of the lesson, the expressions are evaluated on the text's own sentence. A sentence
+//! that the learner wrote is a change that the numbers reflect as far as they can. The texts of a prediction are about
+//! the lesson's own model, whatever the learner has changed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,22 +19,22 @@ use crate::kernel::notebook::live::Follows;
 use crate::lesson::cells::CellKind;
 use crate::lesson::live_text::LiveText;
 
-/// How long the expressions of all texts may take together, before the learner does anything.
+/// Greatest time of all expressions in texts together, between two actions of the learner.
 pub const TEXTS_TIME_MAX: Duration = Duration::from_secs(3);
 
-/// Values of all expressions of a cell's texts.
+/// Values of all expressions in a cell's texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveValues {
     pub values: Vec<LiveValue>,
     pub speaks_of: Spoken,
 }
 
-/// The sentence that a cell is about.
+/// The sentence to which a cell refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spoken {
-    /// An index into the lesson's.
+    /// Index of a sentence of the lesson.
     Lesson(usize),
-    /// A text of the cell's own.
+    /// Text of a sentence that only the cell has.
     Text(Arc<str>),
 }
 
@@ -47,19 +48,19 @@ impl Default for Spoken {
 pub struct LiveValue {
     pub source: Arc<str>,
     pub value: Result<Value, Fault>,
-    /// There is no value until the learner runs a cell above.
+    /// Whether there is no value until the learner runs a cell above.
     pub awaits_run: bool,
-    /// The value in the model as the lesson has it, once it was evaluated there.
+    /// The value in the lesson's own model, once it has been evaluated there.
     pub own: Option<Value>,
-    /// Live tensors that it reads.
+    /// Live tensors that the expression reads.
     pub tensors: Vec<String>,
-    /// Cells above whose names it reads.
+    /// Cells above whose names the expression reads.
     pub cells: Vec<CellId>,
-    /// The most that it depends on, through those cells too.
+    /// The part of the model on which the value depends, also through those cells.
     pub follows: Follows,
-    /// The number, where the expression is one entry of a live tensor.
+    /// The entry, if the expression is a single entry of a live tensor.
     pub entry: Option<Entry>,
-    /// The text is about another sentence than that on the stage, and this is the value there.
+    /// Whether the text refers to another sentence than the one on the stage, and the value is for that sentence.
     pub is_elsewhere: bool,
 }
 
@@ -68,48 +69,49 @@ impl LiveValues {
         self.values.iter().find(|value| *value.source == *source)
     }
 
-    /// Expressions that cannot be evaluated.
+    /// Returns the expressions that cannot be evaluated.
     pub fn faults(&self) -> impl Iterator<Item = (&str, &Fault)> {
         self.values.iter().filter_map(|value| Some((&*value.source, value.value.as_ref().err()?)))
     }
 }
 
-/// The expressions in the texts of a cell.
+/// The expressions in a cell's texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveTextSnapshot {
-    /// `None` before they were evaluated.
+    /// The values; `None` until they have been evaluated.
     pub values: Option<Arc<LiveValues>>,
-    /// The values that the model had when a cell below was about to write to it: `None` where no cell below wrote.
+    /// The values just before a cell below wrote to the model; `None` if no cell below wrote.
     pub before_writes: Option<Arc<LiveValues>>,
-    /// Something that they read has changed since.
+    /// Whether something that the expressions read has changed since.
     pub is_stale: bool,
-    /// Cells that they read whose own results are stale.
+    /// Cells that the expressions read and whose results are stale.
     pub stale_cells: BTreeSet<CellId>,
 }
 
 impl LiveTextSnapshot {
-    /// Found without looking into the values.
+    /// Compares two snapshots by the identity of their values.
     pub fn is_same(&self, other: &Self) -> bool {
         let values = |of: &Self| [&of.values, &of.before_writes].map(|values| values.as_ref().map(Arc::as_ptr));
         (self.is_stale, &self.stale_cells) == (other.is_stale, &other.stale_cells) && values(self) == values(other)
     }
 
-    /// The values where the text stands, for who reads from the top: the cells above have run, and those below have not.
+    /// Returns the values at the text's place for a reader who starts at the top: the cells above have run, and those
+    /// below have not.
     pub fn in_place(&self) -> Option<&LiveValues> {
         self.before_writes.as_deref().or(self.values.as_deref())
     }
 }
 
-/// The expressions of a cell, and what came of them.
+/// The expressions of a cell, with their values.
 #[derive(Clone, Debug)]
 pub(super) struct CellTexts {
-    /// The cell when its texts were read.
+    /// The cell at the time when its texts were parsed.
     cell: Arc<DocumentCell>,
     pub expressions: Vec<(Arc<str>, Result<Names, Fault>)>,
-    /// All names that they read.
+    /// All names that the expressions read.
     pub reads: BTreeSet<String>,
     pub evaluated: Option<Evaluated>,
-    /// As in [`LiveTextSnapshot`].
+    /// The same as in [`LiveTextSnapshot`].
     pub before_writes: Option<Arc<LiveValues>>,
 }
 
@@ -120,7 +122,7 @@ pub(super) struct Evaluated {
 }
 
 impl CellTexts {
-    /// `None` of a cell without expressions.
+    /// Parses the texts of a cell, or returns `None` if they have no expressions.
     pub fn of(cell: &Arc<DocumentCell>) -> Option<Self> {
         let mut sources: Vec<Arc<str>> = Vec::new();
         for text in markdown(cell) {
@@ -140,7 +142,7 @@ impl CellTexts {
         Some(Self { cell: cell.clone(), reads, expressions, evaluated: None, before_writes: None })
     }
 
-    /// The values, some of which may be of cells that are stale.
+    /// Returns the snapshot of the values, with those cells among `stale_cells` that the expressions read.
     pub fn shown(&self, is_stale: bool, stale_cells: &BTreeSet<&CellId>) -> LiveTextSnapshot {
         let values = self.evaluated.as_ref().map(|evaluated| evaluated.values.clone());
         let read = values.iter().flat_map(|values| &values.values).flat_map(|value| &value.cells);
@@ -154,13 +156,13 @@ impl CellTexts {
     }
 }
 
-/// The Markdown of a cell, as it stands there now.
+/// Returns the Markdown of a cell in its present form.
 pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &str> {
     let own = cell.is_text().then_some(&*cell.text);
     own.into_iter().chain(cell.kind.markdown().filter(|_| !cell.is_text()))
 }
 
-/// The sentence of the last Stage cell above a cell, or the first one.
+/// Returns the sentence of the last Stage cell above a cell, or the first sentence.
 pub fn sentence_above<'a>(cells: impl Iterator<Item = &'a Arc<DocumentCell>>, id: &str) -> usize {
     let above = cells.take_while(|cell| *cell.id != *id);
     let stages = above.filter_map(|cell| match *cell.kind {

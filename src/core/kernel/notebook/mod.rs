@@ -1,9 +1,10 @@
-//! The notebook: the learner's cells, what their runs left, and which are to run.
+//! The notebook: the learner's cells, the results of their runs, and the cells that wait to run.
 //!
-//! In reading order: [`document`] says how each kind of cell behaves, and holds the cells, which [`commands`] change and
-//! undo restores; [`live`] gives code the model's tensors, [`execution`] says which cells are stale, [`runs`] runs one and
-//! keeps the results, [`live_text`] has the values of the expressions in texts, which `texts` evaluates, and [`snapshot`] is
-//! for viewers. [`saved`] is the saved form, and restores it over a lesson that may have changed.
+//! In reading order: [`document`] defines the behaviour of each kind of cell and contains the cells, which [`commands`]
+//! change and undo restores; [`live`] provides the model's tensors to code; [`execution`] decides which cells are
+//! stale; [`runs`] runs a cell and records the result; [`live_text`] has the values of the expressions in texts, which
+//! `texts` evaluates; and [`snapshot`] is for viewers. [`saved`] is the saved form, which is restored over a lesson
+//! that may have changed.
 
 pub mod commands;
 pub mod document;
@@ -40,34 +41,35 @@ pub struct Notebook {
     /// The analysis of every cell that has code.
     analyses: BTreeMap<CellId, Analysis>,
     waiting: VecDeque<CellId>,
-    /// Waiting cells that the learner did not ask to run, and how long such runs and texts took since the last command.
+    /// Waiting cells that the learner did not run; and the time that such runs, and the texts, have taken since the
+    /// last command.
     unasked: BTreeSet<CellId>,
     unasked_time: Duration,
     texts_time: Duration,
     last_command: LastCommand,
-    /// Expressions within texts, of the cells that have some.
+    /// Expressions in texts, for each cell that has some.
     texts: BTreeMap<CellId, CellTexts>,
     texts_waiting: BTreeSet<CellId>,
-    /// Runs so far, and those of code that the learner asked for.
+    /// Numbers of all runs so far, and of runs of code by the learner.
     runs_done: u64,
     code_runs_done: u64,
     live: Arc<[LiveName]>,
     versions: Versions,
-    /// Ends the run that is under way.
+    /// Flag that ends the running cell.
     stop: Arc<AtomicBool>,
-    /// The last command changed something.
+    /// Whether the last command changed something.
     has_changed: bool,
     seed: u64,
     /// The snapshot, until something changes.
     view: OnceCell<Arc<NotebookSnapshot>>,
 }
 
-/// The last command, as far as exercises care.
+/// The last command, as far as exercises depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastCommand {
-    /// Undo or redo: it answers no exercise.
+    /// Undo or redo, which is no answer to an exercise.
     Step,
-    /// Another sentence on the stage: no attempt at an exercise, though its check may find something else.
+    /// Another sentence on the stage, which is no attempt at an exercise although its check may have another result.
     Sentence { is_of_lesson: bool },
     #[default]
     Other,
@@ -75,13 +77,13 @@ pub enum LastCommand {
 
 /// The target of a slider.
 pub enum SliderMove {
-    /// A variable, in the slider's cell.
+    /// A variable, and the cell of its slider.
     Variable(CellId),
     Model,
 }
 
 impl SliderMove {
-    /// True where a value from this source changes with the slider.
+    /// Returns whether a value from this source changes with the slider.
     fn moves(&self, source: &NameSource, dependent: &BTreeSet<CellId>) -> bool {
         match (self, source) {
             (_, NameSource::Run(cell, _)) => dependent.contains(cell),
@@ -97,7 +99,7 @@ impl Notebook {
         Self::with(Document::of(lesson), BTreeMap::new(), lesson.seed)
     }
 
-    /// A notebook as it was left, with what did not fit in sentences for the learner.
+    /// Restores a saved notebook. Also returns the parts that did not fit, in sentences for the learner.
     pub fn reopened(lesson: &Lesson, saved: &SavedNotebook) -> (Self, Vec<String>) {
         let Merged { document, runs, report } = merge(lesson, saved);
         let numbers = runs.values().filter_map(|run| run.number);
@@ -116,12 +118,12 @@ impl Notebook {
         &self.document
     }
 
-    /// Set from another thread, it ends the run that is under way and all that wait.
+    /// Returns the flag by which another thread ends the running cell and cancels those that wait.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.stop.clone()
     }
 
-    /// Takes the place of the document; returns the one before.
+    /// Replaces the document and returns the earlier one.
     pub fn replace(&mut self, document: Document) -> Document {
         let before = std::mem::replace(&mut self.document, document);
         self.document.take_facts(&before);
@@ -129,7 +131,7 @@ impl Notebook {
         before
     }
 
-    /// Whether the last command changed what is saved: what it had run is yet to come.
+    /// Returns whether the last command changed saved work. Runs that the command started may change it later.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
@@ -138,7 +140,7 @@ impl Notebook {
         self.live.clone()
     }
 
-    /// The names that the model gives, once there is one.
+    /// Sets the names of live tensors once there is a model.
     pub fn set_live(&mut self, live: Arc<[LiveName]>) {
         if self.live != live {
             self.live = live;
@@ -146,15 +148,15 @@ impl Notebook {
         self.view.take();
     }
 
-    /// A cell waits to run, or a text to be evaluated.
+    /// Returns whether a cell waits to run or a text waits to be evaluated.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty() || self.has_text_to_evaluate()
     }
 
-    /// A prediction is next to be answered, or its texts to be evaluated.
+    /// Returns whether a prediction, or its text, is next.
     pub fn has_question_next(&self) -> bool {
         let next = match self.waiting.front() {
-            // It will not run.
+            // The cell was cancelled and will not run.
             Some(_) if self.stop.load(Relaxed) => None,
             Some(id) => Some(id),
             None => self.texts_waiting.first(),
@@ -163,7 +165,7 @@ impl Notebook {
         matches!(kind, Some(CellKind::Predict(_)))
     }
 
-    /// Finds the names of new texts, and forgets those of cells that are gone.
+    /// Analyses new texts, and forgets those of deleted cells.
     fn analyse(&mut self) {
         let mut before = std::mem::take(&mut self.analyses);
         for cell in &self.document.cells {
@@ -178,7 +180,7 @@ impl Notebook {
         self.view.take();
     }
 
-    /// Code waits to run. Tasks are the learner's: none is tried or answered by the way.
+    /// Enqueues the cells with code. Tasks are left out, because only the learner may try or answer them.
     fn enqueue_code(&mut self, range: std::ops::Range<usize>) {
         for index in range {
             if self.document.cells[index].is_code() {
@@ -187,9 +189,9 @@ impl Notebook {
         }
     }
 
-    /// Cells wait to run, in the order of the notebook.
+    /// Enqueues cells in the order of the notebook.
     fn enqueue(&mut self, range: std::ops::Range<usize>) {
-        // Pressed while nothing ran, it must not end what comes.
+        // An interrupt that was requested while nothing ran must not cancel the new runs.
         self.stop.store(false, Relaxed);
         for cell in &self.document.cells[range] {
             self.unasked.remove(&cell.id);
@@ -200,10 +202,10 @@ impl Notebook {
         self.view.take();
     }
 
-    /// The model has changed and goes on changing: cells show that they are stale, and wait.
+    /// Takes the versions of a model that is still changing: cells are shown as stale, and do not run.
     pub fn see(&mut self, versions: Versions) {
         if versions != self.versions {
-            // Another sentence of the lesson is no other model, and the texts are about sentences of their own.
+            // Another sentence of the lesson does not change the model, and the texts refer to their own sentences.
             let is_other_model = Versions { forward: self.versions.forward, ..versions } != self.versions;
             if is_other_model || self.last_command != (LastCommand::Sentence { is_of_lesson: true }) {
                 self.forget_before_writes();
@@ -213,7 +215,7 @@ impl Notebook {
         }
     }
 
-    /// How long the last run of a cell took.
+    /// Sets the duration of a cell's last run.
     pub fn set_elapsed(&mut self, id: &CellId, elapsed: Duration) {
         if let Some(run) = self.runs.get_mut(id) {
             Arc::make_mut(&mut run.shown).elapsed = elapsed;
@@ -221,8 +223,8 @@ impl Notebook {
         }
     }
 
-    /// Something has changed: what runs by itself waits to run. Where a slider was turned, that is all
-    /// that depends on it.
+    /// Reacts to a change: enqueues the cells that run automatically, and, if a slider was moved, the cells that depend
+    /// on it.
     pub fn follow(&mut self, versions: Versions, slid: Option<&SliderMove>) {
         self.see(versions);
         let mut dependent: BTreeSet<CellId> = BTreeSet::new();
@@ -241,16 +243,17 @@ impl Notebook {
                 run.reads.iter().any(|(_, source)| matches!(source, NameSource::Run(from, _) if runs(from)))
             };
             let runs = match standing.status {
-                // Stale by a cell above that waits for the learner: it would run, and be as stale, without end.
+                // The cell is stale because a cell above waits for the learner. If it ran, it would be stale again,
+                // without end.
                 CellStatus::Stale if standing.is_up_to_date && !run.is_some_and(follows_run) => false,
                 CellStatus::New => is_unasked && !self.live.is_empty(),
                 CellStatus::Stale => {
                     let is_auto = (cell.auto_run || self.document.auto_run) && cell.is_code();
-                    // What is said of an answer holds for the model as it is. One that came to nothing, or
-                    // that is of another session, waits to be tried.
+                    // The verdict on an answer must hold for the present model. An answer that could not be checked, or
+                    // is from another session, waits until the learner tries it.
                     let is_answer = run.is_some_and(|run| run.shown.verdict.is_some() && !run.shown.is_from_before);
-                    // Half-written code does not run because a slider moved, and a cell that writes to
-                    // the model would chase its own tail.
+                    // Unfinished code does not run because of a slider, and a cell that writes to the model would run
+                    // without end.
                     let is_as_ran = run.is_some_and(|run| {
                         self.analyses.get(&cell.id).is_some_and(|analysis| analysis.text == run.shown.text)
                     });
@@ -271,7 +274,7 @@ impl Notebook {
         self.texts_waiting = self.stale_texts();
     }
 
-    /// The next cell to run, if it is still there.
+    /// Takes the next cell to run, unless it has been deleted.
     pub fn take_next(&mut self) -> Option<CellId> {
         if self.stop.swap(false, Relaxed) {
             self.waiting.clear();
@@ -281,7 +284,7 @@ impl Notebook {
         self.document.cell(&id).map(|_| id)
     }
 
-    /// Takes in what came of a run. `versions` are the model's now, after what it wrote.
+    /// Records the outcome of a run. `versions` are the model's after the run, including what the run wrote.
     fn record(&mut self, id: &CellId, outcome: Outcome, versions: Versions) {
         self.versions = versions;
         let Some(analysis) = self.analyses.get(id) else { return };
@@ -322,7 +325,7 @@ impl Notebook {
         self.view.take();
     }
 
-    /// Sources of some names at a cell; `is_clean` as in [`NamesInScope::source`].
+    /// Returns the sources of some names at a cell; `is_clean` is that of [`NamesInScope::source`].
     fn sources_at<'n>(
         &self,
         id: &CellId,
@@ -336,7 +339,7 @@ impl Notebook {
         names.map(|name| (name.clone(), sight.source(name, is_clean))).collect()
     }
 
-    /// Notes in the document how a run of an exercise went.
+    /// Notes in the document whether an exercise was tried and passed.
     fn note_attempt(&mut self, id: &CellId, outcome: &Outcome) {
         let moved = self.last_command == LastCommand::Other
             && self.runs.get(id).is_some_and(|run| execution::is_attempt(&run.shown, outcome));
@@ -344,14 +347,15 @@ impl Notebook {
             && let Ok(DocumentCell { kind, answer: Answer::Exercise(attempts), .. }) = self.document.cell_mut(id)
         {
             attempts.is_passed |= is_right && self.last_command != LastCommand::Step;
-            // What is done elsewhere nobody asks to check: the first change of it is an attempt.
+            // An exercise that is answered outside its cell has no button to try it, so the first change counts as an
+            // attempt.
             if moved && attempts.tried == 0 && matches!(&**kind, CellKind::Exercise(Exercise { start: None, .. })) {
                 attempts.tried = 1;
             }
         }
     }
 
-    /// Whether the code of a cell names a live tensor or number that it writes to.
+    /// Returns whether a cell's code writes to a live tensor or number.
     fn writes_model(&self, id: &CellId) -> bool {
         let names = self.analyses.get(id).and_then(|analysis| analysis.names.as_ref().ok());
         names.is_some_and(|names| self.live.iter().any(|known| names.writes.contains(&known.name)))
@@ -363,7 +367,7 @@ impl Notebook {
             || names.is_some_and(|names| self.live.iter().any(|known| names.reads.contains(&known.name)))
     }
 
-    /// The most that names from these sources follow, those that cells make too.
+    /// Returns the part of the model on which names from these sources depend, also through cells.
     fn followed_by<'a>(&self, sources: impl IntoIterator<Item = &'a (String, NameSource)>) -> Follows {
         let follows = |(_, source): &(String, NameSource)| match source {
             NameSource::Live { follows, .. } => *follows,
@@ -373,7 +377,7 @@ impl Notebook {
         sources.into_iter().map(follows).max().unwrap_or_default()
     }
 
-    /// The present state for viewers.
+    /// Returns the present state for viewers.
     pub fn snapshot(&self) -> Arc<NotebookSnapshot> {
         self.view.get_or_init(|| Arc::new(self.view())).clone()
     }

@@ -1,4 +1,4 @@
-//! Runs of cells: code over the cells above it, answers to exercises, and predictions.
+//! Runs of cells: code with the variables of the cells above it, answers to exercises, and predictions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::kernel::notebook::snapshot::{CellStatus, ComparedCase, Verdict};
 use crate::kernel::notebook::{LastCommand, Notebook};
 use crate::lesson::cells::{Exercise, Predict};
 
-/// How long the cells may take that run by themselves, one after the other, before the learner does anything. With
+/// Greatest time of the cells that run automatically together, between two actions of the learner. With
 /// [`TEXTS_TIME_MAX`](crate::kernel::notebook::live_text::TEXTS_TIME_MAX), a lesson opens within 10 s of its code.
 const UNASKED_TIME_MAX: Duration = Duration::from_secs(7);
 
-/// The variable of a case that holds what the answer is to give.
+/// The variable of a case that holds the expected result.
 const EXPECTED: &str = "expected";
 
 impl Notebook {
-    /// Runs a cell, writes what it wrote to the model, and keeps what came of it. A prediction asks `untouched`, the
-    /// lesson's own model: its question is about that one.
+    /// Runs a cell, applies what it wrote to the model, and records the outcome. A prediction runs on `untouched`, the
+    /// lesson's own model, because its question is about that model.
     pub fn run(&mut self, id: &CellId, model: &mut dyn LiveModel, untouched: Option<&LessonModel>) {
         let Some(cell) = self.document.cell(id).cloned() else { return };
         let is_unasked = self.unasked.remove(id);
@@ -55,24 +55,24 @@ impl Notebook {
         }
     }
 
-    /// The learner has done something: what runs by itself may take its time anew.
+    /// Notes a new command of the learner, which resets the time for automatic runs.
     pub fn begin(&mut self, command: LastCommand) {
         self.last_command = command;
         (self.unasked_time, self.texts_time) = (Duration::ZERO, Duration::ZERO);
     }
 
-    /// Memory that all other cells keep.
+    /// Returns the memory of all other cells.
     fn kept_beside(&self, id: &str) -> usize {
         self.runs.iter().filter(|(other, _)| ***other != *id).map(|(_, run)| run.bytes).sum()
     }
 
-    /// Forgets what a new run of a cell replaces, and returns the memory that the others keep.
+    /// Drops the variables that a new run of a cell replaces, and returns the memory of the other cells.
     fn make_room(&mut self, id: &CellId) -> usize {
         if let Some(run) = self.runs.get_mut(id) {
             run.defined.clear();
         }
         if self.kept_beside(id) + RUN_BYTES_MAX > KEPT_BYTES_MAX {
-            // Those of deleted cells wait for an undo only while there is room.
+            // Results of deleted cells are kept for an undo only while there is room.
             let there: BTreeSet<&CellId> = self.document.cells.iter().map(|cell| &cell.id).collect();
             self.runs.retain(|id, _| there.contains(id));
         }
@@ -90,17 +90,18 @@ impl Notebook {
         wrote(ran, &live, model, &format!("what cell {} wrote", cell.id))
     }
 
-    /// Runs a text over the live tensors and what the cells above `cell` define.
+    /// Runs a text with the live tensors and the variables of the cells above `cell`.
     fn run_below(&self, cell: &DocumentCell, text: &str, names: &Names, live: &Live, allowance: Allowance) -> Run {
         run(text, &self.scope(cell, names, &self.names_above(cell), self.tensors(live), allowance))
     }
 
-    /// The tensors of the model on the stage.
+    /// Returns the tensors of the model on the stage.
     pub(super) fn tensors<'a>(&'a self, live: &'a Live) -> LiveTensors<'a> {
         LiveTensors { live, known: &self.live }
     }
 
-    /// The live tensors that a text names, and what the cells above `cell` define; `others` as in [`Self::names_above`].
+    /// Returns the scope of a text: the live tensors that it names, and the variables of the cells above `cell`.
+    /// `others` are the names of [`Self::names_above`].
     pub(super) fn scope<'o>(
         &self,
         cell: &DocumentCell,
@@ -117,8 +118,8 @@ impl Notebook {
         Scope { given, others, functions, model, seed, stop, allowance }
     }
 
-    /// The fault of a lesson's code that runs after a cell, over what the cell and those above it define. What it writes
-    /// is dropped.
+    /// Returns the fault of a lesson's code that runs after a cell, with the variables of that cell and those above it.
+    /// Whatever the code writes is dropped.
     pub fn fault_after(&self, id: &str, text: &str, model: &dyn LiveModel) -> Option<Fault> {
         if text.is_empty() {
             return None;
@@ -133,7 +134,7 @@ impl Notebook {
         self.run_below(&below, text, &names, &model.live(), Allowance::default()).fault
     }
 
-    /// Variables and functions that the cells above hand to this one.
+    /// Returns the variables and functions of the cells above that a cell names.
     fn above(&self, cell: &DocumentCell, names: &Names) -> (Vec<Given>, Functions) {
         let mut given: Vec<Given> = Vec::new();
         let mut functions = Functions::default();
@@ -160,7 +161,7 @@ impl Notebook {
         (given, functions)
     }
 
-    /// All names that a text at a cell can see.
+    /// Returns all names that a text at a cell can use.
     pub(super) fn names_above(&self, cell: &DocumentCell) -> Vec<String> {
         let live = self.live.iter().map(|known| known.name.clone());
         let made = self.document.above(&cell.id).flat_map(|above| {
@@ -172,12 +173,12 @@ impl Notebook {
         live.chain(made).collect()
     }
 
-    /// Each cell has random numbers of its own, the same with every run.
+    /// Returns the seed of a cell's random numbers, which is the same for every run.
     fn seed_of(&self, cell: &DocumentCell) -> u64 {
         self.seed ^ fnv1a(cell.id.as_bytes())
     }
 
-    /// An exercise as an answer leaves it, on a model to try it on.
+    /// Tries an answer to an exercise on a model made for trials.
     pub fn try_answer(
         &self,
         exercise: &Exercise,
@@ -188,15 +189,15 @@ impl Notebook {
         let (exercise, text) = match answer {
             TriedAnswer::Start => (exercise.clone(), exercise.start.as_deref().unwrap_or_default()),
             TriedAnswer::Text(text) => (exercise.clone(), text),
-            // Where the answer is what is turned elsewhere, the solution turns it.
+            // If the answer is a change made outside the cell, the solution is code that makes it.
             TriedAnswer::Solution => (Exercise { start: Some(String::new()), ..exercise.clone() }, &*exercise.solution),
         };
         let allowance = Allowance::default().beside(self.kept_beside(&cell.id));
         self.try_exercise(&exercise, &DocumentCell { text: text.into(), ..cell.clone() }, model, allowance)
     }
 
-    /// Runs the answer, then the check, over the live tensors alone; and so in each case, for the answer stands beside
-    /// what is expected in all of them.
+    /// Runs the answer and then the check, in a scope with only the live tensors, for each case. All cases run, because
+    /// the learner sees the answer's result beside the expected one for each.
     fn try_exercise(
         &self,
         exercise: &Exercise,
@@ -210,7 +211,7 @@ impl Notebook {
         let mut outcome = Outcome::default();
         let mut compared: Vec<ComparedCase> = Vec::new();
         for (number, case) in cases.iter().enumerate() {
-            // The first wrong case is judged; those after it are only compared.
+            // The first wrong case decides the verdict; later ones are only compared.
             let is_judged = outcome.verdict.is_some();
             if is_judged && allowance.is_late() {
                 break;
@@ -229,7 +230,7 @@ impl Notebook {
             };
             let of_case = of_case.less(answer.bytes);
             let answer = if number == 0 {
-                // What the answer turns is turned once.
+                // A change to the model is made once, in the first case.
                 let first = wrote(answer.clone(), &live, model, &format!("what cell {} wrote", cell.id));
                 outcome.outputs.clone_from(&first.outputs);
                 (outcome.wrote, outcome.measured) = (first.wrote, first.measured);
@@ -264,7 +265,8 @@ impl Notebook {
             }
             let holds = |when: &str| self.clean(when, tensors, &scope, seed, of_case).is_true;
             let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
-            // A check that cannot be worked out says why: the answer lacks what it asks for.
+            // If the check itself fails, its fault is the feedback, because the answer then lacks something that the
+            // check needs.
             let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
             outcome.verdict = Some(Verdict::Exercise {
                 is_right,
@@ -299,7 +301,7 @@ impl Notebook {
         Outcome { outputs: shows.outputs, fault, verdict, measured: shows.bytes, ..Outcome::default() }
     }
 
-    /// Runs a lesson's piece of code over the live tensors and the exercise's definitions so far.
+    /// Runs code of the lesson with the live tensors and the exercise's definitions so far.
     fn clean(
         &self,
         source: &str,
@@ -318,7 +320,7 @@ impl Notebook {
             Ok(names) => names,
             Err(fault) => return Run { fault: Some(fault), ..Run::default() },
         };
-        // An answer cannot put something of its own in the place of a live tensor or of the case.
+        // An answer cannot replace a live tensor or a variable of the case by its own.
         let LiveTensors { live, known } = tensors;
         let is_live = |variable: &Variable| known.iter().any(|live| live.name == variable.name);
         let is_case = |variable: &Variable| scope.case.iter().any(|given| given.name == variable.name);
@@ -332,12 +334,12 @@ impl Notebook {
     }
 }
 
-/// Which answer to an exercise is tried.
+/// The answer to an exercise that is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriedAnswer<'a> {
     Start,
     Solution,
-    /// A learner's.
+    /// An answer of the learner.
     Text(&'a str),
 }
 
@@ -345,7 +347,7 @@ pub enum TriedAnswer<'a> {
 #[derive(Default)]
 struct ExerciseScope {
     case: Vec<Variable>,
-    /// The answer's.
+    /// Variables of the answer.
     own: Vec<Variable>,
     functions: Functions,
 }
@@ -357,8 +359,8 @@ impl ExerciseScope {
     }
 }
 
-/// Names that the lesson's side of an exercise uses and its solution does not define: no answer can put something
-/// of its own in their place.
+/// Returns the names that the lesson's code for an exercise uses and its solution does not define. An answer cannot
+/// replace these by its own.
 fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
     let codes = exercise.codes();
     let mut lessons: BTreeSet<String> =
@@ -368,24 +370,24 @@ fn names_of_the_lesson(exercise: &Exercise) -> BTreeSet<String> {
     lessons
 }
 
-/// Stands for an answer that has no value, beside what is expected, and says why there is none.
+/// Returns the output for an answer without a value, which gives the reason.
 fn no_value(why: Option<Fault>) -> Output {
     let why = match why {
-        // The place is one in the lesson's own code.
+        // The place would refer to the lesson's code, which the learner does not see.
         Some(why) => Fault { place: None, ..why }.to_string(),
         None => "a function returns the value of its last line; a loop or a `let` has no value".to_owned(),
     };
     Output::Text(format!("no value: {why}").into())
 }
 
-/// The fault of a cell that would have run by itself.
+/// Returns the fault of a cell that would have run automatically but for which no time was left.
 fn not_run() -> Fault {
     let seconds = UNASKED_TIME_MAX.as_secs();
     Fault::new(format!("not run, because the cells that run automatically take more than {seconds} s together"))
         .hint("select the cell and press Shift+Enter to run it")
 }
 
-/// Hands what a run wrote to the model; where that cannot take it, the run has a fault.
+/// Applies what a run wrote to the model. If the model refuses it, the outcome has a fault.
 pub(super) fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &str) -> Outcome {
     let mut outcome = Outcome {
         outputs: ran.outputs,
@@ -405,7 +407,7 @@ pub(super) fn wrote(ran: Run, live: &Live, model: &mut dyn LiveModel, label: &st
 }
 
 impl Notebook {
-    /// For each cell, in order, whether its result still follows from what it read.
+    /// Returns for each cell, in order, whether its result is up to date.
     pub(super) fn standings(&self) -> Vec<CellStanding<'_>> {
         let mut sight = NamesInScope::new(&self.live, self.versions);
         let mut stale: BTreeSet<&str> = BTreeSet::new();

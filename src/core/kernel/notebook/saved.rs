@@ -1,7 +1,7 @@
-//! The saved form of a notebook: plain data, made from its snapshot; and the way back over the lesson as it is now.
+//! The saved form of a notebook, which is made from its snapshot and restored over the lesson in its present form.
 //!
-//! Cells meet by their ids, and of each text the side wins that changed it. Where both did, the learner's stays and
-//! the lesson's waits beside it.
+//! Cells are matched by their ids. For each text, the side that changed it wins. If both changed it, the learner's text
+//! stays, and the lesson's is offered beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,43 +25,43 @@ use crate::lesson::limits::{CASES_MAX, ID_CHARS_MAX};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedNotebook {
-    /// In the learner's order.
+    /// Cells in the learner's order.
     #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub cells: Vec<SavedCell>,
-    /// Ids of the lesson's cells then, in its order: they tell a cell that the learner deleted from one
-    /// that the lesson got later, and what the learner moved.
+    /// Ids of the lesson's cells at that time, in the lesson's order. They distinguish a cell that the learner deleted
+    /// from one that was added to the lesson later, and show which cells the learner moved.
     #[serde(deserialize_with = "beginning::<ITEMS_MAX, _, _>")]
     pub lesson: Vec<String>,
     pub auto_run: bool,
 }
 
-/// The most that is saved of the outputs of one run, in bytes: a table of 360 by 360 ...
+/// Greatest size of the saved outputs of one run, in bytes: a table of 360 by 360 ...
 const RUN_BYTES_MAX: usize = 1 << 20;
 /// ... and of all runs of a notebook, from the top.
 const NOTEBOOK_BYTES_MAX: usize = 16 << 20;
-/// Items of a list that are read; no notebook has as many.
+/// Greatest number of list items that are read; no notebook has as many.
 const ITEMS_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
 
-/// The learner's changes of a cell; fields that are as the lesson gives them are not saved.
+/// The learner's changes of a cell. Fields with the lesson's values are not saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedCell {
     pub id: String,
     #[serde(skip_serializing_if = "is_default")]
     pub is_own: bool,
-    /// Kind of the learner's own cells, and of those that the learner made into code or text.
+    /// Kind of a learner's own cell, or of a cell that the learner changed into code or text.
     #[serde(skip_serializing_if = "is_default")]
     pub kind: Option<OwnKind>,
     #[serde(skip_serializing_if = "is_default")]
     pub edit: Option<SavedEdit>,
-    /// The learner has yet to choose between the edit and its base.
+    /// Whether the learner still has to choose between the edit and the lesson's newer text.
     #[serde(skip_serializing_if = "is_default")]
     pub is_in_conflict: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub is_folded: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub auto_run: bool,
-    /// The text that the numbers of a cell of the learner's own are of, where that is not the sentence on the stage.
+    /// The sentence to which the numbers of a learner's own cell refer, if it is not the one on the stage.
     #[serde(skip_serializing_if = "is_default")]
     pub speaks_of: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
@@ -72,7 +72,7 @@ pub struct SavedCell {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedEdit {
-    /// Kind of the text: the answer to an exercise is code.
+    /// Kind of the text; the answer to an exercise is code.
     pub kind: OwnKind,
     pub text: String,
     /// The lesson's text that was edited.
@@ -80,7 +80,7 @@ pub struct SavedEdit {
     pub base: String,
 }
 
-/// An answer with what it answers, to be known for one when the lesson has changed.
+/// An answer together with its question, so that it can be recognised when the lesson has changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum SavedAnswer {
     #[default]
@@ -106,7 +106,7 @@ pub enum SavedAnswer {
 }
 
 impl SavedCell {
-    /// How often an answer was tried; 0 of what is no task.
+    /// Returns how many times an answer was tried; it is 0 for a cell without a task.
     pub fn tries(&self) -> u32 {
         match &self.answer {
             SavedAnswer::Exercise { attempts, .. } => attempts.tried,
@@ -118,7 +118,7 @@ impl SavedCell {
 
 impl SavedNotebook {
     pub fn of(notebook: &NotebookSnapshot, lesson: &Lesson) -> Self {
-        // Where there is no notebook yet, nothing of it was deleted.
+        // If there is no notebook yet, no cell has been deleted.
         if notebook.cells.is_empty() {
             return Self { auto_run: notebook.auto_run, ..Self::default() };
         }
@@ -132,7 +132,7 @@ impl SavedNotebook {
 }
 
 impl SavedCell {
-    /// `left`: bytes of outputs that may yet be kept of the notebook.
+    /// Returns the saved form of a cell. `left` is the number of bytes that are left for outputs of the notebook.
     fn of(shown: &CellSnapshot, lesson: &Lesson, left: &mut usize) -> Self {
         let cell = &*shown.cell;
         let given = lesson.cells.iter().find(|given| *given.id == *cell.id);
@@ -181,14 +181,15 @@ impl SavedAnswer {
     }
 }
 
-/// Bytes of outputs that may yet be kept.
+/// Numbers of bytes that are left for outputs.
 struct BytesLeft<'a> {
     of_run: usize,
     of_notebook: &'a mut usize,
 }
 
 impl BytesLeft<'_> {
-    /// The run with its first outputs, as far as they fit, and without what is gone with the session.
+    /// Returns the run with as many of its first outputs as fit, and without the data that exists only during a
+    /// session.
     fn cut(mut self, run: &RunSnapshot) -> RunSnapshot {
         let outputs = self.keep(&run.outputs);
         let verdict = run.verdict.clone().map(|verdict| match verdict {
@@ -212,12 +213,13 @@ impl BytesLeft<'_> {
         }
     }
 
-    /// The first outputs, as far as they fit.
+    /// Returns as many of the first outputs as fit.
     fn keep(&mut self, outputs: &[Output]) -> Vec<Output> {
         let fits = |output: &&Output| {
             let bytes = output.size() + label_bytes(output);
             let fits = bytes <= self.of_run.min(*self.of_notebook);
-            // What follows a gap would be misread.
+            // All outputs after the first that does not fit are dropped, because outputs after a gap would be
+            // misleading.
             self.of_run = if fits { self.of_run - bytes } else { 0 };
             *self.of_notebook -= if fits { bytes } else { 0 };
             fits
@@ -252,7 +254,7 @@ pub fn merge(lesson: &Lesson, saved: &SavedNotebook) -> Merged {
     let mut given: BTreeMap<&str, &Cell> = BTreeMap::new();
     let mut lesson_order: Vec<CellId> = Vec::new();
     for cell in &lesson.cells {
-        // It was there then and is not among the cells: the learner deleted it.
+        // A cell that was in the lesson then and is not among the saved cells was deleted by the learner.
         if first.contains_key(cell.id.as_str()) || !known.contains(cell.id.as_str()) {
             given.insert(&cell.id, cell);
             lesson_order.push(cell.id.as_str().into());
@@ -272,14 +274,15 @@ pub fn merge(lesson: &Lesson, saved: &SavedNotebook) -> Merged {
     merging.finish(&weave(skeleton, &others), saved.auto_run, lesson)
 }
 
-/// The lesson's cells did not stand in the lesson's order.
+/// Returns whether the learner had moved cells of the lesson.
 fn was_moved(saved: &SavedNotebook) -> bool {
     let places: BTreeMap<&str, usize> = saved.lesson.iter().map(String::as_str).zip(0..).collect();
     let order = saved.cells.iter().filter_map(|cell| places.get(cell.id.as_str()));
     !order.is_sorted()
 }
 
-/// The skeleton, with each of the others behind the last one before it that is in the skeleton.
+/// Inserts the ids of `others` into the skeleton, each after the id that precedes it in `others` and that the skeleton
+/// contains.
 fn weave(skeleton: Vec<CellId>, others: &[CellId]) -> Vec<CellId> {
     let in_skeleton: BTreeSet<&CellId> = skeleton.iter().collect();
     let mut behind: BTreeMap<Option<&CellId>, Vec<CellId>> = BTreeMap::new();
@@ -303,7 +306,7 @@ fn weave(skeleton: Vec<CellId>, others: &[CellId]) -> Vec<CellId> {
 struct Merging {
     cells: BTreeMap<CellId, Arc<DocumentCell>>,
     runs: BTreeMap<CellId, Arc<RunSnapshot>>,
-    /// Ids of the lesson, which no other cell may have.
+    /// Ids of the lesson's cells, which no other cell may have.
     reserved: BTreeSet<String>,
     own_count: usize,
     report: Vec<String>,
@@ -318,8 +321,8 @@ impl Merging {
         self.report.push(words);
     }
 
-    /// Takes a cell in, and says under which ids: none where nothing of it stays, two where the lesson
-    /// has made something else of it.
+    /// Merges a saved cell and returns its ids: none if nothing of it is left, or two if the lesson has replaced the
+    /// cell and the learner's text becomes a cell of its own.
     fn take(&mut self, saved: &SavedCell, given: Option<&Cell>) -> Vec<CellId> {
         let too_long = saved.edit.as_ref().is_some_and(|edit| edit.text.len() > SOURCE_BYTES_MAX);
         if too_long {
@@ -357,14 +360,14 @@ impl Merging {
             _ => {}
         }
         self.answer(&saved.answer, &mut cell);
-        // What was shown with an answer goes with it.
+        // If the answer no longer fits, the outputs that were shown with it are dropped too.
         let is_reset = saved.answer != SavedAnswer::None && cell.answer == DocumentCell::of(given).answer;
         self.show(saved, &cell, is_reset);
         self.cells.insert(cell.id.clone(), Arc::new(cell));
         ids
     }
 
-    /// True where the lesson's text has changed too.
+    /// Applies an edit. Returns whether the lesson's text has changed too.
     fn apply(&mut self, edit: &SavedEdit, cell: &mut DocumentCell) -> bool {
         let newer = original(&cell.kind);
         let is_news = edit.text != newer && edit.base != newer;
@@ -379,7 +382,7 @@ impl Merging {
         is_news
     }
 
-    /// A cell that the lesson does not have.
+    /// Keeps a cell that the lesson does not have, as the learner's own.
     fn keep(&mut self, saved: &SavedCell, edit: Option<&SavedEdit>) -> Option<CellId> {
         if saved.is_own {
             let kind = saved.kind.unwrap_or(OwnKind::Code);
@@ -417,7 +420,8 @@ impl Merging {
         id
     }
 
-    /// Unlike those that the learner's next cells get, so that none of those saved has it.
+    /// Returns a new id. It differs in form from the ids of cells that the learner inserts, so that these cannot
+    /// collide with it.
     fn new_id(&mut self) -> CellId {
         loop {
             self.own_count += 1;
@@ -492,9 +496,9 @@ impl Merging {
     }
 }
 
-/// The run of an earlier session as viewers see it; `None` of what no run of such a cell could have left.
+/// Returns the run of an earlier session for viewers, or `None` if no run of such a cell could have left it.
 fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
-    // The last may say that others were left out.
+    // One more output may say that others were left out.
     let is_sound = |outputs: &[Output]| outputs.len() <= OUTPUTS_MAX + 1 && outputs.iter().all(Output::is_sound);
     let mut run = RunSnapshot { is_from_before: true, ..run.clone() };
     run.number = run.number.filter(|_| matches!(kind, CellKind::Code { .. }));
@@ -519,7 +523,7 @@ fn shown(run: &RunSnapshot, kind: &CellKind) -> Option<RunSnapshot> {
     fits.then_some(run)
 }
 
-/// An answer to what is no longer asked.
+/// Describes an answer to a question that the lesson no longer has.
 fn in_words(answer: &SavedAnswer) -> Option<String> {
     match answer {
         SavedAnswer::Predict { ask, choices, chosen, .. } => {

@@ -1,4 +1,4 @@
-//! The notebook as viewers see it.
+//! The snapshot of the notebook for viewers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::kernel::notebook::live_text::LiveTextSnapshot;
 pub struct NotebookSnapshot {
     pub cells: Vec<CellSnapshot>,
     pub auto_run: bool,
-    /// Names of live tensors with what they are, for completion; the same `Arc` as long as nothing in it changes.
+    /// Names of live tensors with their meanings, for completion. The `Arc` stays the same while they do.
     pub live: Arc<[LiveName]>,
-    /// Index of the first closed gate: the cells below it are hidden.
+    /// Index of the first closed gate, below which cells are hidden.
     pub closed_gate: Option<usize>,
 }
 
@@ -25,25 +25,25 @@ pub struct NotebookSnapshot {
 pub struct CellSnapshot {
     pub cell: Arc<DocumentCell>,
     pub status: CellStatus,
-    /// The result of its last run.
+    /// Result of the last run.
     pub run: Option<Arc<RunSnapshot>>,
-    /// Why its text cannot run at all, found without running it.
+    /// A mistake that prevents the code from running, found without running it.
     pub mistake: Option<Arc<Fault>>,
-    /// Its code reads the model, as far as is known: its answer is the model's, and not one of arithmetic alone.
+    /// Whether the code is known to read the model, so that the result depends on the model and is not mere arithmetic.
     pub reads_model: bool,
-    /// Another cell above defines this name too, and the cells below see this one's.
+    /// A name that this cell defines and a cell above defines too; the cells below see this one's.
     pub shadows: Option<Arc<str>>,
-    /// The expressions in its texts; `None` where it has none.
+    /// The expressions in the cell's texts, if there are any.
     pub live: Option<LiveTextSnapshot>,
 }
 
 impl CellSnapshot {
-    /// True where it shows the result of an earlier session, and its text is the one that ran then.
+    /// Returns whether the result is from an earlier session and from the present text.
     pub fn is_from_before(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.is_from_before && run.text == self.cell.text)
     }
 
-    /// True where its result may no longer hold.
+    /// Returns whether the result may be out of date.
     pub fn is_stale(&self) -> bool {
         self.status == CellStatus::Stale && !self.is_from_before()
     }
@@ -51,52 +51,52 @@ impl CellSnapshot {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellStatus {
-    /// Not run yet.
+    /// The cell has not run.
     #[default]
     New,
-    /// `[*]`: it waits its turn or runs.
+    /// The cell runs or waits to run, which is shown as `[*]`.
     Waiting,
-    /// Its result follows from the cells above it and from the model as it is.
+    /// The result is up to date with the cells above and the model.
     Fresh,
-    /// Something that it read, or its text, has changed since.
+    /// Something that the cell read, or its text, has changed since.
     Stale,
 }
 
-/// The result of a run, as viewers see it and as it is saved.
+/// The result of a run, as it is shown and saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunSnapshot {
     /// The text that ran.
     #[serde(with = "json::shared")]
     pub text: Arc<str>,
-    /// `In[n]`, of code.
+    /// Number of a code cell's run, `In[n]`.
     pub number: Option<u64>,
     #[serde(serialize_with = "json::shared::serialize", deserialize_with = "first_outputs")]
     pub outputs: Arc<[Output]>,
-    /// Outputs that were too large to be saved.
+    /// Number of outputs that were too large to be saved.
     #[serde(skip_serializing_if = "is_default")]
     pub left_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// By the kernel's clock; zero without one.
+    /// Duration by the kernel's clock; zero without a clock.
     pub elapsed: Duration,
-    /// Names of the variables and functions that the cells below see.
+    /// Names of the variables and functions that the cells below can read.
     #[serde(skip)]
     pub defined: Vec<String>,
-    /// The variables among them, with what they hold; none of a run of an earlier session.
+    /// The variables among them, with their values; empty for a run of an earlier session.
     #[serde(skip)]
     pub variables: Arc<[VariableSnapshot]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Wrote to the model.
+    /// Whether the run wrote to the model.
     #[serde(skip_serializing_if = "is_default")]
     pub wrote: bool,
-    /// Ran in an earlier session: its variables are not there until it runs again.
+    /// Whether the run is from an earlier session, so that its variables do not exist until the cell runs again.
     #[serde(skip)]
     pub is_from_before: bool,
 }
 
-/// Outputs of a run that are read: more than any has.
+/// Greatest number of outputs of a run that are read; no run has more.
 const OUTPUTS_READ_MAX: usize = 10 * DOCUMENT_CELLS_MAX;
 
 fn first_outputs<'de, D: Deserializer<'de>>(outputs: D) -> Result<Arc<[Output]>, D::Error> {
@@ -111,13 +111,13 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableSnapshot {
     pub name: String,
-    /// As a cell would show it; long text is cut.
+    /// The value as a cell would show it, with long text cut.
     pub value: Output,
 }
 
 impl VariableSnapshot {
     pub fn of(variable: &Variable) -> Option<Self> {
-        /// More of a list is for a cell to show.
+        /// Greatest length of a value's text; a cell can show more of a list.
         const TEXT_MAX: usize = 400;
         let value = variable.output(TEXT_MAX)?;
         Some(Self { name: variable.name.clone(), value })
@@ -131,22 +131,22 @@ pub enum Verdict {
         is_right: bool,
         /// Outputs beside the check, without those that are compared.
         value: Vec<Output>,
-        /// The answer beside what is expected, case by case.
+        /// The answer's result beside the expected one, for each case.
         #[serde(default, skip_serializing_if = "is_default")]
         compared: Vec<ComparedCase>,
-        /// Feedback on this wrong answer.
+        /// Feedback on the wrong answer.
         #[serde(default, with = "json::maybe_shared")]
         feedback: Option<Arc<str>>,
-        /// Which case it failed, from 0, where there are cases.
+        /// Index of the failed case, if there are cases.
         failed_case: Option<usize>,
     },
     Prediction {
-        /// Index into its choices.
+        /// Index of the right choice.
         right: usize,
     },
 }
 
-/// An answer beside what is expected, in one case.
+/// The answer's result beside the expected one, in one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedCase {
     pub yours: Output,

@@ -1,4 +1,4 @@
-//! The values of expressions in texts, evaluated when what they read has changed.
+//! Evaluates the expressions in texts when their inputs have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,28 +26,29 @@ struct SourcedTexts<'t> {
     /// Names that cells above define.
     from_cells: BTreeSet<&'t str>,
     speaks_of: &'t Spoken,
-    /// The stage shows the sentence that the cell is about.
+    /// Whether the stage shows the sentence to which the cell refers.
     is_shown: bool,
-    /// The lesson's own model, for a question, where the one on the stage does something else.
+    /// The lesson's own model, for a question, if it differs from the model on the stage.
     untouched: Option<&'t LessonModel>,
 }
 
-/// Values that were computed of a cell's expressions.
+/// Values that were computed for a cell's expressions.
 struct FoundValues {
-    /// By the place of the expression; true where the value is of a sentence that the stage does not show.
+    /// Values by the index of the expression; the flag is true if the value is for a sentence that is not on the stage.
     values: BTreeMap<usize, (Result<Value, Fault>, bool)>,
     spent: Duration,
 }
 
 impl FoundValues {
-    /// Those among some expressions that have no value.
+    /// Returns those of the given expressions that failed.
     fn failed(&self, which: &[usize]) -> Vec<usize> {
         let has_failed = |i: &usize| self.values.get(i).is_some_and(|(value, _)| value.is_err());
         which.iter().copied().filter(has_failed).collect()
     }
 }
 
-/// Whether a cell that stands below a stage with this sentence is about what it was evaluated on.
+/// Returns whether a cell below a Stage cell with sentence `above` still refers to the sentence on which it was
+/// evaluated.
 fn is_of(spoken: &Spoken, cell: &DocumentCell, above: usize) -> bool {
     match spoken {
         Spoken::Lesson(sentence) => cell.speaks_of.is_none() && *sentence == above,
@@ -56,7 +57,7 @@ fn is_of(spoken: &Spoken, cell: &DocumentCell, above: usize) -> bool {
 }
 
 impl Notebook {
-    /// Finds the expressions of new texts, and forgets those of cells that are gone.
+    /// Parses new texts, and forgets those of deleted cells.
     pub(super) fn read_texts(&mut self) {
         let mut before = std::mem::take(&mut self.texts);
         for cell in &self.document.cells {
@@ -67,7 +68,7 @@ impl Notebook {
         }
     }
 
-    /// Cells whose texts are to be evaluated anew, in order.
+    /// Returns the cells whose texts have to be evaluated again, in order.
     pub(super) fn stale_texts(&self) -> BTreeSet<CellId> {
         if self.texts.is_empty() || self.live.is_empty() {
             return BTreeSet::new();
@@ -93,27 +94,27 @@ impl Notebook {
         stale
     }
 
-    /// A text waits to be evaluated.
+    /// Returns whether a text waits to be evaluated.
     pub fn has_text_to_evaluate(&self) -> bool {
         !self.texts_waiting.is_empty()
     }
 
-    /// The sentence that a cell is about.
+    /// Returns the sentence to which a cell refers.
     pub(super) fn speaks_of(&self, cell: &DocumentCell) -> Spoken {
         let of_stages = || Spoken::Lesson(sentence_above(self.document.cells.iter(), &cell.id));
         cell.speaks_of.clone().map_or_else(of_stages, Spoken::Text)
     }
 
-    /// Evaluates the expressions of the next cell that waits; those of a prediction with `untouched`, the lesson's own
-    /// model, which is the one that the question and its explanation are about.
+    /// Evaluates the expressions of the next waiting cell. Those of a prediction are evaluated on `untouched`, the
+    /// lesson's own model, because the question and its explanation are about that model.
     pub fn evaluate_next(&mut self, model: &LessonModel, untouched: Option<&LessonModel>) {
         if let Some(id) = self.texts_waiting.pop_first() {
             self.evaluate(&id, model, untouched);
         }
     }
 
-    /// Keeps the values of the texts above a cell that is about to run, if it may write to the model. Those that wait are
-    /// evaluated first.
+    /// Keeps the values of the texts above a cell that is about to run, if the cell may write to the model. Waiting
+    /// texts are evaluated first.
     pub fn keep_texts_above(&mut self, id: &CellId, model: &LessonModel, untouched: Option<&LessonModel>) {
         if !self.writes_model(id) {
             return;
@@ -131,7 +132,7 @@ impl Notebook {
         }
     }
 
-    /// The model has changed otherwise than by the cells: what they found is of another model.
+    /// Forgets the values from before the writes of cells, because the model has since been changed in another way.
     pub(super) fn forget_before_writes(&mut self) {
         self.texts.values_mut().for_each(|texts| texts.before_writes = None);
     }
@@ -156,22 +157,22 @@ impl Notebook {
         self.texts_time += found.spent;
         let values = LiveValues { values: self.live_values(&text, found, model), speaks_of: speaks_of.clone() };
         if let Some(texts) = self.texts.get_mut(id) {
-            // The same values stay the same, and nothing is laid out again.
+            // If the values are equal, the old ones are kept, so that the text is not laid out again.
             let before = texts.evaluated.take().map(|evaluated| evaluated.values);
             let values = before.filter(|before| **before == values).unwrap_or_else(|| Arc::new(values));
             texts.evaluated = Some(Evaluated { sources, values });
         }
     }
 
-    /// Computes the expressions of a cell: with the sentence on the stage, or with the one that the cell is about.
+    /// Evaluates the expressions of a cell, on the sentence on the stage or on the one to which the cell refers.
     fn find_values(&self, text: &SourcedTexts, model: &LessonModel) -> FoundValues {
         let is_elsewhere = match text.speaks_of {
             _ if text.untouched.is_some() => true,
-            // A sentence that the learner wrote is a change which the lesson's numbers follow.
+            // A sentence that the learner wrote is a change that the lesson's numbers reflect.
             Spoken::Lesson(_) => !text.cell.is_own && model.shows_lesson() && !text.is_shown,
             Spoken::Text(_) => !text.is_shown,
         };
-        // What cells hold is of the sentence on the stage.
+        // Variables of cells are for the sentence on the stage.
         let reads_cells = |names: &Names| names.reads.iter().any(|name| text.from_cells.contains(&**name));
         let (there, here): (Vec<usize>, Vec<usize>) = (0..text.texts.expressions.len())
             .partition(|&i| is_elsewhere && !text.texts.expressions[i].1.as_ref().is_ok_and(reads_cells));
@@ -190,7 +191,7 @@ impl Notebook {
         found
     }
 
-    /// Computes some expressions of a cell over these tensors.
+    /// Evaluates some expressions of a cell with these tensors.
     fn compute(
         &self,
         text: &SourcedTexts,
@@ -210,14 +211,14 @@ impl Notebook {
         let is_out_of_time = left < TEXT_TIME_MAX && allowance.is_late();
         for (&i, value) in which.iter().zip(values) {
             let value = value.map_err(|fault| if is_out_of_time { not_computed() } else { fault });
-            // Where both fail, the sentence on the stage says why.
+            // If both evaluations fail, the fault on the stage's sentence is shown.
             if value.is_ok() || !found.values.contains_key(&i) {
                 found.values.insert(i, (value, is_elsewhere));
             }
         }
     }
 
-    /// The values of a cell's expressions, in their order, with what they depend on.
+    /// Returns the values of a cell's expressions in order, with their dependencies.
     fn live_values(&self, text: &SourcedTexts, mut found: FoundValues, model: &LessonModel) -> Vec<LiveValue> {
         let standings = self.standings();
         let stale_cells = stale_cells(&self.document, &standings);
@@ -241,7 +242,7 @@ impl Notebook {
                 Ok(value) if is_own => Some(value.clone()),
                 _ => before.and_then(|before| before.of(source)?.own.clone()),
             };
-            // What the window explains is the model on the stage.
+            // Only values of the model on the stage can be explained in the window.
             let is_on_stage = value.is_ok() && text.untouched.is_none();
             let entry = if is_on_stage { self.entry(source, &text.from_cells, model) } else { None };
             let tensors = self.live.iter().filter(|live| reads(&live.name)).map(|live| live.name.clone()).collect();
@@ -251,7 +252,7 @@ impl Notebook {
         values
     }
 
-    /// The fault of an expression that names what a cell above will make when it is run.
+    /// Returns the fault of an expression that uses a name which a cell above defines once it runs.
     fn not_run(&self, cell: &DocumentCell, names: &Result<Names, Fault>) -> Option<Fault> {
         let reads = &names.as_ref().ok()?.reads;
         let above = self.document.above(&cell.id);
@@ -262,7 +263,7 @@ impl Notebook {
         })
     }
 
-    /// The number that an expression is, where it is one entry of a live tensor.
+    /// Returns the entry, if the expression is a single entry of a live tensor.
     fn entry(&self, source: &str, hidden_by: &BTreeSet<&str>, model: &LessonModel) -> Option<Entry> {
         let (name, rest) = source.split_at(source.find('[')?);
         let live = self.live.iter().find(|live| live.name == name.trim())?;
@@ -273,19 +274,20 @@ impl Notebook {
     }
 }
 
-/// The fault of an expression for which no time was left.
+/// Returns the fault of an expression for which no time was left.
 fn not_computed() -> Fault {
     let seconds = TEXTS_TIME_MAX.as_secs();
     Fault::new(format!("not computed, because the numbers in the texts take more than {seconds} s together"))
         .hint("compute them in a Code cell, and use its variables in the texts")
 }
 
-/// The places that `[0]["apple1", 2]` names on these axes; `None` where it names more than one entry, or computes.
+/// Returns the indices in `[0]["apple1", 2]` on these axes, or `None` if the text names several entries or computes an
+/// index.
 fn indices(written: &str, axes: &[Axis]) -> Option<Vec<usize>> {
     let inner = written.trim().strip_prefix('[')?.strip_suffix(']')?;
-    // Only literals: no word contains a bracket or a comma.
+    // Splitting at brackets and commas is safe, because no word contains them.
     let given: Vec<&str> = inner.split("][").flat_map(|part| part.split(',')).map(str::trim).collect();
-    // Of a single head, the head need not be said.
+    // If there is a single head, its index may be left out.
     let is_single = axes.len() == given.len() + 1 && axes.first().is_some_and(|axis| axis.len == 1);
     let axes = if is_single { &axes[1..] } else { axes };
     if axes.len() != given.len() {

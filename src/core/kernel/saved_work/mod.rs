@@ -1,9 +1,9 @@
 //! The learner's work on a lesson, as it is saved, shared and handed in: the shortest list of commands that leads to
-//! what a snapshot shows, and the notebook; and the way back to it.
+//! the state in a snapshot, and the notebook. Also restores the work.
 //!
-//! Training is deterministic, so of the model the list has only what the learner did: how far it was trained, the
-//! weights that were changed on its way, and those that were turned since. [`Resuming`] applies the commands again,
-//! each when training stands where it was given. What cannot be done is left out, with the words of its refusal.
+//! Training is deterministic, so the list contains only the learner's actions on the model: how far it was trained, the
+//! weights that were changed during training, and those that were edited since. [`Resuming`] applies each command again
+//! at the training step at which it was given. A command that is refused is left out, and the refusal is reported.
 
 mod older;
 
@@ -29,18 +29,19 @@ use crate::lesson::Recipe;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, from = "AnyWork")]
 pub struct Saved {
-    /// The lesson's id.
+    /// Id of the lesson.
     pub lesson: String,
     pub seed: Option<u64>,
     pub notebook: SavedNotebook,
-    /// A tour of the model was written into the notebook.
+    /// Whether a tour of the model was written into the notebook.
     #[serde(skip_serializing_if = "Not::not")]
     pub is_toured: bool,
-    /// Files of the pretrained model that the commands were given to, each with its SHA-256.
+    /// Files of the pretrained model to which the commands were applied, each with its SHA-256.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
-    /// From the lesson at its beginning; none where there was no model yet. A [`Command::Retrain`] before all others is
-    /// the recipe that the lesson opens with, and one after them a retraining under way.
+    /// Commands from the beginning of the lesson; empty if there was no model yet. A [`Command::Retrain`] as the first
+    /// command is the recipe with which the lesson opens, and one as the last command is a retraining that was in
+    /// progress.
     pub commands: Vec<Command>,
 }
 
@@ -64,7 +65,7 @@ impl Saved {
         }
     }
 
-    /// The recipe that the lesson opens with; `None` if it is its own.
+    /// Returns the recipe with which the lesson opens, or `None` for the lesson's own.
     pub(crate) fn recipe(&self) -> Option<&Recipe> {
         match self.commands.first()? {
             Command::Retrain(recipe) if !recipe.is_default() => Some(recipe),
@@ -72,7 +73,7 @@ impl Saved {
         }
     }
 
-    /// Says where the model's files are not those that the work is of.
+    /// Returns a sentence if the model's files have changed since the work was saved.
     pub(crate) fn compare_files(&self, model: &LessonModel) -> Option<String> {
         let model = model.pretrained.as_deref()?;
         let are_others = !self.files.is_empty() && self.files != files(model);
@@ -82,12 +83,12 @@ impl Saved {
         })
     }
 
-    /// The commands that are given to the model at its beginning.
+    /// Returns the commands that are applied to the model.
     pub(crate) fn of_model(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| !matches!(command, Command::Retrain(_)))
     }
 
-    /// The recipe of a retraining that starts again once all else is done.
+    /// Returns the recipe of a retraining in progress, which is restarted at the end.
     pub(crate) fn under_way(&self) -> Option<&Recipe> {
         match self.commands.split_first()?.1.last()? {
             Command::Retrain(recipe) => Some(recipe),
@@ -96,7 +97,7 @@ impl Saved {
     }
 }
 
-/// Names of a pretrained model's files, each with its SHA-256.
+/// Returns the names of a pretrained model's files, each with its SHA-256.
 pub fn files(model: &Pretrained) -> Vec<(String, String)> {
     model.files.iter().map(|file| (file.name.clone(), file.sha256.clone())).collect()
 }
@@ -112,7 +113,7 @@ fn commands_of(snapshot: &Snapshot, model: &ModelSnapshot) -> Vec<Command> {
     let interventions = InterventionCommand::all_of(&model.interventions, Some(of));
     commands.extend(interventions.into_iter().map(Command::Interventions));
     match &snapshot.awaited {
-        // What is yet to be done again is as it was saved.
+        // Commands that have not been applied again yet are kept as they were saved.
         Some(awaited) => {
             commands.extend(awaited.of_model().filter(|command| command.concerns_training()).cloned());
             commands.extend(awaited.under_way().map(retrain));
@@ -137,13 +138,13 @@ fn sentences_of(model: &ModelSnapshot) -> Vec<SentenceCommand> {
     first.into_iter().chain(second).collect()
 }
 
-/// The list of senses and whether it is shown; nothing where nothing is written.
+/// Returns the commands for the list of senses, or none if the list is empty and not shown.
 fn senses_of(list: &SenseList, is_on: bool) -> Vec<SenseCommand> {
     let replace = (is_on || !list.is_empty()).then(|| SenseCommand::Replace(list.clone()));
     replace.into_iter().chain(is_on.then_some(SenseCommand::Show(true))).collect()
 }
 
-/// Nothing where the axes are the lesson's.
+/// Returns the commands for the axes, or none if they are the lesson's.
 fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
     let basis = &space.basis;
     if *basis == space.own_basis {
@@ -158,8 +159,8 @@ fn axes_of(space: &StaticSpace) -> Vec<AxisCommand> {
     raw.into_iter().chain(fit).chain(chosen).collect()
 }
 
-/// Each change stands where training goes on from it: before the next [`TrainingCommand::TrainTo`]. What comes after the
-/// last one is no part of the training.
+/// Returns the commands for the training. Each change precedes the [`TrainingCommand::TrainTo`] that continues from it.
+/// Changes after the last one did not affect the training.
 fn training_of(model: &ModelSnapshot) -> Vec<Command> {
     let training = &model.training;
     let mut commands = Vec::new();
@@ -172,7 +173,7 @@ fn training_of(model: &ModelSnapshot) -> Vec<Command> {
     }
     let progress = training.progress;
     commands.push(train_to((progress.done < progress.of).then_some(progress.done)));
-    // The next step overflows again, and says why.
+    // The next step overflows again, which restores the message.
     commands.extend(training.diverged().map(|_| Command::Training(TrainingCommand::Step(1))));
     let latest = training.edited_latest.as_ref();
     commands.extend(latest.into_iter().flat_map(|(trained, live)| put(TensorEntries::between(trained, live))));
@@ -182,7 +183,7 @@ fn training_of(model: &ModelSnapshot) -> Vec<Command> {
     commands
 }
 
-/// To a step, or the lesson's last.
+/// Returns the command that trains to a step, or to the lesson's last if it is `None`.
 fn train_to(step: Option<usize>) -> Command {
     Command::Training(TrainingCommand::TrainTo(step))
 }
@@ -191,17 +192,17 @@ fn put(entries: Vec<TensorEntries>) -> impl Iterator<Item = Command> {
     entries.into_iter().map(|entries| Command::Weights(WeightCommand::Put(entries)))
 }
 
-/// A model on its way to where it was.
+/// A model that is being restored to its saved state.
 pub struct Resuming {
     rest: VecDeque<Command>,
-    /// The step that training is on its way to.
+    /// The training step that the last command requested.
     goal: Option<usize>,
-    /// The sentence that the next commands are about could not be shown.
+    /// Whether the saved sentence was refused, so that commands about it are left out.
     has_no_sentence: bool,
     has_no_senses: bool,
-    /// Asked to stand still on the way.
+    /// Whether the learner has paused the restoration.
     pub is_paused: bool,
-    /// Training goes on when it is where it was.
+    /// Whether training continues after the restoration.
     plays: bool,
 }
 
@@ -211,9 +212,9 @@ impl Resuming {
         Self { rest, goal: None, has_no_sentence: false, has_no_senses: false, is_paused: false, plays }
     }
 
-    /// Does the next piece; true when the model is where it was.
+    /// Does the next piece, and returns true once the model is restored.
     pub fn advance(&mut self, model: &mut LessonModel, report: &mut Vec<String>) -> bool {
-        /// More take long enough for somebody to wait.
+        /// Greatest number of commands in one piece; more would take noticeable time.
         const AT_ONCE: usize = 256;
         for _ in 0..AT_ONCE {
             if model.training.is_busy() {
@@ -235,18 +236,18 @@ impl Resuming {
         false
     }
 
-    /// Goes on, and trains on at the end.
+    /// Resumes the restoration, after which training continues.
     pub fn play(&mut self) {
         (self.is_paused, self.plays) = (false, true);
     }
 
-    /// Stands still until it is asked to play.
+    /// Pauses the restoration.
     pub fn pause(&mut self) {
         (self.is_paused, self.plays) = (true, false);
         self.rest.pop_back_if(|last| *last == Command::Training(TrainingCommand::Play));
     }
 
-    /// Applies a command. Says why it is left out, if it is.
+    /// Applies a command. Returns the reason if it is left out.
     fn redo(&mut self, command: Command, model: &mut LessonModel) -> Option<String> {
         let shows =
             matches!(&command, Command::Sentence(sentence) if !matches!(sentence, SentenceCommand::SetSecond(_)));
@@ -258,18 +259,18 @@ impl Resuming {
             Command::Interventions(of_sentence) if of_sentence.is_of_sentence() && self.has_no_sentence => {
                 Err("its sentence is no longer there".to_owned())
             }
-            // That there are none was said.
+            // The refusal of the list has been reported already.
             Command::Senses(_) if self.has_no_senses && !lists => Ok(()),
             _ => model.apply(command.clone(), &model.origin.lesson.clone()),
         };
-        // Undo begins after it.
+        // Restored changes are not added to the history of undo.
         model.take_changes();
         self.has_no_sentence |= shows && done.is_err();
         self.has_no_senses |= lists && done.is_err();
         done.err().map(|why| command.left_out(&why))
     }
 
-    /// Where training stands before its goal, what was changed on the way there is left out, and all until its end.
+    /// Reports if training stopped before its goal. The changes that were made on the way there are then left out.
     fn arrive(&mut self, model: &LessonModel, report: &mut Vec<String>) {
         let Some(goal) = self.goal.take() else { return };
         let (done, last) = (model.training.steps_done(), model.training.trainer().steps());

@@ -1,5 +1,5 @@
-//! Work as any version of the program wrote it. Before it was a list of commands, the model's part was a table of
-//! what they had led to.
+//! Reads work that any version of the program has saved. In older versions, the model's part was a table of results
+//! instead of a list of commands.
 
 use attune_engine::json::{self, beginning};
 use attune_engine::numerics::model::activations::Interventions;
@@ -14,7 +14,7 @@ use crate::kernel::saved_work::{Saved, put, senses_of, train_to};
 use crate::kernel::sentence_pass::senses::LISTED_MAX;
 use crate::lesson::Recipe;
 
-/// Commands of a work that are read: two for each change of a training that remembers as many as it can.
+/// Greatest number of commands that are read: two for each change of the longest list of changes in a training.
 const COMMANDS_MAX: usize = 1 << 18;
 
 #[derive(Default, Deserialize)]
@@ -27,7 +27,7 @@ pub(super) struct AnyWork {
     files: Vec<(String, String)>,
     #[serde(deserialize_with = "beginning::<COMMANDS_MAX, _, _>")]
     commands: Vec<Command>,
-    /// Written by older versions alone.
+    /// The model's part in files of older versions.
     model: Option<Model>,
 }
 
@@ -49,7 +49,7 @@ struct Model {
 #[serde(default)]
 struct Senses {
     word: String,
-    /// A line each; the letter of a sense and a tab before the sentence.
+    /// One sentence a line; the letter of its sense and a tab may precede it.
     sentences: String,
     is_on: bool,
 }
@@ -102,7 +102,7 @@ impl Model {
         let Self { recipe, retraining, sentence, second, senses, basis, interventions, training, files } = self;
         let retrain = |recipe| Command::Retrain(Box::new(recipe));
         let words = |words: Vec<String>| match words.len() {
-            // Only what a pretrained model read has files.
+            // Only the work on a pretrained model lists files.
             0 | 2.. if !files.is_empty() => SentenceCommand::Words(words),
             _ => SentenceCommand::Set(words.join(" ")),
         };
@@ -123,7 +123,7 @@ impl Model {
 
 impl Senses {
     fn list(&self) -> SenseList {
-        // One more than a list holds has it refused.
+        // One sentence more than a list may hold is read, so that the list is refused as too long.
         let rows = self.sentences.lines().take(LISTED_MAX + 1);
         SenseList { word: self.word.clone(), sentences: rows.map(SenseSentence::read).collect() }
     }
@@ -153,7 +153,8 @@ impl Training {
             commands.extend(put(entries));
         }
         commands.push(train_to((!is_at_end).then_some(steps)));
-        // What plays takes in what is turned, and shows its latest step: this had overflowed.
+        // A training that plays includes edits and shows its latest step, so these files must be from a training that
+        // overflowed.
         let has_overflowed = is_playing && (look.is_some() || !edits.is_empty());
         commands.extend(has_overflowed.then_some(train(TrainingCommand::Step(1))));
         if let Some(look) = look.filter(|look| is_at_end || *look < steps) {

@@ -1,8 +1,8 @@
-//! The vectors that the picture's axes are fitted to.
+//! The vectors to which the picture's axes are fitted.
 //!
-//! One basis for all layers of a pretrained model is fitted to the row of the table, the embedding and the output of
-//! each block, of every position but the first: there models leave what they need nowhere, and it lies far from
-//! everything else (Heimersheim & Turner 2023; Xiao et al. 2023, arXiv 2309.17453).
+//! For a pretrained model, one basis for all layers is fitted to the static vector, the embedding and the output of
+//! each block, at every position except the first. Models use the first position as a sink, and its vectors are far
+//! from all others (Heimersheim & Turner 2023; Xiao et al. 2023, arXiv 2309.17453).
 
 use std::ops::{Range, RangeFrom};
 
@@ -18,16 +18,16 @@ use attune_engine::numerics::vectors::centroid;
 
 use crate::kernel::values::space::SharedScale;
 
-/// The embedding among the states of a token, behind the row of the table.
+/// Index of the embedding among the states of a token, after the static vector.
 const EMBEDDING: usize = 1;
 
-/// Sentences that pass through a model at once, each on a thread of its own: for as long as it takes, all tensors of each
-/// are in memory, ...
+/// Greatest number of sentences that pass through a model at the same time, each on its own thread. All tensors of each
+/// are in memory then, ...
 const PASSES_AT_ONCE: usize = 3;
-/// ... and these may be large.
+/// ... and their total size is limited too.
 const PASSES_BYTES_MAX: f64 = 256.0 * 1024.0 * 1024.0;
 
-/// A model whose layers are looked at, and the norm that puts them on one scale.
+/// A model whose layers are shown, and the norm that gives them a common scale.
 #[derive(Clone, Copy)]
 pub struct Layers<'a> {
     pub model: &'a AttentionModel<f32>,
@@ -36,12 +36,12 @@ pub struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// The norm that the states of all layers are seen through, with the weights in use.
+    /// Returns the norm that is applied to the states of all layers, with the weights in use.
     pub fn lens(&self) -> Option<Lens> {
         self.scale.and_then(|scale| scale.lens_of_layers(&self.model.architecture, self.parameters))
     }
 
-    /// Their spread in some sentences, of which no pass is kept; `None` where there is none to look at.
+    /// Returns the spread of the states in some sentences, or `None` if there are no states. No pass is kept.
     pub fn spread(&self, sentences: impl Iterator<Item = (Sequences, Activations<f32>)>) -> Option<Spread> {
         let states = |(input, activations): (Sequences, _)| self.states(&input, &activations, first(&input)..);
         self.spread_of_states(sentences.flat_map(states).collect())
@@ -52,7 +52,7 @@ impl Layers<'_> {
         (rows.rows() > 0).then(|| Spread::of(&rows))
     }
 
-    /// The spread in some sentences that are yet to pass through the model.
+    /// Returns the spread of the states in some sentences, after passing them through the model.
     pub fn spread_of_inputs(&self, inputs: &[Sequences]) -> Option<Spread> {
         let states = |input: &Sequences| {
             let activations = Activations::of(self.model, self.parameters, input, None, &Interventions::default());
@@ -64,27 +64,27 @@ impl Layers<'_> {
         self.spread_of_states(seen.into_iter().flatten().collect())
     }
 
-    /// The spread of one word in several sentences, each with the word's pieces, as points: in the middle of its pieces.
-    /// `None` where they are fewer than two.
+    /// Returns the spread of one word in several sentences, with a point at the mean of the word's pieces in each, or
+    /// `None` if there are fewer than two.
     pub fn spread_of_word(
         &self,
         sentences: impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)>,
     ) -> Option<Spread> {
         let middles = |(input, activations, pieces): (Sequences, Activations<f32>, Range<usize>)| {
             let mut states = self.states(&input, &activations, pieces.start..);
-            // A sense has no place between the table and the first layer.
+            // The embedding is left out, because senses are shown at the table and after each layer only.
             states.remove(EMBEDDING);
             let of_word: Vec<usize> = (0..pieces.len()).collect();
             states.iter().flat_map(|state| centroid(state, &of_word)).collect::<Vec<f32>>()
         };
-        // The first token is left out of the spread of a sentence too.
+        // The first token is left out, as in the spread of sentences.
         let sentences = sentences.filter(|(input, _, pieces)| pieces.start >= first(input));
         let seen: Vec<Vec<f32>> = sentences.map(middles).collect();
         let (count, seen, width) = (seen.len(), seen.concat(), self.model.architecture.width);
         (count > 1).then(|| Spread::of(&Matrix::from_row_major(seen.len() / width, width, seen)))
     }
 
-    /// The states of the tokens from one on: static, before all layers, and behind each.
+    /// Returns the states of the tokens from one position on: static, before all layers, and after each layer.
     fn states(&self, input: &Sequences, activations: &Activations<f32>, from: RangeFrom<usize>) -> Vec<Matrix<f32>> {
         let (count, width) = (input.words.len(), self.model.architecture.width);
         let first = from.start;
@@ -100,12 +100,13 @@ impl Layers<'_> {
     }
 }
 
-/// The first token that counts: the one before all others is often far from them.
+/// Returns the index of the first token that counts. The first token of a sentence does not, because it is often far
+/// from the others.
 fn first(input: &Sequences) -> usize {
     usize::from(input.words.len() > 1)
 }
 
-/// The middles of some ranges of rows.
+/// Returns the means of some ranges of rows.
 pub fn middles(vectors: &Matrix<f32>, of: &[Range<usize>]) -> Matrix<f32> {
     let middle = |rows: &Range<usize>| match rows.len() {
         1 => vectors.row(rows.start).to_vec(),

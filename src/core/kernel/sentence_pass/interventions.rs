@@ -1,4 +1,4 @@
-//! The learner's changes of the forward pass of the sentence on the stage; the model stays as it is.
+//! The learner's changes of the forward pass of the sentence on the stage, which leave the model as it is.
 
 use attune_engine::numerics::attention::{Edge, HeadMode, Mask, MaskBase, MaskTable};
 use attune_engine::numerics::model::Architecture;
@@ -12,13 +12,13 @@ use crate::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
 pub struct InterventionWords {
     pub name: &'static str,
     pub meaning: &'static str,
-    /// The option of `attune trace` that makes it.
+    /// The option of `attune trace` for this change.
     pub option: Option<&'static str>,
-    /// The key in the trace, among those of `interventions`.
+    /// The key in the trace's `interventions`.
     pub key: &'static str,
 }
 
-/// The changes of a forward pass beside those of its heads, whose modes are
+/// The changes of a forward pass other than the modes of heads, which are
 /// [`HeadMode`](attune_engine::numerics::attention::HeadMode).
 pub const INTERVENTIONS: [InterventionWords; 5] = [
     InterventionWords {
@@ -55,20 +55,20 @@ pub const INTERVENTIONS: [InterventionWords; 5] = [
     },
 ];
 
-/// The interventions of a model, of which every head has a mode.
+/// Returns the absence of interventions for a model, with a mode for every head.
 pub fn none(architecture: &Architecture) -> Interventions<f32> {
     Interventions { heads: vec![HeadMode::Live; architecture.heads()], ..Interventions::default() }
 }
 
-/// Nothing is changed.
+/// Returns whether nothing is changed.
 pub fn are_none(interventions: &Interventions<f32>) -> bool {
     let Interventions { heads, temperature, scale, mask, edges, patch } = interventions;
     let are_live = heads.iter().all(|mode| *mode == HeadMode::Live) && edges.is_empty() && patch.is_none();
     are_live && temperature.is_none() && scale.is_none() && mask.is_none()
 }
 
-/// The interventions that hold for another sentence too: frozen weights, an edited mask, removed edges and a patch
-/// belong to one alone.
+/// Returns the interventions that can be applied to another sentence. Frozen weights, an edited mask, removed edges and
+/// a patch belong to one sentence.
 pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32> {
     let mut others = interventions.clone();
     (others.mask, others.edges, others.patch) = (None, Vec::new(), None);
@@ -78,6 +78,8 @@ pub fn for_any_sentence(interventions: &Interventions<f32>) -> Interventions<f32
     others
 }
 
+/// Checks a temperature.
+///
 /// # Errors
 /// In words for the learner, if scores cannot be divided by it.
 pub fn check_temperature(temperature: f64) -> Result<(), String> {
@@ -87,8 +89,10 @@ pub fn check_temperature(temperature: f64) -> Result<(), String> {
     Err(format!("a temperature must be from {TEMPERATURE_MIN} to {TEMPERATURE_MAX}, not {temperature}"))
 }
 
+/// Checks a mask.
+///
 /// # Errors
-/// In words for the learner, if it is no mask of a sentence of the given number of tokens.
+/// In words for the learner, if it does not fit a sentence of the given number of tokens.
 pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
     match mask {
         Mask::Custom(table) if table.size() != (tokens, tokens) => {
@@ -99,10 +103,10 @@ pub fn check_mask(mask: &Mask, tokens: usize) -> Result<(), String> {
     }
 }
 
-/// The most edges that are taken out at once.
+/// Greatest number of edges that can be removed.
 pub const EDGES_MAX: usize = 4096;
 
-/// The edges with one taken out or put back, in their order.
+/// Returns the sorted edges with one removed from attention or restored.
 ///
 /// # Errors
 /// In words for the learner, if there are too many.
@@ -121,11 +125,13 @@ pub fn with_edge(edges: &[Edge], edge: Edge, is_removed: bool) -> Result<Vec<Edg
     Ok(edges)
 }
 
-/// The largest gain of a head.
+/// Largest gain of a head.
 pub const GAIN_MAX: f32 = 4.0;
 
+/// Checks the gain of a head.
+///
 /// # Errors
-/// In words for the learner, if a head cannot count the given number of times.
+/// In words for the learner, if it is out of range.
 pub fn check_gain(gain: f32) -> Result<(), String> {
     if (0.0..=GAIN_MAX).contains(&gain) {
         return Ok(());
@@ -133,7 +139,7 @@ pub fn check_gain(gain: f32) -> Result<(), String> {
     Err(format!("a head's gain must be from 0 to {GAIN_MAX}, not {gain}"))
 }
 
-/// A head that counts once is live; one that does not count is off.
+/// Returns the mode for a gain: a head with a gain of 1 is live, and one with a gain of 0 is off.
 pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
     match gain {
         0.0 => HeadMode::Off,
@@ -142,8 +148,8 @@ pub fn mode_of_gain(gain: f32) -> HeadMode<f32> {
     }
 }
 
-/// The mask with one pair of query and key turned, from hidden to seen or back, as the first layer sees it with its window;
-/// `None` where it is the model's again.
+/// Returns the mask with one pair of query and key toggled, starting from what the first layer sees with its window;
+/// `None` if the result is the model's own mask.
 ///
 /// # Errors
 /// In words for the learner, if there is no such pair.
@@ -166,8 +172,9 @@ pub fn toggled(
     Ok(with_first_sight(architecture, interventions, tokens, sees))
 }
 
-/// The mask under which the first layer sees as told, with the changes over the layers' masks or over those that the learner put
-/// in their place; a plain mask where every layer sees the same by it.
+/// Returns the mask with which the first layer sees the given pairs. The differences are applied to the masks of all
+/// layers, or to the mask with which the learner replaced these. The result is a plain mask if every layer sees the
+/// same with it.
 pub fn with_first_sight(
     architecture: &Architecture,
     interventions: &Interventions<f32>,

@@ -1,5 +1,5 @@
-//! The pass on the stage: a sentence, the learner's interventions on its forward pass, and the words that the
-//! model wrote after it.
+//! The pass on the stage: a sentence, the learner's interventions on its forward pass, and the words that the model
+//! generated after it.
 
 pub mod axes;
 pub mod interventions;
@@ -30,44 +30,44 @@ use crate::kernel::values::space::{Basis, StaticSpace};
 use crate::lesson::limits::GENERATED_MAX;
 use crate::lesson::schema::Lesson;
 
-/// Passes that can be computed again.
+/// Forward passes that can be computed again.
 #[derive(Default)]
 pub struct PassCache {
-    /// Passes of the sentence on the stage, and of the one beside it.
+    /// Passes of the sentence on the stage, and of the second sentence.
     pub stage: Passes,
     pub second: Passes,
     pub senses: RefCell<SenseCache>,
 }
 
-/// The largest frozen weight: a little above 1, for a softmax rounds.
+/// Largest frozen weight, a little above 1 because softmax rounds.
 const WEIGHT_MAX: f32 = 1.001;
 
-/// A clone shares all that is large with it.
+/// The sentences on the stage with the learner's interventions. A clone shares everything large.
 #[derive(Clone)]
 pub struct SentencePass {
     space: Arc<StaticSpace>,
     frame: Arc<SentenceFrame>,
-    /// The sentence that is compared with it.
+    /// The second sentence, which is compared with the first.
     second: Option<Arc<SentenceFrame>>,
-    /// One word in sentences of a list.
+    /// One word in the sentences of a list.
     senses: Senses,
     interventions: Arc<Interventions<f32>>,
-    /// Makes the target of a sentence that is a source.
+    /// The rule that makes the target if the sentence is a source.
     rewriter: Option<Arc<Rewriter>>,
     written: Option<WrittenWords>,
     generator: Generator,
 }
 
-/// A list of sentences with a word in common, and whether it is shown.
+/// A list of sentences with a common word, and whether the stage shows it.
 pub type SensesState = (Arc<SenseList>, bool);
 
-/// The second sentence, if there is one, with the interventions: a patch is taken from it.
+/// The second sentence, if there is one, and the interventions, because a patch comes from that sentence.
 pub type SecondState = (Option<Sentence>, Arc<Interventions<f32>>);
 
-/// A sentence with the interventions, some of which belong to it alone.
+/// A sentence and the interventions, because some of them belong to that sentence.
 pub type SentenceState = (Sentence, Arc<Interventions<f32>>);
 
-/// Words that the model wrote, and the weights that it wrote them with.
+/// Words that the model generated, and the weights that it used.
 #[derive(Clone)]
 struct WrittenWords {
     words: Vec<NextWord>,
@@ -90,7 +90,7 @@ impl SentencePass {
         }
     }
 
-    /// A copy without the words that the model wrote, whose next draw is the first again.
+    /// Returns a copy without generated words, whose random generator starts again.
     #[must_use]
     pub fn without_written(&self, lesson: &Lesson) -> Self {
         Self { written: None, generator: stream(lesson.seed, Stream::Generation), ..self.clone() }
@@ -104,17 +104,18 @@ impl SentencePass {
         &self.interventions
     }
 
-    /// The interventions that hold for another sentence too.
+    /// Returns the interventions that can be applied to another sentence too.
     fn for_any_sentence(&self) -> Interventions<f32> {
         interventions::for_any_sentence(&self.interventions)
     }
 
-    /// Shows another sentence, and returns what was shown before. Interventions on this one alone end.
+    /// Shows another sentence, and returns the earlier one with its interventions. Interventions that belong to the
+    /// earlier sentence alone are dropped.
     pub fn show(&mut self, sentence: Sentence) -> SentenceState {
         self.restore((sentence, Arc::new(self.for_any_sentence())))
     }
 
-    /// Shows a sentence as it was.
+    /// Shows a sentence with its interventions, and returns the earlier ones.
     pub fn restore(&mut self, (sentence, interventions): SentenceState) -> SentenceState {
         self.written = None;
         let frame = SentenceFrame::after(Some(&self.frame), sentence, &self.space, self.rewriter.as_deref());
@@ -122,8 +123,7 @@ impl SentencePass {
         (before.sentence.clone(), self.set_interventions(interventions))
     }
 
-    /// Shows another one beside it, or none, and returns what was there before. A patch, which was taken from that,
-    /// ends.
+    /// Sets or ends the second sentence, and returns the earlier one. A patch ends, because it came from that sentence.
     pub fn set_second(&mut self, sentence: Option<Sentence>) -> SecondState {
         let mut kept = self.interventions.clone();
         if kept.patch.is_some() {
@@ -132,7 +132,7 @@ impl SentencePass {
         self.restore_second((sentence, kept))
     }
 
-    /// The second sentence as it was.
+    /// Restores the second sentence with its interventions, and returns the earlier ones.
     pub fn restore_second(&mut self, (sentence, interventions): SecondState) -> SecondState {
         let frame = sentence.map(|sentence| self.frame_of(sentence));
         let before = std::mem::replace(&mut self.second, frame).map(|frame| frame.sentence.clone());
@@ -151,24 +151,24 @@ impl SentencePass {
         &self.senses
     }
 
-    /// Puts another list of sentences in the place of the one there is, shown or not, and returns that one.
+    /// Replaces the list of senses, and returns the earlier one.
     pub fn set_senses(&mut self, (list, is_on): SensesState) -> SensesState {
         self.senses.set(list, is_on)
     }
 
-    /// Reads the list with the lesson that the pass is of.
+    /// Prepares the list of senses for the lesson of the pass.
     pub fn read_senses(&mut self, lesson: &Lesson) {
         let frame = |sentence| SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
         self.senses.read(lesson, &self.space.vocabulary, frame);
     }
 
-    /// The model as the sentences of the list run through it.
+    /// Returns the model through which the sentences of the list run.
     pub fn sense_model<'a>(&'a self, training: &'a Training) -> SenseModel<'a> {
         let (model, parameters) = (training.network(), training.live());
         SenseModel { space: &self.space, model, parameters, interventions: self.for_any_sentence() }
     }
 
-    /// Everything in another basis, the space too; returns the one of before.
+    /// Changes the basis of everything on the stage, including the space, and returns the earlier basis.
     pub fn rebase(
         &mut self,
         space: &mut Arc<StaticSpace>,
@@ -181,7 +181,7 @@ impl SentencePass {
         before
     }
 
-    /// Everything among words that lie elsewhere.
+    /// Changes the space to one with other static vectors.
     pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
         self.space = space.clone();
         let again = |frame: &Arc<SentenceFrame>| self.frame_of(frame.sentence.clone());
@@ -192,7 +192,7 @@ impl SentencePass {
         std::mem::replace(&mut self.interventions, interventions)
     }
 
-    /// The mode as it applies now: weights to freeze are taken from the pass, and a gain of 1 is live.
+    /// Completes a mode: weights to freeze are taken from the present pass, and a gain of 1 becomes live.
     ///
     /// # Errors
     /// In words for the learner, if the head cannot have this mode.
@@ -224,7 +224,7 @@ impl SentencePass {
         }
     }
 
-    /// The numbers of queries and keys of a head.
+    /// Returns the number of queries and of keys of a head.
     fn shape_of(&self, architecture: &Architecture, head: usize) -> (usize, usize) {
         let (block, config, _) = architecture.head(head);
         let (own, of_source) = (self.tokens().len(), self.frame.source_tokens().map_or(0, <[Token]>::len));
@@ -235,6 +235,8 @@ impl SentencePass {
         }
     }
 
+    /// Checks an edge.
+    ///
     /// # Errors
     /// In words for the learner, if the sentence has no such edge.
     pub fn check_edge(&self, architecture: &Architecture, edge: Edge) -> Result<(), String> {
@@ -254,10 +256,10 @@ impl SentencePass {
         Ok(())
     }
 
-    /// The patch with its vector: without one, that of the place in the second sentence now.
+    /// Completes a patch. Without a vector, it gets the present one at its place in the second sentence.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such place in one of the sentences, or the vector does not fit.
+    /// In words for the learner, if one of the sentences has no such place, or the vector has another width.
     pub fn patch(
         &self,
         Patch { block, position, from, vector }: Patch<f32>,
@@ -292,13 +294,13 @@ impl SentencePass {
         Ok(Patch { block, position, from, vector: Some(vector) })
     }
 
-    /// Another sentence, which is not shown, with the interventions that hold for any.
+    /// Prepares another sentence, which is not shown, with the interventions that can be applied to any sentence.
     pub fn beside(&self, sentence: Sentence) -> (Arc<SentenceFrame>, Interventions<f32>) {
         let frame = SentenceFrame::without_points(sentence, &self.space, self.rewriter.as_deref());
         (Arc::new(frame), self.for_any_sentence())
     }
 
-    /// The lesson's rule, by which a sentence is the source of another.
+    /// Returns the lesson's rule that makes a target from a source.
     pub fn rewriter(&self) -> Option<&Arc<Rewriter>> {
         self.rewriter.as_ref()
     }
@@ -311,8 +313,10 @@ impl SentencePass {
         self.frame.tokens()
     }
 
+    /// Generates words after the sentence.
+    ///
     /// # Errors
-    /// In words for the learner; what was written before stays then.
+    /// In words for the learner; the words that were generated before stay then.
     pub fn generate(
         &mut self,
         count: usize,
@@ -335,13 +339,13 @@ impl SentencePass {
         Ok(())
     }
 
-    /// The forward pass, its contributions and its points.
+    /// Returns the forward pass with its contributions and its points.
     pub fn run(&self, cache: &PassCache, training: &Training) -> Arc<SentenceSnapshot> {
         let (live, trained) = (training.live(), training.model().trained());
         self.frame.run(&cache.stage, &self.space, training.network(), live, trained, &self.interventions)
     }
 
-    /// The forward pass of each sentence, with what is read.
+    /// Returns the forward passes of both sentences with their inputs.
     pub fn passes(&self, cache: &PassCache, training: &Training) -> Vec<(Sequences, Activations<f32>)> {
         let pass = |frame: &Arc<SentenceFrame>, passes: &Passes, interventions: &Arc<Interventions<f32>>| {
             let pass = passes.forward(frame, training.network(), (training.live(), interventions));
@@ -352,8 +356,8 @@ impl SentencePass {
         std::iter::once(pass(&self.frame, &cache.stage, &self.interventions)).chain(second).collect()
     }
 
-    /// Passes of the sentences with the word whose senses the stage shows, each with the word's pieces: one after the
-    /// other, as they are asked for.
+    /// Returns the passes of the sentences in the list of senses, each with the word's pieces. They are computed one
+    /// after the other, as the iterator advances.
     pub fn passes_of_senses(
         &self,
         training: &Training,
@@ -365,7 +369,8 @@ impl SentencePass {
         inputs.map(move |(input, pieces)| (input.clone(), pass(input), pieces))
     }
 
-    /// As [`Self::run`], for the second sentence; without those that belong to the first alone.
+    /// Returns the forward pass of the second sentence, as [`Self::run`] does, without the interventions that belong to
+    /// the first.
     pub fn run_second(&self, cache: &PassCache, training: &Training) -> Option<Arc<SentenceSnapshot>> {
         let Some(second) = &self.second else {
             cache.second.clear();

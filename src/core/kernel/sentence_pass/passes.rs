@@ -1,7 +1,7 @@
-//! The last forward passes of a sentence, and the words near its vectors.
+//! The latest forward passes of a sentence, and the words near its vectors.
 //!
-//! A change of a weight or a head computes its block and those after it; what lies before it is shared with a pass
-//! that has it already.
+//! After a change of a weight or a head, only its block and later blocks are computed; earlier ones are shared with a
+//! pass that has them already.
 
 use std::cell::{RefCell, RefMut};
 use std::sync::{Arc, OnceLock};
@@ -19,10 +19,10 @@ use crate::kernel::sentence_pass::sentence::SentenceFrame;
 use crate::kernel::values::sentence::{Answers, SentenceSnapshot, UnchangedResult, answers};
 use crate::kernel::values::space::{NEIGHBOURS, Neighbour, Neighbours, StaticSpace};
 
-/// The one that is shown, and the one without the learner's changes.
+/// Number of passes that are kept: the one that is shown, and the one without the learner's changes.
 const KEPT: usize = 2;
 
-/// A forward pass and what it is of.
+/// A forward pass with its parameters and interventions.
 #[derive(Debug)]
 pub struct KeptPass {
     pub parameters: Arc<Parameters<f32>>,
@@ -33,18 +33,18 @@ pub struct KeptPass {
 }
 
 impl KeptPass {
-    /// Worked out when they are first asked for.
+    /// Returns the answers, which are computed at the first call.
     pub fn answers(&self, model: &AttentionModel<f32>) -> &Arc<Answers> {
         self.answers.get_or_init(|| Arc::new(answers(model, &self.parameters, &self.activations.output)))
     }
 
-    /// Words near each output, worked out when they are first asked for.
+    /// Returns the words near each output, which are computed at the first call.
     pub fn neighbours(&self, space: &StaticSpace) -> &Vec<Neighbours> {
         let output = &self.activations.output;
         self.neighbours.get_or_init(|| near(space, output, &vec![None; output.rows()]))
     }
 
-    /// How far it agrees with the pass of others.
+    /// Returns which parts of the pass would be the same with other parameters and interventions.
     fn agrees(
         &self,
         architecture: &Architecture,
@@ -53,7 +53,7 @@ impl KeptPass {
     ) -> Agreement {
         let blocks = self.activations.blocks.len();
         let mut agreement = Agreement { blocks, is_whole: true };
-        // Every field is named, so that a new one cannot be left out.
+        // Every field is named, so that the compiler rejects a new field that is not compared.
         let Interventions { temperature, scale, heads, mask, edges, patch } = &*self.interventions;
         let has_same_scores = (temperature.map(f64::to_bits), scale)
             == (interventions.temperature.map(f64::to_bits), &interventions.scale);
@@ -68,7 +68,7 @@ impl KeptPass {
             }
         }
         if let Some(edge) = first_difference(edges, &interventions.edges) {
-            // Edges are in the order of their heads, and these in that of their blocks.
+            // Edges are sorted by their heads, and heads by their blocks.
             agreement.ends_at(architecture.head(edge.head).0);
         }
         if *patch != interventions.patch {
@@ -86,13 +86,13 @@ impl KeptPass {
     }
 }
 
-/// The first edge that only one of two sorted lists has.
+/// Returns the first edge that only one of two sorted lists contains.
 fn first_difference(some: &[Edge], others: &[Edge]) -> Option<Edge> {
     let same = some.iter().zip(others).take_while(|(edge, other)| edge == other).count();
     [some, others].into_iter().filter_map(|edges| edges.get(same)).min().copied()
 }
 
-/// Modes by their bits: a gain of −0 is not one of 0.
+/// Compares modes by their bits, because a gain of −0 differs from a gain of 0.
 fn is_same(a: &HeadMode<f32>, b: &HeadMode<f32>) -> bool {
     match (a, b) {
         (HeadMode::Gain(a), HeadMode::Gain(b)) => a.to_bits() == b.to_bits(),
@@ -103,9 +103,9 @@ fn is_same(a: &HeadMode<f32>, b: &HeadMode<f32>) -> bool {
 /// The parts that two passes have in common.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Agreement {
-    /// The first blocks; where there are none, not even the embeddings need be the same.
+    /// Number of equal leading blocks. If it is 0, not even the embeddings need be equal.
     blocks: usize,
-    /// And what follows the last one.
+    /// Whether everything after the last block is equal too.
     is_whole: bool,
 }
 
@@ -122,28 +122,29 @@ impl Agreement {
 #[derive(Clone, Debug)]
 pub struct ShownSentence {
     pub of: Arc<KeptPass>,
-    /// The parameters of its ghost.
+    /// The parameters of the sentence's ghost.
     pub trained: Arc<Parameters<f32>>,
     pub sentence: Arc<SentenceSnapshot>,
 }
 
-/// The last passes of one sentence; another one takes their place.
+/// The latest passes of one sentence, which are dropped for another sentence.
 #[derive(Debug, Default)]
 pub struct Passes(RefCell<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// Held, so that nothing new can stand at its address.
+    /// The sentence. It is held so that no new sentence can have the same address.
     of: Option<Arc<SentenceFrame>>,
-    /// The latest one last.
+    /// The passes, the latest one last.
     passes: Vec<Arc<KeptPass>>,
     shown: Option<ShownSentence>,
-    /// With the parameters that it is of; held, so that nothing new can stand at their address.
+    /// The result without the learner's changes and its parameters, which are held so that no new ones can have the
+    /// same address.
     unchanged: Option<(Arc<Parameters<f32>>, Arc<UnchangedResult>)>,
 }
 
 impl Passes {
-    /// The passes of a sentence.
+    /// Returns the passes of a sentence.
     fn of(&self, frame: &Arc<SentenceFrame>) -> RefMut<'_, Kept> {
         let mut kept = self.0.borrow_mut();
         if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, frame)) {
@@ -156,7 +157,7 @@ impl Passes {
         self.0.take();
     }
 
-    /// A pass, from the first block on that differs from those of the kept ones.
+    /// Returns a pass, computed from the first block on in which it differs from the kept passes.
     pub fn forward(
         &self,
         frame: &Arc<SentenceFrame>,
@@ -201,7 +202,7 @@ impl Passes {
         self.0.borrow_mut().shown = Some(shown);
     }
 
-    /// The result without the learner's changes, made where it is not of these parameters yet.
+    /// Returns the result without the learner's changes, which is computed if there is none for these parameters.
     pub fn unchanged(
         &self,
         frame: &Arc<SentenceFrame>,
@@ -220,12 +221,13 @@ impl Passes {
     }
 }
 
-/// Words that are measured for each that is listed: products of sums in another order differ in their last digits.
+/// Number of words that are measured exactly to find the nearest ones. The products that select them sum in another
+/// order, so their last digits are unreliable.
 const MEASURED: usize = 4 * NEIGHBOURS;
-/// A smaller vocabulary is measured whole.
+/// Size of a vocabulary up to which all words are measured exactly.
 const WHOLE: usize = 2000;
 
-/// The words nearest to each row, by cosine and by distance, without one of them.
+/// Returns the words nearest to each row, by cosine and by distance, except for one word.
 ///
 /// # Shapes
 /// `vectors` (N, D); `except` N
@@ -233,7 +235,7 @@ pub fn near(space: &StaticSpace, vectors: &Matrix<f32>, except: &[Option<usize>]
     near_without(space, vectors, &except.iter().map(Option::as_slice).collect::<Vec<_>>())
 }
 
-/// The words nearest to each row, by cosine and by distance, without some words.
+/// Returns the words nearest to each row, by cosine and by distance, except for some words.
 ///
 /// # Shapes
 /// `vectors` (N, D); `except` N
@@ -262,7 +264,7 @@ fn near_among(words: &Table<f32>, squares: &[f32], vectors: &Matrix<f32>, except
     (0..vectors.rows()).map(|row| among(words, vectors.row(row), Some(candidates(row)), except[row])).collect()
 }
 
-/// The nearest of some words, or of all, as they are measured.
+/// Returns the nearest of some words, or of all, by exact measurement.
 fn among(words: &Table<f32>, vector: &[f32], some: Option<[Vec<usize>; 2]>, except: &[usize]) -> Neighbours {
     let of = |measure: Similarity, word: usize| measure.of(&words.row(word), vector);
     let by = |similarity: Similarity, some: Option<&Vec<usize>>| {

@@ -1,11 +1,11 @@
-//! One word in sentences of a list: where it stands in each, its vectors after every layer, and how far its senses
-//! part.
+//! One word in the sentences of a list: its place in each, its vectors after every layer, and how far its senses are
+//! separated.
 //!
-//! The sentences run through the model one at a time between other work, while nothing trains; until all have, what
-//! was measured before stays. A word in pieces has the mean of their vectors.
+//! The sentences run through the model one at a time between other work, while no training is running; until all have
+//! run, the earlier measurement is shown. The vector of a word of several pieces is the mean of their vectors.
 //!
-//! As a text a list is a file that any editor writes: one sentence a line; where the word's sense is given, the line
-//! begins with its letter and a tab. Blank lines are nothing.
+//! A list can be saved as a text that any editor can write: one sentence a line, which begins with the letter of the
+//! word's sense and a tab if the sense is given. Blank lines are ignored.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,58 +31,58 @@ use crate::lesson::schema::Lesson;
 use crate::lesson::text::tokenize;
 use attune_engine::json::beginning;
 
-/// The list with what is known of it.
+/// The list with its measurement.
 #[derive(Clone, Debug)]
 pub struct SensesSnapshot {
     pub list: Arc<SenseList>,
-    /// The word in its sentences is what the stage shows.
+    /// Whether the stage shows the word in its sentences.
     pub is_on: bool,
-    /// Why the word cannot be looked for; `None` where it can, and where none is written.
+    /// The reason why the word cannot be looked for; `None` if it can or is empty.
     pub word_fault: Option<Arc<str>>,
-    /// One for each sentence of the list.
+    /// A row for each sentence of the list.
     pub rows: Arc<[SenseRow]>,
-    /// The latest that was measured.
+    /// The latest measurement.
     pub measured: Option<Arc<MeasuredSenses>>,
-    /// The occurrences in the basis of the picture, (n, 3): at their static places, and behind each layer.
+    /// The occurrences in the basis of the picture, (n, 3): at their static places, and after each layer.
     pub points: Arc<[Matrix<f32>]>,
-    /// The shares of the occurrences' variance that the axes show.
+    /// Shares of the occurrences' variance that the axes show.
     pub shares: Arc<TokenShares>,
-    /// Whether it is of this list and these weights.
+    /// Whether the measurement is for this list and these weights.
     pub is_current: bool,
-    /// Sentences that have run, and those that are to.
+    /// Number of sentences that have run, and of all.
     pub progress: Progress,
 }
 
 /// A sentence of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SenseRow {
-    /// Nothing is written yet, or no word is chosen.
+    /// The sentence or the word is empty.
     Waiting,
-    /// The word stands at these pieces.
+    /// The word was found at these pieces.
     Found { pieces: Range<usize>, note: Option<SenseNote> },
-    /// Why it is not measured, in words for the learner.
+    /// The reason why the sentence is not measured, in words for the learner.
     LeftOut(String),
 }
 
 /// A caution about an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenseNote {
-    /// The sentence is this word.
+    /// The sentence consists of this word only.
     Alone,
-    /// How often the word stands there; the first one is measured.
+    /// The sentence has the word this many times, and the first occurrence is measured.
     Repeated(usize),
-    /// No word before it is seen, and those behind it never are.
+    /// The word is the first that a causal model sees, so no other word affects it.
     SeesNothing,
 }
 
-/// The measures, and the list that they are of.
+/// A measurement and its list.
 #[derive(Debug)]
 pub struct MeasuredSenses {
     pub list: Arc<SenseList>,
     parameters: Arc<Parameters<f32>>,
     interventions: Interventions<f32>,
     pub occurrences: Vec<SenseOccurrence>,
-    /// At the static vectors, and behind each layer.
+    /// Vectors and similarities before all layers, where they are the static vectors, and after each layer.
     pub layers: Vec<SenseLayer>,
 }
 
@@ -91,47 +91,47 @@ pub struct SenseOccurrence {
     /// Index into the list.
     pub sentence: usize,
     pub sense: Option<char>,
-    /// Rows of [`SenseLayer::pieces`].
+    /// Rows in [`SenseLayer::pieces`].
     pub pieces: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
 pub struct SenseLayer {
-    /// The vectors of all pieces of all occurrences.
+    /// Vectors of all pieces of all occurrences.
     pieces: Matrix<f32>,
-    /// The similarity of each occurrence to each.
+    /// Cosine between each pair of occurrences.
     pub cosines: Matrix<f64>,
     pub scores: SenseScores,
 }
 
-/// The model that sentences run through.
+/// The model through which the sentences run.
 pub struct SenseModel<'a> {
     pub space: &'a StaticSpace,
     pub model: &'a AttentionModel<f32>,
     pub parameters: &'a Arc<Parameters<f32>>,
-    /// The interventions that hold for any sentence.
+    /// The interventions that can be applied to any sentence.
     pub interventions: Interventions<f32>,
 }
 
-/// The list as the model reads it.
+/// The list of sentences, read for the present model, and whether the stage shows it.
 #[derive(Clone, Default)]
 pub struct Senses {
     list: Arc<SenseList>,
     is_on: bool,
     word_fault: Option<Arc<str>>,
     rows: Arc<[SenseRow]>,
-    /// The sentences of the list that may be measured.
+    /// The sentences of the list, up to the greatest number that is measured.
     read: Vec<Arc<ReadText>>,
 }
 
-/// The work on a list so far.
+/// The state of the measurement of a list.
 #[derive(Default)]
 pub struct SenseCache {
     run: Option<Run>,
     measured: Option<Arc<MeasuredSenses>>,
 }
 
-/// A text and the sentence that it is.
+/// A text and the sentence that was read from it.
 struct ReadText {
     text: String,
     sentence: Result<ReadSentence, String>,
@@ -141,15 +141,15 @@ struct ReadSentence {
     input: Sequences,
     tokens: Vec<Token>,
     pieces: Option<Arc<PieceText>>,
-    /// Whether another one, which the model writes, looks at it.
+    /// Whether the sentence is a source from which the model writes another one.
     is_source: bool,
 }
 
-/// Sentences that have run, by their texts, and with what.
+/// Sentences that have run, with the weights and interventions that were used.
 struct Run {
     parameters: Arc<Parameters<f32>>,
     interventions: Interventions<f32>,
-    /// Vectors of all pieces: static, and behind each layer.
+    /// Vectors of all pieces: static, and after each layer.
     states: Vec<(Arc<ReadText>, Vec<Matrix<f32>>)>,
 }
 
@@ -172,12 +172,12 @@ impl Senses {
         self.is_on
     }
 
-    /// Puts another list in the place of this one, which is returned; it is yet to be read.
+    /// Replaces the list, which then has to be read, and returns the earlier one.
     pub fn set(&mut self, list: Arc<SenseList>, is_on: bool) -> (Arc<SenseList>, bool) {
         (std::mem::replace(&mut self.list, list), std::mem::replace(&mut self.is_on, is_on))
     }
 
-    /// Reads the list; `frame` is that of a sentence.
+    /// Reads the list; `frame` prepares a sentence.
     pub fn read(&mut self, lesson: &Lesson, vocabulary: &[String], frame: impl Fn(Sentence) -> SentenceFrame) {
         let list = self.list.clone();
         let known = std::mem::take(&mut self.read);
@@ -202,7 +202,7 @@ impl Senses {
         self.rows = list.sentences.iter().enumerate().map(row).collect();
     }
 
-    /// The sentences that the word stands in, with its pieces.
+    /// Returns the sentences that contain the word, with the word's pieces.
     fn found(&self) -> impl Iterator<Item = (usize, &Arc<ReadText>, &Range<usize>)> {
         let rows = self.rows.iter().zip(&self.read).enumerate();
         rows.filter_map(|(index, (row, read))| match row {
@@ -220,12 +220,12 @@ impl Senses {
         cache.measured.as_ref().map_or(self.found().next().is_none(), is_of)
     }
 
-    /// There is something to measure.
+    /// Returns whether there is something to measure.
     pub fn is_pending(&self, cache: &SenseCache, with: &SenseModel) -> bool {
         self.is_on && !self.is_current(cache, with)
     }
 
-    /// Runs one sentence, or measures all where each has run.
+    /// Runs the next sentence, or measures all occurrences once every sentence has run.
     pub fn advance(&self, cache: &mut SenseCache, with: &SenseModel) {
         let is_same =
             |run: &Run| Arc::ptr_eq(&run.parameters, with.parameters) && run.interventions == with.interventions;
@@ -247,14 +247,14 @@ impl Senses {
         cache.run = Some(run);
     }
 
-    /// The sentences with the word as a model reads them, and the word's pieces there, while they are shown.
+    /// Returns the inputs of the sentences with the word, and the word's pieces, while they are shown.
     pub fn inputs(&self) -> Vec<(&Sequences, Range<usize>)> {
         let read = self.found();
         let read = read.filter_map(|(_, read, pieces)| Some((&read.sentence.as_ref().ok()?.input, pieces.clone())));
         read.filter(|_| self.is_on).collect()
     }
 
-    /// Forgets the measures of a list that is no longer shown.
+    /// Returns the snapshot. The measurement of a list that is not shown is dropped.
     pub fn snapshot(&self, cache: &mut SenseCache, with: &SenseModel) -> SensesSnapshot {
         if !self.is_on {
             *cache = SenseCache::default();
@@ -290,7 +290,7 @@ impl ReadSentence {
         }
     }
 
-    /// The words as they are written, with their pieces; not what the tokenizer added.
+    /// Returns the words as they are written, with their pieces, but without what the tokenizer added.
     fn words(&self) -> Vec<(&str, Range<usize>)> {
         let word = |at: Range<usize>| match &self.pieces {
             Some(text) => written_word(&self.tokens, &at, text).map(|word| (word, at)),
@@ -299,8 +299,8 @@ impl ReadSentence {
         word_pieces(&self.tokens).into_iter().filter_map(word).collect()
     }
 
-    /// The tokens that the baseline compares, each with its place and its word: all but those that the tokenizer added
-    /// and the first, which lies far from everything else in many models.
+    /// Returns the tokens for the baseline, each with its position and its word. Left out are tokens that the tokenizer
+    /// added, and the first, which is far from all others in many models.
     fn compared(&self) -> impl Iterator<Item = (usize, Option<usize>)> {
         let is_added = |token: &Token| token.piece.as_ref().is_some_and(|piece| piece.is_added);
         let tokens = self.tokens.iter().enumerate().skip(1).filter(move |(_, token)| !is_added(token));
@@ -309,7 +309,7 @@ impl ReadSentence {
 }
 
 impl ReadText {
-    /// The place of a word in it.
+    /// Finds a word in the text.
     fn row(&self, word: &str, is_sought: bool, is_causal: bool) -> SenseRow {
         let sentence = match &self.sentence {
             Ok(sentence) => sentence,
@@ -340,8 +340,10 @@ impl ReadText {
     }
 }
 
+/// Checks the word.
+///
 /// # Errors
-/// In words for the learner, if no sentence could have such a word.
+/// In words for the learner, if no sentence can contain such a word.
 fn check_word(word: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<(), String> {
     if word.is_empty() {
         return Ok(());
@@ -412,12 +414,13 @@ impl MeasuredSenses {
         Self { list: list.clone(), parameters, interventions, occurrences, layers }
     }
 
-    /// Rows of the pieces of each occurrence.
+    /// Returns the rows of the pieces of each occurrence.
     fn places(&self) -> Vec<Range<usize>> {
         self.occurrences.iter().map(|of| of.pieces.clone()).collect()
     }
 
-    /// How much of the occurrences the axes show, each in the middle of its pieces.
+    /// Returns the shares of the occurrences' variance that the axes show, with each occurrence at the mean of its
+    /// pieces.
     fn shares(&self, with: &SenseModel) -> TokenShares {
         let SenseModel { space, model, .. } = *with;
         let (behind, places) = (lens(space, model, &self.parameters), self.places());
@@ -430,7 +433,7 @@ impl MeasuredSenses {
         TokenShares::of(&space.projection, &stops)
     }
 
-    /// The occurrences in the basis, each in the middle of its pieces, as the words of a sentence are.
+    /// Returns the occurrences in the basis, each at the mean of its pieces, as the words of a sentence are.
     fn points(&self, with: &SenseModel) -> Vec<Matrix<f32>> {
         let SenseModel { space, model, .. } = *with;
         let words = LensProjection::new(&space.projection, space.scale().map(|scale| scale.lens.clone()));
@@ -442,18 +445,19 @@ impl MeasuredSenses {
     }
 }
 
-/// Sentences that are measured.
+/// Greatest number of sentences that are measured.
 pub const MEASURED_MAX: usize = 20;
-/// Sentences that a list holds: those that are not measured are lost to nobody.
+/// Greatest number of sentences in a list. Those that are not measured are still saved.
 pub const LISTED_MAX: usize = 200;
-/// Sentences of a saved list that are read: with more than it holds it is refused as a whole.
+/// Number of sentences of a saved list that are read: one more than allowed, so that a longer list is refused as a
+/// whole.
 const READ_MAX: usize = LISTED_MAX + 1;
-/// Characters of a sentence, and of the word.
+/// Greatest number of characters of a sentence, and of the word.
 pub const CHARS_MAX: usize = 2000;
-/// The letters of senses, as many as there are hues.
+/// Letters of the senses, one for each hue.
 pub const SENSES: std::ops::RangeInclusive<char> = 'A'..='H';
 
-/// A word and the sentences that it stands in.
+/// A word and the sentences in which it is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenseList {
     pub word: String,
@@ -464,26 +468,26 @@ pub struct SenseList {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenseSentence {
     pub text: String,
-    /// One of [`SENSES`].
+    /// The sense, one of [`SENSES`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<char>,
 }
 
 impl SenseList {
-    /// Nothing is written in it.
+    /// Returns whether the list has neither a word nor sentences.
     pub fn is_empty(&self) -> bool {
         self.word.is_empty() && self.sentences.is_empty()
     }
 
-    /// The sentences as a file, without the rows in which nothing is written yet.
+    /// Returns the sentences as the text of a file, without empty rows.
     pub fn written(&self) -> String {
         self.sentences.iter().filter(|sentence| !sentence.text.is_empty()).map(SenseSentence::line).collect()
     }
 
-    /// The list with its texts as a list holds them.
+    /// Returns the list with its texts normalised.
     ///
     /// # Errors
-    /// In words for the learner, if no list could hold it.
+    /// In words for the learner, if the list exceeds a limit.
     pub fn checked(mut self) -> Result<Self, String> {
         check_count(self.sentences.len())?;
         for text in self.sentences.iter_mut().map(|sentence| &mut sentence.text).chain([&mut self.word]) {
@@ -495,18 +499,18 @@ impl SenseList {
     }
 }
 
-/// The sentences of a file.
+/// Reads the sentences of a file.
 ///
 /// # Errors
-/// In words for the learner, if there are none, too many, or one is too long: a part of a file would be a list of which
-/// nobody knows what is missing.
+/// In words for the learner, if there are none or too many, or if one is too long. Reading only a part would leave the
+/// learner unsure of what is missing.
 pub fn read_sentences(text: &str) -> Result<Vec<SenseSentence>, String> {
     let lines = text_without_mark(text).lines().enumerate();
     let sentences = read_lines(lines.filter(|(_, line)| !line.trim().is_empty()))?;
     if sentences.is_empty() { Err("there is no sentence in the file".to_owned()) } else { Ok(sentences) }
 }
 
-/// Reads a sentence from each line; the lines are counted from 0.
+/// Reads a sentence from each line; lines are counted from 0.
 fn read_lines<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<SenseSentence>, String> {
     let mut sentences = Vec::new();
     for (number, line) in lines {
@@ -524,7 +528,7 @@ impl SenseSentence {
         self.sense.map_or_else(|| format!("{text}\n"), |sense| format!("{sense}\t{text}\n"))
     }
 
-    /// One line; what stands before the tab is a sense only where it is the letter of one.
+    /// Reads one line. The text before a tab is a sense only if it is a letter of one.
     pub(crate) fn read(line: &str) -> Self {
         let begun = line.split_once('\t').and_then(|(sense, text)| Some((read_sense(sense)?, text)));
         let (sense, text) = begun.map_or((None, line), |(sense, text)| (Some(sense), text));
@@ -532,20 +536,22 @@ impl SenseSentence {
     }
 }
 
-/// The sense that a letter names, small or capital.
+/// Returns the sense that a letter stands for, in lower or upper case.
 fn read_sense(text: &str) -> Option<char> {
     let mut letters = text.trim().chars();
     let letter = letters.next().filter(|_| letters.next().is_none())?.to_ascii_uppercase();
     SENSES.contains(&letter).then_some(letter)
 }
 
-/// A text without line breaks and tabs, which a file could not hold.
+/// Removes line breaks and tabs from a text, because a line of a file cannot contain them.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// Checks the number of sentences.
+///
 /// # Errors
-/// In words for the learner, if there are more sentences than a list holds.
+/// In words for the learner, if a list cannot have as many.
 pub fn check_count(count: usize) -> Result<(), String> {
     if count > LISTED_MAX {
         return Err(format!("a list of senses holds at most {LISTED_MAX} sentences"));
@@ -553,8 +559,10 @@ pub fn check_count(count: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks the length of a text.
+///
 /// # Errors
-/// In words for the learner, if a text is too long for a list.
+/// In words for the learner, if it is too long for a list.
 pub fn check_text(text: &str) -> Result<(), String> {
     let count = text.chars().count();
     if count > CHARS_MAX {
@@ -563,8 +571,10 @@ pub fn check_text(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks the letter of a sense.
+///
 /// # Errors
-/// In words for the learner, if no sense has that letter.
+/// In words for the learner, if it is not one.
 pub fn check_sense(sense: char) -> Result<(), String> {
     if SENSES.contains(&sense) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! One sentence: read from a learner's text, as words of the lesson's vocabulary or pieces of a pretrained model, and
-//! all that a viewer may see of its way through the model.
+//! A sentence: read from a learner's text, as words of the lesson's vocabulary or pieces of a pretrained model, and
+//! everything about its forward pass that a viewer may see.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,29 +32,29 @@ use crate::lesson::opened::first_ids;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::lesson::text::tokenize;
 
-/// A sentence that can be run: words of the vocabulary, at least one and not too many.
+/// A sentence that can be run, of words of the vocabulary, whose number is within limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
     /// Index into the lesson's sentences, if it is one of them.
     pub index: Option<usize>,
     /// Rows of the vocabulary.
     pub words: Vec<usize>,
-    /// The text that it was read from, of a model that reads pieces of words.
+    /// The text from which it was read, for a model that reads pieces of words.
     pub text: Option<Arc<PieceText>>,
 }
 
 impl Sentence {
-    /// The input of a model without a source.
+    /// Returns the input of a model without a source.
     pub fn input(&self) -> Sequences {
         with_segments(Sequences::one(&self.words), self.text.as_deref())
     }
 }
 
-/// The sequence that a model reads of a learner's sentence, and the source that it looks at, if it has one.
+/// Returns the sequence that a model reads for a learner's sentence, and the source, if it has one.
 ///
-/// The sentence is the source then, and what is read is its target by the lesson's rule, each word
-/// from those before it: as in training, and so that what each position answers can be held against
-/// what is right. What the model writes by itself is [`SentenceCommand::Generate`]'s.
+/// For a model with a source, the sentence is the source, and the sequence is its target by the lesson's rule. As in
+/// training, each word is predicted from those before it, so that the answer at each position can be compared with the
+/// right one. Free generation by the model is a [`SentenceCommand::Generate`].
 fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option<Sequences>) {
     let Some(rewriter) = rewriter else { return (Sequences::one(words), None) };
     let target = rewriter.target(words);
@@ -64,7 +64,7 @@ fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option
     (input, Some(Sequences::one(words)))
 }
 
-/// The parts of a snapshot that change with the sentence alone.
+/// The parts of a snapshot that depend only on the sentence and the space.
 #[derive(Clone, Debug)]
 pub struct SentenceFrame {
     pub sentence: Sentence,
@@ -82,8 +82,8 @@ impl SentenceFrame {
         Self::after(None, sentence, space, rewriter)
     }
 
-    /// As [`Self::new`], after another sentence of the same space, which knows the neighbours of the words that both
-    /// have.
+    /// Prepares a sentence as [`Self::new`] does, after another sentence of the same space, whose neighbours of common
+    /// words are reused.
     pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
         let frame = Self::without_points(sentence, space, rewriter);
         let words = &frame.input.words;
@@ -95,7 +95,7 @@ impl SentenceFrame {
         };
         let (start, source_start) = (points(&frame.input), frame.source.as_ref().map(points));
         let mut known: HashMap<Option<usize>, Neighbours> = HashMap::new();
-        // Nothing is near to no word.
+        // A token that is no word has no neighbours.
         known.insert(None, Neighbours::default());
         let known_before = before.map(|of| of.input.words.iter().copied().zip(of.static_neighbours.iter().cloned()));
         known.extend(known_before.into_iter().flatten());
@@ -109,7 +109,8 @@ impl SentenceFrame {
         Self { start, source_start, static_neighbours, ..frame }
     }
 
-    /// A sentence that is read and not shown: neighbours are much work among many words.
+    /// Prepares a sentence that is not shown, without neighbours, because finding them takes long in a large
+    /// vocabulary.
     pub fn without_points(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
         let (input, source) = sequences(&sentence.words, rewriter);
         let of_input = tokens(&input, space);
@@ -126,17 +127,17 @@ impl SentenceFrame {
         }
     }
 
-    /// The words that the model reads.
+    /// Returns the words that the model reads.
     pub fn input(&self) -> &Sequences {
         &self.input
     }
 
-    /// The sentence that the model looks at, if it has one.
+    /// Returns the source to which the model attends, if it has one.
     pub fn source(&self) -> Option<&Sequences> {
         self.source.as_ref()
     }
 
-    /// Tokens that are read.
+    /// Returns the tokens that the model reads.
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -145,7 +146,7 @@ impl SentenceFrame {
         self.source_tokens.as_deref()
     }
 
-    /// The forward pass, of a sentence that runs once.
+    /// Runs the forward pass for a sentence that is run only once.
     pub fn activations(
         &self,
         model: &AttentionModel<f32>,
@@ -155,7 +156,8 @@ impl SentenceFrame {
         Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
     }
 
-    /// The forward pass, its contributions and its points. What the last passes have already is not computed again.
+    /// Returns the forward pass with its contributions and its points, reusing the parts that the latest passes have
+    /// already.
     pub fn run(
         self: &Arc<Self>,
         passes: &Passes,
@@ -165,9 +167,9 @@ impl SentenceFrame {
         trained: &Arc<Parameters<f32>>,
         interventions: &Arc<Interventions<f32>>,
     ) -> Arc<SentenceSnapshot> {
-        // The ghost differs only while weights or interventions do.
+        // The ghost differs only if weights or interventions are changed.
         let is_changed = !(Arc::ptr_eq(live, trained) && are_none(interventions));
-        // First, as it may be what was shown last.
+        // This comes first, because it may be the pass that was shown last.
         let unchanged = is_changed.then(|| self.unchanged(passes, space, model, trained));
         let pass = passes.forward(self, model, (live, interventions));
         let before = passes.shown();
@@ -177,7 +179,7 @@ impl SentenceFrame {
         {
             return sentence.clone();
         }
-        // Behind another norm everything is seen anew.
+        // With another norm, every point is in another place.
         let is_seen_so = |before: &ShownSentence| lens(space, model, &before.of.parameters) == lens(space, model, live);
         let before = before.filter(is_seen_so).map(|before| before.sentence);
         let sentence =
@@ -186,7 +188,7 @@ impl SentenceFrame {
         sentence
     }
 
-    /// `before`: the same sentence as it was shown last, whose blocks are shared where they are the same.
+    /// Builds the snapshot. `before` is the same sentence as it was shown last, whose equal blocks are shared.
     fn shown(
         &self,
         space: &StaticSpace,
@@ -251,7 +253,8 @@ impl SentenceFrame {
         }
     }
 
-    /// The result of the trained parameters without an intervention: while a slider is dragged it stays.
+    /// Returns the result of the trained parameters without interventions, which stays the same while a slider is
+    /// dragged.
     fn unchanged(
         self: &Arc<Self>,
         passes: &Passes,
@@ -269,7 +272,7 @@ impl SentenceFrame {
     }
 }
 
-/// The map to the picture, with the weights in use.
+/// Returns the projection onto the picture, with the weights in use.
 pub(super) fn sight<'a>(
     space: &'a StaticSpace,
     model: &AttentionModel<f32>,
@@ -278,12 +281,12 @@ pub(super) fn sight<'a>(
     LensProjection::new(&space.projection, lens(space, model, parameters))
 }
 
-/// The norm in front of the picture.
+/// Returns the norm that is applied before the projection.
 pub(crate) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters: &Parameters<f32>) -> Option<Lens> {
     Layers { model, parameters, scale: space.scale() }.lens()
 }
 
-/// The output of the last block. The norm behind it is the picture's, if it is there at all.
+/// Returns the output of the last block; the norm after it is applied by the picture, if at all.
 fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
     activations.blocks.last().map_or(&activations.output, |block| &block.output)
 }
@@ -296,7 +299,7 @@ pub fn token(word: Option<usize>, space: &StaticSpace) -> Token {
     Token { text: word.map_or_else(|| START.to_owned(), |word| space.vocabulary[word].clone()), word, piece: None }
 }
 
-/// The text's part of each token that was cut from it.
+/// Adds to each token the part of the text from which it was cut.
 fn in_pieces(input: Sequences, mut tokens: Vec<Token>, text: Option<&PieceText>) -> (Sequences, Vec<Token>) {
     let Some(PieceText { pieces, .. }) = text else { return (input, tokens) };
     for (token, piece) in tokens.iter_mut().zip(pieces) {
@@ -312,7 +315,7 @@ fn with_segments(input: Sequences, text: Option<&PieceText>) -> Sequences {
     }
 }
 
-/// The arithmetic of a block, one for each head.
+/// Returns the arithmetic of each head of a block.
 fn arithmetic_of(
     (b, config): (usize, &BlockConfig),
     parameters: &Parameters<f32>,
@@ -332,7 +335,7 @@ fn arithmetic_of(
     block.heads.iter().map(of_head).collect()
 }
 
-/// Contributions, one per block.
+/// Returns the contributions of each block.
 pub fn contributions(
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,
@@ -354,14 +357,15 @@ fn contributions_of(
     Contributions::of(config, b, parameters, block, modes)
 }
 
-/// Bytes of a text that is looked at: a piece has some four, and what is longer has too many pieces.
+/// Greatest length of a text in bytes. A piece has about four, so a longer text has too many pieces in any case.
 const TEXT_BYTES_MAX: usize = 1 << 16;
 
 impl Sentence {
-    /// A learner's text, which may be one of the lesson's sentences.
+    /// Reads a learner's text, which may be one of the lesson's sentences.
     ///
     /// # Errors
-    /// In words for the learner: nothing to read, too much, or the first unknown word with the nearest known.
+    /// In words for the learner, if the text is empty or too long, or for the first unknown word, with the nearest
+    /// known one.
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         if let StaticEmbedding::Pretrained(model) = &lesson.static_embedding {
             let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq([text]));
@@ -373,7 +377,7 @@ impl Sentence {
         Ok(Self { index, words, text: None })
     }
 
-    /// One of the lesson's sentences; `None` if there is none such.
+    /// Reads one of the lesson's sentences, or returns `None` if there is none with this index.
     pub fn of_lesson(lesson: &Lesson, vocabulary: &[String], index: usize) -> Option<Self> {
         let words = lesson.sentences.get(index)?;
         let sentence = match &lesson.static_embedding {
@@ -383,7 +387,8 @@ impl Sentence {
         Some(Self { index: Some(index), ..sentence })
     }
 
-    /// The sentence that is shown first: the lesson's first that can be read, or else some rows of the vocabulary.
+    /// Returns the sentence that is shown first: the lesson's first that can be read, or else some rows of the
+    /// vocabulary.
     pub fn first(lesson: &Lesson, vocabulary: &[String]) -> Self {
         let mut of_lesson = (0..lesson.sentences.len()).filter_map(|index| Self::of_lesson(lesson, vocabulary, index));
         let rows = || {
@@ -393,10 +398,10 @@ impl Sentence {
         of_lesson.next().unwrap_or_else(|| Self { index: None, words: rows(), text: None })
     }
 
-    /// Rows of the vocabulary as they are.
+    /// Makes a sentence of rows of the vocabulary.
     ///
     /// # Errors
-    /// In words for the learner, if there are none or too many, or one is no row.
+    /// In words for the learner, if there are none or too many, or if one is not a row.
     pub fn of_ids(ids: &[usize], lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         if let Some(id) = ids.iter().find(|id| **id >= vocabulary.len()) {
             return Err(format!("there is no token {id}; the model has tokens from 0 to {}", vocabulary.len() - 1));
@@ -413,7 +418,7 @@ fn check_count(count: usize, architecture: &Architecture, vocabulary: usize) -> 
     too_many_pieces(architecture, vocabulary, count).map_or(Ok(()), Err)
 }
 
-/// A text as the model's tokenizer cuts it; token ids, where it has none.
+/// Reads a text with the model's tokenizer, or as token ids if there is none.
 fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!("the text has {} bytes; at most {TEXT_BYTES_MAX} are read", text.len()));
@@ -434,14 +439,14 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
     Ok(Sentence { index: None, words, text: Some(Arc::new(pieces)) })
 }
 
-/// A learner's sentence as rows of the vocabulary.
+/// Reads a learner's sentence as rows of the vocabulary.
 ///
 /// # Errors
-/// In words for the learner: nothing to read, too many words, or the first unknown one with the
-/// nearest known.
+/// In words for the learner, if the text is empty or too long, or for the first unknown word, with the nearest known
+/// one.
 fn read_words(text: &str, vocabulary: &[String], max_tokens: usize) -> Result<Vec<usize>, String> {
     let rows = index_of(vocabulary);
-    // A file of vectors may have words as no sentence has them.
+    // A file of vectors may contain words that tokenization would change.
     let items = text.split_whitespace();
     let words: Vec<String> =
         items.flat_map(|item| if rows.contains_key(item) { vec![item.to_owned()] } else { tokenize(item) }).collect();

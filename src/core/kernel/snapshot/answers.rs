@@ -1,4 +1,4 @@
-//! Answers of a snapshot's model behind each of its layers, and the terms of a logit.
+//! The answers of a snapshot's model after each of its layers, and the terms of a logit.
 
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::model::Pooling;
@@ -9,13 +9,13 @@ use crate::kernel::objective::network;
 use crate::kernel::snapshot::Snapshot;
 use crate::kernel::values::sentence::{RankedAnswer, likeliest};
 
-/// Whether the model answers about each word.
+/// Returns whether the model has an answer for each word.
 pub fn answers_by_word(model: &ModelSnapshot) -> bool {
     model.architecture.pooling == Pooling::Every && model.made_of.static_embedding.guesses_words()
 }
 
-/// The likeliest answers at a word behind each layer, from its vector before all layers on. Behind the last layer they
-/// are the model's own. `None` where there is no such word, or the model answers about no single word.
+/// Returns the most likely answers at a word before the first layer and after each layer; those after the last are the
+/// model's own. Returns `None` if there is no such word, or if the model has no answers for single words.
 pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<RankedAnswer>>> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     if !answers_by_word(model) || token >= model.sentence.tokens.len() {
@@ -24,7 +24,7 @@ pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Ranked
     let network = network(&model.made_of, space);
     let activations = &model.sentence.activations;
     let blocks = &activations.blocks[model.architecture.source_blocks.len()..];
-    // What a layer works with is what the one before it came to, or what was put in its place.
+    // The input of a layer is the output of the one before it, unless a patch has replaced it.
     let states: Vec<f32> = blocks.iter().flat_map(|block| block.input.row(token)).copied().collect();
     let logits =
         network.lens(&model.parameters, Matrix::from_row_major(blocks.len(), model.architecture.width, states));
@@ -32,10 +32,10 @@ pub fn layer_answers(snapshot: &Snapshot, token: usize) -> Option<Vec<Vec<Ranked
     Some((0..logits.rows()).map(|layer| likeliest(logits.row(layer))).chain([own]).collect())
 }
 
-/// The terms whose sum is the logit of a class at a word.
+/// Returns the terms whose sum is the logit of a class at a word.
 ///
 /// # Errors
-/// If the logit is no sum of terms.
+/// If the logit is not a sum of terms.
 pub fn terms_of(snapshot: &Snapshot, token: usize, class: usize) -> Option<Result<Vec<(TermOf, f32)>, NoSum>> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
     let sentence = &model.sentence;

@@ -1,6 +1,7 @@
-//! Snapshots: what a viewer may see. Immutable, complete, and cheap to clone.
+//! Snapshots: everything that a viewer may see, immutable, complete and cheap to clone.
 //!
-//! The parts stand where they are made: [`sentence`] and [`space`] among the plain values, the model's beside the model.
+//! The parts are defined where they are computed: [`sentence`] and [`space`] with the plain values, the model's part
+//! with the model.
 
 pub mod answers;
 
@@ -26,40 +27,41 @@ use crate::lesson::Lesson;
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub lesson: Arc<Lesson>,
-    /// Grows by at least one with every change.
+    /// Revision, which increases with every change.
     pub revision: u64,
-    /// Grows with every change of what is saved, and with nothing else: the steps of a training under way are not.
+    /// Revision of the work, which increases only with changes of what is saved; the steps of a training are not among
+    /// these.
     pub work_revision: u64,
-    /// The work revision when the lesson was opened: work that was saved is saved at this revision. The first snapshot may
-    /// have a later one, for commands may come before it.
+    /// The work revision when the lesson was opened, at which all work is saved. Even the first snapshot may have a
+    /// later revision, because commands may have been applied before it.
     pub opened_revision: u64,
     /// The static vectors, once they are trained.
     pub space: Option<Arc<StaticSpace>>,
-    /// How far the static vectors are, in epochs; those of a pretrained model, in megabytes of its files.
+    /// Progress of the static vectors in epochs, or in megabytes of the files of a pretrained model.
     pub embedding_progress: Progress,
-    /// The attention model, from its initialisation on.
+    /// The attention model, once it is initialised.
     pub model: Option<ModelSnapshot>,
     /// The learner's cells.
     pub notebook: Arc<NotebookSnapshot>,
     pub history: HistorySnapshot,
-    /// The lesson is being trained again; what is shown is what there was before.
+    /// Progress of a retraining, during which the earlier model is shown.
     pub retraining: Option<RetrainingSnapshot>,
-    /// Saved work that the model is on its way to.
+    /// Saved work that is being restored.
     pub awaited: Option<Arc<Saved>>,
-    /// A tour of the model is being measured, text by text.
+    /// Progress of a tour that is being measured, in texts.
     pub touring: Option<Progress>,
-    /// The tour was written; its cells may be gone since.
+    /// Whether a tour has been written; its cells may have been deleted since.
     pub is_toured: bool,
     /// Saved work that did not fit the lesson, in sentences for the learner.
     pub report: Arc<[String]>,
-    /// Why the last command did nothing, in words for the learner.
+    /// The reason why the last command was refused, in words for the learner.
     pub notice: Option<Arc<str>>,
-    /// Why there will be no model.
+    /// The reason why there will be no model.
     pub fault: Option<LessonFault>,
 }
 
 impl Snapshot {
-    /// Before anything is trained.
+    /// Returns the snapshot before anything is trained.
     pub fn before(lesson: Arc<Lesson>) -> Self {
         let notebook = Notebook::new(&lesson).snapshot();
         Self { notebook, ..Self::empty(lesson) }
@@ -87,7 +89,7 @@ impl Snapshot {
         }
     }
 
-    /// The last snapshot of a kernel whose thread has panicked: nothing is under way any more.
+    /// Returns the last snapshot of a kernel whose thread has panicked, in which nothing is running.
     pub fn after_fault(&self) -> Self {
         let words = "training stopped because of a fault in attune itself; open the lesson again, and please report \
             the fault";

@@ -1,17 +1,17 @@
-//! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes of
+//! A tour of a pretrained model: its texts, findings in one pass over each, and the cells that [`write`] makes from
 //! them.
 //!
-//! | finding | it is one where |
+//! | finding | condition |
 //! |---|---|
-//! | words that turn | the cosines between what goes into the first layer and what leaves the last differ by [`TURN_MIN`] between two words |
-//! | a head of a kind | its mean weight on the pairs of its kind is at least [`LEAST_WEIGHT`], and [`TIMES_EVEN`] times that of even rows |
-//! | a sink | the mean over all heads is, as in [`attune_engine::numerics::sinks`] |
-//! | senses that part | from some layer on, not the first vectors, each of four occurrences is nearest to the other one of its sense, and the mean cosine within senses is [`PARTED_MIN`] above that between them: in one text, or else in four |
+//! | words that turn | the cosines between the input of the first layer and the output of the last differ by [`TURN_MIN`] between two words |
+//! | a head of a kind | its mean weight on the pairs of its kind is at least [`LEAST_WEIGHT`], and [`TIMES_EVEN`] times that of equal weights |
+//! | a sink | the mean weight over all heads exceeds the threshold of [`attune_engine::numerics::sinks`] |
+//! | separate senses | from some layer on, but not in the embeddings, each of four occurrences is nearest to the other one with its sense, and the mean cosine within senses exceeds that between them by [`PARTED_MIN`], in one text or else in four |
 //! | an answer | its probability is at least [`ANSWER_MIN`], and it is a word |
 //!
-//! Each text is one piece of work of the kernel, and its pass is gone when it is measured. A text with a piece that
-//! the tokenizer does not know would show how the model reads its unknown piece, so it is not read. The cells are the
-//! learner's own once they are written.
+//! Each text is one piece of work of the kernel, and its pass is dropped once it is measured. A text with a piece that
+//! the tokenizer does not know is left out, because it would only show how the model reads its unknown piece. The cells
+//! belong to the learner once they are written.
 
 pub mod write;
 
@@ -39,7 +39,7 @@ use crate::kernel::values::sentence::{RankedAnswer, Token, likeliest, word_piece
 use crate::lesson::limits::pieces_max;
 use crate::lesson::schema::{Lesson, Objective, StaticEmbedding};
 
-/// A text with what was found in its pass.
+/// A text with a finding in its pass.
 #[derive(Clone, Debug)]
 pub struct FoundText<T> {
     pub text: Arc<str>,
@@ -47,7 +47,7 @@ pub struct FoundText<T> {
     pub found: T,
 }
 
-/// All that was found; a section of the tour is left out where there is nothing.
+/// All findings. A section of the tour is left out if its finding is missing.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub turned: Option<FoundText<Turned>>,
@@ -62,7 +62,7 @@ pub struct Findings {
 pub enum Tour {
     #[default]
     NotAsked,
-    /// The first piece is due as soon as there is a model with nothing else to do.
+    /// The tour starts as soon as there is a model without other work.
     Asked,
     Measuring(Box<Touring>),
     Written,
@@ -84,7 +84,7 @@ impl Tour {
         }
     }
 
-    /// Does the next piece; returns the cells once they are written.
+    /// Does the next piece, and returns the cells once all texts are measured.
     pub fn advance(&mut self, model: &LessonModel) -> Option<Vec<TourCell>> {
         let Self::Measuring(touring) = self else {
             *self = Self::Measuring(Box::new(Touring::new(model)));
@@ -108,12 +108,12 @@ impl Touring {
         Self { texts: texts_of(&model.origin.lesson), done: 0, findings: Findings::default() }
     }
 
-    /// Texts that have run, and those that are to.
+    /// Returns the number of texts that have run, and of all.
     pub fn progress(&self) -> Progress {
         Progress { done: self.done, of: self.texts.len() }
     }
 
-    /// Measures the model on the next text; the cells of the tour once there is none.
+    /// Measures the model on the next text, or returns the cells of the tour if there is none.
     pub fn advance(&mut self, model: &LessonModel) -> Option<Vec<TourCell>> {
         let Some(text) = self.texts.get(self.done) else { return Some(write::cells(model, &self.findings)) };
         self.done += 1;
@@ -125,7 +125,7 @@ impl Touring {
 }
 
 impl Findings {
-    /// Another text cannot add anything: the first word with senses that part is enough.
+    /// Returns whether another text could add nothing, because one word with separate senses is enough.
     fn has(&self, shows: &TextPurpose) -> bool {
         matches!(shows, TextPurpose::Senses(..)) && self.parting.is_some()
     }
@@ -164,13 +164,13 @@ fn found<T>(of: &TourText, tokens: &[Token], found: Option<T>) -> Option<FoundTe
     Some(FoundText { text: of.text.clone(), tokens: tokens.to_vec(), found: found? })
 }
 
-/// A text as the model reads it.
+/// Prepares a text for the model.
 fn frame(text: &str, model: &LessonModel) -> Option<SentenceFrame> {
     let sentence = Sentence::read(text, &model.origin.lesson, &model.words).ok()?;
     Some(SentenceFrame::without_points(sentence, &model.space, None))
 }
 
-/// The pass of a text through the model as its files have it.
+/// Runs a text through the model with the weights of its files.
 fn pass(text: &str, model: &LessonModel) -> Option<(Vec<Token>, Activations<f32>)> {
     let frame = frame(text, model)?;
     let activations = forward(&frame, model);
@@ -182,7 +182,7 @@ fn forward(frame: &SentenceFrame, model: &LessonModel) -> Activations<f32> {
     Activations::of(network, parameters, frame.input(), None, &Interventions::default())
 }
 
-/// A text, and what is looked for in its pass.
+/// A text, and the property that its pass is measured for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TourText {
     pub text: Arc<str>,
@@ -191,21 +191,21 @@ pub struct TourText {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPurpose {
-    /// Words that turn on their way through the layers, and sinks.
+    /// Words whose vectors turn on their way through the layers, and sinks.
     Words,
-    /// Heads of known kinds: the text says something twice.
+    /// Heads of known kinds, in a text that contains the same words twice.
     Heads,
-    /// A word stands in it four times, in two senses by turns; or once, and in three more texts.
+    /// A word with two alternating senses, which the text contains four times, or once, with three more texts.
     Senses(&'static TourSenses, Told),
     Answer(AnswerAt),
 }
 
-/// The place of a text whose answer is read.
+/// The place of a text at which the answer is read off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerAt {
     /// The hidden word, by its row of the vocabulary.
     Hidden(usize),
-    /// The last word, after which the next one comes.
+    /// The last word, after which the next one is predicted.
     End,
 }
 
@@ -218,11 +218,11 @@ impl AnswerAt {
     }
 }
 
-/// No word in it is repeated, so that saying it twice makes one copy of each.
+/// Texts that are repeated for the heads. No word occurs twice in one of them, so that each word has exactly one copy.
 const SAID_TWICE: [&str; 2] = ["the dog saw a black bird in that garden.", "she ate one red apple."];
 
-/// A word in four sentences, of which the first and the third have one sense: neither distance nor order tells them
-/// apart. Something comes before the word, for models that see nothing of what comes after it.
+/// A word in four sentences, of which the first and the third have the same sense, so that neither distance nor order
+/// separates the senses. The word is never the first, for models that do not see later words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TourSenses {
     pub word: &'static str,
@@ -233,7 +233,7 @@ pub struct TourSenses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     Together,
-    /// Each by itself, as models read that were trained on single sentences.
+    /// Each sentence alone, for models that were trained on single sentences.
     Apart,
 }
 
@@ -290,7 +290,7 @@ const CONTINUED: [&str; 4] = [
     "Once upon a time, there was a little girl. Her",
 ];
 
-/// All texts for the model of a lesson, in the order of the tour.
+/// Returns all texts for the model of a lesson, in the order of the tour.
 pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Vec::new() };
     let first = lesson.sentences.first().map(|words| words.join(" "));
@@ -315,7 +315,7 @@ pub fn texts_of(lesson: &Lesson) -> Vec<TourText> {
     for senses in SENSES.iter().filter(|senses| senses.sentences.iter().all(|text| reads(model, text))) {
         add(senses.sentences[0].to_owned(), TextPurpose::Senses(senses, Told::Apart));
     }
-    // Without a head of its own, what a model seems to answer is no answer.
+    // A model without a head has no answers.
     if model.has_head {
         let (place, texts) = match (&lesson.model.objective, model.hidden()) {
             (Objective::NextWord, _) => (Some(AnswerAt::End), CONTINUED.map(str::to_owned)),
@@ -335,7 +335,7 @@ fn twice(text: &str) -> String {
     format!("{text} {text}")
 }
 
-/// Whether the model reads a text, and its tokenizer knows every piece.
+/// Returns whether the model reads a text and its tokenizer knows every piece.
 fn reads(model: &ModelFolder, text: &str) -> bool {
     let unknown = model.tokenizer.as_ref().ok().and_then(|tokenizer| tokenizer.id_of(UNKNOWN));
     let most = pieces_max(&model.architecture, model.config.vocabulary);
@@ -349,10 +349,10 @@ fn reads(model: &ModelFolder, text: &str) -> bool {
 pub const TURN_MIN: f64 = 0.1;
 pub const PARTED_MIN: f64 = 0.1;
 pub const ANSWER_MIN: f32 = 0.3;
-/// Heads of one kind that are named, the strongest first.
+/// Greatest number of heads of one kind that are named, the strongest first.
 const NAMED_MAX: usize = 3;
 
-/// The words that turn farthest and least on their way through all layers.
+/// The words whose vectors turn most and least on their way through all layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turned {
     pub farthest: usize,
@@ -365,7 +365,7 @@ fn turned(tokens: &[Token], activations: &Activations<f32>) -> Option<Turned> {
         let wide = |row: &[f32]| row.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
         cosine(&wide(first.row(at)), &wide(last.row(at)))
     };
-    // The first position lies far from everything else in many models.
+    // In many models, the first position is far from all others.
     let whole = |pieces: Range<usize>| (pieces.len() == 1 && pieces.start > 0).then_some(pieces.start);
     let words = word_pieces(tokens).into_iter().filter_map(whole).filter(|at| is_word(&tokens[*at]));
     let turns: Vec<(usize, f64)> = words.map(|at| (at, cosine(at))).filter(|(_, cosine)| cosine.is_finite()).collect();
@@ -374,18 +374,18 @@ fn turned(tokens: &[Token], activations: &Activations<f32>) -> Option<Turned> {
     (least.1 - farthest.1 >= TURN_MIN).then_some(Turned { farthest: farthest.0, least: least.0 })
 }
 
-/// A token of letters or digits that the tokenizer did not add.
+/// Returns whether a token consists of letters or digits and was not added by the tokenizer.
 fn is_word(token: &Token) -> bool {
     let is_added = token.piece.as_ref().is_some_and(|piece| piece.is_added);
     !is_added && !token.text.is_empty() && token.text.chars().all(char::is_alphanumeric)
 }
 
-/// Pairs of queries and keys in one line of a map.
+/// Pairs of queries and keys on one line of an attention map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MapLine {
-    /// `(query + i, key + i)` for `i` below `len`.
+    /// The pairs `(query + i, key + i)` for `i` below `len`.
     Diagonal { query: usize, key: usize, len: usize },
-    /// All these queries with one key.
+    /// All of these queries with one key.
     Column { queries: Range<usize>, key: usize },
 }
 
@@ -398,10 +398,10 @@ impl MapLine {
     }
 }
 
-/// A head whose weights lie where a known kind of head puts them.
+/// A head whose weights are on the line that is typical of a kind of head.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundHead {
-    /// Counted over all layers.
+    /// Index of the head, counted over all layers.
     pub head: usize,
     pub block: usize,
     pub own: usize,
@@ -409,7 +409,7 @@ pub struct FoundHead {
     pub line: MapLine,
     /// Mean weight on the line.
     pub mean: f64,
-    /// The mean that it would be if every query weighed all that it sees equally.
+    /// Mean weight if every query weighed all keys that it sees equally.
     pub even: f64,
 }
 
@@ -417,15 +417,15 @@ pub struct FoundHead {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundHeads {
     pub named: Vec<FoundHead>,
-    /// Heads of no kind, in all layers.
+    /// Number of heads of no kind, in all layers.
     pub others: usize,
 }
 
-/// The kinds that are looked for, in the order of the tour.
+/// The kinds of heads in the order of the tour.
 const KINDS: [HeadMeasure; 4] =
     [HeadMeasure::Previous, HeadMeasure::First, HeadMeasure::Duplicate, HeadMeasure::Induction];
 
-/// The strongest heads of each kind, in a text that says something twice.
+/// Finds the strongest heads of each kind, in a text that contains the same words twice.
 fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Architecture) -> FoundHeads {
     let of_kind = |kind: HeadMeasure| {
         let line = line(kind, tokens)?;
@@ -448,7 +448,7 @@ fn heads(tokens: &[Token], activations: &Activations<f32>, architecture: &Archit
     FoundHeads { named, others: architecture.heads() - known.len() }
 }
 
-/// The mean weight on a line, and what it would be if every query weighed all that it sees equally.
+/// Returns the mean weight on a line, and the mean if every query weighed all keys that it sees equally.
 fn mean_on(line: &MapLine, head: &HeadActivations<f32>) -> (f64, f64) {
     let pairs = line.pairs();
     let even =
@@ -458,7 +458,7 @@ fn mean_on(line: &MapLine, head: &HeadActivations<f32>) -> (f64, f64) {
     (mean, pairs.iter().map(|(query, _)| even(*query)).sum::<f64>() / count)
 }
 
-/// The line on which a kind of head puts its weights; `None` where the text has none.
+/// Returns the line that is typical of a kind of head, or `None` if the text has none.
 fn line(kind: HeadMeasure, tokens: &[Token]) -> Option<MapLine> {
     let count = tokens.len();
     let Twice { first, second, len } = Twice::of(tokens)?;
@@ -479,8 +479,9 @@ struct Twice {
 }
 
 impl Twice {
-    /// `None` of a text whose halves, without pieces that the tokenizer added, differ by more than their first piece: a
-    /// tokenizer may write a word at the start of a text in another way.
+    /// Finds the two runs, or returns `None` if the halves of the text, without pieces that the tokenizer added, differ
+    /// in more than their first piece. The first may differ, because a tokenizer may encode the first word of a text in
+    /// another way.
     fn of(tokens: &[Token]) -> Option<Self> {
         let is_own = |token: &Token| token.piece.as_ref().is_none_or(|piece| !piece.is_added);
         let begin = tokens.iter().position(is_own)?;
@@ -493,14 +494,14 @@ impl Twice {
     }
 }
 
-/// A sink, with the layer in which it gets most.
+/// A sink, and the layer in which it gets the greatest weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TourSink {
     pub token: usize,
     pub block: usize,
-    /// The queries that see it.
+    /// The queries that see the sink.
     pub queries: Range<usize>,
-    /// The mean of its weight in that layer, over its heads and those queries.
+    /// Mean of its weight in that layer, over the heads and these queries.
     pub mean: f64,
 }
 
@@ -518,7 +519,7 @@ fn sinks(activations: &Activations<f32>) -> Vec<TourSink> {
         let sees = |query: &usize| scores.get(*query, token) > f32::NEG_INFINITY;
         let first = (0..keys).find(sees)?;
         let queries = first..first + (first..keys).take_while(sees).count();
-        // Numbers in a text are of queries in a row.
+        // A code expression can only name consecutive queries.
         ((0..keys).filter(sees).count() == queries.len()).then_some(TourSink { token, block, queries, mean })
     };
     (0..keys).filter(|key| all[*key].is_sink()).filter_map(sink).collect()
@@ -527,26 +528,26 @@ fn sinks(activations: &Activations<f32>) -> Vec<TourSink> {
 /// An occurrence of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Its text, where that is not the one that the cell is about.
+    /// The text, if it is not the one to which the cell refers.
     pub text: Option<&'static str>,
     pub at: usize,
 }
 
-/// One word whose senses part, at four occurrences of which the first and the third have one sense.
+/// A word with separate senses, at four occurrences of which the first and the third have the same sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
     pub occurrences: [Occurrence; 4],
-    /// Layers after which they have parted, and stay so; 1 or more.
+    /// Number of layers, at least 1, after which the senses are separate and stay so.
     pub layer: usize,
 }
 
-/// Places of a word that the tokenizer does not cut.
+/// Returns the positions of a word that is a single piece.
 fn places(word: &str, tokens: &[Token]) -> Vec<usize> {
     let words = word_pieces(tokens).into_iter().filter(|pieces| pieces.len() == 1).map(|pieces| pieces.start);
     words.filter(|at| tokens[*at].text.to_lowercase() == word).collect()
 }
 
-/// A word whose senses part within one text.
+/// Finds a word whose senses separate within one text.
 fn together(
     senses: &TourSenses,
     tokens: &[Token],
@@ -559,7 +560,8 @@ fn together(
     Some(Parting { occurrences: places.map(|at| Occurrence { text: None, at }), layer })
 }
 
-/// A word whose senses part in texts of one sentence each, where code keeps the passes over all four.
+/// Finds a word whose senses separate in four texts of one sentence each, if a code cell can afford the passes over all
+/// four.
 fn apart(of: &TourText, senses: &TourSenses, model: &LessonModel) -> Option<FoundText<Parting>> {
     let architecture = &model.training.network().architecture;
     let frames: Vec<SentenceFrame> = senses.sentences.iter().map(|text| frame(text, model)).collect::<Option<_>>()?;
@@ -582,7 +584,7 @@ fn apart(of: &TourText, senses: &TourSenses, model: &LessonModel) -> Option<Foun
     found(of, frames[0].tokens(), Some(Parting { occurrences: std::array::from_fn(occurrence), layer }))
 }
 
-/// An occurrence with the vectors of its text before the layers, and after each.
+/// An occurrence with the states of its text before the layers and after each.
 struct Occurring<'a> {
     /// The row of its token.
     word: Option<usize>,
@@ -590,11 +592,12 @@ struct Occurring<'a> {
     states: Vec<&'a Matrix<f32>>,
 }
 
-/// The layer from which on the senses of four occurrences stay apart.
+/// Returns the layer from which on the senses of four occurrences stay separate.
 fn parts_after(occurring: &[Occurring<'_>; 4]) -> Option<usize> {
     /// The senses of the occurrences.
     const LETTERS: [Option<char>; 4] = [Some('A'), Some('B'), Some('A'), Some('B')];
-    // One row of the table: a tokenizer may write a word at the start of a text in another way.
+    // All occurrences must be the same row of the table, because a tokenizer may encode the first word of a text in
+    // another way.
     let is_one = occurring.iter().all(|other| other.word == occurring[0].word);
     let have_parted = |layer: usize| {
         let rows: Vec<&[f32]> = occurring.iter().map(|one| one.states[layer].row(one.at)).collect();
@@ -608,14 +611,14 @@ fn parts_after(occurring: &[Occurring<'_>; 4]) -> Option<usize> {
     (is_one && (1..parted.len()).contains(&layer)).then_some(layer)
 }
 
-/// The likeliest answer at a place.
+/// The most likely answer at a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LikeliestAnswer {
     pub at: usize,
-    /// Its place among the classes.
+    /// Index among the classes.
     pub class: usize,
     pub probability: f32,
-    /// Layers after which it is the likeliest, and stays so, if the model ended there.
+    /// Number of layers after which this is the most likely answer and stays so, if the model ended there.
     pub layer: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The cells of a tour. Numbers are live expressions over the model's tensors, of the sentence that the cell is about;
-//! layers are counted from 1, as the window counts them.
+//! The cells of a tour. Numbers are live expressions over the model's tensors, for the sentence to which the cell
+//! refers; layers are counted from 1, as in the window.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::kernel::tour::{
 };
 use crate::kernel::values::sentence::{Token, token_labels};
 
-/// All cells, in order. A section whose finding is missing is left out.
+/// Returns all cells in order. A section is left out if its finding is missing.
 pub fn cells(model: &LessonModel, findings: &Findings) -> Vec<TourCell> {
     let architecture = &model.training.network().architecture;
     let Findings { turned, sinks, heads, parting, answered } = findings;
@@ -42,7 +42,7 @@ fn cell<T>(found: &FoundText<T>, markdown: String) -> TourCell {
     TourCell { markdown, speaks_of: Some(found.text.clone()) }
 }
 
-/// Parts of the model: its layer as formulas, and a row for each form.
+/// Describes the parts of the model: its layer in formulas, and a row for each form.
 fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> String {
     let blocks = &architecture.blocks;
     let whose = if blocks.iter().all(|other| *other == blocks[0]) { "Each layer" } else { "The first layer" };
@@ -58,7 +58,7 @@ fn parts(architecture: &Architecture, vocabulary: usize, has_readout: bool) -> S
     )
 }
 
-/// The forms of the model, each with the lesson that teaches it.
+/// Returns the forms of the model's parts, each with the lesson that teaches it.
 fn forms(
     architecture: &Architecture,
     vocabulary: usize,
@@ -107,7 +107,7 @@ fn forms(
     rows
 }
 
-/// How places are known where nothing is added to the vectors.
+/// Describes the form of positions if nothing is added to the vectors.
 fn turns(attention: &AttentionConfig) -> String {
     match &attention.rotary {
         Some(rotary) if rotary.width < attention.key_width => {
@@ -121,7 +121,7 @@ fn turns(attention: &AttentionConfig) -> String {
     }
 }
 
-/// All that scores are divided by: `√d_k`, a number of the model's own, or both.
+/// Describes the divisor of the scores: `√d_k`, a number of the model's own, or both.
 fn scaled_by(attention: &AttentionConfig) -> String {
     match (attention.scale, attention.score_divisor) {
         (true, 1.0) => "divided by $\\sqrt{d_k}$".to_owned(),
@@ -133,7 +133,7 @@ fn scaled_by(attention: &AttentionConfig) -> String {
     }
 }
 
-/// Heads that share keys and values, and norms of queries and keys.
+/// Describes heads that share keys and values, and norms of queries and keys.
 fn shared(attention: &AttentionConfig) -> String {
     let shared = match attention.group_size {
         1 => String::new(),
@@ -143,7 +143,7 @@ fn shared(attention: &AttentionConfig) -> String {
     format!("{shared}{normed}")
 }
 
-/// Whom a token sees, in the first layer and in those with another window.
+/// Describes which tokens a token sees, in the first layer and in layers with another window.
 fn sees(blocks: &[BlockConfig]) -> String {
     let attention = &blocks[0].attention;
     let sees = match attention.mask {
@@ -168,7 +168,7 @@ fn has_window_of_all(block: &BlockConfig) -> bool {
     block.attention.window == Window::ALL
 }
 
-/// The layer as it adds and norms.
+/// Returns the formulas of the layer's sums and norms.
 fn formulas(block: &BlockConfig) -> String {
     let normed = |applies: bool, of: String| if applies { format!("\\text{{norm}}({of})") } else { of };
     let (is_pre, is_post) = (block.norm == Norm::Pre, block.norm == Norm::Post);
@@ -221,7 +221,7 @@ fn readout(readout: Readout) -> &'static str {
     }
 }
 
-/// Titles of the lessons that a part is taught in.
+/// Returns the title of a lesson that teaches a part.
 fn title(lesson: &str) -> &'static str {
     match lesson {
         "words" => "Words as vectors",
@@ -252,13 +252,13 @@ fn words_that_turn(found: &FoundText<Turned>) -> String {
     )
 }
 
-/// The name of an attention layer's weights, and of a head's.
+/// Returns the name in code of a layer's attention weights.
 fn weights(block: usize) -> String {
     format!("A{}", code_suffix(block))
 }
 
 impl MapLine {
-    /// The mean weight of a head on it, as code.
+    /// Returns code for the mean weight of a head on the line.
     fn mean(&self, block: usize, own: usize) -> String {
         let map = weights(block);
         match self {
@@ -299,7 +299,7 @@ fn known_heads(FoundText { text, found, .. }: &FoundText<FoundHeads>) -> String 
     )
 }
 
-/// Sentences on what the table lacks: copies where there are none, and the heads of no kind.
+/// Returns sentences on what the table leaves out: copies if there are none, and the heads of no kind.
 fn other_heads(found: &FoundHeads) -> String {
     let has = |kind: HeadMeasure| found.named.iter().any(|head| head.kind == kind);
     let copies = match (has(HeadMeasure::Induction), has(HeadMeasure::Duplicate)) {
@@ -353,7 +353,7 @@ fn known_sinks(found: &FoundText<Vec<TourSink>>) -> String {
     )
 }
 
-/// The most rows of a table that a reader takes in at a glance.
+/// Greatest number of rows of a table that a reader can survey.
 const ROWS_MAX: usize = 14;
 
 fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
@@ -366,7 +366,7 @@ fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
     let cosine = |after: usize, [a, b]: [usize; 2]| {
         format!("cosine({}, {})", vector(after, occurrences[a]), vector(after, occurrences[b]))
     };
-    // All four pairs of other senses would be longer than an expression may be.
+    // The mean over all four pairs with different senses would exceed the length of an expression.
     let mean = |after: usize, [one, other]: [[usize; 2]; 2]| {
         format!("{{{{ ({} + {}) / 2 | .2 }}}}", cosine(after, one), cosine(after, other))
     };
@@ -384,7 +384,7 @@ fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
         }
         _ => vec![shown(text)],
     };
-    // The first of them is in the text that the cell speaks of, in either case.
+    // The first occurrence is in the text to which the cell refers in either case.
     let name = tokens[occurrences[0].at].text.to_lowercase();
     format!(
         "## One word, two senses\n\n{}\n\n*{name}* has one row in the embedding table, but two senses here. From \
@@ -398,7 +398,7 @@ fn two_senses(found: &FoundText<Parting>, layers: usize) -> String {
     )
 }
 
-/// The probability of the answer, as code.
+/// Returns code for the probability of the answer.
 fn probability(LikeliestAnswer { at, class, .. }: &LikeliestAnswer) -> String {
     format!("softmax(Z[{at}])[{class}]")
 }
@@ -424,7 +424,7 @@ fn answer(found: &FoundText<LikeliestAnswer>, model: &LessonModel, layers: usize
     )
 }
 
-/// Two tasks, of those that the findings allow.
+/// Writes two tasks for which the findings suffice.
 fn tasks(findings: &Findings, model: &LessonModel) -> TourCell {
     const TASKS: usize = 2;
     let answered = findings.answered.as_ref();
@@ -471,18 +471,18 @@ fn try_another_text(head: &FoundHead) -> String {
     )
 }
 
-/// A link that puts a text on the stage.
+/// Returns a link that puts a text on the stage.
 fn shown(text: &Arc<str>) -> String {
     let text = escaped(text);
     format!("[*{text}*](<attune:sentence/{text}>)")
 }
 
-/// A token as the stage labels it.
+/// Returns a token with the label that it has on the stage.
 fn word(tokens: &[Token], at: usize) -> String {
     format!("*{}*", escaped(&token_labels(tokens)[at]))
 }
 
-/// Markdown that a reader sees as exactly this text.
+/// Escapes a text so that Markdown shows exactly this text.
 fn escaped(text: &str) -> String {
     let sign = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
     text.chars().map(sign).collect()
@@ -495,7 +495,7 @@ mod tests {
     #[test]
     fn scores_are_divided_by_the_root_and_the_number_of_the_model() {
         let attention = AttentionConfig::multi_head(20, 2);
-        // As in Gemma, whose queries are scaled by a number of the config in place of d_k.
+        // As in Gemma, whose queries are scaled by a number of the config instead of `d_k`.
         let own = AttentionConfig { score_divisor: (6.0f64 / 10.0).sqrt(), ..attention.clone() };
         assert_eq!(scaled_by(&attention), "divided by $\\sqrt{d_k}$");
         assert_eq!(scaled_by(&own), "divided by 2.449");

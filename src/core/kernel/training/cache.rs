@@ -1,5 +1,5 @@
-//! Room for the steps of a training, and states on its way. They can be computed again: the cache may be dropped at any
-//! time, and no number changes.
+//! Buffers for the steps of a training, and checkpoints. Both can be computed again, so dropping the cache at any time
+//! changes no number.
 
 use std::sync::Arc;
 
@@ -8,31 +8,32 @@ use crate::kernel::training::run::{ChangeLog, Checkpoints};
 use crate::kernel::training::stop::Diverged;
 use crate::kernel::training::trainer::{StepRoom, Trainer, TrainingState};
 
-/// Room for the steps of a training, and states on its way.
+/// Buffers for the steps of a training, and checkpoints.
 #[derive(Default)]
 pub struct StepCache {
     room: Option<StepRoom>,
-    /// Each as its step left it, before the changes there.
+    /// Checkpoints, each in the state after its step and before the learner's changes at that step.
     checkpoints: Option<Checkpoints<TrainingState>>,
-    /// The changes on the way to the checkpoints. Another run shares those up to the first change that differs.
+    /// The changes that lead to the checkpoints. Another run shares the checkpoints up to the first change that
+    /// differs.
     changes: ChangeLog,
 }
 
 impl StepCache {
-    /// The same checkpoints, for a training that goes its own way from here.
+    /// Returns a cache with the same checkpoints, for a copy of the training that continues independently.
     pub fn shared(&self) -> Self {
         Self { room: None, checkpoints: self.checkpoints.clone(), changes: self.changes.clone() }
     }
 
-    /// Does one step, in the room for it.
+    /// Does one step in the buffers.
     ///
     /// # Errors
-    /// As [`Trainer::step`].
+    /// The error of [`Trainer::step`].
     pub fn step(&mut self, trainer: &Trainer, state: &mut TrainingState) -> Result<StepRecord<'_>, Diverged> {
         trainer.step(self.room.get_or_insert_with(|| trainer.room()), state)
     }
 
-    /// Keeps the state that a step of a run with these changes has left, if its turn has come.
+    /// Keeps the state after a step of a run with these changes, if the step is one for a checkpoint.
     pub fn offer(&mut self, changes: &ChangeLog, start: &Arc<TrainingState>, state: &Arc<TrainingState>) {
         let checkpoints = self.checkpoints.get_or_insert_with(|| {
             let mut checkpoints = Checkpoints::new(state.bytes());
@@ -48,18 +49,18 @@ impl StepCache {
         checkpoints.offer(state.steps_done(), state);
     }
 
-    /// The last checkpoint at or before a step of a run with these changes.
+    /// Returns the last checkpoint at or before a step of a run with these changes.
     pub fn before(&self, changes: &ChangeLog, step: usize) -> Option<Arc<TrainingState>> {
         self.checkpoints.as_ref()?.before(step.min(self.last_shared(changes)))
     }
 
-    /// Steps of a run with these changes, up to its latest, that have a checkpoint.
+    /// Returns the steps with checkpoints in a run with these changes, up to its latest.
     pub fn steps(&self, changes: &ChangeLog, latest: usize) -> Vec<usize> {
         let last = latest.min(self.last_shared(changes));
         self.checkpoints.iter().flat_map(Checkpoints::steps).take_while(|step| *step <= last).collect()
     }
 
-    /// The last step whose checkpoint a run with these changes shares.
+    /// Returns the last step whose checkpoint a run with these changes can share.
     fn last_shared(&self, changes: &ChangeLog) -> usize {
         self.changes.first_difference(changes).unwrap_or(usize::MAX)
     }

@@ -1,11 +1,11 @@
-//! The loss and the gradient's length of every step: grows by a row a step, up to the lesson's last,
-//! and clones cheaply.
+//! The loss and the gradient norm of every step. The log grows by one row a step, up to the lesson's last, and its
+//! clones are cheap.
 
 use std::sync::Arc;
 
-/// Rows of a chunk. Only the last chunk is ever copied, and only if a snapshot holds it.
+/// Rows of a chunk. Only the last chunk is ever copied, and only if a snapshot shares it.
 const CHUNK: usize = 256;
-/// The columns before those of the tensors.
+/// Columns before those of the tensors.
 const LOSS: usize = 0;
 const NORM: usize = 1;
 const TENSORS: usize = 2;
@@ -14,11 +14,11 @@ const TENSORS: usize = 2;
 #[derive(Clone, Debug)]
 pub struct TrainingLog {
     columns: usize,
-    /// Rows, one after the other; all chunks but the last are full.
+    /// Rows, one after the other; all chunks except the last are full.
     chunks: Vec<Arc<Vec<f32>>>,
 }
 
-/// One step.
+/// The record of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepRecord<'a> {
     /// Mean cross-entropy before the step's update, in nats.
@@ -30,12 +30,12 @@ pub struct StepRecord<'a> {
 }
 
 impl TrainingLog {
-    /// An empty log of a model with so many tensors.
+    /// Creates an empty log for a model with this number of tensors.
     pub fn new(tensors: usize) -> Self {
         Self { columns: TENSORS + tensors, chunks: Vec::new() }
     }
 
-    /// Steps recorded.
+    /// Returns the number of recorded steps.
     pub fn len(&self) -> usize {
         let last = self.chunks.last().map_or(0, |last| last.len() / self.columns);
         self.chunks.len().saturating_sub(1) * CHUNK + last
@@ -45,10 +45,10 @@ impl TrainingLog {
         self.chunks.is_empty()
     }
 
-    /// Allocates once a chunk, and once after each clone.
+    /// Adds a record. Allocates once for each chunk, and once after each clone.
     ///
     /// # Panics
-    /// If the record has not the tensors of [`Self::new`].
+    /// If the number of tensors is not that of [`Self::new`].
     pub fn push(&mut self, step: &StepRecord) {
         assert_eq!(step.by_tensor.len() + TENSORS, self.columns, "log: {} tensors", step.by_tensor.len());
         let size = CHUNK * self.columns;
@@ -57,7 +57,7 @@ impl TrainingLog {
         }
         let Some(shared) = self.chunks.last_mut() else { return };
         if Arc::get_mut(shared).is_none() {
-            // A plain clone would have no room for the next row.
+            // A plain clone would have no capacity for the next row.
             let mut own = Vec::with_capacity(size);
             own.extend_from_slice(shared);
             *shared = Arc::new(own);
@@ -68,7 +68,7 @@ impl TrainingLog {
         }
     }
 
-    /// The steps from the first on.
+    /// Returns the records of all steps, from the first.
     pub fn steps(&self) -> impl DoubleEndedIterator<Item = StepRecord<'_>> {
         let rows = self.chunks.iter().flat_map(|chunk| chunk.chunks_exact(self.columns));
         rows.map(|row| StepRecord { loss: row[LOSS], gradient_norm: row[NORM], by_tensor: &row[TENSORS..] })
@@ -78,14 +78,14 @@ impl TrainingLog {
         self.steps().map(|step| step.loss)
     }
 
-    /// The mean loss of the steps from `from` to before `to`, in nats; NaN of none.
+    /// Returns the mean loss of the steps from `from` up to but not including `to`, in nats; it is NaN for no steps.
     pub fn mean_loss(&self, from: usize, to: usize) -> f64 {
         let row = |step: usize| self.chunks[step / CHUNK][step % CHUNK * self.columns + LOSS];
         let to = to.min(self.len());
         (from..to).map(|step| f64::from(row(step))).sum::<f64>() / to.saturating_sub(from) as f64
     }
 
-    /// The first `steps` steps.
+    /// Returns the log of the first `steps` steps.
     #[must_use]
     pub fn truncated(&self, steps: usize) -> Self {
         let mut chunks: Vec<_> = self.chunks.iter().take(steps.div_ceil(CHUNK)).cloned().collect();
@@ -98,13 +98,13 @@ impl TrainingLog {
         Self { columns: self.columns, chunks }
     }
 
-    /// Whether nothing has been recorded since one log was cloned from the other.
+    /// Returns whether nothing has been recorded since one log was cloned from the other.
     pub fn is_same(&self, other: &TrainingLog) -> bool {
         self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
 
-/// Equal in every number, wherever it is kept.
+/// Logs are equal if all numbers are, whether or not they share chunks.
 impl PartialEq for TrainingLog {
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other) || (self.columns == other.columns && self.steps().eq(other.steps()))

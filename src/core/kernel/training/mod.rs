@@ -1,4 +1,4 @@
-//! The training under way: plays, stands still, looks back and branches.
+//! The training of a model: it plays, pauses, shows past steps and branches.
 
 pub mod cache;
 pub mod log;
@@ -20,21 +20,21 @@ use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::weights::Reference;
 use crate::lesson::limits::LEARNING_RATE_MAX;
 
-/// A clone shares all that is large with it.
+/// The training of a model. A clone shares everything large.
 #[derive(Clone)]
 pub struct Training {
     trainer: Arc<Trainer>,
     model: WeightState,
     comparison: Option<Comparison>,
     playing: bool,
-    /// Step at which training stands still.
+    /// The step at which training pauses.
     goal: usize,
-    /// No rule stops it on the way there.
+    /// Whether stop rules are ignored on the way to the goal.
     passes_rules: bool,
 }
 
 impl Training {
-    /// At the initialisation, standing still.
+    /// Creates a training that is paused at the initialisation.
     pub fn new(trainer: Trainer) -> Self {
         let model = WeightState::new(&Arc::new(trainer.start()));
         Self { trainer: Arc::new(trainer), model, comparison: None, playing: false, goal: 0, passes_rules: false }
@@ -44,7 +44,7 @@ impl Training {
         &self.trainer
     }
 
-    /// The model without its parameters.
+    /// Returns the model without its parameters.
     pub fn network(&self) -> &AttentionModel<f32> {
         &self.trainer.model
     }
@@ -53,12 +53,12 @@ impl Training {
         &self.model
     }
 
-    /// The parameters in use.
+    /// Returns the parameters in use.
     pub fn live(&self) -> &Arc<Parameters<f32>> {
         self.model.live()
     }
 
-    /// The parameters at the initialisation.
+    /// Returns the parameters at the initialisation.
     pub fn start(&self) -> &Arc<Parameters<f32>> {
         &self.model.run.start().parameters
     }
@@ -71,7 +71,7 @@ impl Training {
         self.playing
     }
 
-    /// Training plays to the lesson's last step.
+    /// Returns whether training plays to the lesson's last step.
     pub fn plays_to_the_end(&self) -> bool {
         self.playing && self.goal == self.trainer.steps()
     }
@@ -92,13 +92,14 @@ impl Training {
         self.model.run.steps_done()
     }
 
-    /// Steps up to the latest that are at hand: the start, and those with a checkpoint.
+    /// Returns the steps that can be shown at once: the start, and those with a checkpoint.
     pub fn checkpoint_steps(&self, cache: &StepCache) -> Vec<usize> {
         let kept = cache.steps(self.model.run.changes(), self.steps_done());
         if kept.is_empty() { vec![0] } else { kept }
     }
 
-    /// The latest step is the one at which the lesson's own training stops, and no change was made on the way there.
+    /// Returns whether the latest step is the last one of the lesson's own training and no change was made on the way
+    /// there.
     pub fn ends_as_given(&self) -> bool {
         let run = &self.model.run;
         let is_at_end = match run.first_rule_step() {
@@ -108,26 +109,26 @@ impl Training {
         is_at_end && run.changes().last().is_none() && !run.is_recovering()
     }
 
-    /// The lesson's own training comes through the latest step.
+    /// Returns whether the latest step is one of the lesson's own training.
     pub fn is_on_given_way(&self) -> bool {
         let run = &self.model.run;
         let is_on_way = run.first_rule_step().is_none_or(|step| step == run.steps_done());
         is_on_way && run.changes().last().is_none() && !run.is_recovering()
     }
 
-    /// This training at its latest step, standing still, without edits of the weights.
+    /// Returns this training at its latest step, paused and without edits of the weights.
     pub fn untouched(&self) -> Self {
         Self { model: self.model.untouched(), comparison: None, playing: false, ..self.clone() }
     }
 
-    /// Why it stands still, if it does.
+    /// Returns the reason why training is not running, or `None` while it plays.
     pub fn stopped(&self) -> Option<Stopped> {
         let at_end = self.steps_done() >= self.trainer.steps();
         let asked = if at_end { Stopped::LastStep } else { Stopped::Paused };
         (!self.playing).then(|| self.model.run.stopped().unwrap_or(asked))
     }
 
-    /// A few steps: of those looked back at first, for somebody waits to see them.
+    /// Does a few steps. Past steps that are being computed come first, because the learner waits for them.
     pub fn advance(&mut self, cache: &mut StepCache) {
         let steps = self.trainer.steps_at_once();
         if !self.replays().all(Replay::has_arrived) {
@@ -139,7 +140,7 @@ impl Training {
         }
     }
 
-    /// True while it plays, with no other step to be recalled first.
+    /// Returns whether training plays and no past step has to be computed first.
     pub fn is_training(&self) -> bool {
         self.playing && !self.model.run.is_recovering() && self.replays().all(Replay::has_arrived)
     }
@@ -162,7 +163,7 @@ impl Training {
         }
     }
 
-    /// Brings the steps looked back at nearer.
+    /// Does a few steps towards the past step that was requested.
     fn recall(&mut self, cache: &mut StepCache) {
         let steps = self.trainer.steps_at_once();
         if self.model.replay().is_some_and(|replay| !replay.has_arrived()) {
@@ -172,8 +173,8 @@ impl Training {
         }
     }
 
-    /// Trains to a step, from the weights in use at the latest: what the learner changed is where it
-    /// goes on. A look at a past step ends.
+    /// Trains to a step, from the weights in use at the latest step, including the learner's edits. The latest step is
+    /// shown again.
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
@@ -195,11 +196,11 @@ impl Training {
         Ok(())
     }
 
-    /// Trains to a step, or the last, past every stop rule. Where it is there, what the learner changed is where it will
-    /// go on.
+    /// Trains to a step, or to the last, past every stop rule. If that step has been reached, the learner's edits
+    /// become the weights from which training continues.
     ///
     /// # Errors
-    /// As [`Self::play_to`].
+    /// The error of [`Self::play_to`].
     pub fn train_to(&mut self, step: usize) -> Result<(), String> {
         if self.steps_done() < step {
             self.play_to(step)?;
@@ -212,7 +213,7 @@ impl Training {
         Ok(())
     }
 
-    /// Training stands at this step or behind it, and goes on from there as it is.
+    /// Returns whether training is paused at this step or a later one, with the latest step shown and no edits.
     pub fn stands_at(&self, step: usize) -> bool {
         !self.playing && self.steps_done() >= step && self.model.replay().is_none() && !self.model.is_edited()
     }
@@ -221,7 +222,7 @@ impl Training {
         self.playing = false;
     }
 
-    /// Another training takes the place of the present one, which is returned.
+    /// Replaces the weights and their training, and returns the earlier ones.
     pub fn replace(&mut self, model: WeightState) -> WeightState {
         self.playing = false;
         if let Some(comparison) = &mut self.comparison {
@@ -230,17 +231,17 @@ impl Training {
         std::mem::replace(&mut self.model, model)
     }
 
-    /// Nothing was done with the initialisation.
+    /// Returns whether the initialisation is unchanged.
     pub fn is_at_start(&self) -> bool {
         !self.playing && self.model.is_at_start()
     }
 
-    /// Back to the initialisation.
+    /// Resets the training to the initialisation.
     pub fn reset(&mut self) {
         self.replace(WeightState::new(&self.model.run.start().clone()));
     }
 
-    /// Shows the model as it was after a step; training stands still.
+    /// Shows the model as it was after a step, and pauses training.
     ///
     /// # Errors
     /// In words for the learner, if there is no such step.
@@ -256,7 +257,7 @@ impl Training {
         Ok(())
     }
 
-    /// The step that is shown, or that is being recalled to be.
+    /// Returns the step that is shown or that is being computed to be shown.
     pub fn step_in_sight(&self) -> usize {
         self.model.replay().map_or(self.steps_done(), |replay| replay.target)
     }
@@ -266,10 +267,10 @@ impl Training {
         if step <= done { Ok(()) } else { Err(format!("there is no step {step} yet; training has done {done} so far")) }
     }
 
-    /// Training goes on from the step that is shown, when it is asked to.
+    /// Makes the step that is shown the latest step of a new run, from which training can continue.
     ///
     /// # Errors
-    /// In words for the learner, if that is the latest.
+    /// In words for the learner, if the latest step is shown.
     pub fn branch(&mut self) -> Result<(), String> {
         if self.model.replay().is_none() {
             return Err("this is already the latest step".to_owned());
@@ -279,7 +280,7 @@ impl Training {
         Ok(())
     }
 
-    /// From the next step on; the optimiser keeps its moments.
+    /// Sets the learning rate from the next step on; the optimiser keeps its moments.
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
@@ -296,7 +297,7 @@ impl Training {
         self.model.run.set_learning_rate(rate)
     }
 
-    /// Changes apply at the latest step, which a recovering state has to reach first.
+    /// Checks that the latest step has been restored after an overflow, because changes apply at the latest step.
     fn check_recovered(&self) -> Result<(), String> {
         let is_recovering = self.model.run.is_recovering();
         if is_recovering { Err("wait until the last good step is restored".to_owned()) } else { Ok(()) }
@@ -306,8 +307,8 @@ impl Training {
         self.model.shown().optimiser.learning_rate()
     }
 
-    /// The weights in use become others. While training plays, it goes on from them; else they stand
-    /// beside what training left, and can be reset to it.
+    /// Replaces the weights in use. While training plays, it continues from them; otherwise they are edits, which can
+    /// be reset to the trained weights.
     ///
     /// # Errors
     /// In words for the learner; nothing has changed then.
@@ -326,6 +327,8 @@ impl Training {
         self.model.discard_edits();
     }
 
+    /// Compares the weights in use with others.
+    ///
     /// # Errors
     /// In words for the learner, if there is no such step.
     pub fn compare(&mut self, with: Option<Reference>, cache: &mut StepCache) -> Result<(), String> {
@@ -344,7 +347,7 @@ impl Training {
         Ok(())
     }
 
-    /// Returns the one before, as it can be kept.
+    /// Sets the comparison, and returns the earlier one in a form that can be kept.
     pub fn set_comparison(&mut self, comparison: Option<Comparison>) -> Option<Comparison> {
         let mut before = std::mem::replace(&mut self.comparison, comparison);
         if let Some(before) = &mut before {

@@ -1,17 +1,17 @@
-//! One training run, from the initialisation to its latest step, and every step of it to look at.
+//! One training run, from the initialisation to its latest step, and access to every step in between.
 //!
 //! ```text
 //! start ──●────●────●────●──▲──●── latest       ● checkpoint   ▲ change
 //!                     └──► a step looked at: the checkpoint before it, run again
 //! ```
 //!
-//! Training is deterministic, so a step between two checkpoints is exact, bit for bit: the states are run again from
-//! the checkpoint before it, and the learner's changes on the way are applied again at their steps. The sentence at
-//! that step is then the forward pass with those parameters in the one basis of all pictures; so no activation is
-//! kept.
+//! Training is deterministic, so a step between two checkpoints can be reproduced exactly, bit for bit: training is
+//! repeated from the checkpoint before it, and the learner's changes are applied again at their steps. The sentence at
+//! that step is then the forward pass with these parameters, in the one basis of all pictures, so that no activations
+//! have to be stored.
 //!
-//! [`Checkpoints`] are states at evenly spread steps, within a bounded memory: one at every `stride`-th step. When
-//! there are too many, the stride doubles and every second one goes; the first always stays.
+//! [`Checkpoints`] are states at evenly spaced steps, one at every `stride`-th step, within bounded memory. When there
+//! are too many, the stride doubles and every second one is dropped; the first always stays.
 
 use std::sync::Arc;
 
@@ -23,27 +23,27 @@ use crate::kernel::training::stop::{Diverged, Overflow, Stopped, holds};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
 use crate::lesson::schema::StopRule;
 
-/// Entries of tensors that a run remembers to have been changed while it trained.
+/// Greatest number of changed entries that a run remembers.
 pub const CHANGED_ENTRIES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub struct TrainingRun {
     start: Arc<TrainingState>,
-    /// At the latest step, after the changes there.
+    /// The state at the latest step, after the learner's changes there.
     latest: Arc<TrainingState>,
     log: TrainingLog,
-    /// In the order of their steps.
+    /// The learner's changes in the order of their steps.
     changes: ChangeLog,
-    /// Entries in all changes together.
+    /// Number of entries in all changes together.
     changed_entries: usize,
-    /// The rules that have stopped this run, with the step: each does so once.
+    /// The rules that have stopped this run, with the step; each rule stops it once.
     fired: Vec<(StopRule, usize)>,
-    /// The next step overflows.
+    /// The overflow of the next step, if it was tried.
     pub diverged: Option<Diverged>,
 }
 
 impl TrainingRun {
-    /// At the initialisation.
+    /// Creates a run at the initialisation.
     pub fn new(start: &Arc<TrainingState>) -> Self {
         Self {
             start: start.clone(),
@@ -56,7 +56,7 @@ impl TrainingRun {
         }
     }
 
-    /// The initialisation.
+    /// Returns the initialisation.
     pub fn start(&self) -> &Arc<TrainingState> {
         &self.start
     }
@@ -65,28 +65,29 @@ impl TrainingRun {
         &self.latest
     }
 
-    /// The latest step.
+    /// Returns the latest step.
     pub fn steps_done(&self) -> usize {
         self.log.len()
     }
 
-    /// Why it stands still at the latest step, unless the learner stopped it: the same however it came there.
+    /// Returns the reason why training stopped at the latest step, unless the learner paused it. The reason is the same
+    /// however the run reached that step.
     pub fn stopped(&self) -> Option<Stopped> {
         let rule = self.fired.last().filter(|(_, step)| *step == self.steps_done());
         self.diverged.map(Stopped::Diverged).or(rule.map(|(rule, _)| Stopped::Rule(*rule)))
     }
 
-    /// The step at which a rule first stopped this run.
+    /// Returns the step at which a rule first stopped this run.
     pub fn first_rule_step(&self) -> Option<usize> {
         self.fired.first().map(|(_, step)| *step)
     }
 
-    /// The state at the latest step overflowed and is on its way there again.
+    /// Returns whether the state at the latest step was lost in an overflow and is being computed again.
     pub fn is_recovering(&self) -> bool {
         self.latest.steps_done() < self.steps_done()
     }
 
-    /// Brings the state nearer to the latest step, by at most so many.
+    /// Computes the lost state of the latest step again, by at most `steps` steps.
     pub fn recover(&mut self, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         let mut last_good = Replay { state: self.latest.clone(), target: self.steps_done() };
         self.advance(&mut last_good, trainer, cache, steps);
@@ -97,13 +98,13 @@ impl TrainingRun {
         &self.log
     }
 
-    /// Changes that the learner made on its way.
+    /// Returns the changes that the learner made during the training.
     pub fn changes(&self) -> &ChangeLog {
         &self.changes
     }
 
-    /// One training step at the end of the run. If it overflows, the run stays as it was, and says so;
-    /// a state that the step has overwritten is to be recovered.
+    /// Does one training step at the end of the run. If the step overflows, the run stays as it was and records the
+    /// overflow; a state that the step has overwritten has to be recovered.
     pub fn step(&mut self, trainer: &Trainer, cache: &mut StepCache) {
         match cache.step(trainer, Arc::make_mut(&mut self.latest)) {
             Ok(record) => {
@@ -121,19 +122,19 @@ impl TrainingRun {
         }
     }
 
-    /// Remembers the first rule that holds since the latest step and has stopped no step before.
+    /// Records the first rule that is met at the latest step and has not stopped the run before.
     fn note_rule(&mut self, rules: &[StopRule]) {
         let fresh = |rule: &&StopRule| self.fired.iter().all(|(fired, _)| fired != *rule);
         let rule = rules.iter().filter(fresh).find(|rule| holds(**rule, &self.log));
         self.fired.extend(rule.map(|rule| (*rule, self.log.len())));
     }
 
-    /// Training goes on from these parameters.
+    /// Replaces the parameters from which training continues.
     ///
     /// # Errors
-    /// In words for the learner, if the run would have to remember too much.
+    /// In words for the learner, if the run would have to remember too many changes.
     pub fn set_parameters(&mut self, parameters: Arc<Parameters<f32>>) -> Result<(), String> {
-        // By their bits: -0 is not 0 to a training that is to be the same.
+        // Entries are compared by their bits, because -0 and 0 may lead to different trainings.
         let entries: Arc<[(usize, f32)]> = self.latest.parameters.changed_to(&parameters).into();
         if !entries.is_empty() {
             self.change(RunChange::Entries(entries))?;
@@ -142,8 +143,10 @@ impl TrainingRun {
         Ok(())
     }
 
+    /// Replaces the learning rate of the following steps.
+    ///
     /// # Errors
-    /// As [`Self::set_parameters`].
+    /// The error of [`Self::set_parameters`].
     pub fn set_learning_rate(&mut self, rate: f64) -> Result<(), String> {
         let change = RunChange::LearningRate(rate);
         self.change(change.clone())?;
@@ -154,7 +157,7 @@ impl TrainingRun {
 
     fn change(&mut self, change: RunChange) -> Result<(), String> {
         let step = self.steps_done();
-        // Of two learning rates at one step the first was never used.
+        // If there are two learning rates at one step, the first was never used.
         let is_rate = |change: &RunChange| matches!(change, RunChange::LearningRate(_));
         let unused = self.changes.last().filter(|last| is_rate(&change) && last.step == step && is_rate(&last.change));
         let unused = unused.map(|last| last.change.entries());
@@ -177,7 +180,7 @@ impl TrainingRun {
         Ok(())
     }
 
-    /// The learning rate by the changes, or the lesson's.
+    /// Returns the learning rate that was set last, or the lesson's.
     fn learning_rate_asked(&self) -> f64 {
         let rate = |done: &TimedChange| match done.change {
             RunChange::LearningRate(rate) => Some(rate),
@@ -186,7 +189,7 @@ impl TrainingRun {
         self.changes.iter().rev().find_map(rate).unwrap_or(self.start.optimiser.learning_rate())
     }
 
-    /// Begins to look at a step of this run: from the nearest state at or before it, `near` among them.
+    /// Starts to compute a past step of this run, from the nearest state at or before it; `near` is one candidate.
     pub fn look_at(&self, step: usize, near: Option<&Replay>, cache: &StepCache) -> Replay {
         if step >= self.steps_done() {
             return Replay { state: self.latest.clone(), target: self.steps_done() };
@@ -217,13 +220,13 @@ impl TrainingRun {
         }
     }
 
-    /// Applies again the learner's changes at the step that `state` has come to.
+    /// Applies the learner's changes at the step of `state` again.
     fn change_again(&self, state: &mut Arc<TrainingState>) {
         let step = state.steps_done();
         self.changes.at(step).for_each(|done| done.change.apply(Arc::make_mut(state)));
     }
 
-    /// A run of its own that shares this one's beginning, up to the state looked at.
+    /// Returns a new run that shares this one's steps up to `state`.
     pub fn branch(&self, state: &Arc<TrainingState>) -> TrainingRun {
         let step = state.steps_done();
         let before = self.changes.up_to(step);
@@ -239,7 +242,7 @@ impl TrainingRun {
     }
 }
 
-/// A past state on its way to the step that is looked for. Each state on the way is a true one.
+/// A past state that is being computed up to a target step. Each state on the way is exact.
 #[derive(Clone, Debug)]
 pub struct Replay {
     pub state: Arc<TrainingState>,
@@ -257,7 +260,7 @@ impl Replay {
     }
 }
 
-/// A change that the learner made after the step `step` and before the next.
+/// A change that the learner made after `step` and before the next step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimedChange {
     pub step: usize,
@@ -266,13 +269,13 @@ pub struct TimedChange {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunChange {
-    /// Entries of all tensors, by their indices, with their new values.
+    /// Changed entries of all tensors, by their indices, with their new values.
     Entries(Arc<[(usize, f32)]>),
     LearningRate(f64),
 }
 
 impl TimedChange {
-    /// Whether two changes are one, or have the same bits.
+    /// Returns whether two changes share their data or have the same bits.
     fn is_same(&self, other: &Self) -> bool {
         self.step == other.step
             && match (&self.change, &other.change) {
@@ -303,18 +306,18 @@ impl RunChange {
     }
 }
 
-/// Changes of a chunk. Only the last chunk is ever copied, and only while undo holds it too.
+/// Number of changes in a chunk. Only the last chunk is ever copied, and only while the history of undo shares it.
 const CHUNK: usize = 64;
 
-/// A clone shares all chunks: what undo remembers of a line costs no second list.
+/// A list of changes whose clone shares all chunks, so that the history of undo costs no second list.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeLog {
-    /// All but the last are full; none is empty.
+    /// Chunks, all of which except the last are full, and none of which is empty.
     chunks: Vec<Arc<Vec<TimedChange>>>,
 }
 
 impl PartialEq for ChangeLog {
-    /// Equal in every change, wherever it is kept.
+    /// Lists are equal if all changes are, whether or not they share chunks.
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other) || self.iter().eq(other.iter())
     }
@@ -344,12 +347,12 @@ impl ChangeLog {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
-    /// Whether nothing was changed since one log was cloned from the other.
+    /// Returns whether nothing was changed since one list was cloned from the other.
     pub fn is_same(&self, other: &Self) -> bool {
         self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
-    /// The step of the first change that only one of two logs has; `None` where they have the same changes.
+    /// Returns the step of the first change that only one of two lists has, or `None` if they are equal.
     pub fn first_difference(&self, other: &Self) -> Option<usize> {
         let shared = self.chunks.iter().zip(&other.chunks).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
         let rest = |log: &Self| log.chunks[shared..].iter().flat_map(|chunk| chunk.iter().cloned()).collect::<Vec<_>>();
@@ -358,7 +361,7 @@ impl ChangeLog {
         ours.get(same).into_iter().chain(theirs.get(same)).map(|change| change.step).min()
     }
 
-    /// Changes at a step.
+    /// Returns the changes at a step.
     pub fn at(&self, step: usize) -> impl Iterator<Item = &TimedChange> {
         let before = |chunk: &Arc<Vec<TimedChange>>| chunk.last().is_some_and(|last| last.step < step);
         let chunks = &self.chunks[self.chunks.partition_point(before)..];
@@ -366,7 +369,7 @@ impl ChangeLog {
         changes.skip_while(move |done| done.step < step).take_while(move |done| done.step == step)
     }
 
-    /// Changes up to a step and at it.
+    /// Returns the changes up to and including a step.
     #[must_use]
     pub fn up_to(&self, step: usize) -> Self {
         let mut some = Self::default();
@@ -375,9 +378,9 @@ impl ChangeLog {
     }
 }
 
-/// The most that the checkpoints of a training take, in bytes ...
+/// Greatest memory of the checkpoints of a training, in bytes ...
 pub const CHECKPOINT_BYTES_MAX: usize = 32 << 20;
-/// ... and how many there may be, for models that are tiny.
+/// ... and greatest number of checkpoints, for tiny models.
 pub const CHECKPOINTS_MAX: usize = 128;
 
 /// Values at steps, in the order of the steps. `T` is the state of a training.
@@ -389,9 +392,9 @@ pub struct Checkpoints<T> {
 }
 
 impl<T> Checkpoints<T> {
-    /// Keeps as many as fit, each of `bytes`.
+    /// Creates an empty list for as many checkpoints of size `bytes` as fit.
     pub fn new(bytes: usize) -> Self {
-        // Fewer than two could not be thinned.
+        // With fewer than two, doubling the stride would drop nothing.
         let most = (CHECKPOINT_BYTES_MAX / bytes.max(1)).clamp(2, CHECKPOINTS_MAX);
         Self { kept: Vec::new(), stride: 1, most }
     }
@@ -400,7 +403,7 @@ impl<T> Checkpoints<T> {
         self.kept.iter().map(|(step, _)| *step)
     }
 
-    /// Keeps the state at `step` if its turn has come and it is not there yet.
+    /// Keeps the state at `step` if the stride requires it and it is not there yet.
     pub fn offer(&mut self, step: usize, state: &Arc<T>) {
         if !step.is_multiple_of(self.stride) {
             return;
@@ -413,13 +416,13 @@ impl<T> Checkpoints<T> {
         }
     }
 
-    /// The last checkpoint at or before `step`.
+    /// Returns the last checkpoint at or before `step`.
     pub fn before(&self, step: usize) -> Option<Arc<T>> {
         let after = self.kept.partition_point(|(at, _)| *at <= step);
         after.checked_sub(1).map(|last| self.kept[last].1.clone())
     }
 
-    /// Forgets those after `step`.
+    /// Drops the checkpoints after `step`.
     pub fn truncate(&mut self, step: usize) {
         self.kept.retain(|(at, _)| *at <= step);
         if self.kept.len() <= 1 {
@@ -434,7 +437,7 @@ mod tests {
 
     fn changes(count: usize) -> ChangeLog {
         let mut all = ChangeLog::default();
-        // Three at each step, so that a step's own lie on both sides of a chunk's edge.
+        // Three changes at each step, so that those of one step are on both sides of a chunk's border.
         (0..count).for_each(|i| all.push(TimedChange { step: i / 3, change: RunChange::LearningRate(i as f64) }));
         all
     }
@@ -504,7 +507,7 @@ mod tests {
                 assert_eq!(kept[0], 0, "the first is always kept");
                 assert!(kept.iter().enumerate().all(|(i, step)| *step == i * checkpoints.stride), "{kept:?}");
                 assert!(steps - kept.last().expect("one") < checkpoints.stride);
-                // Never thinner than the limit asks for.
+                // Checkpoints are never fewer than the limit requires.
                 assert!(checkpoints.stride == 1 || 2 * kept.len() > checkpoints.most, "{} of {bytes}", kept.len());
                 for step in [0, steps / 2, steps] {
                     let at = *checkpoints.before(step).expect("the first");

@@ -1,4 +1,5 @@
-//! Why training stands still; of a loss that overflowed, the first tensor of the forward pass that is not finite.
+//! The reasons why training stops, and the first tensor of the forward pass that is not finite after an overflow of the
+//! loss.
 
 use std::fmt;
 
@@ -14,27 +15,27 @@ use crate::lesson::schema::StopRule;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stopped {
-    /// Paused, or never asked to play.
+    /// Training was paused, or never started.
     Paused,
-    /// The last step that the lesson asks for is done.
+    /// The last step of the lesson is done.
     LastStep,
-    /// The lesson's rule holds since the step just done.
+    /// The lesson's rule is met at the last step.
     Rule(StopRule),
     Diverged(Diverged),
 }
 
-/// A step could not be done; the training is as before it.
+/// A step that overflowed; the training is in the state before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diverged {
-    /// The step, counted from 1.
+    /// Number of the step, counted from 1.
     pub step: usize,
     pub overflow: Overflow,
-    /// The source of an overflow of the loss; `None` for the others, which name their tensor.
+    /// The source of an overflow of the loss; `None` for other overflows, which name their tensor.
     pub origin: Option<Origin>,
 }
 
 impl Diverged {
-    /// The numbers that the lesson begins with are to blame: no step has changed them yet.
+    /// Returns whether the initial numbers of the lesson are the cause, because no step has changed them yet.
     pub fn is_at_start(&self) -> bool {
         self.step == 1 && !matches!(self.overflow, Overflow::Parameter(_))
     }
@@ -44,20 +45,20 @@ impl Diverged {
 pub enum Origin {
     /// The first tensor of the batch's forward pass that is not finite.
     Activation(ActivationId),
-    /// All of them are finite: the tensor of parameters with the largest norm.
+    /// The parameter tensor with the largest norm, if all tensors of the pass are finite.
     Largest(TensorId),
 }
 
-/// The first quantity of a step, in the order of the computation, that is not finite or too large to be squared.
+/// The first quantity of a step, in the order of computation, that is not finite or whose square would overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
     Loss,
     Gradient(TensorId),
-    /// After the update.
+    /// A parameter after the update.
     Parameter(TensorId),
 }
 
-/// Whether the rule holds at the last step of the log.
+/// Returns whether a rule is met at the last step of the log.
 pub fn holds(rule: StopRule, log: &TrainingLog) -> bool {
     let Some(last) = log.steps().next_back() else { return false };
     match rule {
@@ -65,7 +66,7 @@ pub fn holds(rule: StopRule, log: &TrainingLog) -> bool {
         StopRule::GradientBelow(limit) => f64::from(last.gradient_norm) < limit,
         StopRule::Plateau { steps, by } => {
             let done = log.len();
-            // Looked at every `steps` steps, it costs as much a step however long it is.
+            // The rule is checked every `steps` steps, so that its cost per step does not depend on `steps`.
             done.is_multiple_of(steps)
                 && done >= 2 * steps
                 && log.mean_loss(done - 2 * steps, done - steps) - log.mean_loss(done - steps, done) < by
@@ -73,14 +74,14 @@ pub fn holds(rule: StopRule, log: &TrainingLog) -> bool {
     }
 }
 
-/// A tensor of a forward pass; it prints as `attune trace` names it.
+/// A tensor of a forward pass, which is displayed by its name in `attune trace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActivationId {
     name: &'static str,
     part: OverflowPart,
 }
 
-/// Blocks and heads are counted from 0 over the whole model.
+/// The block or head of a tensor, counted from 0 over the whole model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OverflowPart {
     Whole,
@@ -89,7 +90,7 @@ enum OverflowPart {
 }
 
 impl ActivationId {
-    /// True of the input of the first block: static vectors and positions alone.
+    /// Returns true for the input of the first block, which depends on static vectors and positions alone.
     pub fn is_input(self) -> bool {
         matches!(self.name, INPUT | SOURCE)
     }
@@ -108,8 +109,8 @@ impl fmt::Display for ActivationId {
 const INPUT: &str = "X";
 const SOURCE: &str = "X[source]";
 
-/// The first tensor, in the order of the computation, with an entry that is not finite. A score of
-/// −∞ is as it should be where the mask hides the key, or the edge is taken out.
+/// Returns the first tensor, in the order of computation, with an entry that is not finite. A score of −∞ is allowed if
+/// the mask hides the key or the edge is removed.
 pub fn first_not_finite(
     architecture: &Architecture,
     interventions: &Interventions<f32>,
@@ -162,7 +163,7 @@ fn is_finite(matrix: &Matrix<f32>) -> bool {
     matrix.flat().iter().all(|x| x.is_finite())
 }
 
-/// The tensor with the largest norm.
+/// Returns the tensor with the largest norm.
 pub fn largest(parameters: &Parameters<f32>) -> Option<TensorId> {
     let norms = TensorNorms::of(parameters).by_tensor;
     let tensors = parameters.specs().iter().map(|spec| spec.id).zip(norms);
@@ -175,7 +176,7 @@ mod tests {
     use crate::kernel::training::log::StepRecord;
     use attune_engine::numerics::params::TensorName;
 
-    /// The steps, counted from 1, at which the rule holds; each record is a loss with its gradient's norm.
+    /// Returns the steps, counted from 1, at which the rule is met; each record is a loss and its gradient norm.
     fn holding(rule: StopRule, records: &[(f32, f32)]) -> Vec<usize> {
         let mut log = TrainingLog::new(0);
         assert!(!holds(rule, &log), "before the first step nothing holds");
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn a_plateau_is_a_mean_that_no_longer_falls() {
         let losses = [4.0, 2.0, 3.0, 1.0, 2.0, 1.5, 9.0, 9.0].map(|loss| (loss, 1.0));
-        // Means of two: 3, 2, 1.75, 9.
+        // The means of two losses each are 3, 2, 1.75 and 9.
         let plateau = |by| holding(StopRule::Plateau { steps: 2, by }, &losses);
         assert_eq!(plateau(0.0), [8]);
         assert_eq!(plateau(0.25), [8], "a fall by just so much is enough");

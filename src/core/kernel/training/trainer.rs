@@ -1,4 +1,4 @@
-//! Training of the attention model, step by step: resumable, deterministic, without threads.
+//! Training of the attention model, step by step: resumable, deterministic and without threads.
 
 use std::sync::Arc;
 
@@ -20,11 +20,10 @@ use crate::kernel::values::sentence::answers;
 use crate::kernel::values::space::StaticSpace;
 use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding, StopRule};
 
-/// Everything that a training step reads and changes: from the same state come the same steps, bit
-/// for bit.
+/// Everything that a training step reads and changes. Equal states lead to equal steps, bit for bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingState {
-    /// Shared with the snapshots that show them; the next step then works on a copy.
+    /// The parameters. If a snapshot shares them, the next step works on a copy.
     pub parameters: Arc<Parameters<f32>>,
     pub optimiser: Optimiser<f32>,
     step: usize,
@@ -43,32 +42,32 @@ impl TrainingState {
         self.step
     }
 
-    /// The memory that one takes, in bytes.
+    /// Returns the memory of a state, in bytes.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + NUMBERS_PER_PARAMETER * self.parameters.len() * size_of::<f32>()
     }
 }
 
-/// The training set and the model: everything about training that no step changes.
+/// The training set and the model: all data of the training that no step changes.
 pub struct Trainer {
     pub model: AttentionModel<f32>,
     config: ModelConfig,
-    /// How words are hidden, where hidden words are asked for.
+    /// The masking of words, if the objective hides words.
     masking: Option<Masking>,
     examples: Arc<[Example]>,
-    /// Indices of the examples that the model can learn from.
+    /// Indices of the examples from which the model can learn.
     fitting: Vec<usize>,
-    /// By word: its meaning is the same in every sentence, so that it has a place to keep.
+    /// For each word, whether it has the same meaning in every sentence, so that its output may be kept near its place.
     keeps: Vec<bool>,
     seed: u64,
-    /// The longest sentence, and the most rows of a batch.
+    /// The longest sentence, and the greatest number of rows in a batch.
     longest: usize,
     rows: usize,
-    /// The parameters that a model was read with: its start.
+    /// The initial parameters of a pretrained model.
     read: Option<Arc<Parameters<f32>>>,
 }
 
-/// Scratch space of a training step.
+/// Buffers for a training step.
 pub struct StepRoom {
     batch: Batch,
     workspace: StepWorkspace<f32>,
@@ -76,7 +75,7 @@ pub struct StepRoom {
 }
 
 impl Trainer {
-    /// Examples that the model cannot learn from are left out.
+    /// Creates a trainer. Examples from which the model cannot learn are left out.
     pub fn new(lesson: &Lesson, space: &StaticSpace, examples: &Arc<[Example]>) -> Self {
         let (model, config) = (network(lesson, space), lesson.model.clone());
         let keeps = space.vocabulary.iter().map(|word| has_one_meaning(lesson, word)).collect();
@@ -106,7 +105,7 @@ impl Trainer {
         }
     }
 
-    /// A model that was read from files, to be trained on: what it was read with is its start.
+    /// Creates a trainer for a pretrained model, whose parameters are the start.
     pub fn of_pretrained(
         lesson: &Lesson,
         space: &StaticSpace,
@@ -114,12 +113,12 @@ impl Trainer {
         examples: &Arc<[Example]>,
     ) -> Self {
         if lesson.model.steps == 0 {
-            // There is nothing to learn from.
+            // A model that is not trained needs no examples.
             let trainer = Self::new(lesson, space, &Arc::from([]));
             return Self { read: Some(pretrained.parameters.clone()), ..trainer };
         }
         let trainer = Self::new(lesson, space, examples);
-        // Packed weights have no gradient.
+        // Packed weights have no gradient, so they are unpacked.
         let mut start = trainer.model.zeros();
         for spec in start.specs().to_vec() {
             match spec.id.name {
@@ -130,7 +129,7 @@ impl Trainer {
         Self { read: Some(Arc::new(start)), ..trainer }
     }
 
-    /// Room for its steps; the same room serves one step after the other.
+    /// Allocates buffers for a step, which can be used for one step after the other.
     pub fn room(&self) -> StepRoom {
         let Self { model, config, rows, longest, .. } = self;
         // A target is as long as its source.
@@ -141,22 +140,22 @@ impl Trainer {
         StepRoom { batch, norms: TensorNorms::new(&workspace.gradient), workspace }
     }
 
-    /// Sentences that the model can learn from.
+    /// Returns the number of sentences from which the model can learn.
     pub fn sentences(&self) -> usize {
         self.fitting.len()
     }
 
-    /// Rules by which the lesson ends a training early.
+    /// Returns the rules that stop the lesson's training early.
     pub fn stop_rules(&self) -> &[StopRule] {
         &self.config.stop
     }
 
-    /// The optimiser steps that the lesson asks for.
+    /// Returns the number of optimiser steps in the lesson.
     pub fn steps(&self) -> usize {
         self.config.steps
     }
 
-    /// How many steps are worth one look at the commands: a few milliseconds of work.
+    /// Returns the number of steps that take a few milliseconds, after which commands are checked.
     pub fn steps_at_once(&self) -> usize {
         const MULTIPLICATIONS_AT_ONCE: f64 = 2e7;
         const STEPS_AT_ONCE_MAX: f64 = 8.0;
@@ -165,13 +164,13 @@ impl Trainer {
         (MULTIPLICATIONS_AT_ONCE / step).clamp(1.0, STEPS_AT_ONCE_MAX) as usize
     }
 
-    /// The initialisation: the same whenever it is asked for.
+    /// Returns the initialisation, which is the same for every call.
     pub fn start(&self) -> TrainingState {
         let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
         let draws = Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) };
         let config = OptimiserConfig { method, learning_rate, weight_decay };
         if let Some(parameters) = self.read.clone() {
-            // What is not learned is not remembered either.
+            // The optimiser needs no moments if nothing is learned.
             let none = Parameters::zeros(&[]);
             let optimiser = Optimiser::new(config, if self.config.steps > 0 { &parameters } else { &none });
             return TrainingState { parameters, optimiser, step: 0, draws };
@@ -188,12 +187,12 @@ impl Trainer {
         }
     }
 
-    /// One optimiser step. Allocates nothing, unless a snapshot shares the parameters.
+    /// Does one optimiser step. Allocates nothing, unless a snapshot shares the parameters.
     ///
     /// # Errors
-    /// If a number overflows. The state is then as before the step, but for an overflow of a
-    /// parameter, which the update has already overwritten: to keep a copy for that rare case would slow
-    /// every step down, and [`crate::kernel::training::run::TrainingRun`] gets the state from a checkpoint.
+    /// If a number overflows. The state is then that before the step, except for the overflow of a parameter, which the
+    /// update has already overwritten. A copy for that rare case would slow down every step, so
+    /// [`crate::kernel::training::run::TrainingRun`] restores the state from a checkpoint.
     pub fn step<'r>(&self, room: &'r mut StepRoom, state: &mut TrainingState) -> Result<StepRecord<'r>, Diverged> {
         let diverged = |overflow| Diverged { step: state.step + 1, overflow, origin: None };
         let mut draws = state.draws.clone();
@@ -223,8 +222,8 @@ impl Trainer {
         let max_tokens = self.config.architecture.max_tokens;
         for _ in 0..self.config.batch {
             let example = &self.examples[self.fitting[draws.batches.random_range(0..self.fitting.len())]];
-            // Sentences begin anywhere, so that the model learns how far apart words stand and not where; but those of a
-            // pretrained model where it knows them to begin.
+            // Sentences begin at random positions, so that the model learns distances between words and not absolute
+            // positions. Those of a pretrained model begin where they did in its training.
             let last_first = if self.read.is_some() { 0 } else { max_tokens - example.words().len() };
             let first = draws.batches.random_range(0..=last_first);
             let sentences = batch.input.rows.count();
@@ -237,7 +236,7 @@ impl Trainer {
                 (Example::Pair { source, target }, _, Some(candidates)) => {
                     batch.push_pair(source, target, candidates);
                 }
-                // Words are asked for where there are words to choose among.
+                // The objective asks for words, but there are none to choose between.
                 (Example::Words(_) | Example::Pair { .. }, _, None) => {}
             }
             if self.config.costs.keep > 0.0 && batch.input.rows.count() > sentences {
@@ -247,17 +246,17 @@ impl Trainer {
     }
 }
 
-/// How the objective hides words; `None` where it hides none.
+/// Returns the masking of the objective, or `None` if it hides no words.
 fn masking(lesson: &Lesson) -> Option<Masking> {
     let Objective::MaskedWord { rate, .. } = lesson.model.objective else { return None };
     let StaticEmbedding::Pretrained(model) = &lesson.static_embedding else { return Some(Masking::of_lessons(rate)) };
     let (_, mask) = model.hidden()?;
-    // What it puts around a text.
+    // Pieces that the tokenizer adds to a text are never hidden.
     let added = model.pieces("").unwrap_or_default().into_iter().map(|piece| piece.id as usize);
     Some(Masking::of_bert(rate, mask as usize, added.collect()))
 }
 
-/// Finds the reason why the loss of a batch overflows, sentence by sentence.
+/// Finds the cause of a batch's overflowing loss, sentence by sentence.
 fn origin(model: &AttentionModel<f32>, batch: &Batch, parameters: &Parameters<f32>) -> Option<Origin> {
     let architecture = &model.architecture;
     let of_rows = architecture.pooling == Pooling::Every;

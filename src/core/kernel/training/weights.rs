@@ -1,5 +1,5 @@
-//! The weights: as training left them, and in use; at the latest step, or at a past one looked at; and their
-//! comparison with others.
+//! The weights: as trained and as in use, at the latest step or at a past step that is shown; and their comparison with
+//! others.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::kernel::training::cache::StepCache;
 use crate::kernel::training::run::{Replay, TrainingRun};
 use crate::kernel::training::trainer::{Trainer, TrainingState};
 
-/// Parameters with the learner's changes; `None` where they are as training left them.
+/// Parameters with the learner's edits, or `None` if there are no edits.
 type Edited = Option<Arc<Parameters<f32>>>;
 
-/// As training left them, and as they are in use.
+/// The parameters as trained, and as in use.
 pub type EditedParameters = (Arc<Parameters<f32>>, Arc<Parameters<f32>>);
 
 #[derive(Clone)]
 pub struct WeightState {
     pub run: TrainingRun,
-    /// At the latest step.
+    /// Edits at the latest step.
     edited: Edited,
     /// The past step that is shown instead of the latest.
     look: Option<Look>,
@@ -28,39 +28,39 @@ pub struct WeightState {
 #[derive(Clone)]
 struct Look {
     at: Replay,
-    /// At the step looked at.
+    /// Edits at the step that is shown.
     edited: Edited,
 }
 
 impl WeightState {
-    /// At the initialisation.
+    /// Creates the weights at the initialisation.
     pub fn new(start: &Arc<TrainingState>) -> Self {
         Self { run: TrainingRun::new(start), edited: None, look: None }
     }
 
-    /// The latest step, as training left it.
+    /// Returns the latest step without edits.
     pub fn untouched(&self) -> Self {
         Self { run: self.run.clone(), edited: None, look: None }
     }
 
-    /// The training at the step that is shown.
+    /// Returns the training state at the step that is shown.
     pub fn shown(&self) -> &Arc<TrainingState> {
         self.look.as_ref().map_or(self.run.latest(), |look| &look.at.state)
     }
 
-    /// As training left them at the step that is shown.
+    /// Returns the parameters as trained, at the step that is shown.
     pub fn trained(&self) -> &Arc<Parameters<f32>> {
         &self.shown().parameters
     }
 
-    /// In use.
+    /// Returns the parameters in use.
     pub fn live(&self) -> &Arc<Parameters<f32>> {
         let edited = self.look.as_ref().map_or(&self.edited, |look| &look.edited);
         edited.as_ref().unwrap_or(self.trained())
     }
 
-    /// While a past step is shown: the weights at the latest one, as training left them and as they were
-    /// edited there, if they were.
+    /// Returns the weights at the latest step, as trained and as edited, if a past step is shown and there are edits at
+    /// the latest.
     pub fn edited_latest(&self) -> Option<EditedParameters> {
         let edited = self.edited.as_ref().filter(|_| self.look.is_some())?;
         Some((self.run.latest().parameters.clone(), edited.clone()))
@@ -70,20 +70,20 @@ impl WeightState {
         !Arc::ptr_eq(self.live(), self.trained())
     }
 
-    /// The initialisation, with no change of it.
+    /// Returns whether the initialisation is unchanged.
     pub fn is_at_start(&self) -> bool {
         let run = &self.run;
         let is_fresh = run.steps_done() == 0 && run.changes().last().is_none() && run.diverged.is_none();
         is_fresh && self.edited.is_none() && self.look.is_none()
     }
 
-    /// Takes the place of the weights in use, beside what training left.
+    /// Replaces the weights in use and keeps the trained ones.
     pub fn edit(&mut self, live: Arc<Parameters<f32>>) {
         let changed = (live != *self.trained()).then_some(live);
         *self.look.as_mut().map_or(&mut self.edited, |look| &mut look.edited) = changed;
     }
 
-    /// Back to what training left.
+    /// Discards the edits of the weights in use.
     pub fn discard_edits(&mut self) {
         *self.look.as_mut().map_or(&mut self.edited, |look| &mut look.edited) = None;
     }
@@ -98,7 +98,7 @@ impl WeightState {
         self.look = Some(Look { at, edited: None });
     }
 
-    /// The next steps on the way to the step looked at.
+    /// Computes the next steps towards the past step that was requested.
     pub fn advance_look(&mut self, trainer: &Trainer, cache: &mut StepCache, steps: usize) {
         if let Some(look) = &mut self.look {
             self.run.advance(&mut look.at, trainer, cache, steps);
@@ -110,10 +110,10 @@ impl WeightState {
         self.look = None;
     }
 
-    /// The weights in use become those that training goes on from, at the latest step.
+    /// Makes the weights in use at the latest step those from which training continues.
     ///
     /// # Errors
-    /// In words for the learner, if the run would have to remember too much; nothing has changed then.
+    /// In words for the learner, if the run would have to remember too many changes; nothing has changed then.
     pub fn commit_edits(&mut self) -> Result<(), String> {
         if let Some(edited) = &self.edited {
             self.run.set_parameters(edited.clone())?;
@@ -122,13 +122,13 @@ impl WeightState {
         Ok(())
     }
 
-    /// The step that is shown becomes the latest of a run of its own; edits made there stay.
+    /// Returns a new run whose latest step is the one that is shown; edits made there stay.
     pub fn branch(&self) -> WeightState {
         let edited = self.look.as_ref().map_or(&self.edited, |look| &look.edited).clone();
         WeightState { run: self.run.branch(self.shown()), edited, look: None }
     }
 
-    /// Size of the numbers that it holds, in bytes: the latest state and the one looked at, each with its edits.
+    /// Returns the size of the numbers, in bytes: of the latest state and the one that is shown, each with its edits.
     pub fn bytes(&self) -> usize {
         let beside = |edited: &Edited, state: &TrainingState| {
             state.bytes() + edited.as_ref().map_or(0, |live| live.bytes_beside(&state.parameters))
@@ -138,19 +138,19 @@ impl WeightState {
     }
 }
 
-/// The weights that those in use are compared with.
+/// The weights with which those in use are compared.
 #[derive(Clone)]
 pub enum Comparison {
     /// The trained weights at the step that is shown.
     Trained,
     Start(Arc<Parameters<f32>>),
-    /// A step of the line that was the present one when it was asked for: it stays when a branch leaves
-    /// that line, so that two lines can be compared.
+    /// A step of the run at the time of the request. It stays when the learner branches off, so that two runs can be
+    /// compared.
     Step(Replay),
 }
 
 impl Comparison {
-    /// The reference that was asked for.
+    /// Returns the reference that was requested.
     pub fn reference(&self) -> Reference {
         match self {
             Comparison::Trained => Reference::Trained,
@@ -159,7 +159,7 @@ impl Comparison {
         }
     }
 
-    /// Its line is left: the step that it has come to is the one that is compared with.
+    /// Ends the computation of the reference when its run is left; the comparison is then with the step reached so far.
     pub fn settle(&mut self) {
         if let Comparison::Step(replay) = self {
             replay.settle();
@@ -183,25 +183,24 @@ impl Comparison {
     }
 }
 
-/// Weights to compare those in use with.
+/// Weights that can be compared with those in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// The weights as training left them at the step that is shown.
+    /// The trained weights at the step that is shown.
     Trained,
     /// The initialisation.
     Start,
-    /// After a step of the training.
+    /// The weights after a step of the training.
     Step(usize),
 }
 
-/// Two sets of parameters side by side.
+/// Two sets of parameters and their difference.
 #[derive(Clone, Debug)]
 pub struct ComparisonSnapshot {
-    /// The reference of the comparison. A step that is still being recalled is the one
-    /// that the recall has come to.
+    /// The reference of the comparison. If its step is still being computed, this is the step reached so far.
     pub with: Reference,
     pub reference: Arc<Parameters<f32>>,
-    /// The parameters in use less those of the reference.
+    /// The parameters in use minus those of the reference.
     pub difference: Arc<Parameters<f32>>,
     /// Norms of the difference.
     pub norms: Arc<TensorNorms>,

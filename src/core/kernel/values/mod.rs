@@ -1,4 +1,4 @@
-//! Plain values that snapshots are made of. They name no other module of the kernel.
+//! Plain values of which snapshots are made, independent of all other modules of the kernel.
 
 pub mod sentence;
 pub mod space;
@@ -9,12 +9,12 @@ use self::sentence::SentenceSnapshot;
 use self::space::StaticSpace;
 use crate::lesson::Recipe;
 
-/// A model that another one, trained by another recipe, has replaced.
+/// A model that was replaced by one trained with another recipe.
 #[derive(Clone, Debug)]
 pub struct Replaced {
     pub recipe: Arc<Recipe>,
     pub space: Arc<StaticSpace>,
-    /// The sentence that was shown, through that model.
+    /// The sentence on the stage, run through that model.
     pub sentence: Arc<SentenceSnapshot>,
 }
 

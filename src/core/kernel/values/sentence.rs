@@ -1,5 +1,5 @@
-//! One sentence through the model, as viewers see it: its tokens with their labels, where words that occur twice are
-//! numbered, the model's answers about them, its sinks in numbers, and the sentence beside another reading of it.
+//! The snapshot of a sentence: its tokens with their labels, in which repeated words are numbered, the model's answers,
+//! its sinks in numbers, and the comparison with another reading.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,39 +20,41 @@ use attune_engine::numerics::vectors::{Similarity, centroid};
 use crate::kernel::values::space::{Neighbours, StaticSpace};
 use crate::lesson::schema::{Lesson, Objective};
 
-/// One sentence through the model.
+/// A sentence that has run through the model.
 #[derive(Clone, Debug)]
 pub struct SentenceSnapshot {
     /// Index into [`Lesson::sentences`], if it is one of them.
     pub index: Option<usize>,
-    /// The tokens that the model reads and the stage shows. With a source they are the target, made by the lesson's
-    /// rule: each position knows the words before it, and the first one none.
+    /// The tokens that the model reads and the stage shows. For a model with a source they are the target, made by the
+    /// lesson's rule: each position sees the words before it, and the first position sees none.
     pub tokens: Vec<Token>,
-    /// The learner's text, of a model that reads pieces of words.
+    /// The learner's text, for a model that reads pieces of words.
     pub text: Option<Arc<PieceText>>,
-    /// The learner's sentence, where it is the source.
+    /// The learner's sentence, if it is the source.
     pub source: Option<Vec<Token>>,
-    /// `X`, and of every block `Q`, `K`, `V`, scores, weights, mix, output.
+    /// The input `X`, and `Q`, `K`, `V`, scores, weights, mix and output of every block.
     pub activations: Activations<f32>,
     /// The model's answers.
     pub answers: Arc<Answers>,
-    /// The steps between projections and weights, for each head of each block, the source's first.
+    /// The steps between projections and weights, for each head of each block, beginning with those of the source.
     pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
-    /// Contributions of each block, per head and source token.
+    /// Contributions of each block, by head and source token.
     pub contributions: Vec<Arc<Contributions<f32>>>,
-    /// Contributions in the basis, of each block.
+    /// Contributions of each block, in the basis.
     pub moves: Vec<Arc<Moves>>,
-    /// Keys that get far more than an even share of the weights, averaged over all heads, in their order.
+    /// Keys that get far more than an equal share of the weights, averaged over all heads, in order.
     pub sinks: Vec<SinkNumbers>,
-    /// Static vectors of the tokens in the basis, (T, 3): where the points start.
+    /// Static vectors of the tokens in the basis, (T, 3), which are the starts of the moves.
     pub start: Matrix<f32>,
-    /// Outputs in the basis, (T, 3): where the points end.
+    /// Outputs in the basis, (T, 3), which are the ends of the moves.
     pub end: Matrix<f32>,
-    /// The source's words in the basis, (T_s, 3): their static vectors, then the outputs of each of its blocks.
+    /// The source's words in the basis, (T_s, 3): their static vectors, then the outputs of each of the source's
+    /// blocks.
     pub source_points: Vec<Matrix<f32>>,
-    /// Outputs with the trained parameters and no intervention, (T, 3): the ghost while weights are turned.
+    /// Outputs with the trained parameters and without interventions, (T, 3), which are the ghosts while weights are
+    /// edited.
     pub trained_end: Matrix<f32>,
-    /// The sentence beside itself without the learner's changes; `None` where nothing is changed.
+    /// The comparison with the sentence without the learner's changes; `None` if nothing is changed.
     pub unchanged: Option<Pair<UnchangedResult>>,
     /// Neighbours of each token's static vector.
     pub static_neighbours: Vec<Neighbours>,
@@ -61,13 +63,13 @@ pub struct SentenceSnapshot {
 }
 
 impl SentenceSnapshot {
-    /// The learner's sentence as they could have written it.
+    /// Returns the learner's sentence as it may have been written.
     pub fn written(&self) -> String {
         let words = || self.chosen().iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ");
         self.text.as_ref().map_or_else(words, |pieces| pieces.text.clone())
     }
 
-    /// A word by its pieces, as it is written; `None` of one that no letter of the text asked for.
+    /// Returns a word, given by its pieces, as it is written, or `None` for a piece that the tokenizer added.
     pub fn written_word(&self, pieces: &Range<usize>) -> Option<&str> {
         match &self.text {
             Some(text) => written_word(&self.tokens, pieces, text),
@@ -75,13 +77,13 @@ impl SentenceSnapshot {
         }
     }
 
-    /// The learner's sentence, whether it is read or looked at.
+    /// Returns the learner's sentence, which is the source if there is one.
     pub fn chosen(&self) -> &[Token] {
         self.source.as_ref().unwrap_or(&self.tokens)
     }
 }
 
-/// A sentence with the trained parameters and no intervention.
+/// The result of a sentence with the trained parameters and without interventions.
 #[derive(Clone, Debug)]
 pub struct UnchangedResult {
     pub activations: Activations<f32>,
@@ -93,9 +95,9 @@ pub struct UnchangedResult {
 /// The sentence on the stage and another reading of its words, in the same space.
 #[derive(Clone, Debug)]
 pub struct Pair<Other> {
-    /// The other reading; the same `Arc` as long as nothing changes it.
+    /// The other reading; the `Arc` stays the same while the reading does.
     pub other: Arc<Other>,
-    /// Each position of the sentence on the stage with each of the same word in the other reading.
+    /// Each position of the sentence on the stage, paired with each position of the same word in the other reading.
     pub words: Vec<PairedWord>,
 }
 
@@ -106,17 +108,17 @@ pub struct PairedWord {
     pub first: usize,
     /// Position in the other reading.
     pub second: usize,
-    /// Likeness of the word's static vector and itself.
+    /// Similarity of the word's static vectors in both readings.
     pub before: Likeness,
-    /// Likeness of the word's two outputs.
+    /// Similarity of the word's outputs in both readings.
     pub after: Likeness,
 }
 
-/// Two vectors compared in the true space.
+/// The similarity of two vectors in the true space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Likeness {
     pub cosine: f32,
-    /// `‖a − b‖`
+    /// Euclidean distance, `‖a − b‖`.
     pub distance: f32,
 }
 
@@ -129,7 +131,7 @@ impl Likeness {
 }
 
 impl Pair<UnchangedResult> {
-    /// The outputs of a sentence (T, D) beside those without the learner's changes.
+    /// Compares the outputs of a sentence (T, D) with those without the learner's changes.
     pub fn with_unchanged(output: &Matrix<f32>, other: Arc<UnchangedResult>) -> Self {
         let word = |at: usize| PairedWord {
             first: at,
@@ -140,7 +142,7 @@ impl Pair<UnchangedResult> {
         Self { words: (0..output.rows()).map(word).collect(), other }
     }
 
-    /// `‖y_i − y_i'‖` in the true space: how far the changes move the output of a token.
+    /// Returns `‖y_i − y_i'‖` in the true space: how far the changes move the output of a token.
     ///
     /// # Panics
     /// If there is no such token.
@@ -148,14 +150,14 @@ impl Pair<UnchangedResult> {
         self.words[token].after.distance
     }
 
-    /// The token that moves most; of equals the last.
+    /// Returns the token that moves most; of equal ones, the last.
     pub fn moved_most(&self) -> Option<usize> {
         (0..self.words.len()).max_by(|a, b| self.moved(*a).total_cmp(&self.moved(*b)))
     }
 }
 
 impl Pair<SentenceSnapshot> {
-    /// Two sentences, by each pair of occurrences of a word that both have.
+    /// Compares two sentences by all pairs of occurrences of the words that both have.
     pub fn with_second(space: &StaticSpace, first: &SentenceSnapshot, other: Arc<SentenceSnapshot>) -> Self {
         let mut words = Vec::new();
         for (i, token) in first.tokens.iter().enumerate() {
@@ -173,7 +175,7 @@ impl Pair<SentenceSnapshot> {
         Self { other, words }
     }
 
-    /// The words, the least similar after attention first.
+    /// Returns the words, beginning with those that are least similar after attention.
     pub fn least_alike_first(&self) -> Vec<PairedWord> {
         let mut words = self.words.clone();
         words.sort_by(|a, b| a.after.cosine.total_cmp(&b.after.cosine));
@@ -181,36 +183,36 @@ impl Pair<SentenceSnapshot> {
     }
 }
 
-/// Words that the model wrote.
+/// Words that the model generated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generated {
     pub words: Vec<Token>,
-    /// Rows that each was written from.
+    /// Rows from which each word was predicted.
     pub rows: Vec<RowsRead>,
     pub choice: NextWordChoice,
-    /// True while the weights are those that it wrote them with.
+    /// Whether the weights are still those that the model used.
     pub is_current: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     pub text: String,
-    /// Row of the vocabulary; `None` at the start of a sentence that is yet to be written.
+    /// Row of the vocabulary; `None` for the start token.
     pub word: Option<usize>,
-    /// Its place in the learner's text, of a model that reads pieces of words.
+    /// The part of the learner's text, for a model that reads pieces of words.
     pub piece: Option<TextPiece>,
 }
 
-/// One piece of a text.
+/// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPiece {
-    /// The bytes of the text that it stands for; empty of one that the tokenizer added.
+    /// Byte range of the text; empty for a piece that the tokenizer added.
     pub bytes: Range<usize>,
-    /// The number of the word that it is a part of; `None` of one that the tokenizer added.
+    /// Index of the word to which the piece belongs; `None` for a piece that the tokenizer added.
     pub word: Option<usize>,
-    /// The sentence of a pair that it belongs to, as the model is told.
+    /// Index of the piece's sentence in a pair of sentences, as the model's segment input has it.
     pub segment: usize,
-    /// The tokenizer added it: `[CLS]`, `[SEP]`.
+    /// Whether the tokenizer added the piece, such as `[CLS]` or `[SEP]`.
     pub is_added: bool,
 }
 
@@ -221,11 +223,11 @@ pub struct PieceText {
     pub pieces: Vec<TextPiece>,
 }
 
-/// How a sentence stands for the start of one that is yet to be written.
+/// Text of the start token, at which nothing has been written yet.
 pub use crate::lesson::schema::START_TOKEN as START;
 
-/// The pieces of each word, in their order; a piece that the tokenizer added is a word of its own, and so is a token
-/// that no tokenizer made.
+/// Returns the pieces of each word, in order. A piece that the tokenizer added, and a token of no tokenizer, is a word
+/// by itself.
 pub fn word_pieces(tokens: &[Token]) -> Vec<Range<usize>> {
     let word = |at: usize| tokens[at].piece.as_ref().and_then(|piece| Some((piece.segment, piece.word?)));
     let mut pieces: Vec<Range<usize>> = Vec::new();
@@ -238,49 +240,49 @@ pub fn word_pieces(tokens: &[Token]) -> Vec<Range<usize>> {
     pieces
 }
 
-/// A word as it stands in the text; `None` of one that no letter of the text asked for.
+/// Returns a word as it is written in the text, or `None` for a piece that the tokenizer added.
 pub fn written_word<'t>(tokens: &[Token], pieces: &Range<usize>, text: &'t PieceText) -> Option<&'t str> {
     let bytes = |at: usize| tokens[at].piece.as_ref().map(|piece| piece.bytes.clone());
     let (first, last) = bytes(pieces.start).zip(bytes(pieces.end - 1))?;
     text.text.get(first.start..last.end).map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// Token texts, with a subscript where a word stands more than once: `apple₁ launched … apple₂`.
+/// Returns the texts of tokens, with subscripts for repeated words: `apple₁ launched … apple₂`.
 pub fn token_labels(tokens: &[Token]) -> Vec<String> {
     let texts: Vec<&str> = tokens.iter().map(|t| t.text.as_str()).collect();
     labels(&texts)
 }
 
-/// Words as labels, each word that stands more than once with the number of its occurrence.
+/// Returns labels for words; a repeated word has the number of its occurrence.
 pub fn labels(words: &[&str]) -> Vec<String> {
     (0..words.len()).map(|at| label(words[at], occurrence(words, at))).collect()
 }
 
-/// `apple` or, of an occurrence by its number, `apple₂`.
+/// Returns the label of a word, such as `apple`, or `apple₂` for the second of several occurrences.
 pub fn label(word: &str, occurrence: Option<usize>) -> String {
     format!("{word}{}", occurrence.map_or_else(String::new, subscript))
 }
 
-/// Which occurrence of its word position `i` is, from 1; `None` if the word stands once.
+/// Returns the number of position `i` among the occurrences of its word, from 1, or `None` if there is only one.
 pub fn occurrence(tokens: &[&str], i: usize) -> Option<usize> {
     let same = |range: &[&str]| range.iter().filter(|t| **t == tokens[i]).count();
     (same(tokens) > 1).then(|| same(&tokens[..=i]))
 }
 
-/// `n` in subscript digits.
+/// Formats `n` in subscript digits.
 pub fn subscript(n: usize) -> String {
     n.to_string().chars().map(|c| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c)).collect()
 }
 
-/// How many of the likeliest answers are listed.
+/// Number of the most likely answers in a list.
 pub const ANSWERS: usize = 5;
 
 /// The model's answers about a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answers {
-    /// `Z`, a row for each token, or one where the sentence is read as a whole; (R, C)
+    /// Logits `Z` (R, C), with a row for each token, or a single row if the answer is about the whole sentence.
     pub logits: Matrix<f32>,
-    /// The likeliest answers of each row, best first.
+    /// The most likely answers of each row, best first.
     pub likeliest: Vec<Vec<RankedAnswer>>,
 }
 
@@ -292,7 +294,7 @@ pub struct RankedAnswer {
 }
 
 impl Answers {
-    /// `softmax(Z)` of one class.
+    /// Returns the probability `softmax(Z)` of one class.
     ///
     /// # Panics
     /// If there is no such row or class.
@@ -304,7 +306,7 @@ impl Answers {
         probability * (self.logits.get(row, class) - highest).exp()
     }
 
-    /// The logit from which on a class of a row has at least this probability.
+    /// Returns the logit from which on a class of a row has at least this probability.
     ///
     /// # Panics
     /// If there is no such row.
@@ -313,14 +315,14 @@ impl Answers {
         highest + (probability / of_highest).ln()
     }
 
-    /// Logit and probability of the likeliest class of a row.
+    /// Returns the logit and the probability of the most likely class of a row.
     fn best(&self, row: usize) -> (f32, f32) {
         let best = self.likeliest[row].first();
         best.map_or((f32::NAN, f32::NAN), |best| (self.logits.get(row, best.class), best.probability))
     }
 }
 
-/// Reads the answers off the outputs of a sentence.
+/// Computes the answers from the outputs of a sentence.
 pub fn answers(model: &AttentionModel<f32>, parameters: &Parameters<f32>, output: &Matrix<f32>) -> Answers {
     let rows = output.rows();
     let read = match model.architecture.pooling {
@@ -333,21 +335,21 @@ pub fn answers(model: &AttentionModel<f32>, parameters: &Parameters<f32>, output
     Answers { logits, likeliest }
 }
 
-/// `softmax(Z)` of one row.
+/// Returns the probabilities `softmax(Z)` of one row.
 pub fn probabilities(logits: &[f32]) -> Vec<f32> {
     let mut probabilities = logits.to_vec();
     softmax_forward(&mut probabilities);
     probabilities
 }
 
-/// The likeliest classes of one row of logits, best first.
+/// Returns the most likely classes of one row of logits, best first.
 pub fn likeliest(logits: &[f32]) -> Vec<RankedAnswer> {
     let probabilities = probabilities(logits);
     let answer = |class| RankedAnswer { class, probability: probabilities[class] };
     highest(&probabilities, ANSWERS).into_iter().map(answer).collect()
 }
 
-/// Names of the classes: labels, or words.
+/// Returns the names of the classes: labels or words.
 pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) -> Vec<String> {
     match classes {
         Classes::Words(candidates) => candidates.words().iter().map(|&word| vocabulary[word].clone()).collect(),
@@ -355,8 +357,10 @@ pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) ->
     }
 }
 
+/// Checks that the model can continue sentences.
+///
 /// # Errors
-/// In words for the learner, if the model does not go on with sentences.
+/// In words for the learner, if it cannot.
 pub fn check_generates(objective: &Objective) -> Result<(), String> {
     match objective {
         Objective::NextWord | Objective::Sequence(_) => Ok(()),
@@ -372,7 +376,7 @@ pub fn check_generates(objective: &Objective) -> Result<(), String> {
     }
 }
 
-/// Why there is no next word.
+/// Returns the reason why there is no next word, in words.
 pub fn cannot_generate_words(why: CannotGenerate) -> String {
     match why {
         CannotGenerate::NoWords => "there are no words to continue from".to_owned(),
@@ -389,18 +393,18 @@ pub fn cannot_generate_words(why: CannotGenerate) -> String {
 /// A key that gets much of the attention, averaged over all heads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SinkNumbers {
-    /// Its place in the sentence.
+    /// Position in the sentence.
     pub position: usize,
     /// Mean of its weight over all heads and the queries that see it.
     pub mean: f32,
-    /// Heads in which that mean alone is above the threshold, and all.
+    /// Number of heads in which that mean is above the threshold, and number of all heads.
     pub heads: (usize, usize),
-    /// Its share of all weights, and of the lengths of all that is added.
+    /// Its share of all weights, and its share of the lengths of all contributions.
     pub of_weights: f32,
     pub of_added: f32,
 }
 
-/// The sinks among `keys`, in their order, of blocks that all look at these keys.
+/// Returns the sinks among `keys`, in order, for blocks that all attend to these keys.
 pub fn sinks(blocks: &[(&BlockActivations<f32>, &Moves)], keys: usize) -> Vec<SinkNumbers> {
     let heads = || blocks.iter().flat_map(|(block, _)| &block.heads);
     let weights = key_weights(heads().map(|head| (&head.weights, &head.scores)), keys);

@@ -1,7 +1,7 @@
-//! The static vectors as viewers see them: the words of the vocabulary, the axes that they are drawn along, how much
-//! of them the axes show, and the words near a vector.
+//! The snapshot of the static vectors: the words of the vocabulary, the axes of the picture, the share of the variance
+//! that the axes show, and the words near a vector.
 //!
-//! A group of words, which is the end of an axis, is named as a learner writes it:
+//! A group of words, which is an end of an axis, can be written in these forms:
 //!
 //! | written | meant |
 //! |---|---|
@@ -28,78 +28,81 @@ use crate::lesson::schema::{AxisEnds, Lesson};
 use crate::lesson::text::tokenize;
 use crate::pattern;
 
-/// The vocabulary with its static vectors and the one basis of all pictures.
+/// The vocabulary with its static vectors, and the one basis of all pictures.
 #[derive(Clone, Debug)]
 pub struct StaticSpace {
-    /// Row order of `vectors`.
+    /// The words in the order of the rows of `vectors`.
     pub vocabulary: Arc<[String]>,
-    /// Rows of the vocabulary by the alphabet, once they were asked for: see [`Self::alphabetic`].
+    /// Rows of the vocabulary in alphabetical order, computed on demand; see [`Self::alphabetic`].
     pub by_alphabet: OnceLock<Box<[usize]>>,
-    /// `E` (V, D), the table that the model reads: where it trains the table, the rows with the weights in use.
+    /// The embedding table `E` (V, D) that the model reads. If the model trains the table, its rows are those of the
+    /// weights in use.
     pub vectors: Arc<Table<f32>>,
-    /// `‖e‖²` of each row.
+    /// Squared norm `‖e‖²` of each row.
     pub squares: Arc<[f32]>,
-    /// The norm of a pretrained model that puts its layers on one scale, if it has one.
+    /// The norm of a pretrained model that gives its layers a common scale, if it has one.
     pub scale: Option<SharedScale>,
-    /// Fixed when the static vectors are trained, and changed by the learner's choice alone.
+    /// The projection, which is fixed when the static vectors are trained and changed only by the learner.
     pub projection: Projection,
-    /// The choice behind the projection.
+    /// The choices that determine the projection.
     pub basis: Basis,
-    /// The lesson's own choice, and the projection that it makes, which a reset brings back.
+    /// The lesson's own choices and their projection, which a reset restores.
     pub own_basis: Basis,
     pub own_projection: Projection,
-    /// The space of the lesson itself, whose picture that of a retrained space matches.
+    /// The space of the lesson itself, which the picture of a retrained space matches.
     pub like: Option<Arc<StaticSpace>>,
-    /// Where the model trains the table: the rows at the end of the lesson's own training. They choose the axes and the
-    /// scale, which so are the same at every step.
+    /// The rows at the end of the lesson's own training, if the model trains the table. They determine the axes and the
+    /// scale, which are therefore the same at every step.
     pub at_end: Option<Arc<Table<f32>>>,
-    /// `E` in the basis, (V, 3)
+    /// The table `E` in the basis, (V, 3).
     pub points: Matrix<f32>,
-    /// The spread of all rows, where these choose the axes.
+    /// The spread of all rows, if these determine the axes.
     pub spread: Option<Arc<Spread>>,
-    /// Shares of the variance of the whole vocabulary that the axes show, once they were asked for.
+    /// Shares of the variance of the whole vocabulary that the axes show, computed on demand.
     pub shares: OnceLock<Option<Shares>>,
-    /// Index into [`Lesson::groups`] of each word that belongs to one.
+    /// Index into [`Lesson::groups`] for each word that belongs to a group.
     pub group_of: Vec<Option<usize>>,
 }
 
-/// A norm that vectors are seen through, so that all layers have one scale.
+/// A norm that is applied to vectors so that all layers have a common scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedScale {
     pub norm: ScaleNorm,
-    /// With the numbers of the file: words stay where they are when weights are turned.
+    /// The norm with the numbers of the file, so that words do not move when its weights are edited.
     pub lens: Lens,
 }
 
-/// Which of a model's norms.
+/// Identifies a norm of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleNorm {
-    /// The one behind the embeddings. The outputs of all layers are behind norms of their own: words alone are seen
-    /// through it.
+    /// The norm after the embeddings. The outputs of all layers already have norms of their own, so it is applied to
+    /// words only.
     Embedding,
-    /// The one behind all blocks: everything is seen through it.
+    /// The norm after all blocks, which is applied to everything.
     Last,
 }
 
 impl SharedScale {
-    /// The norm that the states of all layers are seen through, with these weights; none where words alone are.
+    /// Returns the norm to apply to the states of all layers, with these weights, or `None` if the norm is for words
+    /// only.
     pub fn lens_of_layers(&self, architecture: &Architecture, parameters: &Parameters<f32>) -> Option<Lens> {
         architecture.last_lens(parameters).filter(|_| self.norm == ScaleNorm::Last)
     }
 }
 
 impl StaticSpace {
-    /// The norm that the picture is seen through now.
+    /// Returns the norm that is applied in the picture now.
     pub fn scale(&self) -> Option<&SharedScale> {
         self.scale.as_ref().filter(|_| !self.basis.raw)
     }
 
-    /// Some words as they are seen, before the axes.
+    /// Returns some words as vectors with the norm applied, before the projection.
     pub fn seen(&self, words: &Matrix<f32>) -> Matrix<f32> {
         self.scale().map_or_else(|| words.clone(), |scale| scale.lens.see(words))
     }
 
-    /// Shares of the variance of the whole vocabulary that the axes show; worked out when they are first asked for.
+    /// Returns the shares of the variance of the whole vocabulary that the axes show. They are computed at the first
+    /// call.
     pub fn shares(&self) -> Option<Shares> {
         let seen = || self.vectors.parts().map(|part| self.seen(&part));
         *self.shares.get_or_init(|| match &self.spread {
@@ -108,7 +111,7 @@ impl StaticSpace {
         })
     }
 
-    /// Rows of the vocabulary by the alphabet; of equal words the first row first.
+    /// Returns the rows of the vocabulary in alphabetical order; equal words are in the order of their rows.
     pub fn alphabetic(&self) -> &[usize] {
         self.by_alphabet.get_or_init(|| {
             let mut rows: Box<[usize]> = (0..self.vocabulary.len()).collect();
@@ -117,7 +120,7 @@ impl StaticSpace {
         })
     }
 
-    /// Rows of the words that begin so, by the alphabet.
+    /// Returns the rows of the words that begin with a prefix, in alphabetical order.
     pub fn beginning(&self, begin: &str) -> &[usize] {
         let alphabetic = self.alphabetic();
         let from = alphabetic.partition_point(|&row| *self.vocabulary[row] < *begin);
@@ -130,10 +133,11 @@ impl StaticSpace {
         self.beginning(word).first().copied().filter(|&row| self.vocabulary[row] == word)
     }
 
-    /// Says that a word is unknown, with those that begin so or else are spelt like it.
+    /// Returns a message saying that a word is unknown, with suggestions: words that begin with it, or else words with
+    /// a similar spelling.
     pub fn unknown(&self, word: &str) -> String {
         const OFFERED: usize = 3;
-        /// To compare more spellings takes longer than a frame.
+        /// Size of a vocabulary up to which spellings are compared; a larger one would take longer than a frame.
         const COMPARED: usize = 60_000;
         let longer = self.beginning(word).iter().take(OFFERED).map(|&row| self.vocabulary[row].as_str());
         let mut near: Vec<&str> = longer.collect();
@@ -145,7 +149,7 @@ impl StaticSpace {
         format!("{:?} is not among the {} words{hint}", shorten(word), self.vocabulary.len())
     }
 
-    /// Puts another table in the place of the words' vectors, in the basis that there is.
+    /// Replaces the words' vectors in the present basis.
     pub fn set_table(&mut self, vectors: Table<f32>) {
         self.squares = squares(&vectors);
         self.vectors = Arc::new(vectors);
@@ -153,20 +157,20 @@ impl StaticSpace {
         self.shares = OnceLock::new();
     }
 
-    /// The vectors that choose the axes.
+    /// Returns the vectors that determine the axes.
     pub fn choosing(&self) -> &Table<f32> {
         self.at_end.as_ref().unwrap_or(&self.vectors)
     }
 
-    /// How far the farthest word is from the origin of the picture; of a table that the model trains, at the end of
-    /// that.
+    /// Returns the distance of the farthest word from the origin of the picture; if the model trains the table, the
+    /// distance at the end of training.
     pub fn reach(&self) -> f32 {
         let at_end = self.at_end.as_ref().map(|table| LensProjection::new(&self.projection, None).points_of(table));
         let points = at_end.as_ref().unwrap_or(&self.points);
         reach((0..points.rows()).map(|row| std::array::from_fn(|axis| points.get(row, axis))))
     }
 
-    /// The centre of some words as they are seen.
+    /// Returns the centre of some words with the norm applied.
     fn centre(&self, words: &[usize], raw: bool) -> Vec<f32> {
         match self.scale.as_ref().filter(|_| !raw) {
             Some(scale) => {
@@ -177,24 +181,24 @@ impl StaticSpace {
         }
     }
 
-    /// All words as points, in a basis of their own choice.
+    /// Returns all words as points in the given basis.
     pub fn points_in(&self, basis: &Basis, projection: &Projection) -> Matrix<f32> {
         let lens = self.scale.as_ref().filter(|_| !basis.raw).map(|scale| scale.lens.clone());
         LensProjection::new(projection, lens).points_of(&self.vectors)
     }
 }
 
-/// `‖e‖²` of each row.
+/// Returns the squared norm `‖e‖²` of each row.
 pub fn squares(vectors: &Table<f32>) -> Arc<[f32]> {
     let of_part = |part: Matrix<f32>| (0..part.rows()).map(|row| dot(part.row(row), part.row(row))).collect::<Vec<_>>();
     vectors.map_parts(of_part).concat().into()
 }
 
-/// How far the farthest of the points is from the origin. Those that have no place do not count.
+/// Returns the distance of the farthest of the finite points from the origin.
 pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
     let length = |at: [f32; 3]| {
         let plain = at.iter().map(|x| x * x).sum::<f32>().sqrt();
-        // The square of a large number is no f32.
+        // The square of a large number overflows in `f32`.
         let wide = || at.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt().min(f64::from(f32::MAX)) as f32;
         if plain.is_finite() { plain } else { wide() }
     };
@@ -202,17 +206,18 @@ pub fn reach(points: impl Iterator<Item = [f32; 3]>) -> f32 {
     points.filter(has_place).map(length).fold(f32::MIN_POSITIVE, f32::max)
 }
 
-/// The choice behind the axes.
+/// The choices that determine the axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Basis {
-    /// Spread of the vectors on the stage at the last refit; none: of those at the lesson's beginning.
+    /// Spread of the vectors on the stage at the last refit; `None` for the spread at the lesson's beginning.
     pub fitted: Option<Arc<Spread>>,
     pub chosen: [Option<ChosenAxis>; AXES],
-    /// Vectors as they are, of a model whose layers could share a scale: see [`StaticSpace::scale`].
+    /// Whether vectors are shown without the norm that could give the layers a common scale; see
+    /// [`StaticSpace::scale`].
     pub raw: bool,
 }
 
-/// From the centre of the static vectors of one group to that of another.
+/// An axis from the centre of the static vectors of one group to that of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenAxis {
     pub from: WordGroup,
@@ -220,12 +225,14 @@ pub struct ChosenAxis {
 }
 
 impl ChosenAxis {
+    /// Returns the direction of the axis.
+    ///
     /// # Errors
-    /// In words for the learner, if the two have one centre, or one that is not finite.
+    /// In words for the learner, if both ends have the same centre, or one that is not finite.
     pub fn direction(&self, space: &StaticSpace, raw: bool) -> Result<Vec<f32>, String> {
         let [from, to] = [&self.from, &self.to].map(|group| space.centre(&group.words, raw));
         let direction: Vec<f32> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
-        // Sums in another order may differ in their last digits alone.
+        // Sums in another order may differ in their last digits.
         const ROUNDING: f32 = 1e-6;
         let size = |vector: &[f32]| vector.iter().map(|x| x.abs()).fold(0.0, f32::max);
         let least = ROUNDING * size(&from).max(size(&to));
@@ -238,10 +245,10 @@ impl ChosenAxis {
 }
 
 impl Basis {
-    /// The basis that a lesson chooses.
+    /// Returns the basis that a lesson chooses.
     ///
     /// # Errors
-    /// In words for the learner, if an end names nothing; that was checked.
+    /// In words for the learner, if an end names no words, which the reading of the lesson has ruled out.
     pub fn of_lesson(lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         let mut basis = Self::default();
         for (slot, AxisEnds { from, to }) in basis.chosen.iter_mut().zip(&lesson.axes) {
@@ -251,7 +258,7 @@ impl Basis {
         Ok(basis)
     }
 
-    /// The chosen axes, and the principal components of a spread where none is chosen.
+    /// Returns the projection onto the chosen axes, and onto principal components of a spread for the others.
     ///
     /// # Errors
     /// In words for the learner, if a chosen axis has no direction.
@@ -288,36 +295,38 @@ impl Axis {
     }
 }
 
-/// The first row of each word.
+/// Returns the first row of each word.
 pub fn index_of(vocabulary: &[String]) -> HashMap<&str, usize> {
     vocabulary.iter().enumerate().rev().map(|(row, word)| (word.as_str(), row)).collect()
 }
 
-/// The rows of the words that are known.
+/// Returns the rows of the known words.
 pub fn known_rows(words: &[String], index: &HashMap<&str, usize>) -> Vec<usize> {
     words.iter().filter_map(|word| index.get(word.as_str()).copied()).collect()
 }
 
-/// The rows of a sentence's words; `None` if one is unknown.
+/// Returns the rows of a sentence's words, or `None` if one is unknown.
 pub fn rows_of(words: &[String], index: &HashMap<&str, usize>) -> Option<Vec<usize>> {
     words.iter().map(|word| index.get(word.as_str()).copied()).collect()
 }
 
-/// At least one word.
+/// A group of at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordGroup {
     /// The group as it was written.
     pub text: String,
-    /// Rows of the vocabulary, each once, in their order.
+    /// Rows of the vocabulary, in order and without duplicates.
     pub words: Vec<usize>,
 }
 
-/// A pattern of the given number of bytes is the learner's own; a longer one is no pattern.
+/// Greatest length of a group as it is written, in bytes.
 const TEXT_MAX: usize = 500;
 
 impl WordGroup {
+    /// Reads a group of words.
+    ///
     /// # Errors
-    /// In words for the learner: nothing is named, what is named is unknown, or nothing matches.
+    /// In words for the learner, if the text names nothing, names something unknown, or matches nothing.
     pub fn read(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Self, String> {
         let text = text.trim();
         if text.len() > TEXT_MAX {
@@ -355,7 +364,7 @@ fn named(text: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<Vec<usize
             words.extend(known_rows(&group.words, &rows));
             continue;
         }
-        // A file of vectors may have words as no sentence has them.
+        // A file of vectors may contain words that tokenization would change.
         if let Some(&row) = rows.get(item) {
             words.push(row);
             continue;
@@ -385,11 +394,11 @@ fn some(words: Vec<usize>, text: &str) -> Result<Vec<usize>, String> {
     Ok(words)
 }
 
-/// Shares of the vectors of some tokens, as the picture sees them, and of their moves; `None` where nothing varies, or
-/// nothing moves.
+/// Shares of the variance of some tokens' vectors, and of their moves, that the picture shows; `None` if nothing varies
+/// or moves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TokenShares {
-    /// Shares of the variance: of the static vectors, and of the states after each layer.
+    /// Shares of the variance of the static vectors, and of the states after each layer.
     pub states: Vec<Option<Shares>>,
     /// Shares of the squared lengths of the moves through each layer.
     pub moves: Vec<Option<Shares>>,
@@ -398,7 +407,8 @@ pub struct TokenShares {
 }
 
 impl TokenShares {
-    /// `stops`: the vectors of the tokens, static and after each layer, a row a token.
+    /// Computes the shares. `stops` are the vectors of the tokens, static and after each layer, with a row for each
+    /// token.
     pub fn of(projection: &Projection, stops: &[Matrix<f32>]) -> Self {
         let moved = |from: &Matrix<f32>, to: &Matrix<f32>| {
             let mut arrows = to.clone();
@@ -413,14 +423,14 @@ impl TokenShares {
     }
 }
 
-/// How many neighbours a list has.
+/// Number of neighbours in a list.
 pub const NEIGHBOURS: usize = 8;
 
 /// Words near a vector in the true space, the nearest first, by cosine and by distance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbours {
     pub by_cosine: Vec<Neighbour>,
-    /// By the Euclidean distance.
+    /// Neighbours by Euclidean distance.
     pub by_distance: Vec<Neighbour>,
 }
 
@@ -429,6 +439,6 @@ pub struct Neighbour {
     /// Row of the vocabulary.
     pub word: usize,
     pub cosine: f32,
-    /// `‖a − b‖`
+    /// Euclidean distance, `‖a − b‖`.
     pub distance: f32,
 }

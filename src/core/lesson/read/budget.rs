@@ -1,5 +1,5 @@
-//! The budget of a lesson: the product of all sizes, each within its own limit, must not run for hours or fill the memory.
-//! That is so of a lesson's training and its claims, and of a sentence that a pretrained model reads.
+//! The budget of a lesson. Although each size is within its own limit, their product must not run for hours or exhaust
+//! the memory. The budget covers the training of a lesson, its claims, and the sentences that a pretrained model reads.
 
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::cost::{
@@ -43,15 +43,16 @@ pub fn check_budget<'s>(
     needs.check(*node, "fewer steps, a smaller batch, shorter sentences, fewer words or a smaller dim");
 }
 
-/// The budget of the training of a pretrained model; whether it is within.
+/// Checks the budget of the training of a pretrained model. Returns whether it is met.
 pub fn check_training(node: Node<'_>, model: &ModelConfig, words: usize, longest: usize) -> bool {
     let needs = Needs::of(model, words, words, longest);
     needs.check(node, "fewer steps, a smaller batch, shorter texts or a smaller model")
 }
 
-/// Checks the memory for the states of a lesson's sentences in all layers of a pretrained model, which choose the axes.
+/// Checks the memory for the states of a lesson's sentences in all layers of a pretrained model, from which the axes
+/// are computed.
 pub fn check_states(node: Node<'_>, architecture: &Architecture, tokens: usize) {
-    /// The states, put together, less their mean and in double precision.
+    /// Copies of each state in memory: the states joined into one matrix, centred, and in double precision.
     const COPIES: f64 = 6.0;
     let states = (architecture.blocks.len() + 2) * architecture.width;
     let bytes = COPIES * NUMBER_BYTES * (states * tokens) as f64;
@@ -63,19 +64,19 @@ pub fn check_states(node: Node<'_>, architecture: &Architecture, tokens: usize) 
     }
 }
 
-/// The multiplications that static vectors are trained with.
+/// Returns the number of multiplications for the training of the static vectors.
 fn static_work(config: &Word2VecConfig, sentences: usize, longest: usize, rewrites: bool) -> f64 {
-    // Where the model writes other words, word2vec reads what it writes too.
+    // If the model writes other words, word2vec is trained on the targets too.
     let texts = if rewrites { 2.0 } else { 1.0 };
     texts * config.epochs as f64 * sentences as f64 * config.multiplications(longest)
 }
 
-/// Memory and work that the training of a model needs.
+/// Memory and work for the training of a model.
 struct Needs {
     /// Numbers in memory.
     numbers: f64,
     multiplications: f64,
-    /// Multiplications that take as long as all of it.
+    /// Number of multiplications that would take as long as the whole training.
     cost: f64,
 }
 
@@ -96,16 +97,16 @@ impl Needs {
         }
     }
 
-    /// Says what is too much; true where nothing is.
+    /// Reports what exceeds the budget. Returns whether nothing does.
     fn check(&self, node: Node<'_>, remedy: &str) -> bool {
-        // A small model does much besides multiplying.
+        // In a small model, much of the time is not spent on multiplications.
         check_memory(node, self.numbers)
             & (check_work(node, "the training needs", self.multiplications, remedy)
                 && check_work(node, "the training takes as long as", self.cost, remedy))
     }
 }
 
-/// Whether a changed lesson fits the budget; `longest` as in [`longest`].
+/// Returns whether a changed lesson fits the budget; `longest` is that of [`longest`].
 pub fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest: usize) -> bool {
     let RecipeChanges { static_embedding, model, sentences, .. } = lesson;
     let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
@@ -118,12 +119,12 @@ pub fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest:
         && NUMBER_BYTES * numbers <= TRAINING_BYTES_MAX
 }
 
-/// How many answers there are: labels, which are the topics, or words.
+/// Returns the number of answers: labels, of which there is one for each topic, or words.
 fn classes(model: &ModelConfig, topics: usize, words: usize) -> usize {
     if model.objective == Objective::Label { topics } else { words }
 }
 
-/// The work of measuring the claims, and of the pass over all sentences that looks for overflows.
+/// Checks the work of measuring the claims, including the pass over all sentences that looks for overflows.
 pub fn check_claims_work(
     node: Node<'_>,
     claims: &[Claim],
@@ -135,7 +136,7 @@ pub fn check_claims_work(
     let (Some(model), Some(lengths), Some(probes)) = (context.model, context.lengths, probes) else { return };
     let (architecture, classes) = (&model.architecture, classes(model, corpus.topics.len(), words.words.len()));
     let run = |tokens: usize| sentence_cost(architecture, classes, tokens);
-    // Found once: a lesson may have many claims, and very many sentences.
+    // The longest sentence is computed once, because a lesson may have many claims and very many sentences.
     let longest = longest(corpus);
     let over_sentences = |cost: &dyn Fn(usize) -> f64| lengths.iter().map(|&tokens| cost(tokens)).sum::<f64>();
     let of_fact = |fact: &Fact| match fact {
@@ -170,25 +171,26 @@ pub fn check_claims_work(
     check_work(node, "measuring them takes as long as", work, remedy);
 }
 
-/// Whether one measurement is enough for both facts.
+/// Returns whether one measurement provides both facts.
 fn is_one_measurement(a: &Fact, b: &Fact) -> bool {
     use Fact::{Alignment, Arrived, SenseAccuracy, SenseMargin};
     let of_senses = |fact: &Fact| matches!(fact, SenseAccuracy(_) | SenseMargin(_) | Arrived);
     a == b || (of_senses(a) && of_senses(b)) || matches!((a, b), (Alignment { .. }, Alignment { .. }))
 }
 
-/// Multiplications of the optimiser for one parameter, beside the forward passes.
+/// Multiplications of the optimiser for each parameter, in addition to the forward passes.
 const UPDATE_MULTIPLICATIONS: f64 = 4.0;
-/// A parameter with its gradient and moments, as snapshots, checkpoints and undo hold it at the least.
+/// Least number of copies of a parameter in memory: with its gradient and moments, in snapshots, checkpoints and the
+/// history of undo.
 const PARAMETER_COPIES: f64 = 16.0;
-/// Numbers in the log for one step, beside one for each tensor.
+/// Numbers in the log for each step, in addition to one for each tensor.
 const LOGGED: usize = 2;
 
 fn mebibytes(bytes: f64) -> f64 {
     bytes / f64::from(1 << 20)
 }
 
-/// Whether the numbers fit into the memory that training may take.
+/// Returns whether the numbers fit into the memory that training may use. Reports an issue if not.
 fn check_memory(node: Node<'_>, numbers: f64) -> bool {
     let bytes = NUMBER_BYTES * numbers;
     let fits = bytes <= TRAINING_BYTES_MAX;
@@ -201,7 +203,7 @@ fn check_memory(node: Node<'_>, numbers: f64) -> bool {
     fits
 }
 
-/// Whether the work is within the limit; `needs` says what it is work for.
+/// Returns whether the work is within the limit; `needs` is the beginning of the message if not.
 fn check_work(node: Node<'_>, needs: &str, work: f64, remedy: &str) -> bool {
     let fits = work <= TRAINING_WORK_MAX;
     if !fits {

@@ -20,19 +20,19 @@ use crate::lesson::schema::limits::{
     TEMPERATURE_MIN, TOKENS_MAX,
 };
 
-/// The parts of a lesson that its cells refer to; `None` where a part has issues of its own.
+/// The parts of a lesson to which its cells refer; `None` for a part with issues of its own.
 pub struct CellContext<'c> {
     pub names: &'c LessonNames,
-    /// Words of each of the lesson's sentences.
+    /// Number of words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
-    /// The words that stand on the stage of it; `None` of a sentence with issues.
+    /// The words that each sentence has on the stage; `None` for a sentence with issues.
     pub sentences: &'c [Option<Vec<String>>],
     pub architecture: Option<&'c Architecture>,
-    /// How many answers the readout has, at most.
+    /// Greatest number of answers of the readout.
     pub answers: Option<usize>,
 }
 
-/// References of the cells read so far, to be checked when all are known.
+/// References of the cells read so far, which are checked once all cells are read.
 #[derive(Default)]
 struct Referred<'s> {
     ids: Vec<At<'s, String>>,
@@ -44,7 +44,7 @@ struct Referred<'s> {
 }
 
 impl<'s> Referred<'s> {
-    /// Reads Markdown of a cell.
+    /// Reads a Markdown text of a cell.
     fn markdown(&mut self, node: Node<'s>) -> Option<String> {
         let markdown = live_markdown(node)?;
         self.texts.push(TextAt { markdown: markdown.clone(), node, sentence: self.sentence });
@@ -139,7 +139,7 @@ impl<'c> CellContext<'c> {
         } }
     }
 
-    /// Two words that a line joins.
+    /// Reads the two words that a line joins.
     fn read_line(&self, node: Node<'_>) -> Option<(String, String)> {
         let Some(ends) = pair(node) else { return wrong(node, "(word, word), such as (\"man\", \"king\")") };
         let ends = ends.map(|node| self.names.word(node));
@@ -178,7 +178,7 @@ impl<'c> CellContext<'c> {
             _ => {}
         }
         if let Some((symbol, index)) = name.split_once('[') {
-            // Where the model has issues of its own, any entry may be right.
+            // If the model has issues of its own, any entry may be valid.
             return read_entry(node, symbol.trim(), index, self.architecture?);
         }
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -193,7 +193,7 @@ impl<'c> CellContext<'c> {
     }
 }
 
-/// `W_Q[0, 1]`
+/// Reads an entry of a weight, such as `W_Q[0, 1]`.
 fn read_entry(node: Node<'_>, symbol: &str, index: &str, architecture: &Architecture) -> Option<Bind> {
     let shapes = shapes(architecture);
     let Some((tensor, rows, cols)) = shape_named(&shapes, symbol) else {
@@ -232,7 +232,7 @@ fn widest_range(bind: &Bind) -> (f64, f64) {
     }
 }
 
-/// The two values of `(from, to)`.
+/// Returns the two values of `(from, to)`.
 fn pair(node: Node<'_>) -> Option<[Node<'_>; 2]> {
     let Form::Record(None, Body::Items(ends)) = node.form() else { return None };
     let [from, to] = &ends[..] else { return None };
@@ -295,7 +295,7 @@ fn read_feedback<'s>(node: Node<'s>, referred: &mut Referred<'s>) -> Option<Feed
     })
 }
 
-/// A gate waits for predictions and exercises that stand above it.
+/// Checks that each gate waits only for predictions and exercises above it.
 fn check_needs(cells: &[Cell], needs: &[At<'_, (String, String)>]) {
     for At { value: (gate, need), node } in needs {
         let above = cells.iter().take_while(|cell| cell.id != *gate);

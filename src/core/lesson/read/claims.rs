@@ -1,4 +1,4 @@
-//! Reads the claims: what is measured, and what is expected of it.
+//! Reads the claims: a fact that is measured, and the expected value.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::switches::Switches;
 use crate::lesson::schema::{Claim, Expect, Fact, Space, TokenPlace};
 
-/// The parts of a lesson that its claims refer to; `None` where a part has issues of its own.
+/// The parts of a lesson to which its claims refer; `None` for a part with issues of its own.
 #[derive(Clone, Copy)]
 pub struct ClaimContext<'c> {
     pub names: &'c LessonNames,
-    /// Words of each of the lesson's sentences.
+    /// Number of words of each of the lesson's sentences.
     pub lengths: Option<&'c [usize]>,
     pub probes: Option<usize>,
     pub model: Option<&'c ModelConfig>,
@@ -29,31 +29,31 @@ pub struct ClaimContext<'c> {
     pub labels: Option<&'c [String]>,
 }
 
-/// How a lesson writes one kind of fact, and where it has a meaning.
+/// A kind of fact: its name in a lesson, and the lessons in which it is defined.
 struct FactForm {
     name: &'static str,
-    /// The values that it can have.
+    /// The range of its values.
     range: (f64, f64),
     needs: Needs,
     read: fn(&ClaimContext<'_>, &mut Record<'_>) -> Option<Fact>,
 }
 
-/// The parts that a lesson must have for a fact to be measured.
+/// The parts that a lesson must have so that a fact can be measured.
 #[derive(Clone, Copy, PartialEq)]
 enum Needs {
     Nothing,
-    /// Several groups, and probes of their words, before attention or after it.
+    /// Several groups, and probes of their words, before or after attention.
     Probes,
-    /// As [`Needs::Probes`], after attention.
+    /// The same as [`Needs::Probes`], but after attention only.
     ReadProbes,
-    /// Several groups, and an objective of one sentence.
+    /// Several groups, and an objective with a single sentence.
     Groups,
     Labels,
     Sequences,
-    /// Words from which no answer is read.
+    /// Words whose outputs are not read off as answers.
     RestingWords,
     Training,
-    /// Something to guess in a sentence.
+    /// An answer that the model guesses in a sentence.
     Answer,
 }
 
@@ -76,7 +76,7 @@ const fn form(
     FactForm { name, range, needs, read }
 }
 
-/// Every fact that a lesson can claim; [`Fact`] says what each measures.
+/// All facts that a lesson can claim; [`Fact`] documents what each measures.
 const FACTS: &[FactForm] = &[
     form("SenseAccuracy", SHARE, Needs::Probes, |_, record| take_space(record).map(Fact::SenseAccuracy)),
     form("MajorityShare", SHARE, Needs::Probes, |_, _| Some(Fact::MajorityShare)),
@@ -159,7 +159,7 @@ fn take_space(record: &mut Record<'_>) -> Option<Space> {
     record.take_item("Static or Contextual", choice(SPACES))
 }
 
-/// The blocks that a model can have: each layer has two, and the source's.
+/// Greatest number of blocks of a model: two for each layer, and one for each layer of the source.
 const BLOCKS_MAX: usize = 3 * LAYERS_MAX;
 
 impl ClaimContext<'_> {
@@ -194,7 +194,7 @@ impl ClaimContext<'_> {
         })
     }
 
-    /// The model with switches on.
+    /// Returns the model with some switches on.
     fn model_with(&self, with: &BTreeSet<String>, node: Node<'_>) -> Option<&ModelConfig> {
         if with.is_empty() {
             return self.model;
@@ -205,7 +205,7 @@ impl ClaimContext<'_> {
         }
     }
 
-    /// A fact with the range of its values.
+    /// Reads a fact, and returns it with the range of its values.
     fn read_fact(&self, node: Node<'_>) -> Option<(Fact, (f64, f64))> {
         let names: Vec<&str> = FACTS.iter().map(|form| form.name).collect();
         record(node, &names, |record| {
@@ -221,7 +221,7 @@ impl ClaimContext<'_> {
         })
     }
 
-    /// Layers that a sentence goes through.
+    /// Returns the number of layers through which a sentence passes.
     fn layers(&self) -> usize {
         self.model.map_or(BLOCKS_MAX, |model| model.architecture.blocks.len())
     }
@@ -230,21 +230,21 @@ impl ClaimContext<'_> {
         self.model.map_or(BLOCKS_MAX * HEADS_MAX, |model| model.architecture.heads())
     }
 
-    /// One of the lesson's sentences, with how many words it may have.
+    /// Takes the index of one of the lesson's sentences, and returns it with the sentence's number of words.
     fn take_sentence<'s>(&self, record: &mut Record<'s>, field: &'static str) -> (Option<usize>, usize) {
         let sentence = record.take(field, sentence_index(self.lengths));
         let lengths = sentence.zip(self.lengths);
         (sentence, lengths.map_or(TOKENS_MAX, |(sentence, lengths)| lengths[sentence]))
     }
 
-    /// One token of one of the lesson's sentences.
+    /// Takes the place of a token in one of the lesson's sentences.
     fn take_token<'s>(&self, record: &mut Record<'s>, [sentence, token]: [&'static str; 2]) -> Option<TokenPlace> {
         let (sentence, tokens) = self.take_sentence(record, sentence);
         let token = record.take(token, whole(0..=tokens - 1));
         complete!(TokenPlace { sentence, token })
     }
 
-    /// Reads where a word may end: at a group or at a word.
+    /// Reads the goal of a word: a group or another word.
     fn read_goal(&self, node: Node<'_>) -> Option<String> {
         let name = text(node)?;
         let Some(groups) = &self.names.groups else { return Some(name) };
@@ -268,7 +268,7 @@ impl ClaimContext<'_> {
             .none()
     }
 
-    /// A label or a word, as the model answers.
+    /// Reads an answer of the model, which is a label or a word.
     fn read_answer(&self, node: Node<'_>) -> Option<String> {
         match self.model.map(|model| &model.objective) {
             Some(Objective::Label) => self.read_label(node),
@@ -277,7 +277,7 @@ impl ClaimContext<'_> {
         }
     }
 
-    /// A head that looks from the target at the source.
+    /// Reads the index of a head that attends from the target to the source.
     fn read_cross_head(&self, node: Node<'_>) -> Option<usize> {
         let Some(model) = self.model else { return whole(0..=BLOCKS_MAX * HEADS_MAX)(node) };
         let architecture = &model.architecture;
@@ -303,7 +303,7 @@ impl ClaimContext<'_> {
     }
 }
 
-/// Whether a model of this objective has such a fact; if not, what was found and what is expected.
+/// Checks that a model with this objective has such a fact. The error is what was found and what is expected.
 fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String, &'static str)> {
     let objective = &model.objective;
     let is_sequence = matches!(objective, Objective::Sequence(_));
@@ -328,7 +328,7 @@ fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String
     if fits { Ok(()) } else { Err((format!("{} with the objective {}", form.name, objective.name()), expected)) }
 }
 
-/// Whether the model answers what [`Fact::Says`] asks for, and what it answers.
+/// Returns whether the model gives the answer that [`Fact::Says`] refers to, and what the model answers instead.
 fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
     let Fact::Says { hides, layer, .. } = fact else { return (true, "") };
     if layer.is_some() && model.architecture.pooling != Pooling::Every {
@@ -345,7 +345,7 @@ fn has_answer(fact: &Fact, model: &ModelConfig) -> (bool, &'static str) {
     }
 }
 
-/// Reads a bound, on a fact whose values are within a range if that is known.
+/// Reads a bound, which is checked against the range of the fact's values if that is known.
 fn read_expect(node: Node<'_>, range: Option<(f64, f64)>) -> Option<Expect> {
     let expect = record(node, &["AtLeast", "AtMost", "Within"], |record| match record.name {
         "AtLeast" => record.take_item("number", finite).map(Expect::AtLeast),

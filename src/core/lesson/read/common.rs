@@ -15,14 +15,14 @@ use crate::lesson::schema::limits::{
     ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX, pieces_max,
 };
 
-/// Names that earlier parts of the lesson define; `None` where a part has issues of its own: nothing
-/// is checked against it then, for one mistake must not show up as many.
+/// Names that earlier parts of the lesson define. For a part with issues of its own it is `None`, and nothing is
+/// checked against it, so that one mistake does not cause many issues.
 #[derive(Default)]
 pub struct LessonNames {
     pub groups: Option<Vec<String>>,
     pub vocabulary: Option<Vocabulary>,
     pub max_tokens: Option<usize>,
-    /// The pretrained model that reads the sentences, if one does: its pieces are the words.
+    /// The pretrained model that reads the sentences, if there is one; the words are then its pieces.
     pub model: Option<Arc<ModelFolder>>,
 }
 
@@ -30,9 +30,9 @@ pub struct LessonNames {
 pub struct Vocabulary {
     pub words: Vec<String>,
     set: HashSet<String>,
-    /// The file that has vectors of other words too.
+    /// The file that provides vectors of further words.
     file: Option<Arc<Vectors>>,
-    /// Words of the file that were asked for, and are not among the others.
+    /// Words of the file that the lesson uses and that are not in the corpus.
     asked: RefCell<Vec<String>>,
 }
 
@@ -41,12 +41,12 @@ impl Vocabulary {
         Self { set: words.iter().cloned().collect(), words, file: None, asked: RefCell::default() }
     }
 
-    /// The same words and those of a file.
+    /// Adds the words of a file to the vocabulary.
     pub fn with_file(self, file: Option<Arc<Vectors>>) -> Self {
         Self { file, ..self }
     }
 
-    /// Whether the lesson can use a word; one of the file is one of the lesson's from then on.
+    /// Returns whether the lesson can use a word. A word of the file is noted as used.
     pub fn has(&self, word: &str) -> bool {
         if self.set.contains(word) {
             return true;
@@ -59,18 +59,18 @@ impl Vocabulary {
         is_in_file
     }
 
-    /// All words that the lesson could use.
+    /// Returns all words that the lesson could use.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         let in_file = self.file.iter().flat_map(|file| file.words.iter().map(|word| &**word));
         self.words.iter().map(String::as_str).chain(in_file)
     }
 
-    /// The words that the lesson uses.
+    /// Returns the words that the lesson uses.
     pub fn used(self) -> Vec<String> {
         self.words.into_iter().chain(self.asked.into_inner()).collect()
     }
 
-    /// Where a word is not.
+    /// Returns the end of a message about an unknown word: where the word is missing.
     pub fn place(&self) -> &'static str {
         match self.file {
             Some(_) => "is neither in the corpus nor in the file of vectors",
@@ -80,7 +80,7 @@ impl Vocabulary {
 }
 
 impl LessonNames {
-    /// A word that occurs in the corpus.
+    /// Reads a word of the vocabulary.
     pub fn word(&self, node: Node<'_>) -> Option<String> {
         let word = if self.model.is_some() { line(node)? } else { word(node)? };
         self.known_word(&word, node).then_some(word)
@@ -95,7 +95,7 @@ impl LessonNames {
         false
     }
 
-    /// The words of a sentence that the model can read; the whole text, of a pretrained model.
+    /// Reads a sentence of words that the model knows, or the whole text for a pretrained model.
     pub fn sentence(&self, node: Node<'_>) -> Option<Vec<String>> {
         if let Some(model) = &self.model {
             return text_in_pieces(node, model).map(|text| vec![text]);
@@ -119,23 +119,24 @@ impl LessonNames {
         known.then_some(words)
     }
 
-    /// The number of tokens of a sentence; the most that are read, where the model that would count them is absent.
+    /// Returns the number of tokens of a sentence, or the greatest number that is read if the model that would count
+    /// them is absent.
     pub fn count(&self, sentence: &[String]) -> usize {
         if self.is_absent() { PIECES_MAX } else { self.tokens(sentence).len() }
     }
 
-    /// The pretrained model is not on this computer.
+    /// Returns whether the pretrained model is missing on this computer.
     pub fn is_absent(&self) -> bool {
         self.model.as_ref().is_some_and(|model| model.absent.is_some())
     }
 
-    /// The tokens that a sentence becomes.
+    /// Returns the tokens of a sentence.
     pub fn tokens(&self, sentence: &[String]) -> Vec<String> {
         let Some(model) = &self.model else { return sentence.to_vec() };
         model.pieces(&sentence.join(" ")).unwrap_or_default().iter().map(|piece| model.shown(piece.id)).collect()
     }
 
-    /// The name of a group.
+    /// Reads the name of a group.
     pub fn group(&self, node: Node<'_>) -> Option<String> {
         let name = text(node)?;
         match &self.groups {
@@ -151,7 +152,7 @@ impl LessonNames {
     }
 }
 
-/// A text that a pretrained model can read.
+/// Reads a text that the pretrained model can read.
 fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
     let text = line(node)?;
     if model.absent.is_some() {
@@ -172,7 +173,7 @@ fn text_in_pieces(node: Node<'_>, model: &ModelFolder) -> Option<String> {
     }
 }
 
-/// One word, as [`tokenize`] writes it.
+/// Reads a single word, normalised by [`tokenize`].
 pub fn word(node: Node<'_>) -> Option<String> {
     let written = text(node)?;
     match &tokenize(&written)[..] {
@@ -186,7 +187,7 @@ pub fn word(node: Node<'_>) -> Option<String> {
     }
 }
 
-/// Different words, at least one.
+/// Reads a list of different words, with at least one.
 pub fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
     let decode = |node| word(node).map(|value| At { value, node });
     let words = list(node, max, decode)?;
@@ -202,7 +203,7 @@ pub fn words<'s>(node: Node<'s>, max: usize) -> Option<Vec<At<'s, String>>> {
     (seen.len() == words.len()).then_some(words)
 }
 
-/// The name of a group, a slot or a topic: short and printable, for legends and messages show it.
+/// Checks the name of a group, a slot or a topic: it must be short and printable, because legends and messages show it.
 pub fn check_name(name: &At<'_, String>) -> Option<()> {
     let count = name.value.chars().count();
     let problem = if count > NAME_CHARS_MAX {
@@ -215,7 +216,7 @@ pub fn check_name(name: &At<'_, String>) -> Option<()> {
     name.node.field_issue(problem).expected(format!("at most {NAME_CHARS_MAX} characters, on one line")).none()
 }
 
-/// `"one", "two" or "three"`, of names that the lesson gives.
+/// Lists the names that a lesson defines, as in `"one", "two" or "three"`.
 pub fn one_of_names(names: &[String], none: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
     match quoted.is_empty() {
@@ -224,7 +225,7 @@ pub fn one_of_names(names: &[String], none: &str) -> String {
     }
 }
 
-/// An id: it names files and anchors, so only characters that are safe in both.
+/// Reads an id. Because ids occur in file names and anchors, only characters that are safe in both are allowed.
 pub fn id(node: Node<'_>) -> Option<String> {
     let id = text(node)?;
     let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
@@ -242,7 +243,7 @@ pub fn take_id<'s>(record: &mut Record<'s>, ids: &mut Vec<At<'s, String>>) -> Op
     Some(id.value)
 }
 
-/// Reports ids that come a second time.
+/// Reports each id that occurs twice.
 pub fn unique_ids(ids: &[At<'_, String>], what: &str) {
     let mut seen = HashSet::new();
     for id in ids {
@@ -252,7 +253,7 @@ pub fn unique_ids(ids: &[At<'_, String>], what: &str) {
     }
 }
 
-/// A title, caption or claim: one line of words, not empty.
+/// Reads a title, a caption or a claim: one line of text that is not empty.
 pub fn line(node: Node<'_>) -> Option<String> {
     let line = text(node)?;
     let count = line.chars().count();
@@ -268,7 +269,7 @@ pub fn line(node: Node<'_>) -> Option<String> {
     node.field_issue(problem).expected(format!("one line of 1 to {LINE_CHARS_MAX} characters")).none()
 }
 
-/// Markdown of any number of lines.
+/// Reads Markdown of any number of lines.
 pub fn markdown(node: Node<'_>) -> Option<String> {
     let markdown = text(node)?;
     if markdown.len() > TEXT_BYTES_MAX {
@@ -280,7 +281,7 @@ pub fn markdown(node: Node<'_>) -> Option<String> {
     Some(markdown)
 }
 
-/// Code of a cell, which must be free of mistakes that show without running it.
+/// Reads code of a cell, which must be free of mistakes that can be found without running it.
 pub fn code(node: Node<'_>) -> Option<String> {
     let source = text(node)?;
     if let Err(fault) = attune_engine::code::names(&source) {

@@ -1,5 +1,5 @@
-//! Reads the lesson's language and what is shown of it: groups, the corpus with its templates, the sentences that the
-//! learner can choose, probes, and axes of the picture.
+//! Reads the language of a lesson and its views of it: groups, the corpus with its templates, the sentences that the
+//! learner can choose, probes, and the axes of the picture.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,16 +19,16 @@ use crate::lesson::schema::limits::{
 };
 use crate::lesson::schema::{Ambiguous, AxisEnds, Corpus, Group, Join, Probe, Topic};
 
-/// Shares are written with a few decimals; thirds must be able to sum to one.
+/// Tolerance of the sum of shares, since shares are written with a few decimals and thirds must be able to sum to 1.
 const SHARES_TOLERANCE: f64 = 1e-3;
 
-/// The slot that the templates of a corpus of repeats consist of.
+/// The slot of the templates of a corpus of repeats.
 const REPEATED_SLOT: &str = "{words}";
 
-/// Named word lists, with places.
+/// Named word lists with their places.
 #[derive(Default)]
 pub struct Lists<'s> {
-    /// A list whose words have issues is empty here: its name can still be used elsewhere.
+    /// The lists. A list whose words have issues is empty here, so that references to its name are not reported too.
     pub lists: Vec<Group>,
     names: Vec<Node<'s>>,
     words: Vec<Vec<At<'s, String>>>,
@@ -40,7 +40,7 @@ impl Lists<'_> {
         self.lists.iter().map(|list| list.name.clone()).collect()
     }
 
-    /// The lists, if nothing is wrong with any.
+    /// Returns the lists, if none has an issue.
     pub fn checked(self) -> Option<Vec<Group>> {
         (!self.has_issues).then_some(self.lists)
     }
@@ -50,7 +50,7 @@ impl Lists<'_> {
     }
 }
 
-/// Reads `{ "name": ["word", …], … }`.
+/// Reads named word lists, `{ "name": ["word", …], … }`.
 pub fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
     let entries = map(node, GROUPS_MAX, |node| Some(words(node, VOCABULARY_MAX)))?;
     let mut read = Lists::default();
@@ -69,11 +69,11 @@ pub fn read_lists<'s>(node: Node<'s>) -> Option<Lists<'s>> {
         read.names.push(name.node);
         read.words.push(words);
     }
-    // With a wrong name the right one would be unknown wherever it is used.
+    // If a name is wrong, the intended name would be reported as unknown wherever it is used.
     well_named.then_some(read)
 }
 
-/// A word has one group, for its colour; the words with several senses are `ambiguous`.
+/// Checks that no word has two groups, because a group is the word's colour; words with several senses are `ambiguous`.
 pub fn check_groups_apart(groups: &Lists<'_>) {
     let mut group_of = HashMap::new();
     for (group, words) in groups.lists.iter().zip(&groups.words) {
@@ -86,7 +86,7 @@ pub fn check_groups_apart(groups: &Lists<'_>) {
     }
 }
 
-/// A group whose words never occur has no vectors.
+/// Checks that the words of groups occur in the corpus: a word that never occurs has no vector.
 pub fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
     for (group, words) in groups.lists.iter().zip(&groups.words) {
         for word in words.iter().filter(|word| !vocabulary.has(&word.value)) {
@@ -97,7 +97,7 @@ pub fn check_groups_occur(groups: &Lists<'_>, vocabulary: &Vocabulary) {
     }
 }
 
-/// With `lone_words` a sentence may have one word alone.
+/// Reads the corpus of any kind. If `lone_words` is true, a sentence may consist of a single word.
 pub fn read_corpus<'s>(
     node: Node<'s>,
     groups: Option<&Lists<'s>>,
@@ -177,7 +177,7 @@ fn read_repeats<'s>(record: &mut Record<'s>, max_tokens: Option<usize>) -> Optio
     Some(At { value: corpus, node: record.node })
 }
 
-/// How many sentences are drawn.
+/// Reads the number of sentences to draw.
 fn read_count(node: Node<'_>) -> Option<usize> {
     if matches!(node.form(), Form::List(_) | Form::Map(_)) || node.text.starts_with("Sentences") {
         let expected = "the number of sentences to draw, or corpus: Sentences(…) without Corpus";
@@ -227,7 +227,7 @@ fn read_ambiguous<'s>(
                     .expected("a template that has a slot for this sense");
                 good = false;
             }
-            // Exactly one, so that sampling needs no tolerance.
+            // The shares sum to exactly 1, so that sampling needs no tolerance.
             shares.push((group.value, share / sum));
         }
         good.then_some(shares)
@@ -242,7 +242,7 @@ fn read_ambiguous<'s>(
     Some(At { value, node })
 }
 
-/// A slot cannot be filled with ambiguous words more often than always.
+/// Checks that no slot would have to be filled with ambiguous words at a rate above 1.
 fn check_rates(ambiguous: &[At<'_, Ambiguous>], uses: &BTreeMap<String, f64>) {
     let mut filled: HashMap<&str, f64> = HashMap::new();
     let mut seen = HashSet::new();
@@ -273,7 +273,7 @@ fn read_join<'s>(node: Node<'s>) -> Option<(Join, Node<'s>)> {
     Some((join, node))
 }
 
-/// A joined sentence has clauses of two topics, and no more words than the model reads.
+/// Checks a joined sentence: there are two topics for its clauses, and it has no more words than the model reads.
 fn check_join(node: Node<'_>, topics: &[Topic], max_tokens: Option<usize>) {
     let [first, second, ..] = lengths(topics)[..] else {
         node.issue("join: there is only one topic").expected("two topics, for two clauses of different topics");
@@ -286,7 +286,7 @@ fn check_join(node: Node<'_>, topics: &[Topic], max_tokens: Option<usize>) {
     }
 }
 
-/// Sentences that stand in the lesson: a list, or a list for each topic.
+/// Reads the sentences of a lesson that writes them out: a list, or a list for each topic.
 fn read_given<'s>(node: Node<'s>, max_tokens: Option<usize>, lone_words: bool) -> Option<At<'s, Corpus>> {
     let context = Templates { lists: Some(&[]), max_tokens, lone_words, given: true };
     let topics = match node.form() {
@@ -303,14 +303,14 @@ fn read_given<'s>(node: Node<'s>, max_tokens: Option<usize>, lone_words: bool) -
     Some(At { value: Corpus { sentences, topics, ..Corpus::default() }, node })
 }
 
-/// Names and limits that a template may use.
+/// The names and limits that apply to templates.
 struct Templates<'l> {
-    /// Slots and groups.
+    /// Lists from which templates may draw: slots and groups.
     lists: Option<&'l [Group]>,
     max_tokens: Option<usize>,
-    /// One word is sentence enough: its vector is given, and what is asked for is no word.
+    /// Whether a single word is a sentence, because vectors are given and the objective is no word.
     lone_words: bool,
-    /// The templates are the sentences themselves.
+    /// Whether the templates are themselves the sentences.
     given: bool,
 }
 
@@ -414,7 +414,7 @@ fn report_template(node: Node<'_>, error: &TemplateError) {
     node.part(part).issue(format!("topics: {found}")).expected(expected);
 }
 
-/// The sentences that can be read are `Some`: an index into them is right even where one is not.
+/// Reads the sentences. A sentence with issues is `None` in the list, so that indices into the list remain right.
 pub fn read_sentences(node: Node<'_>, names: &LessonNames) -> Option<Vec<Option<Vec<String>>>> {
     let sentences = list(node, CHOICES_MAX, |node| Some(names.sentence(node)))?;
     if sentences.is_empty() {
@@ -449,19 +449,19 @@ fn read_probe(node: Node<'_>, names: &LessonNames) -> Option<Probe> {
     })
 }
 
-/// Decodes which of the sentences is meant, from 0. `lengths` are those of the sentences, `None` where
-/// these have issues.
+/// Returns a decoder of the index of a sentence. `lengths` are the sentences' lengths, or `None` if the sentences have
+/// issues.
 pub fn sentence_index(lengths: Option<&[usize]>) -> impl Fn(Node<'_>) -> Option<usize> {
-    // Without lengths the sentences themselves are wrong, and any index may be right.
+    // If the sentences have issues, any index may be valid.
     whole(0..=lengths.map_or(CHOICES_MAX, |lengths| lengths.len().saturating_sub(1)))
 }
 
-/// At most as many axes as a picture has, and as the vectors have dimensions.
+/// Reads the axes: at most as many as the picture has, and as the vectors have dimensions.
 pub fn read_axes(node: Node<'_>, names: &LessonNames, dim: Option<usize>) -> Option<Vec<AxisEnds>> {
     let mut read: Vec<AxisEnds> = Vec::new();
     let axes = list(node, AXES, |node| {
         let axis = read_axis(node, names)?;
-        // The other way round it is the same line.
+        // An axis in the other direction is the same line.
         if read.iter().any(|other| *other == axis || (&other.from, &other.to) == (&axis.to, &axis.from)) {
             let (from, to) = (shorten(&axis.from), shorten(&axis.to));
             return node.field_issue(format!("an axis of \"{from}\" and \"{to}\" appears twice")).none();
@@ -491,7 +491,7 @@ fn read_axis(node: Node<'_>, names: &LessonNames) -> Option<AxisEnds> {
     Some(axis)
 }
 
-/// A group, a word, or some of both with commas between.
+/// Reads an end of an axis: a group, a word, or several of both, separated by commas.
 fn read_end(node: Node<'_>, names: &LessonNames) -> Option<String> {
     let end = text(node)?.trim().to_owned();
     let is_group = |name: &str| names.groups.as_ref().is_none_or(|groups| groups.iter().any(|group| group == name));

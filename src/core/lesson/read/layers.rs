@@ -1,4 +1,4 @@
-//! Reads the layers of a model: attention, norms, the feed-forward layer, and how they know the order of words.
+//! Reads the layers of a model: attention, norms, the feed-forward layer, and the form in which positions enter.
 
 use std::ops::RangeInclusive;
 
@@ -18,25 +18,25 @@ use crate::lesson::schema::limits::{
 };
 use crate::lesson::schema::model::Objective;
 
-/// The factors of a layer and of the ends of a model: from the smallest to the largest.
+/// The range of factors, of a layer and at both ends of a model.
 pub const FACTORS: RangeInclusive<f64> = FACTOR_MIN..=FACTOR_MAX;
 
-/// How the model knows where a word stands.
+/// The form in which the positions of words enter the model.
 #[derive(Clone, Copy, PartialEq)]
 pub enum PositionForm {
-    /// By what is added to its vector.
+    /// A vector that is added to the word's vector.
     Vectors(Positions),
-    /// By what its distance adds to the scores.
+    /// A bias, dependent on the distance, that is added to the scores.
     Distances,
-    /// By the turn of its query and key.
+    /// A rotation of query and key.
     Rotary(RotaryFields),
 }
 
-/// The turn of queries and keys, as a lesson says it.
+/// The rotation of queries and keys, as a lesson writes it.
 #[derive(Clone, Copy, PartialEq)]
 pub struct RotaryFields {
     theta: f64,
-    /// The share of a head's columns that are turned.
+    /// The share of a head's columns that are rotated.
     fraction: f64,
     scaling: RotaryScaling,
 }
@@ -49,7 +49,7 @@ impl PositionForm {
         }
     }
 
-    /// The turn of heads the given number of columns wide: those that are turned are an even number.
+    /// Returns the rotation of heads whose keys have the given width. The number of rotated columns is even.
     pub fn rotary(self, key_width: usize) -> Option<Rotary> {
         let Self::Rotary(RotaryFields { theta, fraction, scaling }) = self else { return None };
         let turned = (key_width as f64 * fraction).floor() as usize;
@@ -57,7 +57,7 @@ impl PositionForm {
     }
 }
 
-/// `None`, `Sinusoidal`, `Learned`, `Distances`, or `Rotary` with its frequencies.
+/// Reads the positions: `None`, `Sinusoidal`, `Learned`, `Distances`, or `Rotary` with its frequencies.
 pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
     record(node, &["None", "Sinusoidal", "Learned", "Distances", "Rotary"], |record| match record.name {
         "None" => Some(PositionForm::Vectors(Positions::None)),
@@ -73,7 +73,7 @@ pub fn read_positions(node: Node<'_>) -> Option<PositionForm> {
     })
 }
 
-/// `None`, `Linear(factor)`, or `Llama3` with its bounds.
+/// Reads the scaling of rotary frequencies: `None`, `Linear(factor)`, or `Llama3` with its bounds.
 fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
     record(node, &["None", "Linear", "Llama3"], |record| match record.name {
         "None" => Some(RotaryScaling::None),
@@ -97,7 +97,7 @@ fn read_scaling(node: Node<'_>) -> Option<RotaryScaling> {
     })
 }
 
-/// Layers of one form.
+/// A number of layers with the same configuration.
 pub struct LayerRun {
     pub count: usize,
     pub block: BlockConfig,
@@ -107,7 +107,7 @@ pub fn is_temperature(x: f64) -> bool {
     (TEMPERATURE_MIN..=TEMPERATURE_MAX).contains(&x)
 }
 
-/// The fields of the layers among those of the model.
+/// Reads the fields of the layers, which are fields of the model.
 pub fn read_layers(record: &mut Record<'_>, dim: Option<usize>, objective: Option<&Objective>) -> Option<LayerRun> {
     let count = record.take_or("layers", 1, whole(1..=LAYERS_MAX));
     let attention = read_attention_layer(record, dim, objective);
@@ -143,7 +143,7 @@ pub fn read_layers(record: &mut Record<'_>, dim: Option<usize>, objective: Optio
     check_block(record, &block).then_some(LayerRun { count: count?, block })
 }
 
-/// The fields of the attention in a layer.
+/// Reads the fields of a layer's attention.
 fn read_attention_layer(
     record: &mut Record<'_>,
     dim: Option<usize>,
@@ -193,7 +193,7 @@ fn read_attention_layer(
     })
 }
 
-/// The fields that say what a norm is.
+/// Reads the fields that describe a norm.
 fn read_norm_form(record: &mut Record<'_>) -> Option<NormForm> {
     fields! { record => NormForm {
         kind as "norm_kind": choice(NORM_KINDS), or NormKind::Layer;
@@ -203,7 +203,7 @@ fn read_norm_form(record: &mut Record<'_>) -> Option<NormForm> {
     } }
 }
 
-/// How many heads share keys and values.
+/// Returns the number of heads that share keys and values.
 fn group_size(record: &Record<'_>, heads: usize, shared: Option<usize>, projected: bool) -> Option<usize> {
     let Some(shared) = shared else { return Some(1) };
     let problem = match (projected, heads.is_multiple_of(shared)) {
@@ -217,7 +217,7 @@ fn group_size(record: &Record<'_>, heads: usize, shared: Option<usize>, projecte
     None
 }
 
-/// Whether the parts of a block fit one another.
+/// Checks that the parts of a block fit together.
 fn check_block(record: &Record<'_>, block: &BlockConfig) -> bool {
     let issue = |field: &str, found: &str, expected: &str| {
         record.issue(field, found).expected(expected);
@@ -251,7 +251,7 @@ fn check_block(record: &Record<'_>, block: &BlockConfig) -> bool {
     true
 }
 
-/// The distance within which a query sees keys: `Window(before: 3, after: 0)`, each left out if there is no bound.
+/// Reads the window of keys that a query sees, `Window(before: 3, after: 0)`; a side that is left out is unbounded.
 fn read_window(node: Node<'_>) -> Option<Window> {
     record(node, &["Window"], |record| {
         fields! { record => Window {
@@ -261,7 +261,7 @@ fn read_window(node: Node<'_>) -> Option<Window> {
     })
 }
 
-/// The fields that decide the widths of a head; `None` where a field has issues of its own.
+/// The fields that determine the widths of a head; `None` for a field with issues of its own.
 struct Widths {
     dim: Option<usize>,
     heads: Option<usize>,
@@ -272,7 +272,7 @@ struct Widths {
 }
 
 impl Widths {
-    /// The widths of keys and values; `None` where they do not fit.
+    /// Returns the widths of keys and values, or `None` if they do not fit together.
     fn check<'s>(&self, record: &Record<'s>) -> Option<[usize; 2]> {
         let (heads, dim) = (self.heads?, self.dim?);
         let (key, value) = (self.key?, self.value?);
@@ -308,7 +308,7 @@ impl Widths {
     }
 }
 
-/// `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
+/// Reads the mask: `None`, `Causal`, or `Custom` with a row for each query and an entry for each key.
 fn read_mask(node: Node<'_>) -> Option<Mask> {
     record(node, &["None", "Causal", "Custom"], |record| match record.name {
         "None" => Some(Mask::None),
@@ -345,5 +345,5 @@ const BRANCHES: &[(&str, Branches)] = &[
     ("Parallel", Branches::Parallel),
     ("ParallelOneNorm", Branches::ParallelOneNorm),
 ];
-/// Whether each head is normed for itself.
+/// Norms of queries and keys: true if each head has a norm of its own.
 const QUERY_KEY_NORMS: &[(&str, Option<bool>)] = &[("None", None), ("Heads", Some(true)), ("Whole", Some(false))];

@@ -1,4 +1,5 @@
-//! Reads the parts of a lesson, a file for each; [`common`] has what they share, and [`budget`] counts the work of them all.
+//! Reads the parts of a lesson, each in a file of its own; [`common`] has what they share, and [`budget`] estimates
+//! their work.
 
 pub mod budget;
 pub mod cells;

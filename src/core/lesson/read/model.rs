@@ -1,4 +1,4 @@
-//! Reads the attention model: its layers, its objective, the weights that it begins with, and how it is trained.
+//! Reads the attention model: its layers, its objective, its initial weights, and its training.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -27,18 +27,18 @@ use crate::lesson::schema::limits::{
 use crate::lesson::schema::model::{ModelConfig, Objective, Order, Rewriting, StopRule};
 use crate::lesson::schema::{Corpus, Group};
 
-/// A read model; what is right in it stays known where something else is wrong.
+/// A model that has been read. Parts without issues are available even if others have issues.
 pub struct ReadModel<'s> {
     pub config: Option<ModelConfig>,
     pub objective: Option<ReadObjective<'s>>,
     pub max_tokens: Option<usize>,
-    /// The readout's place in the file, if it is by the static vectors of the labels.
+    /// Place of the readout in the file, if it uses the static vectors of the labels.
     pub tied_labels: Option<Node<'s>>,
     pub node: Node<'s>,
 }
 
-/// `changes` are records whose fields replace the model's; `dim` is the width of the static embedding, which is the
-/// model's too.
+/// Reads the model. The fields of the records `changes` replace those of the model; `dim` is the width of the static
+/// embedding and of the model.
 pub fn read_attention<'s>(
     node: Node<'s>,
     changes: &[Node<'s>],
@@ -111,7 +111,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
     ReadModel { config, objective: read, max_tokens, tied_labels, node: record.node }
 }
 
-/// Reports a turn of no columns.
+/// Reports a rotation that would have no columns.
 fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Option<&LayerRun>) {
     let (Some(positions), Some(layers)) = (positions, layers) else { return };
     let key_width = layers.block.attention.key_width;
@@ -122,7 +122,7 @@ fn check_turn(record: &Record<'_>, positions: Option<PositionForm>, layers: Opti
     }
 }
 
-/// The blocks of the source and of the sentence. With a source a layer is self-attention, then
+/// Returns the blocks of the source and of the sentence. With a source, a layer consists of self-attention,
 /// cross-attention and the feed-forward layer, as in Vaswani et al. 2017, section 3.1.
 fn blocks(
     layers: &LayerRun,
@@ -141,12 +141,12 @@ fn blocks(
     unmasked.attention.mask = Mask::None;
     let own = BlockConfig { feed_forward: None, ..block.clone() };
     let mut cross = BlockConfig { attends: Attends::Source, ..unmasked.clone() };
-    // A word of the target stands at no distance from one of the source.
+    // Distances between a word of the target and a word of the source are not defined.
     (cross.attention.distances, cross.attention.rotary, cross.attention.window) = (None, None, Window::ALL);
     (vec![unmasked; *count], [own, cross].into_iter().cycle().take(2 * count).collect())
 }
 
-/// Reads what distances cost, where outputs have places to be at.
+/// Reads the costs of distances, which need outputs that are not read off as answers.
 fn read_costs(
     record: &mut Record<'_>,
     objective: Option<&Objective>,
@@ -178,7 +178,7 @@ fn read_costs(
     if let Some(why_not) = why_not.filter(|_| costs.arrive > 0.0) {
         wrong("arrive", why_not, "readout: Tied");
     }
-    // A Linear readout is asked for candidates alone; the other words may keep their places.
+    // A linear readout is applied to the candidates only, so the outputs of other words may stay near their places.
     let leaves_none =
         objective?.reads_every_output(pooling) && (readout.is_by_static_vectors() || pooling == Pooling::Mean);
     if costs.keep > 0.0 && leaves_none {
@@ -188,7 +188,7 @@ fn read_costs(
     good.then_some(costs)
 }
 
-/// How the answer is read off the outputs.
+/// Reads how answers are computed from the outputs.
 fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option<(Readout, Pooling)> {
     let is_label = objective == Some(&Objective::Label);
     let (readout, pooling) = if is_label { (Readout::Linear, Pooling::Mean) } else { (Readout::Tied, Pooling::Every) };
@@ -211,23 +211,23 @@ fn read_answer(record: &mut Record<'_>, objective: Option<&Objective>) -> Option
     readout.zip(pooling)
 }
 
-/// The activation of a transformed readout is the layers' own.
+/// Readouts by name. The activation of a transformed readout is then set to that of the layers.
 const READOUTS: &[(&str, Readout)] =
     &[("Tied", Readout::Tied), ("Transformed", Readout::Transformed(Activation::Relu)), ("Linear", Readout::Linear)];
 const POOLINGS: &[(&str, Pooling)] = &[("Every", Pooling::Every), ("Last", Pooling::Last), ("Mean", Pooling::Mean)];
 
-/// An objective, with what is checked once the corpus is known.
+/// An objective, with the parts that are checked once the corpus is known.
 pub struct ReadObjective<'s> {
     pub objective: Objective,
     node: Node<'s>,
     /// Words that a sequence objective replaces.
     rewritten: Vec<At<'s, String>>,
-    /// Words that take the place of hidden ones.
+    /// Words that replace hidden words.
     stand_ins: Vec<At<'s, String>>,
 }
 
 impl ReadObjective<'_> {
-    /// The target has other words than the source.
+    /// Returns whether the target has other words than the source.
     pub fn replaces_words(&self) -> bool {
         !self.rewritten.is_empty()
     }
@@ -319,7 +319,7 @@ pub fn check_objective<'s>(
     }
 }
 
-/// How many words of the corpus can be the answer; `None` where a label is.
+/// Returns the number of words of the corpus that can be answers, or `None` if answers are labels.
 fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary: &Vocabulary) -> Option<usize> {
     match objective {
         Objective::Label => None,
@@ -338,7 +338,7 @@ fn choices(objective: &Objective, corpus: &Corpus, groups: &[Group], vocabulary:
     }
 }
 
-/// Different groups, with words enough to choose among.
+/// Reads the groups of candidates: different groups with at least two words together.
 fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec<String>> {
     let names = LessonNames { groups: groups.map(Lists::names), ..LessonNames::default() };
     let among = different(node, GROUPS_MAX, "group ", |node| names.group(node))?;
@@ -351,12 +351,12 @@ fn read_candidates<'s>(node: Node<'s>, groups: Option<&Lists<'s>>) -> Option<Vec
     Some(among)
 }
 
-/// The tensors that a map names, unchecked: `{ "W_Q": [[0.3, 0.6], [0.1, 0.4]], … }`.
+/// The tensors in a map, unchecked: `{ "W_Q": [[0.3, 0.6], [0.1, 0.4]], … }`.
 pub type ReadWeights<'s> = Vec<(At<'s, String>, At<'s, Matrix<f32>>)>;
 
-/// More than any model has.
+/// Greatest number of tensors; no model has more.
 const TENSORS_MAX: usize = 1000;
-/// Rows and columns of the largest: keys or values of all heads, or hidden units.
+/// Greatest number of rows or columns: those of the keys or values of all heads, or of the hidden units.
 const SIDE_MAX: usize = if HEADS_MAX * DIM_MAX > FEED_FORWARD_MAX { HEADS_MAX * DIM_MAX } else { FEED_FORWARD_MAX };
 
 pub fn read_weights<'s>(node: Node<'s>) -> Option<ReadWeights<'s>> {
@@ -374,7 +374,7 @@ fn read_table(node: Node<'_>) -> Option<Matrix<f32>> {
     Some(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j] as f32))
 }
 
-/// The weights, if the model has such tensors in these shapes.
+/// Returns the weights if the model has these tensors in these shapes.
 pub fn check_weights(read: ReadWeights<'_>, architecture: &Architecture) -> Option<Vec<(TensorId, Matrix<f32>)>> {
     let shapes = shapes(architecture);
     let symbols: Vec<String> = shapes.iter().map(|(id, ..)| id.to_string()).collect();
@@ -408,19 +408,18 @@ pub fn check_weights(read: ReadWeights<'_>, architecture: &Architecture) -> Opti
     all(read.into_iter().map(&mut check))
 }
 
-/// All but those that grow with the vocabulary or the answers: what a sentence's own vectors depend on, and the layer of
-/// a readout.
+/// Returns the shapes of all tensors, except for those that grow with the vocabulary or the number of answers.
 pub fn shapes(architecture: &Architecture) -> Vec<(TensorId, usize, usize)> {
     let grows = |name| matches!(name, TensorName::Embedding | TensorName::LogitWeights | TensorName::LogitBias);
     architecture.shapes(0, 0).into_iter().filter(|(id, ..)| !grows(id.name)).collect()
 }
 
-/// The tensor of this name, as the weights panel writes it or as code does.
+/// Returns the tensor with this name, as the weights panel or as code writes it.
 pub fn shape_named(shapes: &[(TensorId, usize, usize)], name: &str) -> Option<(TensorId, usize, usize)> {
     shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name).copied()
 }
 
-/// How a model is trained, from wherever it starts.
+/// The training of a model, from any initial weights.
 pub struct Schedule {
     pub steps: usize,
     pub batch: usize,
@@ -431,14 +430,14 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A model that is trained in this way.
+    /// Returns a model with this training.
     pub fn of(self, model: ModelConfig) -> ModelConfig {
         let Self { steps, batch, learning_rate, weight_decay, optimiser, stop } = self;
         ModelConfig { steps, batch, learning_rate, weight_decay, optimiser, stop, ..model }
     }
 }
 
-/// Values where a lesson says nothing.
+/// Default values of a schedule.
 pub struct Usual {
     pub steps: usize,
     pub batch: usize,
@@ -457,7 +456,7 @@ pub fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usua
     complete!(Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop })
 }
 
-/// The values that [`is_learning_rate`] takes, in words.
+/// The values that [`is_learning_rate`] accepts, in words.
 pub const LEARNING_RATE: &str = "a number above 0 and at most 1";
 
 pub fn is_learning_rate(x: f64) -> bool {

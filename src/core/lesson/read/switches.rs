@@ -1,4 +1,4 @@
-//! Reads the switches of a lesson, named changes of its model, with the model of every combination.
+//! Reads the switches of a lesson, which are named changes of its model, and the model of every combination.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::lesson::reading::tree::{Body, Form};
 use crate::lesson::schema::limits::SWITCHES_MAX;
 use crate::lesson::schema::switches::{Switch, Switches};
 
-/// Fields that a switch leaves as they are: sentences, answers and sizes of the lesson are checked against them.
+/// Fields that a switch cannot change, because sentences, answers and sizes of the lesson are checked against them.
 const KEPT: [&str; 4] = ["objective", "readout", "pool", "max_tokens"];
 
-/// Reads the switches of a lesson whose model has been read. Each must make a model by itself.
+/// Reads the switches of a lesson, once its model has been read. Each switch must by itself result in a valid model.
 pub fn read_switches<'s>(
     node: Node<'s>,
     model: &ReadModel<'s>,
@@ -49,7 +49,7 @@ pub fn read_switches<'s>(
     Some(Switches { list, on: BTreeSet::new(), models })
 }
 
-/// A switch, and the fields of the model that it changes.
+/// Reads a switch, with the record of the fields of the model that it changes.
 fn read_switch(node: Node<'_>) -> Option<(At<'_, Switch>, Node<'_>)> {
     record(node, &["Switch"], |record| {
         fields! { record; name: line; tip: line, or String::new(); change as "model": read_change; }
@@ -57,7 +57,7 @@ fn read_switch(node: Node<'_>) -> Option<(At<'_, Switch>, Node<'_>)> {
     })
 }
 
-/// A record of the model with the fields that change.
+/// Reads the record of the fields that change.
 fn read_change(node: Node<'_>) -> Option<Node<'_>> {
     let fields = match node.form() {
         Form::Record(_, Body::Fields(fields)) => &fields[..],
@@ -76,7 +76,7 @@ fn read_change(node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// Names of switches, as a claim gives them.
+/// Reads the names of switches in a claim.
 pub fn read_names(node: Node<'_>, switches: Option<&Switches>) -> Option<BTreeSet<String>> {
     let name = |node| {
         let name = line(node)?;

@@ -1,4 +1,4 @@
-//! Reads the Markdown of cells: its expressions and links must make sense in their lesson.
+//! Reads the Markdown of cells, whose expressions and links must be valid in their lesson.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,16 @@ use crate::lesson::read::common::markdown;
 use crate::lesson::reading::decode::Node;
 use crate::lesson::reading::text::markdown_options;
 
-/// Markdown of a cell.
+/// A Markdown text of a cell.
 pub struct TextAt<'s> {
     pub markdown: String,
     pub node: Node<'s>,
-    /// The sentence that it is about: that of the last Stage cell above, or the first one.
+    /// Index of the sentence on the stage when the text is read: that of the last Stage cell above it, or else the
+    /// first.
     pub sentence: usize,
 }
 
-/// Reads Markdown; expressions that cannot be read are issues.
+/// Reads Markdown, and reports expressions that cannot be parsed.
 pub fn live_markdown(node: Node<'_>) -> Option<String> {
     let markdown = markdown(node)?;
     let text = LiveText::read(&markdown);
@@ -45,7 +46,7 @@ pub fn live_markdown(node: Node<'_>) -> Option<String> {
     Some(markdown)
 }
 
-/// Reports the links that lead nowhere. `tokens` has the words of a sentence, if they are known.
+/// Reports the links that lead nowhere. `tokens` returns the words of a sentence, if they are known.
 pub fn check_links<'a>(
     texts: &[TextAt<'_>],
     context: &LinkContext<'a>,
@@ -72,13 +73,14 @@ pub fn check_links<'a>(
     }
 }
 
-/// The places of what begins as the address of a link that acts, and is text: one with a space in it, above all.
+/// Returns the places of text that begins like a link with an action but is not parsed as a link, mostly because its
+/// address contains a space.
 fn unread_links(markdown: &str) -> Vec<usize> {
     if !markdown.contains(UNREAD) {
         return Vec::new();
     }
     let events = Parser::new_ext(markdown, markdown_options()).into_offset_iter();
-    // A piece of text may begin behind the bracket that ends the words of the link.
+    // An event may begin after the bracket that ends the words of the link.
     let words =
         events.filter_map(|(event, at)| matches!(event, Event::Text(_)).then(|| at.start.saturating_sub(1)..at.end));
     let starts = words.flat_map(|at| {
@@ -90,20 +92,20 @@ fn unread_links(markdown: &str) -> Vec<usize> {
     starts
 }
 
-/// The beginning of the address of a link that acts.
+/// The beginning of the address of a link with an action.
 const UNREAD: &str = "](attune:";
 
-/// A column of the expression in a node that begins with its braces.
+/// Returns the place of a column of an expression, in a node that begins with the braces.
 fn inside<'s>(node: Node<'s>, column: usize) -> Node<'s> {
     let code = node.text.trim_start_matches('{').trim_start();
     let text = code.char_indices().nth(column.saturating_sub(1)).map_or(node.text, |(at, _)| &code[at..]);
     node.at(text)
 }
 
-/// The part that begins with `mark` at a place of a text that was read from a node; the node itself if an escape hides
-/// it.
+/// Returns the part of a node's source that begins with the occurrence of `mark` at byte `at` of the decoded text, or
+/// the node itself if an escape hides the mark.
 fn within<'s>(node: Node<'s>, read: &str, at: usize, mark: &str) -> Node<'s> {
-    // Escapes and composed characters move places; they make no marks.
+    // Escapes and composed characters change byte offsets but not the number of marks.
     let before = read[..at].matches(mark).count();
     let Some((start, _)) = node.text.match_indices(mark).nth(before) else { return node };
     let rest = &node.text[start..];

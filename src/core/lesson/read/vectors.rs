@@ -1,5 +1,5 @@
-//! Reads the origin of the vectors: a static embedding that is trained or given, or a pretrained model,
-//! `model: Pretrained("org/name")`, or with texts that it is trained on further.
+//! Reads the origin of the vectors: a static embedding that is trained or given, or a pretrained model, as in `model:
+//! Pretrained("org/name")`, possibly with texts for further training.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::{Corpus, GivenSource, GivenVectors, Lesson, StaticEmbedding, Topic};
 use crate::lesson::vector_files;
 
-/// Fewer numbers make no space to look at.
+/// Least width of vectors; a smaller space could not be shown.
 pub const DIM_MIN: usize = 2;
 
 pub fn read_embedding<'s>(node: Node<'s>) -> Option<At<'s, StaticEmbedding>> {
@@ -48,7 +48,7 @@ fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
         learning_rate: learning_rate, or 0.05;
         subsample: number(|x| x > 0.0 && x <= 1.0, "a share of the corpus, above 0 and at most 1"), or 1.0;
     }
-    // No word is a larger share than 1.
+    // The share of a word is below 1, so a greater bound never applies.
     let subsample = subsample.map(|share| (share < 1.0).then_some(share));
     let architecture = match record.name {
         "Cbow" => Some(WordPrediction::Cbow),
@@ -60,7 +60,7 @@ fn read_word2vec(record: &mut Record<'_>) -> Option<Word2VecConfig> {
     complete!(Word2VecConfig { architecture, dim, window, negatives, epochs, learning_rate, subsample })
 }
 
-/// Vectors of one width, each for a word of its own.
+/// Reads vectors of one width for different words.
 fn read_given(node: Node<'_>) -> Option<GivenVectors> {
     let entry = number(|x| (x as f32).is_finite(), "a number");
     let row = |node| Some((node, list(node, DIM_MAX, &entry)));
@@ -111,7 +111,7 @@ fn read_given(node: Node<'_>) -> Option<GivenVectors> {
     })
 }
 
-/// A file of vectors beside the lesson, of which no words are picked yet.
+/// Opens a file of vectors beside the lesson; its words are selected later.
 fn read_file(node: Node<'_>) -> Option<GivenVectors> {
     let written = text(node)?;
     let Some(path) = beside(node, &written) else {
@@ -131,7 +131,7 @@ fn read_file(node: Node<'_>) -> Option<GivenVectors> {
     Some(picked(&file, Vec::new()))
 }
 
-/// The path of a file or folder beside the lesson; none outside of it, as a lesson looks at nothing there.
+/// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder.
 fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     let path = Path::new(written.strip_prefix("./").unwrap_or(written));
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -139,14 +139,14 @@ fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     (is_within && !written.is_empty()).then(|| folder.join(path))
 }
 
-/// Words of a file with their rows.
+/// Returns the vectors of some words of a file.
 fn picked(file: &Arc<Vectors>, words: Vec<String>) -> GivenVectors {
     let rows: Vec<usize> = words.iter().filter_map(|word| file.row_of(word)).collect();
     let vectors = Matrix::from_fn(rows.len(), file.width(), |i, j| file.rows.get(rows[i], j));
     GivenVectors { words: words.into(), vectors: Arc::new(vectors.into()), source: GivenSource::File(file.clone()) }
 }
 
-/// The embedding with the words that the lesson uses, where it is a part of a file.
+/// Restricts an embedding from a file to the words that the lesson uses.
 pub fn of_used(embedding: StaticEmbedding, vocabulary: Option<Vocabulary>) -> StaticEmbedding {
     match embedding.file().zip(vocabulary) {
         Some((file, vocabulary)) => StaticEmbedding::Given(picked(file, vocabulary.used())),
@@ -154,7 +154,7 @@ pub fn of_used(embedding: StaticEmbedding, vocabulary: Option<Vocabulary>) -> St
     }
 }
 
-/// Every word that a sentence can contain needs a vector.
+/// Checks that every word that a sentence can contain has a vector.
 pub fn check_given(read: &At<'_, StaticEmbedding>, corpus: &Vocabulary) {
     let StaticEmbedding::Given(given) = &read.value else { return };
     if let Some(file) = read.value.file() {
@@ -177,17 +177,17 @@ fn no_vector<'i>(read: &At<'i, StaticEmbedding>, word: &str) -> Report<'i> {
 const FILE: &str = "File";
 const NAME: &str = "Pretrained";
 
-/// Whether a lesson's vectors are those of a file.
+/// Returns whether a lesson's vectors are those of a file.
 pub fn is_file(embedding: Node<'_>) -> bool {
     embedding.text.starts_with(FILE)
 }
 
-/// Whether a lesson's model is a pretrained one.
+/// Returns whether a lesson's model is a pretrained one.
 pub fn is_pretrained(model: Node<'_>) -> bool {
     model.text.starts_with(NAME)
 }
 
-/// The lesson of the model, which is opened; its weights are read later.
+/// Opens the pretrained model and returns its lesson; the weights are read later.
 pub fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
     let (model, further) = record(node, &[NAME], |record| {
         if record.given("from").is_none() {
@@ -209,11 +209,11 @@ pub fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
     check_training(node, &lesson.model, vocabulary, longest.unwrap_or(0)).then_some(lesson)
 }
 
-/// The lesson of a model that is trained further on some texts.
+/// Returns the lesson of a model that is trained further on some texts.
 fn trained_further(lesson: Lesson, texts: Vec<String>, train_embedding: bool, schedule: Schedule) -> Lesson {
     let mut architecture = lesson.model.architecture.clone();
     architecture.train_embedding = train_embedding;
-    // A bias that no file has would have no place when the model is written.
+    // A bias that the model's files do not have could not be saved with the model.
     architecture.readout_bias &= !matches!(lesson.model.objective, Objective::NextWord);
     let corpus = Corpus {
         sentences: texts.len(),
@@ -224,7 +224,7 @@ fn trained_further(lesson: Lesson, texts: Vec<String>, train_embedding: bool, sc
     Lesson { model, corpus, ..lesson }
 }
 
-/// Texts that the model can learn from.
+/// Reads the texts for further training, if the model can learn from them.
 fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>> {
     let texts = list(node, TEXTS_MAX, |node| read_text(node, model))?;
     if let Some(why) = model.filter(|model| model.absent.is_none()).and_then(cannot_learn) {
@@ -233,7 +233,7 @@ fn read_texts(node: Node<'_>, model: Option<&ModelFolder>) -> Option<Vec<String>
     if texts.is_empty() { node.issue("texts: none").expected("at least one").none() } else { Some(texts) }
 }
 
-/// Why a model cannot be trained on texts, if it cannot.
+/// Returns the reason why a model cannot be trained on texts, if there is one.
 fn cannot_learn(model: &ModelFolder) -> Option<String> {
     let name = &model.name;
     if !model.has_head {
@@ -264,8 +264,8 @@ fn read_text(node: Node<'_>, model: Option<&ModelFolder>) -> Option<String> {
     node.issue(format!("texts: {found}")).expected(format!("from {least} to {most} pieces")).none()
 }
 
-/// A name in the Hugging Face cache, or `./` and a folder beside the lesson. A well-known model need not be there: the
-/// lesson can be read without it.
+/// Reads the name of a model: one in the Hugging Face cache, or `./` and a folder beside the lesson. A well-known model
+/// may be absent, because the lesson can be read without it.
 fn read_model(node: Node<'_>) -> Option<ModelFolder> {
     let written = text(node)?;
     if written.starts_with("./") {

@@ -1,7 +1,7 @@
-//! Takes values out of the tree of a file, one by one, so that a wrong one does not hide the others.
+//! Takes values out of the tree of a file one by one, so that one wrong value does not hide others.
 //!
-//! A decoder answers `None` after it has reported what is wrong. [`fields`] reads a record,
-//! `Name(field: value, …)`, by a table: each wrong, missing, unknown or repeated field is its own issue.
+//! A decoder returns `None` after it has reported an issue. [`fields`] reads a record, `Name(field: value, …)`, by a
+//! table: each wrong, missing, unknown or repeated field is an issue of its own.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -16,10 +16,10 @@ use crate::lesson::reading::tree::{Body, Form, Value};
 /// A value of the file, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'s> {
-    /// The value's text in the file. Its address in memory is its place.
+    /// The value's source text. Its address in memory determines its place in the file.
     pub text: &'s str,
     value: &'s Value<'s>,
-    /// The field that holds it, for messages.
+    /// Name of the field that contains the value, for messages.
     pub label: &'static str,
     pub issues: &'s Issues<'s>,
 }
@@ -36,12 +36,12 @@ impl<'s> Node<'s> {
         Self { text: value.text, value, label: "", issues }
     }
 
-    /// A value inside this one.
+    /// Returns the node of a value inside this one.
     pub fn inner(self, value: &'s Value<'s>) -> Self {
         Self { text: value.text, value, ..self }
     }
 
-    /// A part of its text.
+    /// Returns the node of a part of the text.
     pub fn at(self, text: &'s str) -> Self {
         Self { text, ..self }
     }
@@ -50,12 +50,12 @@ impl<'s> Node<'s> {
         &self.value.form
     }
 
-    /// Reports a problem at this place; the answer adds what was expected and the nearest name.
+    /// Reports an issue at this place. The result can be extended by the expected value and the nearest name.
     pub fn issue(self, message: impl Into<String>) -> Report<'s> {
         self.issues.report(self.text, message)
     }
 
-    /// Reports a problem of the field that holds this value, with the field's name before the message.
+    /// Reports an issue of the field that contains this value, with the field's name before the message.
     pub fn field_issue(self, message: impl Display) -> Report<'s> {
         match self.label {
             "" => self.issue(message.to_string()),
@@ -63,8 +63,8 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The first occurrence of `part` inside this node, standing free of other word characters;
-    /// the node itself if an escape in the text hides it.
+    /// Returns the first occurrence of `part` in this node as a whole word, or the node itself if an escape in the text
+    /// hides it.
     pub fn part(self, part: &str) -> Self {
         let found = self.text.match_indices(part).find(|(start, found)| {
             let joins = |left: Option<char>, right: Option<char>| {
@@ -80,13 +80,13 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The place of a word of [`tokenize`](crate::lesson::reading::text::tokenize) in this text, however it is spelt
-    /// there; the node itself if an escape in the text hides it.
+    /// Returns the place of a word of [`tokenize`](crate::lesson::reading::text::tokenize) in this text, however the
+    /// word is spelt there, or the node itself if an escape in the text hides it.
     pub fn word(self, word: &str) -> Self {
         written_words(self.text).find(|written| normal(written) == word).map_or(self, |text| self.at(text))
     }
 
-    /// The value as a message names it.
+    /// Describes the value for a message.
     fn describe(self) -> String {
         let text = shorten(self.text);
         match self.form() {
@@ -102,7 +102,7 @@ impl<'s> Node<'s> {
     }
 }
 
-/// Reports a value that is not of the wanted shape or size.
+/// Reports a value of the wrong kind or size.
 pub fn wrong<'s, T>(node: Node<'s>, expected: &str) -> Option<T> {
     node.field_issue(format!("found {}", node.describe())).expected(expected).none()
 }
@@ -121,12 +121,12 @@ pub fn flag(node: Node<'_>) -> Option<bool> {
     }
 }
 
-/// A number as RON reads it.
+/// Parses a number as RON does.
 pub fn parsed<T: serde::de::DeserializeOwned>(node: Node<'_>) -> Option<T> {
     matches!(node.form(), Form::Number).then(|| ron::from_str(node.text).ok()).flatten()
 }
 
-/// Decodes a whole number within limits.
+/// Returns a decoder of whole numbers within limits.
 pub fn whole(limits: RangeInclusive<usize>) -> impl Fn(Node<'_>) -> Option<usize> {
     move |node| {
         parsed(node).filter(|number| limits.contains(number)).or_else(|| {
@@ -143,7 +143,7 @@ pub fn seed(node: Node<'_>) -> Option<u64> {
     parsed(node).or_else(|| wrong(node, &format!("a whole number from 0 to {}", u64::MAX)))
 }
 
-/// Decodes a finite number that `accept` takes; `words` says which those are.
+/// Returns a decoder of finite numbers that `accept` accepts; `words` describes these numbers.
 pub fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl Fn(Node<'s>) -> Option<f64> {
     move |node| {
         let number = parsed(node).filter(|number: &f64| number.is_finite() && accept(*number));
@@ -151,11 +151,11 @@ pub fn number<'s>(accept: fn(f64) -> bool, words: &'static str) -> impl Fn(Node<
     }
 }
 
-/// Decodes a number within limits.
+/// Returns a decoder of numbers within limits.
 pub fn within(limits: RangeInclusive<f64>) -> impl Fn(Node<'_>) -> Option<f64> {
     move |node| {
         parsed(node).filter(|number| limits.contains(number)).or_else(|| {
-            // Written out, it would have a dozen zeros.
+            // Written as a decimal, such a number would have many zeros.
             let [least, most] = [limits.start(), limits.end()].map(|x| match *x {
                 x if x > 0.0 && x < 1e-6 => format!("{x:e}"),
                 x => x.to_string(),
@@ -180,7 +180,7 @@ pub fn positive(node: Node<'_>) -> Option<f64> {
     number(|x| x > 0.0, "a number above 0")(node)
 }
 
-/// Decodes one of a few names.
+/// Returns a decoder of one of a few names.
 pub fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl Fn(Node<'s>) -> Option<T> {
     move |node| {
         let found = names.iter().find(|(name, _)| *name == node.text);
@@ -194,7 +194,7 @@ pub fn choice<'s, T: Copy>(names: &'static [(&'static str, T)]) -> impl Fn(Node<
     }
 }
 
-/// Decodes a list of at most `max` values. All wrong values are reported; one makes the list `None`.
+/// Decodes a list of at most `max` values. Every wrong value is reported; if there is one, the result is `None`.
 pub fn list<'s, T>(node: Node<'s>, max: usize, decode: impl FnMut(Node<'s>) -> Option<T>) -> Option<Vec<T>> {
     let Form::List(values) = node.form() else { return wrong(node, "a list, such as [ … ]") };
     if too_many(node, values.len(), max) {
@@ -203,12 +203,12 @@ pub fn list<'s, T>(node: Node<'s>, max: usize, decode: impl FnMut(Node<'s>) -> O
     all(values.iter().map(|value| node.inner(value)).map(decode))
 }
 
-/// The values, if there are all; every one is decoded first, for all issues to be found.
+/// Collects the values if all are present. Every one is decoded first, so that all issues are found.
 pub fn all<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     values.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Decodes a list as a field: [`list`] with its arguments given in advance.
+/// Returns a decoder of lists, for use as a field: [`list`] with its arguments supplied.
 pub fn list_of<'s, T>(
     max: usize,
     mut decode: impl FnMut(Node<'s>) -> Option<T>,
@@ -216,7 +216,7 @@ pub fn list_of<'s, T>(
     move |node| list(node, max, &mut decode)
 }
 
-/// Decodes a list of names, of which none comes twice; `what` stands before the name in the issue.
+/// Decodes a list of different names; `what` precedes the name in an issue.
 pub fn different<'s>(
     node: Node<'s>,
     max: usize,
@@ -233,7 +233,7 @@ pub fn different<'s>(
     })
 }
 
-/// Decodes a map with text keys, in the order of writing; a key must not come twice.
+/// Decodes a map with different texts as keys, in the order of the file.
 pub fn map<'s, T>(
     node: Node<'s>,
     max: usize,
@@ -265,15 +265,15 @@ fn too_many(node: Node<'_>, count: usize, max: usize) -> bool {
     count > max
 }
 
-/// `Name(field: value, …)`
+/// A record, `Name(field: value, …)`.
 pub struct Record<'s> {
-    /// One of the names that were asked for.
+    /// The record's name, one of the expected names.
     pub name: &'static str,
     pub node: Node<'s>,
     fields: Vec<Field<'s>>,
     /// Values without field names, `Name(value)`.
     items: &'s [Value<'s>],
-    /// Every field that was asked for.
+    /// The fields that the record may have.
     known: Vec<&'static str>,
     missing: Vec<&'static str>,
 }
@@ -294,9 +294,9 @@ struct Field<'s> {
 /// } }
 /// ```
 ///
-/// Every line is read, whatever is wrong with another, so that all issues come in one go; a decoder may use
-/// the fields above it. The value is `None` where a field has an issue. With `;` in the place of `=> Type`
-/// the table declares the fields as local `Option`s instead, for checks between them; [`complete`] joins them.
+/// Every line is read even if another is wrong, so that all issues are found in one pass; a decoder may use the fields
+/// above it. The value is `None` if any field has an issue. With `;` in place of `=> Type`, the table declares the
+/// fields as local `Option`s instead, for checks between them; [`complete`] joins them.
 macro_rules! fields {
     ($record:expr => $($type:ident)::+ {
         $($field:ident $(as $written:literal)?: $decode:expr $(, $rule:ident $($default:expr)?)?;)+
@@ -317,7 +317,7 @@ macro_rules! fields {
     (@name $field:ident $written:literal) => { $written };
 }
 
-/// The value whose fields are these local `Option`s, if each is `Some`.
+/// Builds a value from local `Option`s with the names of its fields, if each is `Some`.
 macro_rules! complete {
     ($($type:ident)::+ { $($field:ident),+ $(,)? }) => {
         if let ($(Some($field),)+) = ($($field,)+) { Some($($type)::+ { $($field),+ }) } else { None }
@@ -327,8 +327,8 @@ macro_rules! complete {
 pub(crate) use complete;
 pub(crate) use fields;
 
-/// Reads a record that must have one of `names`, and reports what `read` has left of it. Where only one name is
-/// possible it may be left out, as usual in RON.
+/// Reads a record that must have one of `names`, and reports the fields that `read` did not take. If only one name is
+/// possible, it may be left out, as usual in RON.
 pub fn record<'s, T>(
     node: Node<'s>,
     names: &[&'static str],
@@ -341,7 +341,7 @@ pub fn record<'s, T>(
 }
 
 impl<'s> Record<'s> {
-    /// As [`record`]; to be finished with [`Record::finish`].
+    /// Opens a record as [`record`] does; [`Record::finish`] must be called at the end.
     pub fn open(node: Node<'s>, names: &[&'static str]) -> Option<Self> {
         let expected = || match names {
             [only] => format!("{only}(…)"),
@@ -382,14 +382,14 @@ impl<'s> Record<'s> {
         }
     }
 
-    /// Puts the fields of another record in the place of its own.
+    /// Replaces fields of the record by the fields of another record.
     pub fn change(&mut self, by: Node<'s>) {
         let Form::Record(_, Body::Fields(fields)) = by.form() else { return };
         self.fields.retain(|own| fields.iter().all(|(name, _)| *name != own.name));
         self.add_fields(fields);
     }
 
-    /// Decodes a field that must be there.
+    /// Decodes a required field.
     pub fn take<T>(&mut self, field: &'static str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
         let Some(node) = self.find(field) else {
             self.missing.push(field);
@@ -398,7 +398,7 @@ impl<'s> Record<'s> {
         decode(node)
     }
 
-    /// Decodes a field that may be left out.
+    /// Decodes a field that has a default.
     pub fn take_or<T>(
         &mut self,
         field: &'static str,
@@ -411,7 +411,7 @@ impl<'s> Record<'s> {
         }
     }
 
-    /// Decodes a field that may be left out: `Some(None)` where it is.
+    /// Decodes an optional field; the result is `Some(None)` if the field is left out.
     pub fn take_optional<T>(
         &mut self,
         field: &'static str,
@@ -427,41 +427,41 @@ impl<'s> Record<'s> {
         Some(Node { label: field, ..self.node }.inner(found.value))
     }
 
-    /// The place of a field that was given, else of the record.
+    /// Returns the place of a field's name, or of the record if the field is left out.
     pub fn place_of(&self, field: &str) -> Node<'s> {
         let given = self.fields.iter().find(|given| given.name == field);
         given.map_or(self.node, |given| self.node.at(given.name))
     }
 
-    /// Reports a problem of a field, at its place and with its name before the message.
+    /// Reports an issue of a field, at the field's place and with its name before the message.
     pub fn issue(&self, field: &str, message: impl Display) -> Report<'s> {
         self.place_of(field).issue(format!("{field}: {message}"))
     }
 
-    /// The value of a field that was given, else the record.
+    /// Returns the value of a field, or the record if the field is left out.
     pub fn value_of(&self, field: &str) -> Node<'s> {
         self.given(field).unwrap_or(self.node)
     }
 
-    /// The value of a field, unread.
+    /// Returns the value of a field without decoding it.
     pub fn given(&self, field: &str) -> Option<Node<'s>> {
         let given = self.fields.iter().find(|given| given.name == field)?;
         Some(self.node.inner(given.value))
     }
 
-    /// The one value of `Name(value)`.
+    /// Decodes the only value of `Name(value)`.
     pub fn take_item<T>(&mut self, what: &str, decode: impl FnOnce(Node<'s>) -> Option<T>) -> Option<T> {
         match std::mem::take(&mut self.items) {
             [item] if self.fields.is_empty() => decode(self.node.inner(item)),
             _ => {
-                // The fields have been spoken of here; `finish` need not call them unknown.
+                // The fields have been reported here, so `finish` must not report them as unknown.
                 self.fields.clear();
                 wrong(self.node, &format!("{}({what})", self.name))
             }
         }
     }
 
-    /// Reports the fields that are missing, and unexpected ones.
+    /// Reports missing and unknown fields.
     pub fn finish(mut self) {
         let name = self.name;
         if !self.items.is_empty() {
@@ -476,7 +476,7 @@ impl<'s> Record<'s> {
             self.known.iter().copied().filter(|known| self.fields.iter().all(|f| f.name != *known)).collect();
         for Field { name: written, .. } in self.fields.iter().filter(|field| !field.taken) {
             let meant = nearest(written, absent.iter().copied());
-            // A misspelt field is one problem, not an unknown and a missing one.
+            // A misspelt field is reported once, and not both as unknown and as missing.
             self.missing.retain(|missing| Some(*missing) != meant);
             let expected = match &self.known[..] {
                 [] => "no fields".to_owned(),
@@ -501,7 +501,7 @@ mod tests {
     use crate::lesson::reading::issue::LessonIssue;
     use crate::lesson::reading::tree;
 
-    /// Reads `Thing(name: text, size: number, open: flag = true)` and lists the issues.
+    /// Reads `Thing(name: text, size: number, open: flag = true)` and returns the issues.
     fn check(written: &str, expected: &[&str]) {
         let issues = Issues::new("f", written);
         let value = tree::read(&issues).expect("it is RON");

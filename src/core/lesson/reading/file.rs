@@ -1,4 +1,4 @@
-//! The files of a folder of lessons: their names, first bytes and text.
+//! The files of a folder of lessons: their names, their first bytes and their text.
 
 use std::path::Path;
 use std::string::FromUtf8Error;
@@ -12,55 +12,55 @@ use attune_engine::vectors::HEAD_BYTES;
 use crate::lesson::reading::issue::{LessonIssue, LessonText};
 use crate::lesson::reading::tree;
 
-/// The ending of a lesson's file.
+/// Extension of a lesson's file name.
 pub const EXTENSION: &str = "ron";
 
-/// The folder of a file; of a name alone, the one that attune was started in.
+/// Returns the folder of a file; for a name without a folder, the current folder.
 pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether a path ends as a lesson's file does.
+/// Returns whether a path has the extension of a lesson.
 pub fn is_named_as_lesson(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }
 
-/// The file's name, beside the lessons that it is of.
+/// File name of the glossary, which is in the same folder as its lessons.
 pub const FILE: &str = "glossary.ron";
 
-/// The name that the file begins with.
+/// Name of the record in a glossary file.
 pub(crate) const NAME: &str = "Glossary";
 
-/// Whether a file is a glossary, by its name or its first word.
+/// Returns whether a file is a glossary, by its name or its first word.
 pub fn is_glossary(path: &Path, text: &str) -> bool {
     path.file_name().is_some_and(|name| name == FILE) || begins_as_glossary(text)
 }
 
-/// Whether the text, after any comments, begins as a glossary does. A lesson cannot begin so.
+/// Returns whether the text, after any comments, begins like a glossary. A lesson cannot begin this way.
 pub(crate) fn begins_as_glossary(text: &str) -> bool {
     tree::begins_with(without_mark(text), NAME)
 }
 
-/// Bytes of a lesson file; larger ones are refused before they are read.
+/// Size of the largest lesson file, in bytes; a larger file is refused before it is read.
 pub const LESSON_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// The advice where a path leads to something that is not a lesson.
+/// Advice for a path that does not lead to a lesson.
 pub(crate) const A_LESSON: &str = "a lesson file, such as lessons/apple.ron, or the folder of a model";
 
-/// Some editors begin a file with an invisible mark.
+/// Removes the byte order mark with which some editors begin a file.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The text of a lesson's file, unread.
+/// Reads the text of a lesson's file without parsing it.
 ///
 /// # Errors
-/// If there is none, or it is no text of reasonable size.
+/// If there is no such file, or it is too large or not a text.
 pub fn text(path: &Path) -> Result<String, Box<LessonIssue>> {
     read_text(path, &path.display().to_string())
 }
 
-/// The text of a regular file of reasonable size.
+/// Reads the text of a regular file of reasonable size.
 pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIssue>> {
     let cannot = |error: io::Error| {
         Box::new(match error.kind() {
@@ -82,7 +82,7 @@ pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Box<LessonIss
     String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(file, &error)))
 }
 
-/// Names the kind of a file that is neither a lesson nor one of vectors, if its first bytes say so.
+/// Returns the kind of a file that is neither a lesson nor a file of vectors, if its first bytes identify it.
 pub fn foreign(path: &Path) -> Option<&'static Foreign> {
     recognise(&head(path))
 }
@@ -101,7 +101,7 @@ pub(crate) fn too_large(file: &str, found: &dyn fmt::Display) -> LessonIssue {
 }
 
 fn not_found(path: &Path, file: &str) -> LessonIssue {
-    /// A folder with more files than this is not one of lessons.
+    /// Greatest number of files that are searched for a similar name; a folder with more is not one of lessons.
     const NEIGHBOURS_MAX: usize = 1000;
     let names: Vec<String> = fs::read_dir(folder_of(path))
         .into_iter()
@@ -113,13 +113,13 @@ fn not_found(path: &Path, file: &str) -> LessonIssue {
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
     let mut issue = LessonIssue::of_file(file, "no such file", "a lesson file");
     issue.nearest = nearest(&wanted, names.iter().map(String::as_str)).map(|name| {
-        // As the learner would type it.
+        // The path is shown as the learner would type it.
         path.with_file_name(name).display().to_string()
     });
     issue
 }
 
-/// The first bytes of a file; none of one that cannot be read.
+/// Returns the first bytes of a file, or none if it cannot be read.
 pub(crate) fn head(path: &Path) -> Vec<u8> {
     files::head(path, HEAD_BYTES as u64).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A problem of a file with its place, and the collector that every reading step reports to.
+//! An issue of a file with its place, and the collector to which every step of reading reports.
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -8,7 +8,7 @@ use std::path::Path;
 use attune_engine::code::LineColumn;
 use attune_engine::messages::{counted, nearest};
 
-/// The word at a line and a column, from 1, of the text that a string holds, as the file writes it.
+/// Returns the word at a line and a column, both from 1, of the text in a string literal, as the file writes it.
 pub(crate) fn inside(text: &str, line: usize, column: usize) -> Option<&str> {
     let is_raw = text.starts_with('r');
     let written = text.trim_start_matches('r').trim_start_matches('#').strip_prefix('"')?;
@@ -25,7 +25,8 @@ pub(crate) fn inside(text: &str, line: usize, column: usize) -> Option<&str> {
     Some(&rest[..end.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8))])
 }
 
-/// Bytes of the escape that a text begins with, if it does: `\n`, `\x1b`, `\u{301}`.
+/// Returns the length in bytes of the escape with which a text begins, such as `\n`, `\x1b` or `\u{301}`, if it begins
+/// with one.
 fn escape_bytes(text: &str) -> Option<usize> {
     const HEX: usize = r"\x1b".len();
     let kind = text.strip_prefix('\\')?.chars().next()?;
@@ -36,22 +37,22 @@ fn escape_bytes(text: &str) -> Option<usize> {
     }
 }
 
-/// One problem of a lesson file.
+/// An issue of a lesson file.
 ///
 /// `{}` prints one line; `{:#}` adds the source line with a caret under the offending text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonIssue {
     /// The file as the caller named it.
     pub file: String,
-    /// `None` where the file as a whole is the problem.
+    /// The place, or `None` if the issue concerns the whole file.
     pub place: Option<LineColumn>,
     /// The offending text, shortened.
     pub found: String,
-    /// The problem, in words.
+    /// The problem in words.
     pub message: String,
-    /// Valid input, in words.
+    /// The valid input in words.
     pub expected: Option<String>,
-    /// The valid name most like the wrong one.
+    /// The valid name that is most similar to the wrong one.
     pub nearest: Option<String>,
     pub excerpt: Option<Excerpt>,
 }
@@ -60,13 +61,13 @@ pub struct LessonIssue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     pub line: String,
-    /// Characters of `line` before the offending text, and of it.
+    /// Number of characters before the offending text, and in it.
     pub before: usize,
     pub width: usize,
 }
 
 impl LessonIssue {
-    /// A problem of the file as a whole.
+    /// Returns an issue that concerns the whole file.
     pub(crate) fn of_file(file: &str, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             file: file.to_owned(),
@@ -86,7 +87,7 @@ impl fmt::Display for LessonIssue {
         if let Some(place) = self.place {
             write!(f, ":{place}")?;
         }
-        // Some quote what was found in the file.
+        // Some messages quote text of the file.
         write!(f, ": {}", printable(&self.message))?;
         if let Some(expected) = &self.expected {
             write!(f, "; expected {}", printable(expected))?;
@@ -110,12 +111,12 @@ impl fmt::Display for LessonIssue {
 
 impl std::error::Error for LessonIssue {}
 
-/// Collects the issues of one file. Every part of it can report to it.
+/// Collects the issues of one file. Every part of the reader can report to it.
 #[derive(Debug)]
 pub(crate) struct Issues<'s> {
     pub source: LessonText<'s>,
     list: RefCell<Vec<LessonIssue>>,
-    /// Reported after the list was full, and where the first of them is.
+    /// Number of issues after the list was full, and the place of the first of them.
     more: Cell<(usize, Option<LineColumn>)>,
 }
 
@@ -128,7 +129,7 @@ impl<'s> Issues<'s> {
         self.list.borrow().is_empty()
     }
 
-    /// Reports a problem of a part of the file's text, whose address in memory is its place.
+    /// Reports an issue of a part of the file's text, whose address in memory determines its place.
     pub fn report(&self, text: &str, message: impl Into<String>) -> Report<'_> {
         let mut list = self.list.borrow_mut();
         if list.len() == ISSUES_MAX {
@@ -150,7 +151,7 @@ impl<'s> Issues<'s> {
         Report(Some((&self.list, list.len() - 1)))
     }
 
-    /// Reads something whose issues are nobody's mistake, and forgets them.
+    /// Runs a reader and discards the issues that it reports.
     pub fn quietly<T>(&self, read: impl FnOnce() -> T) -> T {
         let (known, more) = (self.list.borrow().len(), self.more.get());
         let read = read();
@@ -159,7 +160,8 @@ impl<'s> Issues<'s> {
         read
     }
 
-    /// The issues by place, and a last one that counts those beyond [`ISSUES_MAX`], at the place of the first of them.
+    /// Returns the issues in the order of their places, and a last one that counts those beyond [`ISSUES_MAX`], at the
+    /// place of the first of these.
     pub fn finish(&self) -> Vec<LessonIssue> {
         let mut list = self.list.take();
         list.sort_by_key(|issue| issue.place);
@@ -172,7 +174,7 @@ impl<'s> Issues<'s> {
     }
 }
 
-/// The issue just reported; empty when only counted, so that no work is spent on its hints.
+/// The issue reported last, or `None` if it was only counted, so that no hints are computed for it.
 pub(crate) struct Report<'i>(Option<(&'i RefCell<Vec<LessonIssue>>, usize)>);
 
 impl Report<'_> {
@@ -191,18 +193,18 @@ impl Report<'_> {
         self.add(|issue| issue.nearest = nearest(name, candidates).map(shorten))
     }
 
-    /// The valid name that was found in another way.
+    /// Sets the valid name to one that was found in another way.
     pub fn meant(self, name: Option<&str>) -> Self {
         self.add(|issue| issue.nearest = name.map(shorten))
     }
 
-    /// No value, because of this issue.
+    /// Returns `None`, the value of a decoder that has reported an issue.
     pub fn none<T>(self) -> Option<T> {
         None
     }
 }
 
-/// The text of a lesson file, and places in it.
+/// The text of a lesson file, which maps slices of the text to places.
 #[derive(Debug)]
 pub(crate) struct LessonText<'s> {
     pub file: &'s str,
@@ -217,7 +219,7 @@ impl<'s> LessonText<'s> {
         Self { file, text, lines: std::iter::once(0).chain(starts).collect() }
     }
 
-    /// Bytes before `part`, which is a slice of this text.
+    /// Returns the byte offset of `part`, a slice of this text.
     pub fn offset(&self, part: &str) -> usize {
         let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if offset <= self.text.len() { offset } else { 0 }
@@ -228,22 +230,22 @@ impl<'s> LessonText<'s> {
         LineColumn { line, column: 1 + self.text[self.line_start(offset)..offset].chars().count() }
     }
 
-    /// The place of a slice of this text.
+    /// Returns the place of a slice of this text.
     pub fn place_of(&self, part: &str) -> LineColumn {
         self.place(self.offset(part))
     }
 
-    /// The number of the line of `offset`, from 1.
+    /// Returns the number of the line at `offset`, from 1.
     fn line(&self, offset: usize) -> usize {
         self.lines.partition_point(|&start| start <= offset).max(1)
     }
 
-    /// The start of the line of `offset`, in bytes.
+    /// Returns the byte offset at which the line at `offset` starts.
     pub fn line_start(&self, offset: usize) -> usize {
         self.lines[self.line(offset) - 1]
     }
 
-    /// The text from a line and column on, both from 1; the empty end of the text beyond it.
+    /// Returns the text from a line and column on, both from 1; it is empty beyond the end of the text.
     pub fn rest_from(&self, place: LineColumn) -> &'s str {
         let end = self.text.len();
         let start = self.lines.get(place.line.saturating_sub(1)).copied().unwrap_or(end);
@@ -252,7 +254,7 @@ impl<'s> LessonText<'s> {
         &rest[within..]
     }
 
-    /// The line of `offset`, cut to a readable width around `width_bytes` from there.
+    /// Returns the line at `offset`, cut to a readable width around the `width_bytes` from there on.
     pub fn excerpt(&self, offset: usize, width_bytes: usize) -> Excerpt {
         let line = self.line(offset);
         let start = self.lines[line - 1];
@@ -261,7 +263,7 @@ impl<'s> LessonText<'s> {
 
         let head = &self.text[start..offset];
         let cut = head.chars().count().saturating_sub(EXCERPT_CHARS_BEFORE);
-        // Indentation is not worth the width.
+        // Indentation would only take up width.
         let head: String = head.chars().skip(cut).map(plain).collect();
         let head = head.trim_start();
         let before = head.chars().count();
@@ -274,8 +276,8 @@ impl<'s> LessonText<'s> {
     }
 }
 
-/// At most [`FOUND_CHARS_MAX`] characters on one line; control characters, which could steer a
-/// terminal, are escaped.
+/// Returns at most [`FOUND_CHARS_MAX`] characters on one line, with control characters escaped, because they could
+/// control a terminal.
 pub fn shorten(text: &str) -> String {
     let mut short = String::new();
     for (i, c) in text.trim().chars().enumerate() {
@@ -292,12 +294,12 @@ pub fn shorten(text: &str) -> String {
     short
 }
 
-/// The path of a file, as a message has it.
+/// Returns the path of a file for a message.
 pub fn shown(path: &Path) -> String {
     printable(&path.display().to_string())
 }
 
-/// All of a text, such as a file's name, with what could steer a terminal escaped.
+/// Returns the whole of a text, such as a file's name, with control characters escaped.
 pub fn printable(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -306,14 +308,14 @@ pub fn printable(text: &str) -> String {
     plain
 }
 
-/// Control characters, and those that change the direction of text or have no width; but not the
-/// joiners, with which words are spelt.
+/// Returns whether a character is a control character, changes the direction of text or has no width. Joiners are
+/// excluded, because words are spelt with them.
 pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// `one, two or three`
+/// Lists names, as in `one, two or three`.
 pub fn one_of(names: &[impl Borrow<str>]) -> String {
     match names {
         [] => "nothing".to_owned(),
@@ -322,12 +324,12 @@ pub fn one_of(names: &[impl Borrow<str>]) -> String {
     }
 }
 
-/// How many characters an excerpt keeps before the offending text.
+/// Greatest number of characters of an excerpt before the offending text.
 pub(crate) const EXCERPT_CHARS_BEFORE: usize = EXCERPT_CHARS_MAX / 2;
 
-/// Issues that are kept; the others are counted.
+/// Greatest number of issues in the list; further issues are only counted.
 pub const ISSUES_MAX: usize = 100;
-/// Characters of offending text that an issue quotes.
+/// Greatest number of characters of offending text that an issue quotes.
 pub const FOUND_CHARS_MAX: usize = 60;
-/// Characters of a source line that an issue shows.
+/// Greatest number of characters of a source line that an issue shows.
 pub const EXCERPT_CHARS_MAX: usize = 100;

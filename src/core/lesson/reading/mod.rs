@@ -1,8 +1,8 @@
-//! A file becomes a tree of values, and values are taken out of it, each wrong one an issue with its place. Nothing here
-//! knows what a lesson is.
+//! Turns a file into a tree of values and takes values out of it; each wrong value is an issue with its place. This
+//! folder is independent of the contents of lessons.
 //!
-//! [`file`] has the text, `tree` reads it once, `decode` takes values out, [`issue`] is a problem with its place, and
-//! [`places`] finds the place of one that shows itself later. [`text`] splits sentences into words.
+//! [`file`] reads the text, `tree` parses it, `decode` takes values out, [`issue`] is an issue with its place, and
+//! [`places`] finds places for issues that are found later. [`text`] splits sentences into words.
 
 pub(crate) mod decode;
 pub mod file;

@@ -1,4 +1,5 @@
-//! The places of fields, claims and parts of cells in a lesson file, for problems that show only when the lesson runs.
+//! The places of fields, claims and parts of cells in a lesson file, for issues that are found only when the lesson
+//! runs.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,11 +12,11 @@ use crate::lesson::reading::issue::{Issues, LessonText, inside};
 use crate::lesson::reading::tree;
 use crate::lesson::reading::tree::{Form, Value};
 
-/// The way to a field from the lesson down, such as `["model", "learning_rate"]`.
+/// The path to a field, from the lesson inwards, such as `["model", "learning_rate"]`.
 pub type FieldPath = &'static [&'static str];
 
-/// The place of the field's value, or of the record that leaves it out; `None` if the file is no
-/// longer a lesson.
+/// Returns the place of the field's value, or of the record that leaves it out, or `None` if the file is no longer a
+/// lesson.
 pub fn locate(file: &Path, path: FieldPath) -> Option<LineColumn> {
     locate_in(&read_text(file, "").ok()?, path)
 }
@@ -30,7 +31,8 @@ fn locate_in(text: &str, path: FieldPath) -> Option<LineColumn> {
     Some(source.place_of(value.text))
 }
 
-/// The bytes of a field's value in a lesson's text; `None` where the lesson leaves it out, or cannot be read.
+/// Returns the byte range of a field's value in a lesson's text, or `None` if the field is left out or the text cannot
+/// be parsed.
 pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
     let CellPlaces { source, lesson } = CellPlaces::of(text);
     let value = lesson.as_ref()?.field(field)?;
@@ -38,41 +40,41 @@ pub fn value_in(text: &str, field: &str) -> Option<Range<usize>> {
     Some(start..start + value.text.len())
 }
 
-/// A part of a cell that has a problem.
+/// The part of a cell that has an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spot {
     Cell,
     /// The value of a field.
     Field(&'static str),
-    /// A place in the code of a field, counted within that code.
+    /// A place in the code of a field, relative to the beginning of that code.
     Code {
         field: &'static str,
         at: LineColumn,
     },
-    /// Some words, as the file writes them.
+    /// Some words, as they are written in the file.
     Words(Arc<str>),
 }
 
-/// Places of the claims and the cells of a lesson file, for problems that show only when it runs.
+/// Places of the claims and cells in a lesson file, for issues that are found only when the lesson runs.
 pub struct CellPlaces<'t> {
     source: LessonText<'t>,
     lesson: Option<Value<'t>>,
 }
 
-/// The text of a lesson file; `None` if it is gone.
+/// Returns the text of a lesson file, or `None` if it cannot be read.
 pub fn written(file: &Path) -> Option<String> {
     read_text(file, "").ok()
 }
 
 impl<'t> CellPlaces<'t> {
-    /// The text is that of a file; where it is no longer a lesson, nothing is found.
+    /// Parses the text of a file. If it is no longer a lesson, no place is found.
     pub fn of(text: &'t str) -> Self {
         let issues = Issues::new("", without_mark(text));
         let lesson = tree::read(&issues);
         Self { source: issues.source, lesson }
     }
 
-    /// The record with an id in one of the lesson's lists.
+    /// Returns the record with an id in one of the lesson's lists.
     fn with_id(&self, list: &str, id: &str) -> Option<&Value<'t>> {
         let Form::List(records) = &self.lesson.as_ref()?.field(list)?.form else { return None };
         let has_id = |value: &Value<'_>| matches!(&value.form, Form::Text(text) if text == id);
@@ -83,7 +85,7 @@ impl<'t> CellPlaces<'t> {
         self.with_id("claims", id).map(|claim| self.source.place_of(claim.text))
     }
 
-    /// The place of a part of a cell; the cell itself where the part is not found.
+    /// Returns the place of a part of a cell, or of the cell itself if the part is not found.
     pub fn cell(&self, id: &str, spot: &Spot) -> Option<LineColumn> {
         let cell = self.with_id("cells", id)?;
         let field = |name: &str| cell.field(name).map(|value| value.text);

@@ -1,4 +1,4 @@
-//! Sentences as words.
+//! Splits sentences into words.
 
 use std::ops::Range;
 
@@ -6,19 +6,18 @@ use pulldown_cmark::Options;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The extensions of Markdown beyond CommonMark that a lesson may use, wherever it is shown, checked or exported.
+/// Returns the extensions of Markdown that lessons may use, wherever their texts are shown, checked or exported.
 pub fn markdown_options() -> Options {
     Options::ENABLE_MATH | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-/// The lowercase words of a sentence, each character in its composed form (NFC). Letters with their
-/// marks, digits, and apostrophes and joiners within a word belong to it; everything else separates
-/// words and is dropped.
+/// Returns the lowercase words of a sentence, each character in its composed form (NFC). A word consists of letters
+/// with their marks, digits, and apostrophes and joiners between them; everything else separates words and is dropped.
 pub fn tokenize(sentence: &str) -> Vec<String> {
     written_words(sentence).map(normal).collect()
 }
 
-/// The words of a sentence as [`tokenize`] has them, each with where it is written: bytes of the sentence.
+/// Returns the words of a sentence as [`tokenize`] does, each with its byte range in the sentence.
 pub fn words_at(sentence: &str) -> impl Iterator<Item = (Range<usize>, String)> {
     written_words(sentence).map(move |written| {
         let begin = written.as_ptr() as usize - sentence.as_ptr() as usize;
@@ -26,16 +25,16 @@ pub fn words_at(sentence: &str) -> impl Iterator<Item = (Range<usize>, String)> 
     })
 }
 
-/// The words of a sentence as they are written there.
+/// Returns the words of a sentence as they are written.
 pub(crate) fn written_words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence
         .split(|c: char| !is_word_char(c))
-        // A mark that follows no letter is part of none.
+        // A mark without a letter before it belongs to no word.
         .map(|run| run.trim_start_matches(|c| is_combining_mark(c) || is_inner(c)).trim_end_matches(is_inner))
         .filter(|run| !run.is_empty())
 }
 
-/// A written word as [`tokenize`] has it.
+/// Normalises a written word for [`tokenize`].
 pub(crate) fn normal(written: &str) -> String {
     written.to_lowercase().replace('’', "'").nfc().collect()
 }
@@ -44,8 +43,8 @@ pub(crate) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || is_inner(c)
 }
 
-/// Characters that belong to a word only between its letters: a typed apostrophe and a typeset one, which are
-/// the same, and the joiners of no width with which words of Persian and Hindi are spelt.
+/// Returns whether a character belongs to a word only between letters: a straight or a typographic apostrophe, and the
+/// joiners of no width with which words of Persian and Hindi are spelt.
 fn is_inner(c: char) -> bool {
     matches!(c, '\'' | '’' | ZERO_WIDTH_NON_JOINER | ZERO_WIDTH_JOINER)
 }
@@ -85,7 +84,7 @@ mod tests {
         check("cafe\u{301} CAFE\u{301} caf\u{e9}", &["caf\u{e9}", "caf\u{e9}", "caf\u{e9}"]);
         check("हिन्दी भाषा", &["हिन्दी", "भाषा"]);
         check("தமிழ் বাংলা שָׁלוֹם", &["தமிழ்", "বাংলা", "שָׁלוֹם"]);
-        // Joiners spell a half letter and a break within a word, and begin and end none.
+        // Joiners occur within a word, to spell a half letter or a break, and never at its ends.
         check("क\u{94d}\u{200d}ष می\u{200c}خواهم \u{200d}a\u{200c}", &["क\u{94d}\u{200d}ष", "می\u{200c}خواهم", "a"]);
         check("\u{301}\u{301} one \u{94d} \u{301}two", &["one", "two"]);
         for word in tokenize("İstanbul ΟΔΟΣ ﬁn A\u{30a} \u{212b}") {

@@ -1,7 +1,7 @@
-//! Reads a file once, into a tree of values with their places.
+//! Parses a file into a tree of values with their places.
 //!
-//! The grammar is RON's, <https://github.com/ron-rs/ron/blob/master/docs/grammar.md>, without its extensions. Only here
-//! does the first mistake end the reading: after a missing bracket nothing is certain.
+//! The grammar is RON's, <https://github.com/ron-rs/ron/blob/master/docs/grammar.md>, without its extensions. The first
+//! syntax error ends the parsing, because after a missing bracket nothing is certain.
 
 use attune_engine::code::LineColumn;
 use unicode_normalization::UnicodeNormalization;
@@ -18,9 +18,9 @@ pub struct Value<'s> {
 
 #[derive(Debug)]
 pub enum Form<'s> {
-    /// Decoded, each character in its composed form (NFC): names that look the same are the same.
+    /// The decoded text, each character in its composed form (NFC), so that names that look the same are equal.
     Text(String),
-    /// Anything that begins as a number does: which numbers fit depends on the field.
+    /// A word that begins like a number; the field decides which numbers are valid.
     Number,
     Flag(bool),
     List(Vec<Value<'s>>),
@@ -30,7 +30,7 @@ pub enum Form<'s> {
     Bytes,
 }
 
-/// The values of a record, `Name(…)`; none where its name stands alone.
+/// The values of a record, `Name(…)`; there are none if the name has no parentheses.
 #[derive(Debug)]
 pub enum Body<'s> {
     Fields(Vec<(&'s str, Value<'s>)>),
@@ -38,17 +38,17 @@ pub enum Body<'s> {
 }
 
 impl<'s> Value<'s> {
-    /// The value of a field of a record.
+    /// Returns the value of a field of a record.
     pub fn field(&self, name: &str) -> Option<&Self> {
         let Form::Record(_, Body::Fields(fields)) = &self.form else { return None };
         fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
     }
 }
 
-/// Brackets within brackets, at most: the stack that reads them has an end.
+/// Greatest depth of nested brackets, which bounds the stack of the parser.
 const DEPTH_MAX: usize = 128;
 
-/// The one value of a file; `None` after an issue.
+/// Parses the only value of a file, or returns `None` after an issue.
 pub fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
     let source = &issues.source;
     let mut parser = Parser { text: source.text, at: 0, depth: 0 };
@@ -57,7 +57,7 @@ pub fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
             let expected = "a lesson: Lesson(id: …, title: …, …)";
             return issues.report(source.text, "the file is empty").expected(expected).none();
         }
-        // `#![enable(…)]`
+        // The attribute `#![enable(…)]`.
         Token { start, .. } if source.text[start..].starts_with("#!") => {
             let line = source.text[start..].lines().next().unwrap_or_default().trim_end();
             let report = issues.report(line, "RON extensions are not supported");
@@ -72,18 +72,18 @@ pub fn read<'s>(issues: &Issues<'s>) -> Option<Value<'s>> {
     value.map_err(|flaw| flaw.report(issues, start)).ok()
 }
 
-/// Whether the text, after any comments, begins with this name and a parenthesis.
+/// Returns whether the text, after any comments, begins with this name and a parenthesis.
 pub fn begins_with(text: &str, name: &str) -> bool {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let first = parser.next();
     &text[first.start..first.end] == name && parser.next().kind == Kind::Mark('(')
 }
 
-/// The first mistake.
+/// The first syntax error.
 struct TreeFlaw {
     at: usize,
     expected: &'static str,
-    /// Something else stood here: a bracket may be missing far before it.
+    /// Whether another token was found than expected, so that a bracket may be missing far before it.
     is_structural: bool,
 }
 
@@ -124,12 +124,12 @@ enum Kind {
     Text,
     Character,
     Bytes,
-    /// Letters, digits and `_`, `+`, `-`, `.`: a name or a number.
+    /// A name or a number: letters, digits and `_`, `+`, `-`, `.`.
     Word,
     End,
-    /// A character that begins nothing.
+    /// A character with which no token begins.
     Unknown,
-    /// Begins well; then a place of it, and what is expected there.
+    /// A token that begins well and is then malformed: the place, and what is expected there.
     Bad(usize, &'static str),
 }
 
@@ -188,7 +188,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The rest of a record, after its opening parenthesis.
+    /// Parses the rest of a record after its opening parenthesis.
     fn body(&mut self) -> Result<Body<'s>, TreeFlaw> {
         let start = self.at;
         let (first, second) = (self.next(), self.next());
@@ -209,7 +209,7 @@ impl<'s> Parser<'s> {
         Ok(Body::Fields(self.entries(')', field)?))
     }
 
-    /// The entries before a closing bracket, with commas between.
+    /// Parses the entries up to a closing bracket, separated by commas.
     fn entries<T>(
         &mut self,
         close: char,
@@ -236,7 +236,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The mistake at a token that is not what was expected.
+    /// Returns the error for an unexpected token.
     fn flaw(&self, token: Token, expected: &'static str) -> TreeFlaw {
         match token.kind {
             Kind::Bad(at, expected) => TreeFlaw::new(at, expected),
@@ -251,7 +251,7 @@ impl<'s> Parser<'s> {
         token
     }
 
-    /// The next token; whatever the text is, this comes to its end.
+    /// Returns the next token. For any text, this reaches the end.
     fn next(&mut self) -> Token {
         let text = self.text;
         let start = match skip_space(text, self.at) {
@@ -297,7 +297,8 @@ fn is_name(word: &str) -> bool {
     !word.starts_with(|c: char| c.is_numeric()) && word.chars().all(is_of_name)
 }
 
-/// The first place from `at` on that is neither space nor comment; the end of the text where a comment has none.
+/// Returns the first place from `at` on that is neither space nor comment. The error is the end of a text whose comment
+/// is not closed.
 fn skip_space(text: &str, mut at: usize) -> Result<usize, usize> {
     loop {
         let rest = text[at..].trim_start_matches(is_space);
@@ -312,12 +313,13 @@ fn skip_space(text: &str, mut at: usize) -> Result<usize, usize> {
     }
 }
 
-/// White space as RON has it.
+/// Returns whether a character is white space in RON.
 fn is_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ' | '\u{85}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Bytes of the comment at the start of `text`, which may have others within; `None` where it has no end.
+/// Returns the length in bytes of the comment at the start of `text`, which may contain other comments, or `None` if
+/// the comment is not closed.
 fn comment(text: &str) -> Option<usize> {
     let (mut depth, mut at) = (0, 0);
     while let Some(mark) = text[at..].find(['/', '*']) {
@@ -338,7 +340,8 @@ fn comment(text: &str) -> Option<usize> {
     None
 }
 
-/// Bytes of the quoted text at the start of `text`; the place of what it holds where it has no end.
+/// Returns the length in bytes of the quoted text at the start of `text`. The error is the place of its contents if the
+/// quote is not closed.
 fn quoted(text: &str) -> Result<usize, usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -352,18 +355,19 @@ fn quoted(text: &str) -> Result<usize, usize> {
     Err(1)
 }
 
-/// Bytes of the character in single quotes at the start of `text`; the place at which it is none.
+/// Returns the length in bytes of the quoted character at the start of `text`. The error is the place where it is
+/// malformed.
 fn character(text: &str) -> Result<usize, usize> {
     let inside = &text[1..];
     let is_escaped = inside.starts_with('\\');
     let one = usize::from(is_escaped);
     let one = one + inside[one..].chars().next().map_or(0, char::len_utf8);
-    // An escape may be long: `'\u{301}'`.
+    // An escape may be long, such as `'\u{301}'`.
     let end = if is_escaped { inside[one..].find('\'') } else { inside[one..].starts_with('\'').then_some(0) };
     end.map(|end| 1 + one + end + 1).ok_or(1 + one)
 }
 
-/// Raw text `r#"…"#`, and bytes `b"…"`, `br"…"` or `b'…'`, at the start of `text`.
+/// Parses raw text `r#"…"#`, or bytes `b"…"`, `br"…"` or `b'…'`, at the start of `text`.
 fn prefixed(text: &str, start: usize) -> Option<(Kind, usize)> {
     let is_bytes = text.starts_with('b');
     let kind = if is_bytes { Kind::Bytes } else { Kind::Text };
@@ -384,7 +388,7 @@ fn prefixed(text: &str, start: usize) -> Option<(Kind, usize)> {
     }
 }
 
-/// The text that a token holds, with RON's escapes.
+/// Returns the text of a token, with RON's escapes decoded.
 fn decoded(token: &str, start: usize) -> Result<String, TreeFlaw> {
     const AN_ESCAPE: &str = "one of the escapes \\n, \\t, \\\", \\\\ or \\u{…}; or a raw text r#\"…\"#";
     ron::from_str::<String>(token).map(|text| text.nfc().collect()).map_err(|error| {
@@ -394,12 +398,13 @@ fn decoded(token: &str, start: usize) -> Result<String, TreeFlaw> {
     })
 }
 
-/// A bracket from `from` on that has no partner. By the brackets alone that is one of the outer ones, so the
-/// indentation is asked first: a bracket that ends a line is closed on a line of equal indentation.
+/// Returns the place of a bracket from `from` on that is not closed. Brackets alone would point to one of the outer
+/// ones, so indentation decides first: a bracket that ends a line should be closed on a line with the same indentation.
 fn unclosed(source: &LessonText<'_>, from: usize) -> Option<usize> {
     let text = source.text;
     let mut tokens = Parser { text, at: from, depth: 0 };
-    // Each with the indentation of its line, which is looked at once: a file may be one long line of brackets.
+    // Open brackets with the indentation of their lines. It is computed once for each line, because a file may be one
+    // long line of brackets.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let (mut line, mut indent, mut suspect) = (None, 0, None);
     loop {
@@ -412,7 +417,7 @@ fn unclosed(source: &LessonText<'_>, from: usize) -> Option<usize> {
             Kind::End => return open.last().map(|(last, _)| suspect.unwrap_or(*last)),
             Kind::Mark('(' | '[' | '{') => open.push((at, indent)),
             Kind::Mark(bracket @ (')' | ']' | '}')) => {
-                // One closing bracket too many: nothing is unclosed.
+                // There is one closing bracket too many, so no bracket is unclosed.
                 let (from, indent_of_open) = open.pop()?;
                 let ends_line = text[from + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
                 if start + indent == at && ends_line && indent != indent_of_open {
@@ -431,7 +436,7 @@ fn unclosed(source: &LessonText<'_>, from: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Reads a text and compares its only issue with `expected`, or the value, as it was understood.
+    /// Parses a text and compares its only issue, or the value if there is none, with `expected`.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let issues = Issues::new("f", text);
@@ -439,7 +444,7 @@ mod tests {
         assert_eq!(said, expected, "{text}");
     }
 
-    /// A value without spaces and comments.
+    /// Formats a value without spaces and comments.
     fn told(value: &Value<'_>) -> String {
         let all = |values: &[Value<'_>]| values.iter().map(told).collect::<Vec<_>>().join(",");
         match &value.form {
@@ -502,7 +507,7 @@ mod tests {
         check("(a: [1, 2)", Some(4));
         check("(a: 1))", None);
         check("(a: \"[\\\"[\", b: r#\"{\"{\"#, c: '(' /* ( /* */ [ */ // {\n)", None);
-        // The indentation tells which one it is.
+        // The indentation tells which bracket is not closed.
         check("A(\n    b: B(\n        c: 1,\n\n)\n", Some(11));
         check("(r", Some(0));
         check("r#\"", None);

@@ -1,4 +1,4 @@
-//! The cells of a notebook, as a lesson writes them; checked values.
+//! The checked values of a lesson's cells.
 
 use attune_engine::numerics::params::TensorId;
 
@@ -6,10 +6,10 @@ use crate::lesson::schema::panels::PanelName;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Unique in the lesson.
+    /// Id of the cell, unique in the lesson.
     pub id: String,
     pub kind: CellKind,
-    /// The panels that appear when the learner reaches it, or answers it if it is a prediction.
+    /// Panels that appear when the learner reaches the cell, or, for a prediction, answers it.
     pub opens: Vec<PanelName>,
 }
 
@@ -21,41 +21,42 @@ pub enum CellKind {
     /// Code over the live tensors, in the language of [`attune_engine::code`].
     Code {
         source: String,
-        /// The cell demonstrates a mistake: `attune check` expects it to fail.
+        /// Whether the cell demonstrates a mistake, so that `attune check` expects it to fail.
         fails: bool,
-        /// Code that `attune check` runs after the cell, over what it defines, and learners do not see; a `throw` in it
-        /// says what is wrong. May be empty.
+        /// Code that `attune check` runs after the cell, with the cell's variables, and that learners do not see. It
+        /// reports a problem by `throw`. It may be empty.
         asserts: String,
     },
-    /// Sets the stage: which sentence, which words are highlighted, at what time, and which words lines join.
+    /// Sets the stage: its sentence, the highlighted words, the time, and the lines between words.
     Stage {
         caption: String,
         /// Index into [`Lesson::sentences`](super::Lesson::sentences).
         sentence: usize,
-        /// Words to highlight; empty: all. The first is followed; of one listed twice, its second occurrence.
+        /// Words to highlight, or none to highlight all. The first is the query; if a word is listed twice, its second
+        /// occurrence is meant.
         words: Vec<String>,
         /// The time of the points, from 0 (static) to 1 (contextual).
         time: f32,
-        /// How many times the points go from static to contextual when the cell is shown.
+        /// Number of times that the points move from static to contextual when the cell is shown.
         plays: usize,
-        /// Pairs of words of the vocabulary; a line joins their static points.
+        /// Pairs of words of the vocabulary whose static points are joined by lines.
         lines: Vec<(String, String)>,
-        /// Words of the sentence, each with the word at whose vector it should end: half the squared distance is the loss,
-        /// and an arrow is minus its gradient.
+        /// Words of the sentence, each with the word whose vector it should reach. Half the squared distance is the
+        /// loss, and an arrow shows its negative gradient.
         goals: Vec<(String, String)>,
     },
     Slider(Slider),
-    /// Code that runs by itself and shows its outputs, not its text.
+    /// Code that runs by itself; only its outputs are shown.
     Plot {
         caption: String,
         source: String,
     },
     Predict(Predict),
     Exercise(Exercise),
-    /// Hides the cells below until predictions and exercises are done, or the learner goes on anyway.
+    /// Hides the cells below until predictions and exercises are done, or the learner continues anyway.
     Gate {
         caption: String,
-        /// Ids of the tasks to be done first.
+        /// Ids of the tasks that must be done first.
         needs: Vec<String>,
     },
 }
@@ -63,12 +64,12 @@ pub enum CellKind {
 /// A kind of cell in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellKindWords {
-    /// The name in a lesson.
+    /// Name of the kind in a lesson.
     pub name: &'static str,
     pub about: &'static str,
 }
 
-/// The kinds of cells, as a lesson names them.
+/// The kinds of cells, by their names in lessons.
 pub const CELL_KINDS: [CellKindWords; 8] = [
     CellKindWords { name: "Text", about: "Markdown with formulas, pictures, live numbers and links that act" },
     CellKindWords { name: "Code", about: "code over the live tensors, which the learner may change and run" },
@@ -81,12 +82,12 @@ pub const CELL_KINDS: [CellKindWords; 8] = [
 ];
 
 impl CellKind {
-    /// A prediction or an exercise.
+    /// Returns whether the cell is a prediction or an exercise.
     pub fn is_task(&self) -> bool {
         matches!(self, Self::Predict(_) | Self::Exercise(_))
     }
 
-    /// The Markdown texts of the cell.
+    /// Returns the Markdown texts of the cell.
     pub fn markdown(&self) -> impl Iterator<Item = &str> {
         let texts: Vec<&String> = match self {
             Self::Text { markdown } => vec![markdown],
@@ -108,7 +109,7 @@ pub struct Slider {
     pub bind: Bind,
     pub range: (f64, f64),
     pub step: Option<f64>,
-    /// The initial value of a variable; `None` for the middle of the range. Other quantities already have a value.
+    /// Initial value of a variable, or `None` for the middle of the range. Other quantities have a value already.
     pub start: Option<f64>,
 }
 
@@ -119,27 +120,27 @@ pub enum Bind {
     Temperature,
     /// The time of the stage, from static to contextual.
     Time,
-    /// 1: each word sees itself and those before it; 0: every word sees all.
+    /// The mask. At 1, each word sees itself and the words before it; at 0, every word sees all words.
     Mask,
     Weight {
         tensor: TensorId,
         row: usize,
         col: usize,
     },
-    /// A variable that the cells below see.
+    /// A variable of the cells below.
     Variable(String),
 }
 
-/// A question that is answered before the model is asked.
+/// A question that the learner answers before the model's answer is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predict {
     pub ask: String,
     pub choices: Vec<String>,
-    /// Code whose value is the right choice: its text, or its place from 0.
+    /// Code whose value is the right choice: its text, or its index from 0.
     pub answer: String,
     /// Code whose outputs are shown with the answer; may be empty.
     pub shows: String,
-    /// Shown with the answer; may be empty.
+    /// Explanation that is shown with the answer; may be empty.
     pub explain: String,
 }
 
@@ -147,27 +148,27 @@ pub struct Predict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exercise {
     pub ask: String,
-    /// Initial code; `None` where the answer is a change that the learner makes elsewhere.
+    /// Initial code, or `None` if the answer is a change that the learner makes elsewhere.
     pub start: Option<String>,
-    /// Code whose value is true where the answer is right. It runs after the answer, over the live
-    /// tensors and what the answer defines.
+    /// Code whose value is true if the answer is right. It runs after the answer, with the live tensors and the
+    /// answer's variables.
     pub check: String,
-    /// Each runs before the answer and must leave the check true, so that a constant cannot pass.
+    /// Cases, each of which runs before the answer and must leave the check true, so that a constant cannot pass.
     pub cases: Vec<String>,
-    /// Code whose value stands beside the check; may be empty.
+    /// Code whose value is shown beside the check; may be empty.
     pub value: String,
-    /// Code for what `value` is to be, number by number, or a bound in words such as `> 0.5`. Empty: the variable
-    /// `expected` of each case, where the cases define it.
+    /// Code for the expected result of `value`, number by number, or a bound such as `> 0.5`. If it is empty, the
+    /// variable `expected` of each case is used, if the cases define it.
     pub expected: String,
-    /// Hints; each says more than the one before.
+    /// Hints, each more specific than the one before.
     pub hints: Vec<String>,
-    /// Comments on wrong answers; the first whose condition holds is shown.
+    /// Comments on wrong answers. The first whose condition is true is shown.
     pub feedback: Vec<Feedback>,
     pub solution: String,
 }
 
 impl Exercise {
-    /// The lesson's code that runs with an answer.
+    /// Returns the lesson's code that runs together with an answer.
     pub fn codes(&self) -> impl Iterator<Item = &String> {
         let conditions = self.feedback.iter().map(|feedback| &feedback.when);
         [&self.check, &self.value, &self.expected].into_iter().chain(&self.cases).chain(conditions)
@@ -176,7 +177,7 @@ impl Exercise {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feedback {
-    /// Code whose value is true.
+    /// Condition: code whose value is true if the comment applies.
     pub when: String,
     pub say: String,
 }

@@ -1,4 +1,4 @@
-//! The hard limits of a lesson. Crossing one is an issue with a place, never a slow or huge run.
+//! The hard limits of a lesson. Exceeding one is an issue with a place, never a slow or huge run.
 
 use attune_engine::numerics::model::Architecture;
 use attune_engine::numerics::model::cost::{NUMBER_BYTES, pairs_of_heads, parameters, sentence_bytes};
@@ -6,58 +6,58 @@ use attune_engine::numerics::model::cost::{NUMBER_BYTES, pairs_of_heads, paramet
 pub use crate::lesson::reading::file::LESSON_BYTES_MAX;
 pub use crate::lesson::reading::issue::ISSUES_MAX;
 
-/// Bytes of the Markdown of one text cell.
+/// Greatest size of the Markdown of a text cell, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// Places in a course, and minutes that a lesson takes.
+/// Numbers in a course, and minutes that a lesson takes.
 pub const NUMBERS: std::ops::RangeInclusive<usize> = 1..=999;
 pub const MINUTES: std::ops::RangeInclusive<usize> = 1..=600;
-/// Lessons that one builds on.
+/// Greatest number of lessons on which a lesson builds.
 pub const BUILDS_ON_MAX: usize = 20;
-/// Characters of a title, a summary, a caption or the words of a claim.
+/// Greatest number of characters of a title, a summary, a caption or the words of a claim.
 pub const LINE_CHARS_MAX: usize = 500;
-/// Characters of an id; it becomes part of file names.
+/// Greatest number of characters of an id, which becomes part of file names.
 pub const ID_CHARS_MAX: usize = 64;
-/// Characters of the name of a group, a slot or a topic; messages list all of them.
+/// Greatest number of characters of the name of a group, a slot or a topic; messages list all of them.
 pub const NAME_CHARS_MAX: usize = 40;
-/// Characters of one word: longer ones cannot be drawn as a label.
+/// Greatest number of characters of a word; a longer one cannot be drawn as a label.
 pub const WORD_CHARS_MAX: usize = 40;
 
-/// How many times a stage cell plays: nobody waits for more.
+/// Greatest number of times that a stage cell plays; more would only keep the learner waiting.
 pub const PLAYS_MAX: usize = 9;
-/// Lines of a stage cell.
+/// Greatest number of lines of a stage cell.
 pub const LINES_MAX: usize = 100;
 
-/// Bytes of one template.
+/// Greatest size of a template, in bytes.
 pub const TEMPLATE_BYTES_MAX: usize = 4096;
-/// Templates of one topic.
+/// Greatest number of templates of a topic.
 pub const TEMPLATES_MAX: usize = 200;
-/// Words with several senses.
+/// Greatest number of words with several senses.
 pub const AMBIGUOUS_MAX: usize = 16;
-/// Groups: each needs a colour that can be told from the others.
+/// Greatest number of groups: each needs a colour that differs from all others.
 pub const GROUPS_MAX: usize = 32;
-/// Different words of a corpus.
+/// Greatest number of different words of a corpus.
 pub const VOCABULARY_MAX: usize = 20_000;
-/// Sentences that are drawn for training.
+/// Greatest number of sentences that are drawn for training.
 pub const SENTENCES_MAX: usize = 100_000;
-/// Sentences that the learner can choose.
+/// Greatest number of sentences that the learner can choose.
 pub const CHOICES_MAX: usize = 200;
 pub const PROBES_MAX: usize = 1000;
 pub const CELLS_MAX: usize = 1000;
 pub const CLAIMS_MAX: usize = 200;
-/// Switches of a lesson's model: there is a model for every combination.
+/// Greatest number of switches of a lesson's model, since there is a model for every combination.
 pub const SWITCHES_MAX: usize = 7;
-/// Combinations of switches that claims are about: `attune check` trains each.
+/// Greatest number of combinations of switches in claims, since `attune check` trains each of them.
 pub const SWITCHED_MODELS_MAX: usize = 8;
 
-/// Things to choose among in a prediction.
+/// Number of choices of a prediction.
 pub const CHOICES_OF_PREDICTION: std::ops::RangeInclusive<usize> = 2..=8;
-/// Hints, feedback and cases of one exercise.
+/// Greatest number of hints, feedback and cases of an exercise.
 pub const HINTS_MAX: usize = 10;
 pub const FEEDBACK_MAX: usize = 20;
 pub const CASES_MAX: usize = 20;
 
-/// Terms of a glossary, and of one of them: other spellings, symbols, words of a spelling, bytes of a symbol
-/// and of the meaning.
+/// Greatest number of terms of a glossary, of other spellings and symbols of a term, and of words in a spelling; and
+/// greatest size of a symbol and of the meaning, in bytes.
 pub const GLOSSARY_TERMS_MAX: usize = 1000;
 pub const SPELLINGS_MAX: usize = 16;
 pub const SYMBOLS_MAX: usize = 8;
@@ -65,56 +65,58 @@ pub const SPELLING_WORDS_MAX: usize = 8;
 pub const SYMBOL_BYTES_MAX: usize = 100;
 pub const MEANING_BYTES_MAX: usize = 1000;
 
-/// Width of the embeddings, and of the keys and values of one head.
+/// Greatest width of the embeddings, and of the keys and values of a head.
 pub const DIM_MAX: usize = 256;
 pub const HEADS_MAX: usize = 16;
 pub const LAYERS_MAX: usize = 8;
-/// Hidden units of a feed-forward layer.
+/// Greatest number of hidden units of a feed-forward layer.
 pub const FEED_FORWARD_MAX: usize = 1024;
-/// Scores are divided by a temperature; nearer to 0 or further away they would leave the numbers.
+/// Limits of the temperature, by which scores are divided; beyond them, scores would overflow or vanish.
 pub const TEMPERATURE_MIN: f64 = 0.01;
 pub const TEMPERATURE_MAX: f64 = 100.0;
-/// Added to the variance in a norm: below, `f32` would not see it; above, norms would not norm.
+/// Limits of the number that a norm adds to the variance: below, the number would be lost in `f32`; above, the norm
+/// would have little effect.
 pub const NORM_EPSILON_MIN: f64 = 1e-12;
 pub const NORM_EPSILON_MAX: f64 = 0.1;
-/// Factors and bounds of scores, logits and vectors.
+/// Limits of the factors and bounds of scores, logits and vectors.
 pub const FACTOR_MIN: f64 = 0.001;
 pub const FACTOR_MAX: f64 = 1000.0;
-/// `θ` of rotary positions.
+/// Greatest base `θ` of rotary positions.
 pub const THETA_MAX: f64 = 1e8;
-/// Words that a model writes at once.
+/// Greatest number of words that a model writes at once.
 pub const GENERATED_MAX: usize = 64;
-/// Words of one sentence.
+/// Greatest number of words of a sentence.
 pub const TOKENS_MAX: usize = 64;
-/// Texts that a pretrained model is trained on further.
+/// Greatest number of texts on which a pretrained model is trained further.
 pub const TEXTS_MAX: usize = 10_000;
-/// Pieces of one text that a pretrained model reads.
+/// Greatest number of pieces of a text that a pretrained model reads.
 pub const PIECES_MAX: usize = 128;
-/// Bytes that one sentence of a pretrained model may take over those of its weights: its layers, heads and pieces, each
-/// within its own limit, multiply.
+/// Greatest memory of a sentence of a pretrained model, in bytes, in addition to that of its weights. Layers, heads and
+/// pieces are within their own limits, but their product may be too large.
 pub const SENTENCE_BYTES_MAX: f64 = 512.0 * 1024.0 * 1024.0;
-/// Pairs of heads, queries and keys that are added up for one sentence of a pretrained model: about two seconds.
+/// Greatest number of pairs of heads, queries and keys in one sentence of a pretrained model; it takes about two
+/// seconds.
 pub const SENTENCE_PAIRS_MAX: f64 = 1e9;
 pub const WINDOW_MAX: usize = 16;
 pub const NEGATIVES_MAX: usize = 64;
 pub const EPOCHS_MAX: usize = 1000;
 pub const STEPS_MAX: usize = 100_000;
-/// The most that a squared distance counts beside the cross-entropy: beyond it no answer would be learned.
+/// Greatest weight of a squared distance beside the cross-entropy; with more, no answer would be learned.
 pub const COST_MAX: f64 = 10.0;
 pub const BATCH_MAX: usize = 4096;
 pub const LEARNING_RATE_MAX: f64 = 1.0;
 pub const STOP_RULES_MAX: usize = 8;
 
-/// Multiplications of the forward passes of a whole training run, and of all that the claims measure.
-/// Each limit above is reasonable alone; this one keeps their product from running for hours. A laptop
-/// does about 10¹⁰ a second with the backward passes that follow.
+/// Greatest number of multiplications in the forward passes of a whole training, and in the measurement of all claims.
+/// Each of the limits above is reasonable alone, but their product could run for hours. With the backward passes, a
+/// laptop does about 10¹⁰ a second.
 pub const TRAINING_WORK_MAX: f64 = 5e10;
 
-/// Bytes that one training step may need: more would not fit beside a window on a small laptop.
+/// Greatest memory of a training step, in bytes; more would not fit beside a window on a small laptop.
 pub const TRAINING_BYTES_MAX: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// Pieces that one sentence of a pretrained model may have: those that it reads and the stage shows, as far as memory
-/// and time for them are in measure with the model.
+/// Returns the greatest number of pieces of a sentence: as many as the pretrained model reads and the stage shows, and
+/// as keep memory and time in proportion to the model.
 pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
     let weights = NUMBER_BYTES * parameters(architecture, 0, 0).0;
     let fits = |tokens: usize| {
@@ -124,7 +126,7 @@ pub fn pieces_max(architecture: &Architecture, vocabulary: usize) -> usize {
     (2..=PIECES_MAX.min(architecture.max_tokens)).rev().find(|&tokens| fits(tokens)).unwrap_or(1)
 }
 
-/// Why a sentence of the given number of pieces is not read; `None` where it is.
+/// Returns the reason why a sentence of the given number of pieces is refused, or `None` if it is not.
 pub fn too_many_pieces(architecture: &Architecture, vocabulary: usize, count: usize) -> Option<String> {
     let most = pieces_max(architecture, vocabulary);
     let (positions, heads) = (architecture.max_tokens, architecture.heads());

@@ -1,5 +1,5 @@
-//! The checked values of a lesson: what the rest of the program sees. The RON text becomes these
-//! in [`load`](crate::lesson::load); nothing here can be wrong in a way that the kernel would have to handle.
+//! The checked values of a lesson, which the rest of the program uses. [`load`](crate::lesson::load) makes them from
+//! RON text and reports every issue, so that the kernel has no invalid values to handle.
 
 pub mod cells;
 pub mod limits;
@@ -21,38 +21,38 @@ pub use self::model::{ModelConfig, Objective, Order, Rewriting, START_TOKEN, Sto
 use self::panels::PanelName;
 use self::switches::Switches;
 
-/// One lesson, complete and checked.
+/// A complete and checked lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
     pub id: String,
     pub title: String,
-    /// The folder of its file, whose files of vectors code cells read.
+    /// The folder of the lesson's file, whose files of vectors code cells can read.
     pub folder: Option<PathBuf>,
-    /// One line on the subject.
+    /// The subject in one line.
     pub summary: Option<String>,
-    /// Its place in the course; lessons without one stand behind the others.
+    /// The lesson's number in the course; lessons without a number come last.
     pub number: Option<usize>,
-    /// How long a learner takes for it.
+    /// Minutes that a learner needs for the lesson.
     pub minutes: Option<usize>,
-    /// Ids of the lessons that it builds on.
+    /// Ids of the lessons on which this one builds.
     pub builds_on: Vec<String>,
-    /// The chapter of the course that begins with it.
+    /// Title of the chapter that begins with this lesson.
     pub chapter: Option<String>,
     /// The seed of every random stream of the lesson.
     pub seed: u64,
-    /// Named sets of words: colours on the stage, centroids for senses, slots in templates.
+    /// Named sets of words: their colours on the stage, centroids of senses, and slots in templates.
     pub groups: Vec<Group>,
-    /// The first axes of the picture; the others are the principal components of what these leave.
+    /// The first axes of the picture; the others are the principal components of the remaining space.
     pub axes: Vec<AxisEnds>,
     pub corpus: Corpus,
     pub static_embedding: StaticEmbedding,
     pub model: ModelConfig,
     pub switches: Switches,
-    /// Sentences that the learner can choose; the first one is shown at the start. Never empty.
+    /// Sentences that the learner can choose, at least one; the first one is shown at the start.
     pub sentences: Vec<Vec<String>>,
-    /// Labelled sentences that training never sees, for claims about senses.
+    /// Labelled sentences that are not trained on, for claims about senses.
     pub probes: Vec<Probe>,
-    /// The panels beside the notebook and the stage that are open from the start.
+    /// Panels that are open from the start, in addition to the notebook and the stage.
     pub panels: Vec<PanelName>,
     pub cells: Vec<Cell>,
     pub claims: Vec<Claim>,
@@ -67,51 +67,53 @@ pub struct Group {
 /// An axis of the picture, from the centre of some words to that of others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisEnds {
-    /// Names of groups, and words, as they were written.
+    /// Names of groups and words, as they were written.
     pub from: String,
     pub to: String,
 }
 
-/// Sentences are drawn from templates, so that a lesson can state what its language is like; or they
-/// stand in the lesson.
+/// The training corpus: sentences that are drawn from templates, so that a lesson can describe its language, or
+/// sentences that the lesson lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corpus {
-    /// How many sentences training sees.
+    /// Number of sentences of the training corpus.
     pub sentences: usize,
-    /// False where the templates, without slots, are the sentences: each comes once.
+    /// Whether sentences are drawn from the templates. If not, the templates have no slots, and each is a sentence
+    /// once.
     pub drawn: bool,
-    /// Each sentence is a list of different words of the one slot, as long as a template, and then the same list again.
+    /// Whether each sentence is a list of different words of the only slot, as long as a template, followed by the same
+    /// list again.
     pub repeats: bool,
-    /// Word lists that `{name}` in a template draws from; groups are slots too.
+    /// Word lists that `{name}` in a template draws from; groups can be used as slots too.
     pub slots: Vec<Group>,
-    /// Each sentence first draws a topic, all equally likely, then one of its templates.
+    /// Topics. Each sentence draws a topic, all with equal probability, and then one of its templates.
     pub topics: Vec<Topic>,
-    /// Words that stand in the slots of more than one group.
+    /// Words that fill the slots of more than one group.
     pub ambiguous: Vec<Ambiguous>,
-    /// Two clauses of different topics in one sentence.
+    /// The joining of two clauses of different topics in one sentence.
     pub join: Option<Join>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topic {
     pub name: String,
-    /// Words and `{slot}`s; the article `a` becomes `an` before a vowel.
+    /// Templates of words and `{slot}`s; the article `a` becomes `an` before a vowel.
     pub templates: Vec<String>,
 }
 
-/// A word with several senses: it takes the place of a slot's own word.
+/// A word with several senses, which fills a slot in place of the slot's own words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ambiguous {
     pub word: String,
-    /// Mean probability, over the senses, that a slot of such a group is filled with `word`. In (0, 1).
+    /// Mean over the senses of the probability, between 0 and 1, that a slot of this group is filled with `word`.
     pub rate: f64,
-    /// Group name and the share of the word's occurrences that have this sense; shares sum to 1.
+    /// Names of groups, each with the share of the word's occurrences that have this sense; shares sum to 1.
     pub shares: Vec<(String, f64)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Join {
-    /// Share of sentences that have two clauses, in [0, 1].
+    /// Share of sentences with two clauses, in [0, 1].
     pub share: f64,
     pub words: Vec<String>,
 }
@@ -119,37 +121,37 @@ pub struct Join {
 /// The origin of the static vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StaticEmbedding {
-    /// Trained on the corpus.
+    /// Vectors that are trained on the corpus.
     Word2Vec(Word2VecConfig),
-    /// Written in the lesson, or read from a file of vectors.
+    /// Vectors that are written in the lesson or read from a file.
     Given(GivenVectors),
-    /// The table of a pretrained model, which is all of the lesson's model too.
+    /// The embedding table of a pretrained model, which is the lesson's model as well.
     Pretrained(Arc<ModelFolder>),
 }
 
-/// A vector for each word that the corpus can contain, and for others that the lesson shows.
+/// A vector for each word that the corpus can contain, and for other words that the lesson shows.
 #[derive(Clone, Debug)]
 pub struct GivenVectors {
     pub words: Arc<[String]>,
-    /// A row for each word.
+    /// The vectors, a row for each word.
     pub vectors: Arc<Table<f32>>,
     pub source: GivenSource,
 }
 
-/// The place where given vectors are written.
+/// The place from which given vectors were read.
 #[derive(Clone, Debug)]
 pub enum GivenSource {
     Lesson,
-    /// A file, of which these are the words that the lesson uses.
+    /// A file, from which the words that the lesson uses are taken.
     File(Arc<Vectors>),
-    /// A file that is opened by itself: all of its words, and the columns of its metadata beside that of the words.
+    /// A file that is opened by itself, with all its words and the columns of its metadata other than the words.
     WholeFile(Arc<[Column]>),
-    /// The first rows of such a file, while the rest is read.
+    /// The first rows of such a file, while the rest is being read.
     FirstRows,
 }
 
 impl GivenVectors {
-    /// All words of a file that is opened by itself, or as many as are read.
+    /// Returns whether these are all words of a file that is opened by itself, or those read so far.
     pub fn is_whole_file(&self) -> bool {
         matches!(self.source, GivenSource::WholeFile(_) | GivenSource::FirstRows)
     }
@@ -163,7 +165,7 @@ impl PartialEq for GivenVectors {
 }
 
 impl StaticEmbedding {
-    /// `D`
+    /// Returns the width of the vectors, `D`.
     pub fn dim(&self) -> usize {
         match self {
             Self::Word2Vec(config) => config.dim,
@@ -172,12 +174,12 @@ impl StaticEmbedding {
         }
     }
 
-    /// All words of a file of vectors, opened by itself, or as many as are read.
+    /// Returns whether the vectors are those of a file that is opened by itself, or as many as have been read.
     pub fn is_whole_file(&self) -> bool {
         matches!(self, Self::Given(given) if given.is_whole_file())
     }
 
-    /// The file of vectors that the lesson takes words from.
+    /// Returns the file of vectors from which the lesson takes words.
     pub fn file(&self) -> Option<&Arc<Vectors>> {
         match self {
             Self::Given(GivenVectors { source: GivenSource::File(file), .. }) => Some(file),
@@ -185,12 +187,12 @@ impl StaticEmbedding {
         }
     }
 
-    /// The rest of a file of vectors is still being read.
+    /// Returns whether the rest of a file of vectors is still being read.
     pub fn is_in_part(&self) -> bool {
         matches!(self, Self::Given(GivenVectors { source: GivenSource::FirstRows, .. }))
     }
 
-    /// The pretrained model that it is read with.
+    /// Returns the pretrained model to which the vectors belong.
     pub fn pretrained(&self) -> Option<&Arc<ModelFolder>> {
         match self {
             Self::Pretrained(model) => Some(model),
@@ -198,17 +200,17 @@ impl StaticEmbedding {
         }
     }
 
-    /// Read with a model from its folder.
+    /// Returns whether the vectors belong to a pretrained model.
     pub fn is_pretrained(&self) -> bool {
         self.pretrained().is_some()
     }
 
-    /// Whether the model guesses words: of pretrained ones, some have no head for that.
+    /// Returns whether the model guesses words; some pretrained models have no head for that.
     pub fn guesses_words(&self) -> bool {
         self.pretrained().is_none_or(|model| model.has_head)
     }
 
-    /// Passes over the corpus; none where the vectors are given.
+    /// Returns the number of passes over the corpus, which is 0 if the vectors are given.
     pub fn epochs(&self) -> usize {
         match self {
             Self::Word2Vec(config) => config.epochs,
@@ -217,12 +219,12 @@ impl StaticEmbedding {
     }
 }
 
-/// A sentence with the sense that a word has in it.
+/// A sentence, and the sense that a word has in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     pub sentence: Vec<String>,
     pub word: String,
-    /// A group's name.
+    /// The sense: the name of a group.
     pub sense: String,
 }
 
@@ -231,7 +233,7 @@ pub struct Probe {
 pub struct Claim {
     pub id: String,
     pub says: String,
-    /// The switches that are on in the model that it is about.
+    /// The switches that are on in the model that the claim is about.
     pub with: BTreeSet<String>,
     pub fact: Fact,
     pub expect: Expect,
@@ -246,28 +248,28 @@ pub enum Space {
 /// A quantity that a claim measures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// Share of probes whose word lies nearest, by cosine, to the centroid of its own sense.
+    /// Share of probes whose word is nearest, by cosine, to the centroid of its own sense.
     SenseAccuracy(Space),
-    /// Share of the most frequent sense among the probes: what a constant answer scores.
+    /// Share of the most frequent sense among the probes, which is the score of a constant answer.
     MajorityShare,
-    /// Mean over the probes of cosine to the right centroid less the best cosine to a wrong one.
+    /// Mean over the probes of the cosine to the right centroid minus the best cosine to a wrong one.
     SenseMargin(Space),
-    /// Cosine of one token's contextual vector to the centroid of `sense`, less the best to another group.
+    /// Cosine of one token's contextual vector to the centroid of `sense`, minus the best cosine to another group.
     TokenMargin { at: TokenPlace, sense: String },
-    /// Share of probes whose word ends where a word of its sense would lie
+    /// Share of probes whose contextual vector is where a word of its sense would be
     /// ([`Arrival::has_arrived`](crate::kernel::check::claims::Arrival::has_arrived)).
     Arrived,
-    /// Mean distance, over the words of the lesson's sentences that nothing asks to move, between the
-    /// contextual and the static vector.
+    /// Mean distance between the contextual and the static vector, over those words of the lesson's sentences that no
+    /// objective moves.
     Drift,
-    /// Cosine of one token's vector to a goal.
+    /// Cosine of one token's vector to that of a goal.
     TokenCosine { at: TokenPlace, to: String, space: Space },
-    /// Euclidean distance of one token's vector to a goal.
+    /// Euclidean distance of one token's vector to that of a goal.
     TokenDistance {
         at: TokenPlace,
         to: String,
         space: Space,
-        /// Between the points of the picture instead.
+        /// Whether the distance between the points of the picture is measured instead.
         drawn: bool,
     },
     /// Length of one token's vector.
@@ -276,55 +278,54 @@ pub enum Fact {
     TokenMove { at: TokenPlace },
     /// Cosine between the moves of two tokens, each from its static to its contextual vector.
     MoveCosine { at: TokenPlace, other: TokenPlace },
-    /// The static word's place between two centroids: `w` of the least-squares fit
-    /// `word ≈ w·centroid(of) + u·centroid(against)`, as the share `w / (w + u)`.
+    /// Place of the static word between two centroids: the share `w / (w + u)` of the least-squares fit `word ≈
+    /// w·centroid(of) + u·centroid(against)`.
     Mixture { word: String, of: String, against: String },
     /// Cosine of two static vectors.
     Cosine { a: String, b: String },
     /// Mean loss over the last tenth of the training steps, in nats.
     FinalLoss,
-    /// Largest absolute difference, in any block, between what attention adds and the sum of its
-    /// contributions.
+    /// Largest absolute difference, in any block, between the output of attention and the sum of its contributions.
     ContributionError,
-    /// Share of sentences whose likeliest label is theirs.
+    /// Share of sentences whose most likely label is theirs.
     LabelAccuracy {
-        /// Sentences with their labels; `None`: those that training sees.
+        /// Sentences with their labels, or `None` for those of the training corpus.
         on: Option<Vec<(Vec<String>, String)>>,
     },
-    /// Probability of an answer: of a label of the sentence, of the word after it, or of a word that is hidden.
+    /// Probability of an answer: a label of the sentence, the word after it, or a hidden word.
     Says {
         sentence: Vec<String>,
-        /// Position of the hidden word, from 0; `Some` with masked words alone.
+        /// Position of the hidden word, from 0; `Some` only for a model of masked words.
         hides: Option<usize>,
         answer: String,
-        /// Layers after which the model is read as if it ended there; `None`: all of them.
+        /// Number of layers after which the answer is read off, as if the model ended there; `None` for all.
         layer: Option<usize>,
     },
     /// Cosine of two tokens' vectors after the given number of layers.
     LayerCosine { at: TokenPlace, other: TokenPlace, layer: usize },
-    /// How much a query attends to a key.
+    /// Attention weight of a query for a key.
     Weight {
         /// Index into [`Lesson::sentences`].
         sentence: usize,
-        /// From 0, over all blocks.
+        /// Index of the head, from 0, over all blocks.
         head: usize,
-        /// Positions, from 0.
+        /// Positions of query and key, from 0.
         query: usize,
         key: usize,
     },
-    /// Share of words, over the lesson's sentences, at which a head of cross-attention looks most at
-    /// the source position that the word is made of.
+    /// Share of target words, over the lesson's sentences, at which a head of cross-attention attends most to the
+    /// source position from which the word is made.
     Alignment { head: usize },
-    /// Share of target words that the model writes right by itself, over the lesson's sentences.
+    /// Share of target words that the model writes correctly by itself, over the lesson's sentences.
     SequenceAccuracy,
 }
 
-/// One token of the lesson's sentences.
+/// A token of one of the lesson's sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenPlace {
     /// Index into [`Lesson::sentences`].
     pub sentence: usize,
-    /// Position in the sentence, from 0; with a source, in the target.
+    /// Position in the sentence, from 0; for a model with a source, the position in the target.
     pub token: usize,
 }
 

@@ -10,24 +10,24 @@ use attune_engine::numerics::params::TensorId;
 pub struct ModelConfig {
     pub architecture: Architecture,
     pub objective: Objective,
-    /// How much distances count beside the answers.
+    /// Weights of the distances beside the cross-entropy.
     pub costs: DistanceCosts,
-    /// Tensors that begin with given values; the others begin at random.
+    /// Tensors with given initial values; the others are initialised at random.
     pub weights: Vec<(TensorId, Matrix<f32>)>,
-    /// Optimiser steps.
+    /// Number of optimiser steps.
     pub steps: usize,
-    /// Sentences in a step.
+    /// Number of sentences in a step.
     pub batch: usize,
     pub learning_rate: f64,
-    /// Share, times the learning rate, by which a step shrinks every parameter.
+    /// Weight decay: times the learning rate, the share by which a step shrinks every parameter.
     pub weight_decay: f64,
     pub optimiser: Method,
-    /// Training stops at the first that holds, and at the last step.
+    /// Rules that stop training before the last step.
     pub stop: Vec<StopRule>,
 }
 
 impl ModelConfig {
-    /// A model that is not trained unless the learner asks for it: that of an opened file or folder.
+    /// Returns a model that is trained only if the learner asks for it, for an opened file or folder.
     pub fn untrained(architecture: Architecture, objective: Objective) -> Self {
         Self {
             architecture,
@@ -43,52 +43,52 @@ impl ModelConfig {
         }
     }
 
-    /// Answers are read off every output, so that no word is left to stay at its place.
+    /// Returns whether answers are computed from every output, so that no output is free to stay near its word.
     pub fn reads_every_output(&self) -> bool {
         self.objective.reads_every_output(self.architecture.pooling)
     }
 }
 
-/// When training stops before its last step. Each rule stops a training once: asked to play on, it
+/// A rule that stops training before its last step. Each rule stops a training once; if the learner continues, training
 /// goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StopRule {
-    /// The loss of the last step, in nats, is below this.
+    /// Stops when the loss of the last step, in nats, is below this.
     LossBelow(f64),
-    /// The L2 norm of the last step's whole gradient is below this.
+    /// Stops when the L2 norm of the last step's whole gradient is below this.
     GradientBelow(f64),
-    /// Looked at every `steps` steps: their mean loss is not lower, by at least `by` nats, than that of
-    /// the `steps` before them.
+    /// Stops when the mean loss of the last `steps` steps is not lower, by at least `by` nats, than that of the `steps`
+    /// before. It is checked every `steps` steps.
     Plateau { steps: usize, by: f64 },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
-    /// Some words are hidden or replaced; the output there must name the original word.
+    /// Some words are hidden or replaced, and the output at their positions must name the original word.
     MaskedWord {
-        /// Probability that a candidate's position becomes a target; one in a sentence is certain.
+        /// Probability that a candidate's position becomes a target. At least one position of a sentence does.
         rate: f64,
-        /// Groups whose words, with the ambiguous words of these senses, are the candidates;
-        /// empty: the whole vocabulary.
+        /// Groups whose words, with the ambiguous words of these senses, are the candidates; empty for the whole
+        /// vocabulary.
         among: Vec<String>,
-        /// Words that take the place of a hidden one half of the time; empty: the candidates.
+        /// Words that replace a hidden word half of the time; empty for the candidates.
         stand_ins: Vec<String>,
     },
-    /// Every position names the word after it; without the causal mask it can look it up.
+    /// The output at every position must name the next word; without a causal mask, attention can look it up.
     NextWord,
-    /// The sentence as a whole names its topic.
+    /// The sentence as a whole must name its topic.
     Label,
-    /// The sentence is the source; the model writes another one that a rule makes of it.
+    /// The sentence is the source, from which a rule makes the target that the model must write.
     Sequence(Rewriting),
 }
 
 impl Objective {
-    /// See [`ModelConfig::reads_every_output`].
+    /// Returns whether answers are computed from every output; see [`ModelConfig::reads_every_output`].
     pub fn reads_every_output(&self, pooling: Pooling) -> bool {
         pooling == Pooling::Mean || matches!(self, Self::NextWord | Self::Sequence(_))
     }
 
-    /// The objective's name in a lesson file.
+    /// Returns the objective's name in a lesson file.
     pub fn name(&self) -> &'static str {
         match self {
             Objective::MaskedWord { .. } => "MaskedWord",
@@ -99,16 +99,16 @@ impl Objective {
     }
 }
 
-/// How the target of a sequence is made: the source's words in an order, each replaced or unchanged.
+/// The rule that makes the target of a sequence: the source's words in some order, each replaced or unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewriting {
     pub order: Order,
-    /// Words of the source with the words that take their places.
+    /// Words of the source, with the words that replace them.
     pub words: Vec<(String, String)>,
 }
 
 impl Rewriting {
-    /// Words that the decoder reads of a source: the start token, and the target without its last word.
+    /// Returns the words that the decoder reads for a source: the start token, and the target without its last word.
     pub fn decoded(&self, source: &[String]) -> Vec<String> {
         let written = |target| {
             let word = &source[self.order.source_of(target, source.len())];
@@ -129,7 +129,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Which of `length` source positions belongs to a target position.
+    /// Returns the source position to which a target position corresponds.
     pub fn source_of(self, target: usize, length: usize) -> usize {
         match self {
             Order::Same => target,

@@ -1,9 +1,9 @@
-//! The panels of the window, by the names that lessons and links write.
+//! The panels of the window, by their names in lessons and links.
 
 use attune_engine::messages::nearest;
 
-/// Declares the panels in the order of the window: each with the title of its tab, which is its name in a lesson, and its
-/// contents in a few words.
+/// Declares the panels in the order of the window, each with the title of its tab, which is also its name in lessons,
+/// and a short description.
 macro_rules! panels {
     ($($name:ident = $title:literal, $about:literal;)*) => {
         /// A panel of the window.
@@ -48,7 +48,7 @@ panels! {
     Axes = "Axes", "What the axes of the stage mean, and axes of your own";
 }
 
-/// Titles that panels had before several became one; of each panel, the one first whose place it takes.
+/// Titles of panels that were merged into others. For each present panel, the first is the one that it replaces.
 const FORMER: &[(&str, PanelName)] = &[
     ("Arithmetic", PanelName::Step),
     ("Fold", PanelName::Step),
@@ -61,28 +61,28 @@ const FORMER: &[(&str, PanelName)] = &[
 ];
 
 impl PanelName {
-    /// The notebook and the stage, which cannot be closed, so that no lesson has to open them.
+    /// Returns whether the panel cannot be closed, so that no lesson has to open it: the notebook and the stage.
     pub const fn is_always_open(self) -> bool {
         matches!(self, Self::Notebook | Self::Stage)
     }
 
-    /// The panel with this title, as a lesson or a link writes it.
+    /// Returns the panel with this title, as a lesson or a link writes it.
     pub fn named(title: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|panel| panel.title() == title)
     }
 
-    /// The titles of the panels that this one has replaced.
+    /// Returns the titles of the panels that this one has replaced.
     pub fn former_titles(self) -> Vec<&'static str> {
         FORMER.iter().filter(|(_, panel)| *panel == self).map(|(former, _)| *former).collect()
     }
 
-    /// The panel with this title, now or formerly.
+    /// Returns the panel that has or formerly had this title.
     pub fn now_or_formerly(title: &str) -> Option<Self> {
         let former = || FORMER.iter().find(|(former, _)| *former == title).map(|(_, panel)| *panel);
         Self::named(title).or_else(former)
     }
 
-    /// The panel that is most likely meant by a title that none has.
+    /// Returns the panel whose title is most similar to a wrong one.
     pub fn nearest(title: &str) -> Option<Self> {
         let titles = Self::ALL.map(Self::title).into_iter().chain(FORMER.iter().map(|(former, _)| *former));
         nearest(title, titles).and_then(Self::now_or_formerly)

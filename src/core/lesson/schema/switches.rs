@@ -7,11 +7,11 @@ use crate::lesson::schema::model::ModelConfig;
 /// The switches of a lesson, and which of them are on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Switches {
-    /// In the order of the lesson's file.
+    /// The switches in the order of the lesson's file.
     pub list: Vec<Switch>,
-    /// Names of those that are on; none in a lesson's file.
+    /// Names of the switches that are on; there are none in a lesson's file.
     pub on: BTreeSet<String>,
-    /// The model with every combination on: bit `i` of the index is switch `i`. `None` where changes do not go together.
+    /// The models of all combinations. Bit `i` of an index is switch `i`; `None` marks changes that cannot be combined.
     pub(crate) models: Vec<Option<ModelConfig>>,
 }
 
@@ -24,10 +24,10 @@ pub struct Switch {
 }
 
 impl Switches {
-    /// The model with some switches on.
+    /// Returns the model with some switches on.
     ///
     /// # Errors
-    /// In words for the learner, if there is no such switch, or if the changes do not go together.
+    /// In words for the learner, if there is no such switch, or if the changes cannot be combined.
     pub fn model(&self, on: &BTreeSet<String>) -> Result<&ModelConfig, String> {
         let mut bits = 0;
         for name in on {

@@ -1,5 +1,5 @@
-//! The axes of the picture: always one linear map for everything that is on the stage, so that arrows add up whatever they
-//! are.
+//! The axes of the picture. They are always one linear map for everything on the stage, so that arrows add up for any
+//! choice of axes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::kernel::values::space::{Axis, Basis, ChosenAxis, WordGroup};
 use crate::lesson::schema::Lesson;
 
 impl Basis {
-    /// The map to the axes.
+    /// Returns the projection onto the axes.
     fn projection(&self, lesson: &Lesson, of: &LessonModel) -> Result<Projection, String> {
         let space = &*of.space;
         if *self == space.own_basis {
@@ -33,7 +33,7 @@ impl Basis {
             }
         };
         let projection = self.projection_of(spread, space)?;
-        // What the learner fitted to this space is seen as it was fitted.
+        // Axes that the learner fitted to this space are used without turning them towards the previous picture.
         Ok(if self.fitted.is_some() { projection } else { matched(projection, self, space, lesson) })
     }
 }
@@ -53,7 +53,7 @@ impl LessonModel {
         }
     }
 
-    /// The spread of the vectors that are on the stage now.
+    /// Returns the spread of the vectors that are on the stage now.
     fn spread(&self, lesson: &Lesson) -> Result<Arc<Spread>, String> {
         let width = self.space.vectors.cols();
         if width > COVARIANCE_WIDTH_MAX {
@@ -82,7 +82,7 @@ impl LessonModel {
         if !(spread.total().is_finite() && spread.mean().iter().all(|x| x.is_finite())) {
             return Err("some points are not finite, so no axes can be fitted to them".to_owned());
         }
-        // Numbers whose squares are too large make no basis, and could not be kept.
+        // Numbers whose squares overflow cannot form a basis, and could not be saved.
         let spread = Spread::from_packed(spread.mean().to_vec(), &spread.packed())
             .ok_or_else(|| "some points are too far away, so no axes can be fitted to them".to_owned())?;
         Ok(Arc::new(spread))
@@ -106,7 +106,7 @@ impl LessonModel {
         self.choose("refit of the axes", basis, lesson)
     }
 
-    /// `None`: as the lesson has it.
+    /// Sets an axis; `None` restores the lesson's.
     fn set_axis(&mut self, axis: Axis, words: Option<(&str, &str)>, lesson: &Lesson) -> Result<(), String> {
         let mut basis = self.space.basis.clone();
         let letter = axis.letter();
@@ -132,7 +132,7 @@ impl LessonModel {
         Ok(ChosenAxis { from: read(from)?, to: read(to)? })
     }
 
-    /// Vectors as they are, or seen through the norm that puts all layers on one scale.
+    /// Sets whether vectors are shown as they are, or after the norm that gives all layers a common scale.
     fn set_raw(&mut self, raw: bool, lesson: &Lesson) -> Result<(), String> {
         if self.space.scale.is_none() {
             return Err(
@@ -140,7 +140,7 @@ impl LessonModel {
             );
         }
         let label = if raw { "raw vectors on the stage" } else { "vectors after the norm on the stage" };
-        // What was fitted was fitted to the others.
+        // An earlier fit is dropped, because it was to the other vectors.
         let basis = Basis { raw, fitted: None, chosen: self.space.basis.chosen.clone() };
         self.choose(label, basis, lesson)
     }
@@ -155,15 +155,15 @@ impl LessonModel {
         Ok(())
     }
 
-    /// The axes that were chosen in another space, from word to word. A way that is none here is left out, with
-    /// words for the learner.
+    /// Transfers the axes that were chosen in another space, by their words. An axis that is undefined in this space is
+    /// left out, with a sentence for the learner.
     pub(crate) fn keep_axes(&mut self, of: &Basis, lesson: &Lesson) -> Vec<String> {
         let mut basis = Basis { fitted: None, ..of.clone() };
         let mut left_out = Vec::new();
         let width = self.space.vectors.cols();
         for (axis, slot) in Axis::ALL.into_iter().zip(&mut basis.chosen) {
             let Some(chosen) = slot else { continue };
-            // An axis that a narrower space does not have could be neither seen nor reset.
+            // An axis beyond the width of a narrower space could be neither seen nor reset.
             let is_there = match axis.index() < width {
                 true => chosen.direction(&self.space, of.raw).map(|_| ()),
                 false => Err(format!("the vectors have {} now", counted(width, "dimension"))),

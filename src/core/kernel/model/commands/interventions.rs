@@ -67,7 +67,7 @@ impl LessonModel {
         Ok(())
     }
 
-    /// Changes the interventions.
+    /// Changes the interventions, and remembers the earlier ones for undo.
     pub(crate) fn intervene(&mut self, label: &str, change: impl FnOnce(&mut Interventions<f32>)) {
         let mut changed = Interventions::clone(self.pass.interventions());
         change(&mut changed);
@@ -89,7 +89,7 @@ impl LessonModel {
         Ok(())
     }
 
-    /// `head 3`; `layer 2, head 3`; `layer 2, all heads`; `layer 1, head 2 to layer 2, head 1`.
+    /// Names some heads, as in `head 3`; `layer 2, head 3`; `layer 2, all heads`; `layer 1, head 2 to layer 2, head 1`.
     fn heads_label(&self, heads: &Range<usize>) -> String {
         let architecture = &self.training.network().architecture;
         let name = |head: usize| architecture.head_name(head);

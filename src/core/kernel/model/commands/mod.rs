@@ -1,5 +1,6 @@
-//! Commands of a lesson's model, applied: a file for each kind of command, with the methods of
-//! [`LessonModel`](super::LessonModel) that do what it asks. [`LessonModel::apply`](super::LessonModel::apply) chooses among them.
+//! The commands of a lesson's model: a file for each kind of command, with the methods of
+//! [`LessonModel`](super::LessonModel) that apply it. [`LessonModel::apply`](super::LessonModel::apply) chooses between
+//! them.
 
 mod axes;
 mod interventions;

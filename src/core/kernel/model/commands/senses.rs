@@ -64,13 +64,13 @@ impl LessonModel {
         Ok(())
     }
 
-    /// The senses are yet to be measured, and nothing trains.
+    /// Returns whether senses still have to be measured while no training is running.
     pub fn has_senses_pending(&self) -> bool {
         let Self { training, pass, cache, .. } = self;
         !training.is_busy() && pass.senses().is_pending(&cache.passes.senses.borrow(), &pass.sense_model(training))
     }
 
-    /// Does the next piece of that work.
+    /// Measures the next part of the senses.
     pub fn measure_senses(&self) {
         let Self { training, pass, cache, .. } = self;
         pass.senses().advance(&mut cache.passes.senses.borrow_mut(), &pass.sense_model(training));

@@ -40,7 +40,7 @@ impl LessonModel {
         Sentence::of_ids(&words.iter().map(id).collect::<Vec<_>>(), lesson, &self.words)
     }
 
-    /// A learner's words as a sentence, which may be one of the lesson's.
+    /// Reads a learner's text as a sentence, which may be one of the lesson's.
     fn read(&self, text: &str, lesson: &Lesson) -> Result<Sentence, String> {
         Sentence::read(text, lesson, &self.words)
     }

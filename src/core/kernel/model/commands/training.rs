@@ -1,4 +1,4 @@
-//! Training: played, stepped, reset, looked at, branched and compared.
+//! Commands of the training: play, step, reset, scrub, branch and compare.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ impl LessonModel {
         }
     }
 
-    /// Shows the words where the model reads them: where it trains their table, they move with each step and each change
-    /// of it, along axes that stay.
+    /// Moves the words of the stage to their present vectors. If the model trains the embedding table, the words move
+    /// with each step and each change of it, along axes that stay.
     pub(crate) fn follow_table(&mut self) {
         if self.given.is_none() || (self.pretrained.is_some() && self.training.is_playing()) {
             // The table of a model that was read from files is too large to be shown at each step.
@@ -75,7 +75,7 @@ impl LessonModel {
         }
     }
 
-    /// `None`: to the last.
+    /// Trains to a step, or to the last one if it is `None`.
     fn train_to(&mut self, step: Option<usize>) -> Result<(), String> {
         let last = self.training.trainer().steps();
         let step = step.map_or(last, |step| step.min(last));
@@ -89,7 +89,7 @@ impl LessonModel {
         if step == self.training.step_in_sight() {
             return Ok(());
         }
-        // Weights edited at a past step are left behind with it, and undo brings them back.
+        // Weights that were edited at a past step are left behind when another step is shown; undo restores them.
         self.change_model("look at another step", |training, cache| training.scrub(step, cache))
     }
 }

@@ -7,10 +7,10 @@ use rand::RngExt;
 use crate::kernel::command::{Brush, WeightCommand};
 use crate::kernel::model::LessonModel;
 
-/// A shake moves no entry further: beyond it nothing is left of what was trained.
+/// Largest scale of a perturbation: a larger one would leave nothing of the trained weights.
 pub const PERTURBATION_MAX: f32 = 10.0;
 
-/// A tensor, a row and a column.
+/// An entry of a tensor, by its row and column.
 type Entry = (TensorId, usize, usize);
 
 impl LessonModel {
@@ -51,7 +51,7 @@ impl LessonModel {
         self.set_entries(&format!("{tensor}[{row}, {col}]"), &[(index, value)])
     }
 
-    /// Sets entries, unless each has these bits already.
+    /// Sets entries, unless each already has exactly these bits.
     fn set_entries(&mut self, label: &str, entries: &[(usize, f32)]) -> Result<(), String> {
         let live = self.training.live();
         if entries.iter().all(|&(index, value)| live.at(index).to_bits() == value.to_bits()) {
@@ -101,7 +101,7 @@ impl LessonModel {
         if !(scale > 0.0 && scale <= PERTURBATION_MAX) {
             return Err(format!("the noise of a shake must be above 0 and at most {PERTURBATION_MAX}, not {scale}"));
         }
-        // Each tensor draws for itself.
+        // Each tensor has its own random stream.
         let mut rng = part(draw, Stream::Perturbation, place);
         let shaken: Vec<f32> =
             live.row_major(tensor).iter().map(|value| value + rng.random_range(-scale..=scale)).collect();

@@ -30,7 +30,7 @@ fn slider(c: &mut Criterion) {
     });
 
     let mut long = lesson;
-    long.model.steps = 5_000_000;
+    long.model.schedule.steps = 5_000_000;
     let mut kernel = Kernel::embedded(Arc::new(long));
     kernel.apply(Command::Training(TrainingCommand::Play));
     c.bench_function("piece of training", |b| b.iter(|| kernel.advance()));

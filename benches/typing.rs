@@ -50,7 +50,7 @@ fn main() {
     let source: String =
         (0..LINES).map(|i| format!("let a{i} = softmax(Q[0] @ K[0].T / sqrt(4.0 + {i}.0)); // line {i}\n")).collect();
     let mut lesson = attune_core::lesson::read(Path::new("lessons/apple.ron")).expect("the lesson is valid");
-    lesson.model.steps = 5_000_000;
+    lesson.model.schedule.steps = 5_000_000;
     lesson.cells.insert(
         0,
         Cell {

@@ -21,7 +21,7 @@ use attune_core::lesson::course;
 use attune_core::lesson::glossary::{self, Glossary, TermIssue, check_terms, is_glossary_file};
 use attune_core::lesson::issue::{LessonIssue, printable, shorten, shown};
 use attune_core::lesson::links::{LinkContext, TextLink};
-use attune_core::lesson::live_text::addresses;
+use attune_core::lesson::live_text::LessonText;
 use attune_core::lesson::load::{EVERY, WatchedFile};
 use attune_core::lesson::pictures::PictureFolder;
 use attune_core::lesson::places::{CellPlaces, Spot, written};
@@ -447,9 +447,9 @@ fn unknown_lessons(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Optio
 /// vectors.
 fn missing_files(path: &Path, lesson: &Lesson, courses: &mut Courses) -> Vec<Problem> {
     let links = |cell: &Cell| {
-        let addresses: Vec<String> = cell.kind.markdown().flat_map(addresses).collect();
-        let of_lessons = addresses.into_iter().filter_map(|address| match TextLink::read(&address)?.ok()? {
-            link @ (TextLink::Lesson(_) | TextLink::File(_)) => Some((address, link)),
+        let addresses = cell.kind.markdown().flat_map(LessonText::links);
+        let of_lessons = addresses.filter_map(|address| match TextLink::read(address)?.ok()? {
+            link @ (TextLink::Lesson(_) | TextLink::File(_)) => Some((address.to_owned(), link)),
             _ => None,
         });
         of_lessons.map(|(address, link)| (cell.id.clone(), address, link)).collect::<Vec<_>>()

@@ -135,7 +135,7 @@ mod drawn {
     /// attention.
     fn of_lesson(request: &RenderArgs, common: &Common) -> Result<(Kernel, PictureOptions), CliFault> {
         let lesson = lessons::read(&request.lesson, common.seed)?;
-        if request.play == Some(PlayArg::Training) && lesson.model.steps == 0 {
+        if request.play == Some(PlayArg::Training) && lesson.model.schedule.steps == 0 {
             return Err(CliFault::usage("--play: the lesson has no training steps"));
         }
         let shows = request.sentence.command(&lesson)?;

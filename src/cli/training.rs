@@ -38,7 +38,7 @@ fn trained_after(first: Option<Command>, lesson: Lesson, common: &Common) -> Ker
 /// Restores a kernel from saved work, and trains it if the work has no model yet.
 #[cfg(feature = "app")]
 pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common) -> Kernel {
-    let trains = work.commands.is_empty() && lesson.model.steps > 0;
+    let trains = work.commands.is_empty() && lesson.model.schedule.steps > 0;
     let mut kernel = Kernel::open(Arc::new(lesson), Some(work));
     if trains {
         kernel.apply(Command::Training(TrainingCommand::Play));
@@ -49,7 +49,7 @@ pub fn resume(lesson: Lesson, work: attune_core::kernel::Saved, common: &Common)
 /// Runs a kernel until it is finished.
 fn finished(mut kernel: Kernel, common: &Common) -> Kernel {
     let lesson = kernel.snapshot().lesson;
-    let bar = bar(lesson.model.steps, "{msg} {bar:32} {pos}/{len} steps", common);
+    let bar = bar(lesson.model.schedule.steps, "{msg} {bar:32} {pos}/{len} steps", common);
     bar.set_message(lesson.title.clone());
     while kernel.is_busy() {
         kernel.advance();
@@ -117,7 +117,7 @@ fn divergence(file: &Path, lesson: &Lesson, diverged: &Diverged) -> String {
     let (field, cause) = if diverged.is_at_start() {
         start(lesson, activation)
     } else {
-        let rate = lesson.model.learning_rate;
+        let rate = lesson.model.schedule.learning_rate;
         (&["model", "learning_rate"][..], format!("the model's learning_rate of {rate} is too large"))
     };
     format!("{}: {words}{origin}; {cause}\n", place(file, field))

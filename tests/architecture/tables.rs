@@ -1,12 +1,14 @@
 //! Tables of the documentation that are made from the lists of the code, between markers. A stale one fails;
 //! `UPDATE_SNAPSHOTS=1 cargo test --test architecture tables` writes it again.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::Path;
 
 use attune_core::kernel::sentence_pass::interventions::INTERVENTIONS;
 use attune_core::lesson::cells::CELL_KINDS;
+use attune_core::lesson::fact_names;
 use attune_core::lesson::panels::PanelName;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::head_measures::HeadMeasure;
@@ -150,6 +152,18 @@ fn every_option_and_key_of_an_intervention_is_there() {
         let row = trace.lines().find(|line| line.starts_with("| `interventions` |")).expect("a row of interventions");
         assert!(row.contains(&format!("`{}`", words.key)), "the trace's page has no key {}", words.key);
     }
+}
+
+#[test]
+fn every_fact_is_described() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core/lesson/format.md");
+    let page = fs::read_to_string(path).expect("UTF-8");
+    let (_, table) = page.split_once("| fact | value |").expect("the table of facts");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let names = rows.flat_map(|row| row.split('|').nth(1).expect("a name").split(','));
+    let name = |written: &str| written.trim_matches([' ', '`']).split('(').next().map(str::to_owned);
+    let described: BTreeSet<String> = names.filter_map(name).collect();
+    assert_eq!(described, fact_names().map(str::to_owned).collect());
 }
 
 /// The twin: a page with another word in its table is stale.

@@ -8,7 +8,7 @@ use attune_core::kernel::notebook::document::OwnKind;
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::cells::{Cell, CellKind};
 use attune_core::lesson::course;
-use attune_core::lesson::live_text::LiveText;
+use attune_core::lesson::live_text::LessonText;
 use attune_engine::code::Output;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::web::{SIZE, as_web};
 fn texts(cells: &[Cell]) -> Vec<String> {
     let mut all = Vec::new();
     for cell in cells {
-        let markdown = cell.kind.markdown().flat_map(|text| LiveText::read(text).expressions);
+        let markdown = cell.kind.markdown().flat_map(LessonText::expressions);
         all.extend(markdown.map(|expression| expression.source.to_string()));
         match &cell.kind {
             CellKind::Code { source, .. } | CellKind::Plot { source, .. } => all.push(source.clone()),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attune_core::kernel::Snapshot;
+use attune_core::kernel::Kernel;
 use attune_engine::vectors::Format as VectorFormat;
 use attune_view::export::Pictures;
 use attune_view::export::file::{ExportFault, ExportTarget, Format};
@@ -84,7 +84,7 @@ fn what_cannot_be_written_is_said_and_leaves_what_was_there() {
     let at = |format, name: &str| ExportTarget::new(&lesson, format, &folder.0.join(name));
     assert!(at(Format::Md, "").is_err_and(|fault| fault.to_string().ends_with("it is a folder")));
     assert!(at(Format::Md, "no/x.md").is_err_and(|fault| fault.to_string().ends_with("there is no such folder")));
-    let untrained = Snapshot::before(snapshot.lesson.clone());
+    let untrained = Kernel::open(snapshot.lesson.clone(), None).snapshot();
     fs::write(folder.0.join("x.tsv"), "old").unwrap();
     let fault = at(TSV, "x.tsv").unwrap().write(&untrained, &Pictures::default()).unwrap_err();
     assert!(fault.to_string().ends_with("the lesson has no model yet"), "{fault}");

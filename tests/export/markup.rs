@@ -80,14 +80,14 @@ fn fill(shown: &mut CellSnapshot, text: &str) {
         CellKind::Slider(slider) => slider.caption = text.to_owned(),
         CellKind::Plot { caption, .. } | CellKind::Gate { caption, .. } => *caption = text.to_owned(),
         CellKind::Predict(predict) => {
-            predict.ask = text.to_owned();
-            predict.explain = text.to_owned();
+            predict.ask = text.into();
+            predict.explain = text.into();
             predict.choices = vec![text.to_owned(), text.to_owned()];
             cell.answer = Answer::Predict { chosen: Some(0), is_locked: true };
         }
         CellKind::Exercise(exercise) => {
-            exercise.ask = text.to_owned();
-            exercise.hints = vec![text.to_owned()];
+            exercise.ask = text.into();
+            exercise.hints = vec![text.into()];
             exercise.solution = text.to_owned();
         }
     }

@@ -48,7 +48,7 @@ fn with(mut snapshot: Snapshot, id: &str, change: impl FnOnce(&mut CellSnapshot)
 
 #[test]
 fn nothing_is_trained_and_nothing_has_run() {
-    let snapshot = Snapshot::before(lesson());
+    let snapshot = Kernel::open(lesson(), None).snapshot();
     check(&snapshot, &["The model was not ready yet.", "twice", "How many heads?"], &[STALE, "There are two."]);
     assert_eq!(as_ipynb(&snapshot, &Pictures::default())["cells"][1]["execution_count"], serde_json::Value::Null);
 }

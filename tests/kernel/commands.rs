@@ -53,7 +53,7 @@ fn the_same_commands_give_the_same_bits() {
 
 #[test]
 fn steps_and_play_reach_the_same_model() {
-    let steps = lesson().model.steps;
+    let steps = lesson().model.schedule.steps;
     let stepped = run(&[step(3), step(steps - 3)]);
     assert_eq!(bits(&stepped.snapshot()), bits(&run(&[PLAY]).snapshot()));
 }
@@ -163,7 +163,7 @@ fn the_training_at_the_opening_cannot_be_undone() {
     assert_eq!(bits(&kernel.snapshot()), bits(&run(&[PLAY]).snapshot()));
     kernel.apply(Command::Undo);
     assert_eq!(notice(&kernel).as_deref(), Some("there is nothing to undo"));
-    assert_eq!(kernel.steps_done(), lesson().model.steps);
+    assert_eq!(kernel.steps_done(), lesson().model.schedule.steps);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn given_vectors_are_shown_as_they_were_written() {
         let given = words.iter().position(|other| other == word).expect("a given word");
         assert_eq!(*space.vectors.row(row), *vectors.row(given), "{word}");
     }
-    assert_eq!(snapshot.model.expect("a model").training.progress.done, snapshot.lesson.model.steps);
+    assert_eq!(snapshot.model.expect("a model").training.progress.done, snapshot.lesson.model.schedule.steps);
 }
 
 #[test]

@@ -85,7 +85,8 @@ fn the_last_good_step_is_recalled_while_commands_are_answered() {
     const DONE: usize = 1103;
     let decaying = lesson(|lesson| {
         // A thousandth a step; all of it and more once the rate is 1.
-        (lesson.model.steps, lesson.model.learning_rate, lesson.model.weight_decay) = (1200, 1e-48, 1e45);
+        (lesson.model.schedule.steps, lesson.model.schedule.learning_rate, lesson.model.schedule.weight_decay) =
+            (1200, 1e-48, 1e45);
     });
     let mut kernel = Kernel::embedded(decaying);
     // The last change lies between the checkpoint and the end, and is made again.

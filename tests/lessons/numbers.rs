@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use attune_core::lesson::cells::CellKind;
-use attune_core::lesson::live_text::LiveText;
-use attune_core::lesson::text::markdown_options;
+use attune_core::lesson::live_text::LessonText;
 use attune_core::lesson::{Lesson, course};
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::common::lessons::of_file;
 use crate::common::top::at;
@@ -44,11 +43,10 @@ fn course() -> Vec<Lesson> {
 }
 
 /// What a text says outside of expressions, code, formulas and addresses.
-fn prose(markdown: &str) -> Vec<String> {
-    let text = LiveText::read(markdown);
+fn prose(text: &LessonText) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_code = false;
-    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+    for event in text.events() {
         match event {
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
@@ -60,8 +58,8 @@ fn prose(markdown: &str) -> Vec<String> {
 }
 
 /// Decimal numbers in the prose of a text.
-fn decimals(markdown: &str) -> Vec<String> {
-    let words = prose(markdown).join("\n");
+fn decimals(text: &LessonText) -> Vec<String> {
+    let words = prose(text).join("\n");
     let numbers = words.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
     numbers.filter(|number| number.contains('.')).map(str::to_owned).collect()
 }
@@ -91,7 +89,7 @@ fn numbers_of_the_model_are_live() {
 #[test]
 fn decimals_are_found_in_sentences_alone() {
     let markdown = "It is 0.25, or {{ A[0] | .2 }}, `0.1`, $0.2$, [0.3](attune:time/0.5), *0.4*.\n\n    0.6\n";
-    assert_eq!(decimals(markdown), ["0.25", "0.3", "0.4"]);
+    assert_eq!(decimals(&markdown.into()), ["0.25", "0.3", "0.4"]);
 }
 
 /// Words that a learner reads in a minute, and minutes for a prediction or an exercise, as in TEACHING.md.
@@ -103,7 +101,7 @@ fn minutes_are_those_of_the_words_and_the_tasks() {
     for lesson in course() {
         let (mut words, mut tasks) = (0, 0);
         for cell in &lesson.cells {
-            let read: Vec<&str> = match &cell.kind {
+            let read: Vec<&LessonText> = match &cell.kind {
                 CellKind::Exercise(exercise) => vec![&exercise.ask],
                 kind => kind.markdown().collect(),
             };

@@ -69,7 +69,7 @@ fn bench(markdown: &'static str, glossary: Option<Arc<GlossaryModel>>) -> (Harne
             }
         }
         ui.set_max_width(340.0);
-        prose_ui(ui, markdown, &mut prose);
+        prose_ui(ui, &markdown.into(), &mut prose);
         let mut done = inner.borrow_mut();
         if let Some(term) = prose.take_asked() {
             done.asked = Some(term);
@@ -143,7 +143,7 @@ fn without_a_glossary_texts_are_as_they_were() {
         let inner = found.clone();
         let mut prose = Prose::default();
         prose.set_glossary(glossary, term_card_ui);
-        dressed(SIZE, move |ui| *inner.borrow_mut() = prose_height(ui, text, 170.0, &mut prose));
+        dressed(SIZE, move |ui| *inner.borrow_mut() = prose_height(ui, &text.into(), 170.0, &mut prose));
         found.take()
     };
     let plain = height(None);

@@ -10,6 +10,7 @@ use attune::app::text::prose::flow::{Ink, ItemKind, TextItem, TextNote};
 use attune::app::text::prose::layout::TextLayout;
 use attune::app::text::prose::{Prose, prose_height, prose_ui};
 use attune::app::theme::{self, fonts};
+use attune_core::lesson::live_text::LessonText;
 use attune_core::lesson::pictures::SIDE_MAX;
 use egui::{Context, RawInput};
 use egui_kittest::Harness;
@@ -27,7 +28,7 @@ fn context() -> Context {
 }
 
 fn set_in(markdown: &str, width: f32, images: &mut Images) -> TextLayout {
-    let document = ProseDocument::read(markdown);
+    let document = ProseDocument::read(&markdown.into());
     context().fonts_mut(|fonts| TextLayout::of(&document, width, fonts, images, None))
 }
 
@@ -235,7 +236,7 @@ fn a_formula_without_a_brace_is_words_with_a_mark() {
 
 #[test]
 fn code_in_a_text_has_the_colours_of_code() {
-    let harness = show("```rhai\nlet a = 1;\n```\n\n```python\nlet = 1\n```".to_owned(), Rc::default());
+    let harness = show("```rhai\nlet a = 1;\n```\n\n```python\nlet = 1\n```".into(), Rc::default());
     let palette = theme::Palette::of(true);
     let colors = |wanted: &str| {
         let shapes = harness.output().shapes.iter();
@@ -311,7 +312,7 @@ fn a_picture_from_elsewhere_is_refused_with_its_reason() {
 }
 
 /// Shows one text cell in the app's own style; the pictures' decoding is waited for.
-fn show(markdown: String, prose: Rc<RefCell<Prose>>) -> Harness<'static> {
+fn show(markdown: LessonText, prose: Rc<RefCell<Prose>>) -> Harness<'static> {
     let mut dressed = false;
     let mut harness = Harness::builder().with_size(egui::vec2(WIDTH, 640.0)).build_ui(move |ui| {
         if !dressed {
@@ -328,7 +329,7 @@ fn show(markdown: String, prose: Rc<RefCell<Prose>>) -> Harness<'static> {
 
 #[test]
 fn a_cell_is_read_out_with_its_formulas() {
-    let harness = show("# Title\n\nThe key $k_j$ is **here**.".to_owned(), Rc::default());
+    let harness = show("# Title\n\nThe key $k_j$ is **here**.".into(), Rc::default());
     harness.get_by_label("Title");
     harness.get_by_label("The key k_j is here.");
 }
@@ -339,7 +340,7 @@ fn pictures_are_decoded_beside_the_window() {
     picture(&folder.join("figure.png"), 60, 30);
     let prose: Rc<RefCell<Prose>> = Rc::default();
     prose.borrow_mut().images.open(&folder.join("lesson.ron"));
-    let mut harness = show("![A figure](figure.png)".to_owned(), prose.clone());
+    let mut harness = show("![A figure](figure.png)".into(), prose.clone());
     let started = Instant::now();
     while prose.borrow_mut().images.texture(&harness.ctx, "figure.png").is_none() {
         assert!(started.elapsed().as_secs() < 20, "never decoded");
@@ -370,7 +371,7 @@ fn hostile_text_is_shown_without_harm() {
             assert!(layout.height.is_finite() && layout.height < 2e6, "{}", layout.height);
         }
     }
-    show("$\\frac{a}{b}$ ![x](../y.png) `code` $$\\left\\{\\begin{matrix}1\\\\2\\\\3\\\\4\\\\5\\end{matrix}\\right.$$ $$\\oiint \\xrightarrow{abc} \\cancel{x}$$".to_owned(), Rc::default());
+    show("$\\frac{a}{b}$ ![x](../y.png) `code` $$\\left\\{\\begin{matrix}1\\\\2\\\\3\\\\4\\\\5\\end{matrix}\\right.$$ $$\\oiint \\xrightarrow{abc} \\cancel{x}$$".into(), Rc::default());
 }
 
 #[test]
@@ -390,8 +391,8 @@ fn links_open_the_web_only() {
 /// The first look at 1,000 cells lays them out; every later look is a look-up.
 #[test]
 fn heights_of_a_thousand_cells_are_known_cheaply() {
-    let cells: Vec<String> = (0..1000)
-        .map(|i| format!("## Cell {i}\n\nThe weight $\\alpha_{{{i}}}$ of *token* {i}. {}\n\n$$y_{{{i}}} = \\sum_j \\alpha_{{{i}j}} v_j$$", "And some words. ".repeat(12)))
+    let cells: Vec<LessonText> = (0..1000)
+        .map(|i| format!("## Cell {i}\n\nThe weight $\\alpha_{{{i}}}$ of *token* {i}. {}\n\n$$y_{{{i}}} = \\sum_j \\alpha_{{{i}j}} v_j$$", "And some words. ".repeat(12)).into())
         .collect();
     let mut prose = Prose::default();
     let ctx = context();

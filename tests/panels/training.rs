@@ -79,8 +79,8 @@ fn finished_training_is_not_played_again() {
 #[test]
 fn p_at_the_last_step_asks_the_kernel_which_says_why_nothing_happens() {
     let exploding = changed(|lesson| {
-        lesson.model.optimiser = Method::Sgd { momentum: 0.0 };
-        lesson.model.learning_rate = 1e45;
+        lesson.model.schedule.optimiser = Method::Sgd { momentum: 0.0 };
+        lesson.model.schedule.learning_rate = 1e45;
     });
     for (kernel, stage, asked) in [
         (small(), TrainingStage::Finished, vec![training(TrainingCommand::Play)]),

@@ -34,7 +34,7 @@ fn they_open_with_token_ids_and_say_why() {
         let lesson = opened(&folder.0);
         let told = lesson.why_no_sentence().expect("there is none");
         assert!(told.contains(why), "{told}");
-        let notes = lesson.cells[0].kind.markdown().collect::<String>();
+        let notes = lesson.cells[0].kind.markdown().map(|text| &**text).collect::<String>();
         assert!(notes.contains(why), "{notes}");
         let mut kernel = Kernel::embedded(lesson);
         let shown = |kernel: &Kernel| kernel.snapshot().model.expect("a model").sentence;

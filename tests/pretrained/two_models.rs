@@ -100,7 +100,7 @@ fn what_does_not_fit_is_said() {
     refused(snapshot("bert-wild", "another sentence"), "does not read this sentence");
     let lesson = lesson::parse("bank.ron", include_str!("../../lessons/bank.ron")).expect("no issues");
     let mut kernel = Kernel::embedded(Arc::new(lesson));
-    refused(Arc::new(Snapshot::before(kernel.snapshot().lesson)), "is being trained");
+    refused(Arc::new(Kernel::open(kernel.snapshot().lesson, None).snapshot()), "is being trained");
     kernel.apply(Command::Sentence(SentenceCommand::Set("the ocean".to_owned())));
     refused(Arc::new(kernel.snapshot()), "ocean");
     let few = compared(&snapshot("bert-wild", "a bank"), snapshot("gpt2-wild", "a bank"));

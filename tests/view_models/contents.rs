@@ -1,7 +1,7 @@
 //! Contents of the panels and the stage, as text, without a window.
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand};
-use attune_core::kernel::{Command, Snapshot};
+use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::vectors::{Similarity, norm};
@@ -23,7 +23,7 @@ fn with(commands: &[Command]) -> Snapshot {
 
 #[test]
 fn before_training_there_is_a_notebook_and_nothing_false() {
-    let snapshot = Snapshot::before(lesson(SMALL));
+    let snapshot = Kernel::open(lesson(SMALL), None).snapshot();
     assert_eq!(StageModel::of(&snapshot), None);
     assert!(AttentionMaps::of(&snapshot).is_none());
     let training = TrainingModel::of(&snapshot);

@@ -5,7 +5,7 @@ use attune_core::kernel::notebook::live_text::LiveTextSnapshot;
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
 use attune_core::kernel::{Command, Kernel};
 use attune_core::lesson::Recipe;
-use attune_core::lesson::live_text::LiveText;
+use attune_core::lesson::live_text::LessonText;
 use attune_engine::numerics::attention::HeadMode;
 use attune_view::export::markdown::{LessonProse, MarkdownPiece, restated};
 use attune_view::export::page::Links;
@@ -29,12 +29,12 @@ fn with_cells_before(cells: &str) -> Kernel {
 fn words_of(kernel: &Kernel, text: &str) -> Vec<LiveWord> {
     let model = NotebookModel::of(&kernel.snapshot(), None);
     let live = model.cells[0].live.as_ref().expect("it has expressions");
-    LiveText::read(text).expressions.iter().map(|expression| live.word(expression)).collect()
+    LessonText::from(text).expressions().iter().map(|expression| live.word(expression)).collect()
 }
 
 /// The text as an export writes it in Markdown.
 fn exported(text: &str, live: Option<&LiveTextSnapshot>) -> String {
-    let prose = LessonProse::of(text, live);
+    let prose = LessonProse::of(&text.into(), live);
     let event = |piece| match piece {
         MarkdownPiece::Event(event) => event,
         MarkdownPiece::Picture { .. } => panic!("no text here has a picture"),
@@ -96,7 +96,7 @@ fn numbers_of_the_vectors_follow_a_retraining_and_nothing_else() {
     let words = |kernel: &Kernel| -> Vec<LiveWord> {
         let model = NotebookModel::of(&kernel.snapshot(), None);
         let live = model.cells[3].live.as_ref().expect("live");
-        LiveText::read(text).expressions.iter().map(|expression| live.word(expression)).collect()
+        LessonText::from(text).expressions().iter().map(|expression| live.word(expression)).collect()
     };
     let standings = |kernel: &Kernel| words(kernel).iter().map(|word| word.standing).collect::<Vec<_>>();
     let written = |kernel: &Kernel| words(kernel).into_iter().map(|word| word.words).collect::<Vec<_>>();
@@ -144,7 +144,7 @@ fn the_learners_text_follows_the_cells_above() {
     let mut kernel = with_cells_before(cells);
     let word = |kernel: &Kernel| {
         let model = NotebookModel::of(&kernel.snapshot(), None);
-        model.cells[2].live.as_ref().expect("live").word(&LiveText::read(text).expressions[0])
+        model.cells[2].live.as_ref().expect("live").word(&LessonText::from(text).expressions()[0])
     };
     assert!(word(&kernel).notes[0].contains("run the cell make"), "{:?}", word(&kernel));
     run_all(&mut kernel);

@@ -9,7 +9,7 @@ use attune::app::moving::Play;
 use attune::app::moving::encode::Form;
 use attune::app::work::export::Export;
 use attune::app::{AppFault, PictureOptions, Renderer, draw};
-use attune_core::kernel::{Saved, Snapshot};
+use attune_core::kernel::{Kernel, Saved, Snapshot};
 use attune_view::export::file::Format;
 use attune_view::export::work_file::{self, LessonMark, WorkFile};
 
@@ -179,7 +179,7 @@ fn a_work_is_written_whole_beside_the_lesson_and_never_over_it() {
 #[test]
 fn before_training_the_stage_is_told_in_words() {
     let folder = folder("before");
-    let snapshot = Arc::new(Snapshot::before(snapshot().lesson.clone()));
+    let snapshot = Arc::new(Kernel::open(snapshot().lesson.clone(), None).snapshot());
     let (result, _) = wait(Export::start(snapshot, folder.join("x.ron"), Format::Md, folder.join("x.md"), || {}));
     let said = result.expect("it is written");
     assert!(

@@ -84,7 +84,7 @@ impl LessonSource {
     /// Starts a kernel on its own thread: from saved work, or with training if there is none.
     pub fn start(&self, lesson: Arc<Lesson>, saved: Option<Saved>) -> Worker {
         // A lesson may have no training steps.
-        let trains = lesson.model.steps > 0 && saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
+        let trains = lesson.model.schedule.steps > 0 && saved.as_ref().is_none_or(|saved| saved.commands.is_empty());
         let has_tour = lesson.is_of_folder();
         let worker = Worker::spawn_on(lesson, saved, self.waker.hook());
         if trains {
@@ -242,7 +242,7 @@ pub struct OtherModel {
 
 impl OtherModel {
     pub fn open(lesson: Arc<Lesson>, waker: &Waker) -> Self {
-        let trains = lesson.model.steps > 0;
+        let trains = lesson.model.schedule.steps > 0;
         let worker = Worker::spawn(lesson, waker.hook());
         if trains {
             worker.send(KernelCommand::Training(TrainingCommand::Play));

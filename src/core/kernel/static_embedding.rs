@@ -156,7 +156,7 @@ impl SpaceTrainer {
         // An error is reported when the vectors are requested.
         let Some(space) = trains.then(|| self.finish(lesson).ok()).flatten() else { return false };
         let mut training = Training::new(Trainer::new(lesson, &space, &self.examples));
-        let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.steps).is_ok();
+        let is_begun = training.trainer().sentences() > 0 && training.play_to(lesson.model.schedule.steps).is_ok();
         if is_begun {
             self.table = Some(Box::new((training, StepCache::default())));
         }
@@ -196,7 +196,7 @@ impl SpaceTrainer {
             }
             Source::Given(vectors) => vectors.clone(),
             Source::Pretrained(_) => match self.pretrained()? {
-                Some(model) if lesson.model.steps == 0 => model.embedding.clone(),
+                Some(model) if lesson.model.schedule.steps == 0 => model.embedding.clone(),
                 Some(model) => model.embedding.to_whole(),
                 None => return Err(LessonFault { words: "the model has not been read yet".to_owned(), field: &[] }),
             },

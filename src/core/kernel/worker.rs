@@ -79,7 +79,7 @@ impl Worker {
     /// As [`Self::spawn`].
     pub fn copy(&self, lesson: Arc<Lesson>, wake: impl Fn() + Send + 'static) -> Worker {
         let (sender, kernel) = channel();
-        let first = Snapshot { notebook: self.latest().notebook.clone(), ..Snapshot::empty(lesson.clone()) };
+        let first = self.latest().of_copy(lesson.clone());
         self.request(Request::Copy(lesson, sender));
         Self::spawn_with(first, move || kernel.recv().ok(), wake)
     }

@@ -4,11 +4,10 @@
 use std::collections::HashSet;
 
 use attune_engine::messages::nearest;
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::lesson::links::TextLink;
-use crate::lesson::live_text::{LiveText, addresses};
-use crate::lesson::reading::text::markdown_options;
+use crate::lesson::live_text::LessonText;
 use crate::lesson::schema::Lesson;
 use crate::lesson::schema::panels::PanelName;
 
@@ -20,7 +19,7 @@ pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
     for cell in &lesson.cells {
         open.extend(&cell.opens);
         for markdown in cell.kind.markdown() {
-            let linked: Vec<_> = addresses(markdown).iter().filter_map(|address| TextLink::read(address)).collect();
+            let linked: Vec<_> = markdown.links().filter_map(TextLink::read).collect();
             let is_open = |panel: &PanelName| {
                 panel.is_always_open() || open.contains(panel) || linked.contains(&Ok(TextLink::Panel(*panel)))
             };
@@ -33,10 +32,9 @@ pub fn closed_panels(lesson: &Lesson) -> Vec<(&str, PanelName)> {
 }
 
 /// Returns the panels that a text names: their titles in italics, followed by the word *panel*.
-fn named_panels(markdown: &str) -> Vec<PanelName> {
-    let text = LiveText::read(markdown);
+fn named_panels(text: &LessonText) -> Vec<PanelName> {
     let (mut is_emphasis, mut before, mut named) = (false, None, Vec::new());
-    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+    for event in text.events() {
         match event {
             Event::Start(Tag::Emphasis) => is_emphasis = true,
             Event::End(TagEnd::Emphasis) => is_emphasis = false,
@@ -169,11 +167,10 @@ fn is_key(named: &str) -> bool {
 
 /// Returns the names that a text gives to controls: capitalised phrases in italics that follow one of the verbs, or
 /// precede the word *panel*, *button* or *menu*. Links are left out, because their addresses are checked.
-fn named_controls(markdown: &str) -> Vec<String> {
-    let text = LiveText::read(markdown);
+fn named_controls(text: &LessonText) -> Vec<String> {
     let mut named = Vec::new();
     let mut reading = Reading::default();
-    for event in Parser::new_ext(&text.markdown, markdown_options()) {
+    for event in text.events() {
         match event {
             Event::Start(Tag::Emphasis) => reading.phrase = Some(String::new()),
             Event::End(TagEnd::Emphasis) => named.extend(reading.end_phrase()),
@@ -243,7 +240,7 @@ mod tests {
 
     #[track_caller]
     fn check(markdown: &str, expected: &[&str]) {
-        assert_eq!(named_controls(markdown), expected, "{markdown}");
+        assert_eq!(named_controls(&markdown.into()), expected, "{markdown}");
     }
 
     #[test]

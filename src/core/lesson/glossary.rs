@@ -12,15 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attune_engine::messages::nearest;
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::lesson::course;
+use crate::lesson::live_text::{LessonText, placed};
 use crate::lesson::read::common::{check_name, id, line, markdown, one_of_names};
 use crate::lesson::reading::decode::{At, Node, fields, list_of, record, text, wrong};
 pub use crate::lesson::reading::file::{FILE, is_glossary};
 use crate::lesson::reading::file::{LESSON_BYTES_MAX, NAME, read_text, too_large, without_mark};
 use crate::lesson::reading::issue::{Issues, LessonIssue, is_unprintable, shorten};
-use crate::lesson::reading::text::{markdown_options, tokenize, words_at};
+use crate::lesson::reading::text::{tokenize, words_at};
 use crate::lesson::reading::tree;
 use crate::lesson::schema::Lesson;
 use crate::lesson::schema::limits::{
@@ -42,7 +43,7 @@ pub struct Term {
     /// The shape, such as `(T, d_k)`; empty if the term has none.
     pub shape: String,
     /// The meaning in Markdown.
-    pub meaning: String,
+    pub meaning: LessonText,
     /// Id of the lesson that introduces the term; empty for a word that lessons use without introducing it.
     pub lesson: String,
 }
@@ -223,14 +224,14 @@ fn symbol(node: Node<'_>) -> Option<String> {
     wrong(node, &expected)
 }
 
-fn meaning(node: Node<'_>) -> Option<String> {
+fn meaning(node: Node<'_>) -> Option<LessonText> {
     let meaning = markdown(node)?;
     let problem = if meaning.trim().is_empty() {
         "empty".to_owned()
     } else if meaning.len() > MEANING_BYTES_MAX {
         format!("{} bytes", meaning.len())
     } else {
-        return Some(meaning);
+        return Some(meaning.into());
     };
     let expected = format!("Markdown of 1 to {MEANING_BYTES_MAX} bytes: a sentence or two");
     node.issue(format!("meaning: {problem}")).expected(expected).none()
@@ -411,11 +412,11 @@ struct Bold {
     formula: String,
 }
 
-fn bold(markdown: &str) -> Vec<Bold> {
+fn bold(text: &LessonText) -> Vec<Bold> {
     let mut all = Vec::new();
     let (mut depth, mut is_heading) = (0_usize, false);
     let mut open = Bold::default();
-    for event in Parser::new_ext(markdown, markdown_options()) {
+    for event in text.events() {
         match event {
             Event::Start(Tag::Heading { .. }) => is_heading = true,
             Event::End(TagEnd::Heading(_)) => is_heading = false,
@@ -429,7 +430,9 @@ fn bold(markdown: &str) -> Vec<Bold> {
                     open = ended;
                 }
             }
-            Event::Text(text) | Event::Code(text) if depth > 0 => open.words.push_str(&text),
+            Event::Text(text) | Event::Code(text) if depth > 0 => {
+                open.words.extend(text.chars().filter(|c| placed(*c).is_none()));
+            }
             Event::InlineMath(latex) | Event::DisplayMath(latex) if depth > 0 => open.formula.push_str(&latex),
             Event::SoftBreak | Event::HardBreak if depth > 0 => open.words.push(' '),
             _ => {}
@@ -553,7 +556,7 @@ mod tests {
 
     #[track_caller]
     fn check_bold(markdown: &str, expected: &[(&str, &str)]) {
-        let found = bold(markdown);
+        let found = bold(&markdown.into());
         let found: Vec<(&str, &str)> = found.iter().map(|bold| (&*bold.words, &*bold.formula)).collect();
         assert_eq!(found, expected, "{markdown}");
     }

@@ -1,16 +1,14 @@
-//! Expressions within Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` is replaced by a value that the kernel computes.
+//! Texts of a lesson, and the expressions within their Markdown: `{{ A[0]["apple1", "phone"] | .2 }}` is replaced by a value that the kernel computes.
 //!
 //! Reading replaces each expression by a single character, its [`placeholder`], so that Markdown does not interpret the
 //! stars and brackets of the expression. Braces in code and formulas are left as they are.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
 
-use pulldown_cmark::{Event, Parser, Tag};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use crate::lesson::links::SCHEME;
 use crate::lesson::reading::text::markdown_options;
 
 /// Greatest number of expressions in a text; the others remain as written.
@@ -26,14 +24,115 @@ const DECIMALS: usize = 2;
 /// The first placeholder. The range is for private use, so that no text has these characters for another purpose.
 const FIRST_PLACEHOLDER: u32 = 0xF_0000;
 
-/// A text with its expressions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LiveText<'a> {
+/// A text of a lesson or of the learner. It is read as Markdown once, when something first asks for its content, and all
+/// clones share the result.
+#[derive(Clone, Default)]
+pub struct LessonText(Arc<Written>);
+
+#[derive(Default)]
+struct Written {
+    text: Arc<str>,
+    read: OnceLock<ReadText>,
+}
+
+/// The content of a text.
+struct ReadText {
     /// The Markdown, with a placeholder for each expression.
-    pub markdown: Cow<'a, str>,
-    pub expressions: Vec<LiveExpression>,
+    markdown: String,
+    /// The elements of the Markdown, each with its bytes.
+    events: Vec<(Event<'static>, Range<usize>)>,
+    expressions: Vec<LiveExpression>,
     /// Braces that were meant to enclose an expression and do not.
-    pub flaws: Vec<Flaw>,
+    flaws: Vec<Flaw>,
+}
+
+impl LessonText {
+    /// Returns the text as written.
+    pub fn written(&self) -> &Arc<str> {
+        &self.0.text
+    }
+
+    fn read(&self) -> &ReadText {
+        self.0.read.get_or_init(|| ReadText::of(&self.0.text))
+    }
+
+    /// Returns the elements of the Markdown, in which each expression is a [`placeholder`].
+    pub fn events(&self) -> impl Iterator<Item = Event<'static>> + '_ {
+        self.read().events.iter().map(|(event, _)| event.clone())
+    }
+
+    /// Returns the words of the text, without code and formulas, each with the Markdown from `before` bytes earlier.
+    pub(crate) fn words(&self, before: usize) -> impl Iterator<Item = (usize, &str)> {
+        let ReadText { markdown, events, .. } = self.read();
+        let words = events.iter().filter(|(event, _)| matches!(event, Event::Text(_)));
+        words.filter_map(move |(_, at)| {
+            let start = at.start.saturating_sub(before);
+            Some((start, markdown.get(start..at.end)?))
+        })
+    }
+
+    /// Returns the expressions. A text without any need not be read for that.
+    pub fn expressions(&self) -> &[LiveExpression] {
+        if self.contains("{{") { &self.read().expressions } else { &[] }
+    }
+
+    pub fn flaws(&self) -> &[Flaw] {
+        &self.read().flaws
+    }
+
+    /// Returns the addresses of the links.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        self.read().events.iter().filter_map(|(event, _)| match event {
+            Event::Start(Tag::Link { dest_url, .. }) => Some(&**dest_url),
+            _ => None,
+        })
+    }
+}
+
+impl Deref for LessonText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0.text
+    }
+}
+
+impl From<Arc<str>> for LessonText {
+    fn from(text: Arc<str>) -> Self {
+        Self(Arc::new(Written { text, read: OnceLock::new() }))
+    }
+}
+
+impl From<&str> for LessonText {
+    fn from(text: &str) -> Self {
+        Arc::<str>::from(text).into()
+    }
+}
+
+impl From<String> for LessonText {
+    fn from(text: String) -> Self {
+        Arc::<str>::from(text).into()
+    }
+}
+
+impl PartialEq for LessonText {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.text == other.0.text
+    }
+}
+
+impl Eq for LessonText {}
+
+impl fmt::Debug for LessonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0.text, f)
+    }
+}
+
+impl fmt::Display for LessonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,26 +175,31 @@ pub fn filled(text: &str, values: &[String]) -> String {
     filled
 }
 
-impl<'a> LiveText<'a> {
-    pub fn read(text: &'a str) -> Self {
+impl ReadText {
+    fn of(text: &str) -> Self {
         if !text.contains("{{") && !text.contains(is_placeholder) {
-            return Self { markdown: Cow::Borrowed(text), expressions: Vec::new(), flaws: Vec::new() };
+            return Self::parsed(text.to_owned(), Vec::new(), Vec::new());
         }
         let mut reader = Reader::of(text);
         reader.read();
         let Reader { markdown, expressions, flaws, .. } = reader;
-        let read = Self { markdown: Cow::Owned(markdown), expressions, flaws };
-        if read.expressions.is_empty() { read } else { read.without_hidden(text) }
+        Self::parsed(markdown, expressions, flaws).without_hidden(text)
+    }
+
+    fn parsed(markdown: String, expressions: Vec<LiveExpression>, flaws: Vec<Flaw>) -> Self {
+        let events = Parser::new_ext(&markdown, markdown_options()).into_offset_iter();
+        let events = events.map(|(event, at)| (event.into_static(), at)).collect();
+        Self { markdown, events, expressions, flaws }
     }
 
     /// Restores the source of expressions that are not in visible text but in an address or the name of a picture.
     fn without_hidden(mut self, text: &str) -> Self {
         let mut is_shown = vec![false; self.expressions.len()];
         let mut images = 0_usize;
-        for event in Parser::new_ext(&self.markdown, markdown_options()) {
+        for (event, _) in &self.events {
             match event {
                 Event::Start(Tag::Image { .. }) => images += 1,
-                Event::End(pulldown_cmark::TagEnd::Image) => images = images.saturating_sub(1),
+                Event::End(TagEnd::Image) => images = images.saturating_sub(1),
                 Event::Text(words) if images == 0 => {
                     for index in words.chars().filter_map(placed) {
                         if let Some(shown) = is_shown.get_mut(index) {
@@ -128,7 +232,7 @@ impl<'a> LiveText<'a> {
                 expected: "an expression in the text",
             });
         }
-        Self { markdown: Cow::Owned(markdown), expressions: kept, flaws: self.flaws }
+        Self::parsed(markdown, kept, self.flaws)
     }
 }
 
@@ -427,21 +531,6 @@ fn raised(digit: char) -> char {
     digit.to_digit(10).and_then(|digit| RAISED.get(digit as usize)).copied().unwrap_or(digit)
 }
 
-/// Returns the addresses of those links in a text that have actions.
-pub fn addresses(markdown: &str) -> Vec<String> {
-    if !markdown.contains(SCHEME) {
-        return Vec::new();
-    }
-    let text = LiveText::read(markdown);
-    let events = Parser::new_ext(&text.markdown, markdown_options());
-    events
-        .filter_map(|event| match event {
-            Event::Start(Tag::Link { dest_url, .. }) => Some(dest_url.into_string()),
-            _ => None,
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,7 +538,7 @@ mod tests {
 
     /// Returns the sources with their formats, in order, and the flaws.
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
-        let read = LiveText::read(text);
+        let read = ReadText::of(text);
         let one = |e: &LiveExpression| match e.format.to_string() {
             format if format.is_empty() => e.source.to_string(),
             format => format!("{} as {format}", e.source),
@@ -591,7 +680,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_of_a_hostile_text_is_lost(text in hostile()) {
-            let read = LiveText::read(&text);
+            let read = ReadText::of(&text);
             let plain: String = text.chars().map(|c| if is_placeholder(c) { '\u{fffd}' } else { c }).collect();
             let written = |expression: &LiveExpression| {
                 let written = &text[expression.at.clone()];

@@ -29,6 +29,7 @@ pub mod starter;
 pub mod vector_files;
 
 pub use self::load::{parse, read};
+pub use self::read::claims::fact_names;
 pub use self::read::layers::is_temperature;
 pub use self::reading::issue::LessonIssue;
 pub use self::reading::places::locate;

@@ -199,5 +199,5 @@ fn notes(model: &ModelFolder, has_sentence: bool) -> Cell {
         plain(&model.name),
         model.about(),
     );
-    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
 }

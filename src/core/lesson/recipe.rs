@@ -89,7 +89,7 @@ impl<'l> Measured<'l> {
             config.learning_rate = learning_rate(rate)?;
         }
         if let Some(rate) = recipe.model_rate {
-            changed.model.learning_rate = learning_rate(rate)?;
+            changed.model.schedule.learning_rate = learning_rate(rate)?;
         }
         if recipe.heads.is_some() || recipe.width.is_some() {
             resize(recipe, &mut changed)?;
@@ -309,7 +309,7 @@ pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
         let (own, now) = (config.learning_rate, recipe.static_rate);
         offers.push(slider.numbers(Knob::StaticRate, RATES, own, now, of_rate(|r, x| r.static_rate = x)));
     }
-    let (own, now) = (lesson.model.learning_rate, recipe.model_rate);
+    let (own, now) = (lesson.model.schedule.learning_rate, recipe.model_rate);
     offers.push(slider.numbers(Knob::ModelRate, RATES, own, now, of_rate(|r, x| r.model_rate = x)));
     offers.push(slider.numbers(Knob::Seed, SEEDS, lesson.seed, recipe.seed, |r, x| r.seed = x));
     offers.retain(|offer| offer.choices.len() > 1);

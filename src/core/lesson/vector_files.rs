@@ -313,7 +313,7 @@ fn first_word(words: &[Box<str>]) -> &str {
 }
 
 fn text(markdown: String) -> Cell {
-    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown }, opens: Vec::new() }
+    Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }
 }
 
 fn notes(name: &str, about: &str, vectors: &Vectors, coloured_by: Option<&Column>) -> String {

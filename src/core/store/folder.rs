@@ -15,8 +15,7 @@ use std::time::{Duration, SystemTime};
 use attune_engine::files;
 
 use super::format::{self, Encoded, FOOT, Meta, ReadError, Stored};
-use super::lock::Gate;
-use super::open::Lock;
+use super::lock::{Gate, Lock};
 use super::{FILES, Home, Key, disk};
 use crate::whole_file::Unfinished;
 

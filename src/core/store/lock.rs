@@ -166,3 +166,30 @@ impl Ownership {
         }
     }
 }
+
+/// Which window may write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// This window.
+    Mine,
+    /// Another window, which was open first; this one may [`take_over`](super::take_over).
+    Held { by: Owner },
+    /// Another window, which took over from this one.
+    TakenOver { by: Owner },
+    /// No window, because the existing files must not be overwritten.
+    ReadOnly { why: String },
+    /// This window, as soon as the folder can be written, which each save tries again.
+    Unwritable { why: String },
+}
+
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lock::Mine => write!(f, "changes are saved"),
+            Lock::Held { by } => write!(f, "open in another window ({by}), so changes here are not saved"),
+            Lock::TakenOver { by } => write!(f, "another window ({by}) has taken over, so changes here are not saved"),
+            Lock::ReadOnly { why } => write!(f, "changes are not saved: {why}"),
+            Lock::Unwritable { why } => write!(f, "changes cannot be saved yet: {why}"),
+        }
+    }
+}

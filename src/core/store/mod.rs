@@ -65,8 +65,8 @@ use std::path::{Path, PathBuf, absolute};
 use crate::fnv1a;
 pub use folder::{Checkpoint, Folder, Loaded, LoadedFrom, UnusableFile, read};
 pub use format::{ReadError, Stored};
-pub use lock::Owner;
-pub use open::{Lock, NotSaved, OpenedStore, Store, open, take_over, update};
+pub use lock::{Lock, Owner};
+pub use open::{NotSaved, OpenedStore, Store, open, take_over, update};
 pub use saver::{Saver, Status};
 
 /// The name of the program's folder within the platform's data folder.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::folder::{Aside, Checkpoint, Folder, Loaded, LoadedFrom, load, of_moved};
 use super::format::{self, BYTES_MAX, Encoded, FOOT, Meta, ReadError, Stored};
-use super::lock::{self, Gate, LockState, Owner, Ownership};
+use super::lock::{self, Gate, Lock, LockState, Owner, Ownership};
 use super::{Home, Key, disk};
 
 /// The label of changes that a window had not saved when another one took over.
@@ -21,33 +21,6 @@ pub struct OpenedStore<T> {
     pub loaded: Loaded<T>,
     /// The store, which saves if [`Store::lock`] is [`Lock::Mine`].
     pub store: Store<T>,
-}
-
-/// Who may write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lock {
-    /// This window.
-    Mine,
-    /// Another window, which was open first; this one may [`take_over`].
-    Held { by: Owner },
-    /// Another window, which took over from this one.
-    TakenOver { by: Owner },
-    /// No window, because the existing files must not be overwritten.
-    ReadOnly { why: String },
-    /// This window, as soon as the folder can be written, which each save tries again.
-    Unwritable { why: String },
-}
-
-impl fmt::Display for Lock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Lock::Mine => write!(f, "changes are saved"),
-            Lock::Held { by } => write!(f, "open in another window ({by}), so changes here are not saved"),
-            Lock::TakenOver { by } => write!(f, "another window ({by}) has taken over, so changes here are not saved"),
-            Lock::ReadOnly { why } => write!(f, "changes are not saved: {why}"),
-            Lock::Unwritable { why } => write!(f, "changes cannot be saved yet: {why}"),
-        }
-    }
 }
 
 /// The reason why a state was not saved. The state saved before is unchanged.

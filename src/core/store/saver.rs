@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::folder::{Checkpoint, Folder};
 use super::format::Stored;
-use super::open::{Lock, NotSaved, Store, keep_last, update_in};
+use super::lock::Lock;
+use super::open::{NotSaved, Store, keep_last, update_in};
 use super::{Home, Key, lock};
 
 /// The pause without further changes after which a change is written.

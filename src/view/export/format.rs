@@ -44,66 +44,66 @@ pub struct FormatWords {
 }
 
 impl FormatWords {
-    const fn vectors(
-        format: VectorFormat,
+    const fn of(
+        to: ExportTo,
         [name, key, extension]: [&'static str; 3],
         about: &'static str,
         opens_in: &'static str,
+        has_panels: bool,
     ) -> Self {
-        Self { to: ExportTo::File(Format::Vectors(format)), name, key, extension, about, opens_in, has_panels: false }
+        Self { to, name, key, extension, about, opens_in, has_panels }
+    }
+
+    const fn vectors(
+        format: VectorFormat,
+        names: [&'static str; 3],
+        about: &'static str,
+        opens_in: &'static str,
+    ) -> Self {
+        Self::of(ExportTo::File(Format::Vectors(format)), names, about, opens_in, false)
     }
 }
 
 /// All formats, in the order of the menus.
 pub const FORMATS: [FormatWords; 13] = [
-    FormatWords {
-        to: ExportTo::File(Format::Ipynb),
-        name: "Jupyter notebook",
-        key: "ipynb",
-        extension: "ipynb",
-        about: "a Jupyter notebook (nbformat 4.5) with the code, its outputs, and the stage as PNG; the code is Rhai, so \
+    FormatWords::of(
+        ExportTo::File(Format::Ipynb),
+        ["Jupyter notebook", "ipynb", "ipynb"],
+        "a Jupyter notebook (nbformat 4.5) with the code, its outputs, and the stage as PNG; the code is Rhai, so \
                 Jupyter shows it but cannot run it",
-        opens_in: "Jupyter, VS Code, GitHub",
-        has_panels: true,
-    },
-    FormatWords {
-        to: ExportTo::File(Format::Html),
-        name: "Web page",
-        key: "html",
-        extension: "html",
-        about: "one file with formulas as MathML, shaded tables, plots, and the stage in light and in dark colours; it has \
+        "Jupyter, VS Code, GitHub",
+        true,
+    ),
+    FormatWords::of(
+        ExportTo::File(Format::Html),
+        ["Web page", "html", "html"],
+        "one file with formulas as MathML, shaded tables, plots, and the stage in light and in dark colours; it has \
                 no scripts and uses no network",
-        opens_in: "any browser; can be printed",
-        has_panels: true,
-    },
-    FormatWords {
-        to: ExportTo::File(Format::Web),
-        name: "Live web page",
-        key: "web",
-        extension: "live.html",
-        about: "the same page with the working model in it, as one file: the stage can be turned, and words, weights and \
+        "any browser; can be printed",
+        true,
+    ),
+    FormatWords::of(
+        ExportTo::File(Format::Web),
+        ["Live web page", "web", "live.html"],
+        "the same page with the working model in it, as one file: the stage can be turned, and words, weights and \
                 heads can be changed",
-        opens_in: "any browser of the last five years; can be printed",
-        has_panels: true,
-    },
-    FormatWords {
-        to: ExportTo::File(Format::Md),
-        name: "Markdown",
-        key: "md",
-        extension: "md",
-        about: "CommonMark with formulas between dollar signs, and a folder NAME_files with the pictures beside the file",
-        opens_in: "any editor",
-        has_panels: true,
-    },
-    FormatWords {
-        to: ExportTo::File(Format::Svg),
-        name: "Attention as a vector picture",
-        key: "svg",
-        extension: "svg",
-        about: "panels of the window as one vector picture",
-        opens_in: "any browser, Inkscape, Illustrator; LaTeX after a conversion to PDF",
-        has_panels: true,
-    },
+        "any browser of the last five years; can be printed",
+        true,
+    ),
+    FormatWords::of(
+        ExportTo::File(Format::Md),
+        ["Markdown", "md", "md"],
+        "CommonMark with formulas between dollar signs, and a folder NAME_files with the pictures beside the file",
+        "any editor",
+        true,
+    ),
+    FormatWords::of(
+        ExportTo::File(Format::Svg),
+        ["Attention as a vector picture", "svg", "svg"],
+        "panels of the window as one vector picture",
+        "any browser, Inkscape, Illustrator; LaTeX after a conversion to PDF",
+        true,
+    ),
     FormatWords::vectors(
         VectorFormat::Tsv,
         ["Vectors for the Embedding Projector", "tsv", "tsv"],
@@ -146,15 +146,13 @@ pub const FORMATS: [FormatWords; 13] = [
         "vectors as a tensor; NAME_metadata.tsv names each row",
         "PyTorch, NumPy and other libraries with safetensors",
     ),
-    FormatWords {
-        to: ExportTo::Checkpoint,
-        name: "Checkpoint",
-        key: "checkpoint",
-        extension: "",
-        about: "a folder with only the model, in the form of BERT or GPT-2",
-        opens_in: "the transformers library and programs built on it; attune",
-        has_panels: false,
-    },
+    FormatWords::of(
+        ExportTo::Checkpoint,
+        ["Checkpoint", "checkpoint", ""],
+        "a folder with only the model, in the form of BERT or GPT-2",
+        "the transformers library and programs built on it; attune",
+        false,
+    ),
 ];
 
 impl Format {

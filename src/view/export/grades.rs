@@ -142,7 +142,7 @@ impl Mistake<'_> {
         if self.is_fault {
             format!("<p>{}</p>", escaped(self.said))
         } else {
-            web_page::markdown(self.said, Links::NONE)
+            web_page::markdown(&self.said.into(), Links::NONE)
         }
     }
 }
@@ -198,7 +198,7 @@ fn by_task(class: &Class<'_>) -> String {
             "<section id=\"task-{number}\">\n<h3>{number} · {}</h3>\n<div class=\"ask\">{}</div>\n\
              <div class=\"bar\" role=\"img\" aria-label=\"{right} of {all} right\">{}</div>\n<p class=\"line\">{}</p>\n",
             escaped(id),
-            web_page::markdown(ask, Links::NONE),
+            web_page::markdown(&(*ask).into(), Links::NONE),
             there()
                 .map(|(count, class, _)| format!("<i class=\"{class}\" style=\"flex:{count}\"></i>"))
                 .collect::<String>(),

@@ -10,6 +10,7 @@ use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus, RunSnaps
 use attune_core::kernel::sentence_pass::interventions::are_none;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_core::lesson::cells::{Bind, CellKind, Exercise, Predict, Slider};
+use attune_core::lesson::live_text::LessonText;
 use attune_core::lesson::panels::PanelName;
 use attune_core::lesson::pictures::{PictureFolder, PictureFormat};
 use attune_engine::code::Fault;
@@ -194,7 +195,8 @@ impl<'a> PageCell<'a> {
             CellKind::Gate { caption, .. } => ("gate", vec![PageItem::Gate { caption }]),
         };
         if let Some(newer) = &cell.conflict {
-            let newer = if cell.is_text() { markdown(newer, shown) } else { PageItem::Code(plain_code(newer)) };
+            let newer =
+                if cell.is_text() { markdown(&newer.clone().into(), shown) } else { PageItem::Code(plain_code(newer)) };
             let summary = "The lesson has a newer text for this cell".to_owned();
             items.push(PageItem::Details { summary, items: vec![newer] });
         }
@@ -202,7 +204,7 @@ impl<'a> PageCell<'a> {
     }
 }
 
-fn markdown<'a>(source: &str, shown: &CellSnapshot) -> PageItem<'a> {
+fn markdown<'a>(source: &LessonText, shown: &CellSnapshot) -> PageItem<'a> {
     PageItem::Markdown(LessonProse::of(source, shown.live.as_ref()))
 }
 
@@ -328,7 +330,7 @@ fn verdict<'a>(run: &RunSnapshot, shown: &CellSnapshot) -> Vec<PageItem<'a>> {
     let Some(Verdict::Exercise { is_right, feedback, failed_case, .. }) = &run.verdict else { return Vec::new() };
     let case = failed_case.map_or(String::new(), |case| format!(" in case {}", case + 1));
     let line = if *is_right { "Right.".to_owned() } else { format!("Not yet right{case}.") };
-    let said = feedback.as_ref().map(|said| markdown(said, shown));
+    let said = feedback.as_ref().map(|said| markdown(&said.clone().into(), shown));
     [PageItem::Line(line)].into_iter().chain(said).collect()
 }
 

@@ -4,9 +4,8 @@
 use std::iter;
 
 use attune_core::kernel::notebook::live_text::LiveTextSnapshot;
-use attune_core::lesson::live_text::{LiveText, filled};
-use attune_core::lesson::text::markdown_options;
-use pulldown_cmark::{CowStr, Event, LinkType, Parser, Tag, TagEnd, TextMergeStream};
+use attune_core::lesson::live_text::{LessonText, filled};
+use pulldown_cmark::{CowStr, Event, LinkType, Tag, TagEnd, TextMergeStream};
 
 use super::links::Links;
 use super::plain;
@@ -15,8 +14,7 @@ use crate::view_model::notebook::shown_words;
 /// A text by the lesson or the learner.
 #[derive(Clone, Debug, Default)]
 pub struct LessonProse {
-    /// The Markdown, with a placeholder for each live expression.
-    markdown: String,
+    text: LessonText,
     /// The values that replace the placeholders.
     values: Vec<String>,
 }
@@ -32,22 +30,23 @@ pub enum MarkdownPiece<'a> {
 }
 
 impl LessonProse {
-    /// Reads a text; `live` has the values of its expressions.
-    pub fn of(source: &str, live: Option<&LiveTextSnapshot>) -> Self {
-        let source = plain(source);
-        let text = LiveText::read(&source);
-        let values = text.expressions.iter().map(|expression| plain(&shown_words(expression, live))).collect();
-        Self { markdown: text.markdown.into_owned(), values }
+    /// Prepares a text; `live` has the values of its expressions.
+    pub fn of(text: &LessonText, live: Option<&LiveTextSnapshot>) -> Self {
+        // A text with control characters, which no lesson needs, is read again without them.
+        let written = plain(text);
+        let text = if written.len() == text.len() { text.clone() } else { written.into() };
+        let values = text.expressions().iter().map(|expression| plain(&shown_words(expression, live))).collect();
+        Self { text, values }
     }
 
     pub fn begins_with_title(&self) -> bool {
-        self.markdown.trim_start().starts_with("# ")
+        self.text.trim_start().starts_with("# ")
     }
 
     /// Returns the text's pieces, without raw HTML, and only with links for which `links` has an address.
     pub fn pieces<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = MarkdownPiece<'a>> {
         let mut safe = Safe { values: &self.values, links, are_links: Vec::new() };
-        let events = Parser::new_ext(&self.markdown, markdown_options()).filter_map(move |event| safe.event(event));
+        let events = self.text.events().filter_map(move |event| safe.event(event));
         let mut events = TextMergeStream::new(events);
         iter::from_fn(move || {
             Some(match events.next()? {

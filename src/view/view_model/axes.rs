@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use attune_core::kernel::command::Axis;
-use attune_core::kernel::sentence_pass::passes::near;
+use attune_core::kernel::sentence_pass::near::near;
 use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm, TokenShares};
 use attune_core::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
 use attune_engine::messages::counted;

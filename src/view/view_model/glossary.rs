@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use attune_core::lesson::course::CourseFile;
 use attune_core::lesson::glossary::{Glossary, Term, TermOccurrence};
-use attune_core::lesson::text::markdown_options;
-use pulldown_cmark::{Event, Parser, TagEnd};
+use pulldown_cmark::{Event, TagEnd};
 
 /// The terms, with the lessons that introduce them. A term is identified by its index in the file.
 #[derive(Clone, Debug, Default)]
@@ -118,16 +117,11 @@ fn number(file: &CourseFile) -> Option<usize> {
 
 /// Returns the meaning of a term as one line without markup, for screen readers and tooltips.
 pub fn told(term: &Term) -> String {
-    let mut told = plain(&term.meaning);
+    let mut told = words_of(term.meaning.events());
     if !term.shape.is_empty() {
         told += &format!(" Shape: {}.", term.shape);
     }
     told
-}
-
-/// Returns the text of Markdown without markup.
-fn plain(markdown: &str) -> String {
-    words_of(Parser::new_ext(markdown, markdown_options()))
 }
 
 /// Returns the words of a text without markup, as one line.
@@ -155,6 +149,7 @@ mod tests {
     use super::*;
     use attune_core::lesson::course::Heading;
     use attune_core::lesson::glossary::parse;
+    use attune_core::lesson::live_text::LessonText;
 
     fn file(id: &str, number: Option<usize>) -> CourseFile {
         let heading = Heading {
@@ -237,6 +232,6 @@ mod tests {
             told(model("a", NUMBERS).entry(0).expect("it is there").0),
             "What a key hands over, v. Shape: (T, d_v)."
         );
-        assert_eq!(plain("one\ntwo `three`\n\nfour"), "one two three four");
+        assert_eq!(words_of(LessonText::from("one\ntwo `three`\n\nfour").events()), "one two three four");
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::kernel::sentence_pass::passes::{near, near_without};
+use attune_core::kernel::sentence_pass::near::{near, near_without};
 use attune_core::kernel::sentence_pass::senses::{
     MEASURED_MAX, MeasuredSenses, SENSES, SenseList, SenseNote, SenseRow, SenseSentence, SensesSnapshot,
 };

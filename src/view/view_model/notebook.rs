@@ -339,7 +339,7 @@ fn defines(cell: &DocumentCell, run: Option<&RunSnapshot>) -> Arc<[Name]> {
         return Arc::from([]);
     }
     let run = run.filter(|run| !run.is_from_before);
-    let text = run.map_or(&cell.text, |run| &run.text);
+    let text = run.map_or(&*cell.text, |run| &*run.text);
     let written = definitions(text, &highlight(text)).into_iter().filter(|found| found.depth == 0);
     let written = written.map(|found| found.name);
     let Some(run) = run else {

@@ -8,6 +8,7 @@ use std::ops::Range;
 use attune_core::kernel::notebook::document::{Behaviour, CellId};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::live_text::LessonText;
 use attune_core::lesson::text::markdown_options;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
@@ -42,7 +43,7 @@ pub struct Slide {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlideContent {
     /// A part of a text, as Markdown.
-    Text(String),
+    Text(LessonText),
     /// The cell before it is run or answered.
     Cell,
     /// The cell with its outputs.
@@ -169,7 +170,7 @@ impl Talk {
             if let Some(heading) = heading {
                 self.section = heading;
             }
-            self.add(cell, "", vec![SlideContent::Text(part)]);
+            self.add(cell, "", vec![SlideContent::Text(part.into())]);
         }
     }
 
@@ -342,14 +343,14 @@ mod tests {
             goals: vec![],
         };
         let predict = Predict {
-            ask: String::new(),
+            ask: "".into(),
             choices: vec![],
             answer: String::new(),
             shows: String::new(),
-            explain: String::new(),
+            explain: "".into(),
         };
         let exercise = Exercise {
-            ask: String::new(),
+            ask: "".into(),
             start: None,
             check: String::new(),
             cases: vec![],
@@ -361,7 +362,7 @@ mod tests {
         };
         let cells: Vec<(CellId, CellKind)> = [
             ("opening", stage(2)),
-            ("words", CellKind::Text { markdown: String::new() }),
+            ("words", CellKind::Text { markdown: "".into() }),
             ("move", stage(0)),
             ("guess", CellKind::Predict(predict)),
             ("gate", CellKind::Gate { caption: String::new(), needs: vec![] }),
@@ -393,7 +394,7 @@ mod tests {
         assert_eq!(two.len(), none.len() + 2 * Step::ALL.len());
         assert_eq!(two[3], "move 1 embed Walk(Step { layer: 0, step: Embed }) @move");
         assert_eq!(two[18], "move 16 contextual Walk(Step { layer: 1, step: Contextual }) @move");
-        let words = (CellId::from("about"), CellKind::Text { markdown: String::new() });
+        let words = (CellId::from("about"), CellKind::Text { markdown: "".into() });
         let alone = slides([(&words.0, &words.1, "# A model")].into_iter(), 6);
         assert_eq!(alone.len(), 1 + 6, "without a stage cell the walk comes at the end");
         assert_eq!((&*alone[6].cell, &alone[6].shows), ("about", &SlideContent::Walk(Stop::Layer(5))));
@@ -403,7 +404,7 @@ mod tests {
     #[test]
     fn a_slide_that_is_gone_leaves_the_last_one_of_its_cell() {
         let cell: CellId = "words".into();
-        let kind = CellKind::Text { markdown: String::new() };
+        let kind = CellKind::Text { markdown: "".into() };
         let model = SlidesModel(slides([(&cell, &kind, "# A\n\na\n\n# B\n\nb")].into_iter(), 0));
         assert_eq!(
             [model.index("words", 1), model.index("words", 7), model.index("gone", 0)],

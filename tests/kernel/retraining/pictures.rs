@@ -15,7 +15,7 @@ use crate::common::top::at;
 fn apple() -> Arc<Lesson> {
     let path = at("lessons/apple.ron");
     let mut lesson = lesson::read(path.as_ref()).unwrap_or_else(|issues| panic!("{issues:#?}"));
-    lesson.model.steps = 0;
+    lesson.model.schedule.steps = 0;
     Arc::new(lesson)
 }
 

@@ -18,7 +18,7 @@ use crate::common::lessons::{apply, changed as lesson, model, notice};
 const LONG: usize = 1200;
 
 fn long() -> Arc<Lesson> {
-    lesson(|lesson| lesson.model.steps = LONG)
+    lesson(|lesson| lesson.model.schedule.steps = LONG)
 }
 
 fn run(lesson: &Arc<Lesson>, commands: &[Command]) -> Kernel {

@@ -136,7 +136,7 @@ fn recalling_goes_in_pieces_over_true_steps() {
 #[test]
 fn memory_is_bounded_however_long_training_is() {
     for steps in [CHECKPOINTS_MAX - 1, 4 * CHECKPOINTS_MAX, 5 * CHECKPOINTS_MAX + 3] {
-        let kernel = run(&lesson(|lesson| lesson.model.steps = steps), &[PLAY]);
+        let kernel = run(&lesson(|lesson| lesson.model.schedule.steps = steps), &[PLAY]);
         let checkpoints = model(&kernel).training.checkpoints;
         assert!(checkpoints.steps.len() <= CHECKPOINTS_MAX && checkpoints.bytes <= CHECKPOINT_BYTES_MAX);
         let bytes = 3 * 4 * model(&kernel).parameters.len();
@@ -154,10 +154,10 @@ fn sgd_trains_too_and_is_recalled_with_its_velocity() {
         let lesson = lesson(|lesson| {
             let StaticEmbedding::Word2Vec(config) = &mut lesson.static_embedding else { panic!("word2vec") };
             config.epochs = 40;
-            lesson.model.steps = 600;
+            lesson.model.schedule.steps = 600;
             // With momentum a gradient acts for 1 / (1 − momentum) steps.
-            lesson.model.learning_rate = 0.1 * (1.0 - momentum);
-            lesson.model.optimiser = Method::Sgd { momentum };
+            lesson.model.schedule.learning_rate = 0.1 * (1.0 - momentum);
+            lesson.model.schedule.optimiser = Method::Sgd { momentum };
         });
         let mut kernel = run(&lesson, &[step(401)]);
         let at = shown(&kernel);

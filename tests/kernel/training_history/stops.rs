@@ -19,8 +19,8 @@ fn stop_rules_stop_at_their_step_and_only_once() {
     assert!(first > 1 && first < LONG);
     let rule = StopRule::LossBelow(limit);
     let ruled = lesson(|lesson| {
-        lesson.model.steps = LONG;
-        lesson.model.stop = vec![StopRule::GradientBelow(1e-12), rule];
+        lesson.model.schedule.steps = LONG;
+        lesson.model.schedule.stop = vec![StopRule::GradientBelow(1e-12), rule];
     });
     let mut kernel = run(&ruled, &[PLAY]);
     let training = model(&kernel).training;
@@ -57,8 +57,8 @@ fn stop_rules_stop_at_their_step_and_only_once() {
     let block = (1..LONG / 50).find(|block| mean(block - 1) - mean(*block) < 0.01).expect("a plateau");
     let kernel = run(
         &lesson(|lesson| {
-            lesson.model.steps = LONG;
-            lesson.model.stop = vec![plateau];
+            lesson.model.schedule.steps = LONG;
+            lesson.model.schedule.stop = vec![plateau];
         }),
         &[PLAY],
     );
@@ -90,8 +90,8 @@ fn check_divergence(kernel: &mut Kernel, step: usize, overflow: Overflow, words:
 fn a_learning_rate_that_explodes_names_the_tensor() {
     let exploding = |rate: f64| {
         lesson(|lesson| {
-            lesson.model.optimiser = Method::Sgd { momentum: 0.0 };
-            lesson.model.learning_rate = rate;
+            lesson.model.schedule.optimiser = Method::Sgd { momentum: 0.0 };
+            lesson.model.schedule.learning_rate = rate;
         })
     };
     let mut kernel = run(&exploding(1e45), &[]);
@@ -131,7 +131,7 @@ fn a_parameter_that_overflows_leaves_the_last_good_step() {
     // Its vector is trained, but no sentence that is short enough has it: it may be of any size.
     const UNREAD: &str = "while";
     let lesson = lesson(|lesson| {
-        (lesson.model.steps, lesson.model.weight_decay) = (LONG, DECAY);
+        (lesson.model.schedule.steps, lesson.model.schedule.weight_decay) = (LONG, DECAY);
         (lesson.model.architecture.train_embedding, lesson.model.architecture.max_tokens) = (true, 5);
         lesson.sentences.retain(|sentence| sentence.len() <= 5);
     });

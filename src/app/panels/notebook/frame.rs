@@ -4,6 +4,7 @@
 use attune_core::kernel::command::{Command, SentenceCommand};
 use attune_core::kernel::notebook::document::{CellId, OwnKind};
 use attune_core::kernel::notebook::{CellCommand, NotebookCommand};
+use attune_core::lesson::live_text::LessonText;
 use attune_ui::actions::{Action, NotebookAction, keys};
 use attune_ui::text::prose::{LessonAround, Prose, live_prose_ui};
 use attune_ui::ui_state::PanelView;
@@ -49,14 +50,14 @@ impl NotebookFrame<'_, '_> {
     }
 
     /// Shows a text of a cell, with its expressions, links and words.
-    pub fn prose_ui(&mut self, ui: &mut Ui, cell: &CellModel, markdown: &str) {
+    pub fn prose_ui(&mut self, ui: &mut Ui, cell: &CellModel, text: &LessonText) {
         let around = LessonAround {
             live: cell.live.as_ref(),
             words: &self.model.words,
             hover: Some(&mut *self.view.hover),
             trail: Some(&mut *self.view.trail),
         };
-        live_prose_ui(ui, markdown, around, self.prose);
+        live_prose_ui(ui, text, around, self.prose);
     }
 
     /// Deletes a cell and shows a note about it.

@@ -245,14 +245,14 @@ pub struct Draft {
 
 impl Drafts {
     /// Returns the draft of a cell whose text in the kernel is `text`.
-    pub fn of(&mut self, id: &CellId, text: &Arc<str>) -> &mut Draft {
+    pub fn of(&mut self, id: &CellId, text: &str) -> &mut Draft {
         let draft = self.0.entry(id.clone()).or_default();
         // The kernel answers later, so its older text must not replace the newer draft.
-        if draft.sent.as_ref().is_some_and(|sent| **sent == **text) {
+        if draft.sent.as_ref().is_some_and(|sent| **sent == *text) {
             draft.sent = None;
         }
-        if !draft.is_focused && draft.sent.is_none() && !draft.is_too_long() && *draft.text != **text {
-            (**text).clone_into(&mut draft.text);
+        if !draft.is_focused && draft.sent.is_none() && !draft.is_too_long() && *draft.text != *text {
+            text.clone_into(&mut draft.text);
         }
         draft
     }

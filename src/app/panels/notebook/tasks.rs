@@ -122,7 +122,7 @@ pub fn exercise_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, index: us
     if attempts.is_revealed {
         card_ui(ui, |ui| {
             let solution = format!("One solution:\n\n```rhai\n{}\n```", exercise.solution);
-            prose_ui(ui, &solution, frame.prose);
+            prose_ui(ui, &solution.into(), frame.prose);
         });
     }
 }
@@ -188,7 +188,7 @@ fn verdict_ui(ui: &mut Ui, cell: &CellModel, exercise: &Exercise, frame: &mut No
     let color = if *is_right { palette.accent } else { palette.warn };
     ui.label(RichText::new(words).size(size::READING).color(color));
     if let Some(feedback) = feedback {
-        frame.prose_ui(ui, cell, feedback);
+        frame.prose_ui(ui, cell, &feedback.clone().into());
     }
 }
 

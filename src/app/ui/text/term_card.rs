@@ -23,7 +23,7 @@ fn term_words_ui(ui: &mut Ui, term: &Term) {
     ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
     let symbols: Vec<String> = term.symbols.iter().map(|symbol| format!("${symbol}$")).collect();
     // A name is plain words, so it contains no Markdown.
-    words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")));
+    words_ui(ui, &format!("**{}**\u{2002}{}", term.name, symbols.join(", ")).into());
     if !term.shape.is_empty() {
         let shape = RichText::new(&term.shape).font(theme::mono(size::MONO)).color(palette.ink_soft);
         ui.add(Label::new(shape).wrap()).on_hover_text("The shape of the tensor");

@@ -293,7 +293,7 @@ impl Judge<'_> {
         let SavedAnswer::Predict { ask, choices, chosen, .. } = answer else { return AnswerMark::Open };
         let Some(chosen) = choices.get(*chosen) else { return AnswerMark::Open };
         let right = self.grader.right.iter().find(|(id, _)| *id == cell.id).and_then(|(_, right)| *right);
-        let (Some(place), true) = (predict.choices.iter().position(|choice| choice == chosen), *ask == predict.ask)
+        let (Some(place), true) = (predict.choices.iter().position(|choice| choice == chosen), **ask == *predict.ask)
         else {
             return AnswerMark::OfAnotherVersion;
         };
@@ -302,7 +302,7 @@ impl Judge<'_> {
 
     fn exercise(&mut self, cell: &Cell, exercise: &Exercise, answered: &SavedCell) -> AnswerMark {
         if let SavedAnswer::Exercise { ask, .. } = &answered.answer
-            && *ask != exercise.ask
+            && **ask != *exercise.ask
         {
             return AnswerMark::OfAnotherVersion;
         }

@@ -107,7 +107,7 @@ impl LessonModel {
         };
         let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
         let has_corpus = pretrained.is_none() && !lesson.static_embedding.is_whole_file();
-        if trainer.sentences() == 0 && (has_corpus || lesson.model.steps > 0) {
+        if trainer.sentences() == 0 && (has_corpus || lesson.model.schedule.steps > 0) {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
         }
@@ -292,7 +292,7 @@ impl LessonModel {
         let steps = training.checkpoint_steps(&self.cache.steps);
         TrainingSnapshot {
             playing: training.is_playing(),
-            progress: Progress { done: training.steps_done(), of: lesson.model.steps },
+            progress: Progress { done: training.steps_done(), of: lesson.model.schedule.steps },
             look: model.replay().map(look),
             learning_rate: training.learning_rate(),
             chance: (training.network().classes.count() as f32).ln(),

@@ -111,7 +111,7 @@ impl Retraining {
             Stage::Corpus(_) => (all, 0),
             Stage::Model(model) => (all, model.training.steps_done()),
         };
-        let steps = Progress { done, of: self.lesson.model.steps };
+        let steps = Progress { done, of: self.lesson.model.schedule.steps };
         RetrainingSnapshot { recipe: self.recipe.clone(), embedding, steps }
     }
 }

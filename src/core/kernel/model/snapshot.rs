@@ -76,7 +76,7 @@ impl ModelSnapshot {
     /// Returns the origin of weights that have not been edited, in a word: *trained*, *given* or *drawn*.
     pub fn weights_origin(&self) -> &'static str {
         let model = &self.made_of.model;
-        match model.steps == 0 && self.pretrained.is_none() {
+        match model.schedule.steps == 0 && self.pretrained.is_none() {
             true if model.weights.is_empty() => "drawn",
             true => "given",
             false => "trained",

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lesson::Lesson;
 use crate::lesson::cells::{Bind, Cell, CellKind, Exercise, Predict, Slider};
+use crate::lesson::live_text::LessonText;
 
 pub type CellId = Arc<str>;
 
@@ -37,7 +38,7 @@ pub struct DocumentCell {
     /// Whether the learner inserted the cell.
     pub is_own: bool,
     /// The edited text: Markdown of a text, code of a code cell or an exercise; empty for other kinds.
-    pub text: Arc<str>,
+    pub text: LessonText,
     /// Whether only the first line is shown.
     pub is_folded: bool,
     /// Whether the cell runs again automatically.
@@ -57,7 +58,10 @@ impl DocumentCell {
             id: cell.id.as_str().into(),
             kind: Arc::new(cell.kind.clone()),
             is_own: false,
-            text: original(&cell.kind).into(),
+            text: match &cell.kind {
+                CellKind::Text { markdown } => markdown.clone(),
+                kind => original(kind).into(),
+            },
             is_folded: false,
             auto_run: false,
             answer: first_answer(&cell.kind),
@@ -307,7 +311,7 @@ impl Document {
         let cell = self.cell_mut(id)?;
         let newer = cell.conflict.take().ok_or("this cell has no conflict")?;
         if !keep_mine {
-            cell.text = newer;
+            cell.text = newer.into();
         }
         Ok(())
     }
@@ -386,7 +390,7 @@ impl<'a> Behaviour<'a> {
             summary: None,
         };
         match kind {
-            CellKind::Text { markdown } => Self { text: Some(markdown), own: Some(OwnKind::Text), ..STILL },
+            CellKind::Text { markdown } => Self { text: Some(&**markdown), own: Some(OwnKind::Text), ..STILL },
             CellKind::Code { source, fails, .. } => {
                 let runs = CellCode::Code { fails: *fails, is_unasked: false };
                 Self { text: Some(source), own: Some(OwnKind::Code), runs, ..STILL }
@@ -466,7 +470,7 @@ pub enum OwnKind {
 impl OwnKind {
     pub(super) fn kind(self, text: &str) -> CellKind {
         match self {
-            Self::Text => CellKind::Text { markdown: text.to_owned() },
+            Self::Text => CellKind::Text { markdown: text.into() },
             Self::Code => CellKind::Code { source: text.to_owned(), fails: false, asserts: String::new() },
         }
     }

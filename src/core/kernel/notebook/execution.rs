@@ -46,7 +46,9 @@ impl LiveTensors<'_> {
 pub fn text_that_runs(cell: &DocumentCell) -> Option<Arc<str>> {
     match Behaviour::of(&cell.kind).runs {
         CellCode::Nothing => None,
-        CellCode::Code { .. } | CellCode::Exercise(Exercise { start: Some(_), .. }) => Some(cell.text.clone()),
+        CellCode::Code { .. } | CellCode::Exercise(Exercise { start: Some(_), .. }) => {
+            Some(cell.text.written().clone())
+        }
         CellCode::Exercise(exercise) => Some(exercise.check.as_str().into()),
         CellCode::Predict(predict) => Some(predict.answer.as_str().into()),
     }

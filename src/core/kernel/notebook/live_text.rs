@@ -17,7 +17,7 @@ use crate::kernel::notebook::document::{CellId, DocumentCell};
 use crate::kernel::notebook::execution::NameSource;
 use crate::kernel::notebook::live::Follows;
 use crate::lesson::cells::CellKind;
-use crate::lesson::live_text::LiveText;
+use crate::lesson::live_text::LessonText;
 
 /// Greatest time of all expressions in texts together, between two actions of the learner.
 pub const TEXTS_TIME_MAX: Duration = Duration::from_secs(3);
@@ -126,9 +126,9 @@ impl CellTexts {
     pub fn of(cell: &Arc<DocumentCell>) -> Option<Self> {
         let mut sources: Vec<Arc<str>> = Vec::new();
         for text in markdown(cell) {
-            for expression in LiveText::read(text).expressions {
+            for expression in text.expressions() {
                 if !sources.contains(&expression.source) {
-                    sources.push(expression.source);
+                    sources.push(expression.source.clone());
                 }
             }
         }
@@ -157,8 +157,8 @@ impl CellTexts {
 }
 
 /// Returns the Markdown of a cell in its present form.
-pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &str> {
-    let own = cell.is_text().then_some(&*cell.text);
+pub fn markdown(cell: &DocumentCell) -> impl Iterator<Item = &LessonText> {
+    let own = cell.is_text().then_some(&cell.text);
     own.into_iter().chain(cell.kind.markdown().filter(|_| !cell.is_text()))
 }
 

@@ -267,7 +267,7 @@ impl Notebook {
             let said = exercise.feedback.iter().filter(|_| !is_right).find(|feedback| holds(&feedback.when));
             // If the check itself fails, its fault is the feedback, because the answer then lacks something that the
             // check needs.
-            let feedback = said.map(|feedback| feedback.say.clone()).or(check.fault.map(|fault| fault.to_string()));
+            let feedback = said.map(|feedback| feedback.say.to_string()).or(check.fault.map(|fault| fault.to_string()));
             outcome.verdict = Some(Verdict::Exercise {
                 is_right,
                 value,

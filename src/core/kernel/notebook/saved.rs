@@ -167,13 +167,13 @@ impl SavedAnswer {
                 .turned_variable()
                 .map_or(Self::None, |(variable, value)| Self::Slider { variable: variable.to_owned(), value }),
             (CellKind::Predict(predict), Answer::Predict { chosen: Some(chosen), is_locked }) => Self::Predict {
-                ask: predict.ask.clone(),
+                ask: predict.ask.to_string(),
                 choices: predict.choices.clone(),
                 chosen: *chosen,
                 is_locked: *is_locked,
             },
             (CellKind::Exercise(exercise), Answer::Exercise(attempts)) => {
-                Self::Exercise { ask: exercise.ask.clone(), check: exercise.check.clone(), attempts: *attempts }
+                Self::Exercise { ask: exercise.ask.to_string(), check: exercise.check.clone(), attempts: *attempts }
             }
             (_, Answer::Skipped) => Self::Skipped,
             _ => Self::None,

@@ -40,7 +40,7 @@ pub struct CellSnapshot {
 impl CellSnapshot {
     /// Returns whether the result is from an earlier session and from the present text.
     pub fn is_from_before(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.is_from_before && run.text == self.cell.text)
+        self.run.as_ref().is_some_and(|run| run.is_from_before && *run.text == *self.cell.text)
     }
 
     /// Returns whether the result may be out of date.

@@ -3,9 +3,11 @@
 
 pub mod axes;
 pub mod interventions;
+pub mod near;
 pub mod passes;
 pub mod senses;
 pub mod sentence;
+mod shown;
 
 use std::cell::RefCell;
 use std::ops::Range;

@@ -11,7 +11,6 @@ use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::activations::{Arithmetic, distance_scores};
 use attune_engine::numerics::model::activations::{BlockActivations, HeadActivations, Interventions};
 use attune_engine::numerics::model::{Activations, Architecture, AttentionModel, Sequences};
-use attune_engine::numerics::moves::Moves;
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::projection::{Lens, LensProjection};
 use attune_engine::pretrained::folder::ModelFolder;
@@ -20,11 +19,8 @@ use attune_engine::pretrained::tokenizer::Origin;
 
 use crate::kernel::objective::Rewriter;
 use crate::kernel::sentence_pass::axes::Layers;
-use crate::kernel::sentence_pass::interventions::{self, are_none};
-use crate::kernel::sentence_pass::passes::{KeptPass, Passes, ShownSentence, near};
-use crate::kernel::values::sentence::{
-    Pair, PieceText, START, SentenceSnapshot, TextPiece, Token, UnchangedResult, sinks,
-};
+use crate::kernel::sentence_pass::near::near;
+use crate::kernel::values::sentence::{PieceText, START, TextPiece, Token};
 use crate::kernel::values::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::lesson::issue::shorten;
 use crate::lesson::limits::{pieces_max, too_many_pieces};
@@ -68,13 +64,13 @@ fn sequences(words: &[usize], rewriter: Option<&Rewriter>) -> (Sequences, Option
 #[derive(Clone, Debug)]
 pub struct SentenceFrame {
     pub sentence: Sentence,
-    input: Sequences,
-    source: Option<Sequences>,
-    tokens: Vec<Token>,
-    source_tokens: Option<Vec<Token>>,
-    start: Matrix<f32>,
-    source_start: Option<Matrix<f32>>,
-    static_neighbours: Vec<Neighbours>,
+    pub(super) input: Sequences,
+    pub(super) source: Option<Sequences>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) source_tokens: Option<Vec<Token>>,
+    pub(super) start: Matrix<f32>,
+    pub(super) source_start: Option<Matrix<f32>>,
+    pub(super) static_neighbours: Vec<Neighbours>,
 }
 
 impl SentenceFrame {
@@ -155,121 +151,6 @@ impl SentenceFrame {
     ) -> Activations<f32> {
         Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
     }
-
-    /// Returns the forward pass with its contributions and its points, reusing the parts that the latest passes have
-    /// already.
-    pub fn run(
-        self: &Arc<Self>,
-        passes: &Passes,
-        space: &StaticSpace,
-        model: &AttentionModel<f32>,
-        live: &Arc<Parameters<f32>>,
-        trained: &Arc<Parameters<f32>>,
-        interventions: &Arc<Interventions<f32>>,
-    ) -> Arc<SentenceSnapshot> {
-        // The ghost differs only if weights or interventions are changed.
-        let is_changed = !(Arc::ptr_eq(live, trained) && are_none(interventions));
-        // This comes first, because it may be the pass that was shown last.
-        let unchanged = is_changed.then(|| self.unchanged(passes, space, model, trained));
-        let pass = passes.forward(self, model, (live, interventions));
-        let before = passes.shown();
-        if let Some(ShownSentence { of, trained: before, sentence }) = &before
-            && Arc::ptr_eq(of, &pass)
-            && Arc::ptr_eq(before, trained)
-        {
-            return sentence.clone();
-        }
-        // With another norm, every point is in another place.
-        let is_seen_so = |before: &ShownSentence| lens(space, model, &before.of.parameters) == lens(space, model, live);
-        let before = before.filter(is_seen_so).map(|before| before.sentence);
-        let sentence =
-            Arc::new(self.shown(space, model, &pass, unchanged.map(|result| (result, &**trained)), before.as_deref()));
-        passes.show(ShownSentence { of: pass, trained: trained.clone(), sentence: sentence.clone() });
-        sentence
-    }
-
-    /// Builds the snapshot. `before` is the same sentence as it was shown last, whose equal blocks are shared.
-    fn shown(
-        &self,
-        space: &StaticSpace,
-        model: &AttentionModel<f32>,
-        pass: &KeptPass,
-        unchanged: Option<(Arc<UnchangedResult>, &Parameters<f32>)>,
-        before: Option<&SentenceSnapshot>,
-    ) -> SentenceSnapshot {
-        let KeptPass { parameters, interventions, activations, .. } = pass;
-        let sight = sight(space, model, parameters);
-        let end = sight.points(last_state(activations));
-        let trained_end = match &unchanged {
-            Some((result, of)) => self::sight(space, model, of).points(last_state(&result.activations)),
-            None => end.clone(),
-        };
-        let unchanged = unchanged.map(|(result, _)| Pair::with_unchanged(&activations.output, result));
-        let (mut arithmetic, mut contributions, mut moves) = (Vec::new(), Vec::new(), Vec::new());
-        for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
-            let heads = model.architecture.heads_of(b);
-            if let Some(before) = before.filter(|before| Arc::ptr_eq(&before.activations.blocks[b], block)) {
-                arithmetic.extend_from_slice(&before.arithmetic[heads]);
-                contributions.push(before.contributions[b].clone());
-                moves.push(before.moves[b].clone());
-                continue;
-            }
-            let of_heads = arithmetic_of((b, config), parameters, block, interventions);
-            arithmetic.extend(of_heads.into_iter().map(Arc::new));
-            let added = contributions_of((b, config), model, parameters, block, interventions);
-            moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
-            contributions.push(Arc::new(added));
-        }
-        let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
-        let looks_at_sentence = |(b, config): (usize, &BlockConfig)| {
-            b >= model.architecture.source_blocks.len() && !config.attends_to_source()
-        };
-        let within: Vec<_> = of_blocks
-            .filter(|(numbered, _)| looks_at_sentence(*numbered))
-            .map(|(_, (block, moves))| (&**block, &**moves))
-            .collect();
-        let sinks = sinks(&within, self.tokens.len());
-        let source_blocks = activations.blocks.iter().take(model.architecture.source_blocks.len());
-        let after = source_blocks.map(|block| sight.points(&block.output));
-        let source_points = self.source_start.iter().cloned().chain(after).collect();
-        SentenceSnapshot {
-            sinks,
-            arithmetic,
-            moves,
-            index: self.sentence.index,
-            tokens: self.tokens.clone(),
-            text: self.sentence.text.clone(),
-            source: self.source_tokens.clone(),
-            answers: pass.answers(model).clone(),
-            start: self.start.clone(),
-            static_neighbours: self.static_neighbours.clone(),
-            contributions,
-            end,
-            source_points,
-            trained_end,
-            unchanged,
-            contextual_neighbours: pass.neighbours(space).clone(),
-            activations: activations.clone(),
-        }
-    }
-
-    /// Returns the result of the trained parameters without interventions, which stays the same while a slider is
-    /// dragged.
-    fn unchanged(
-        self: &Arc<Self>,
-        passes: &Passes,
-        space: &StaticSpace,
-        model: &AttentionModel<f32>,
-        trained: &Arc<Parameters<f32>>,
-    ) -> Arc<UnchangedResult> {
-        passes.unchanged(self, trained, || {
-            let none = Arc::new(interventions::none(&model.architecture));
-            let pass = passes.forward(self, model, (trained, &none));
-            let contextual_neighbours = pass.neighbours(space).clone();
-            let answers = pass.answers(model).clone();
-            Arc::new(UnchangedResult { activations: pass.activations.clone(), answers, contextual_neighbours })
-        })
-    }
 }
 
 /// Returns the projection onto the picture, with the weights in use.
@@ -287,7 +168,7 @@ pub(crate) fn lens(space: &StaticSpace, model: &AttentionModel<f32>, parameters:
 }
 
 /// Returns the output of the last block; the norm after it is applied by the picture, if at all.
-fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
+pub(super) fn last_state(activations: &Activations<f32>) -> &Matrix<f32> {
     activations.blocks.last().map_or(&activations.output, |block| &block.output)
 }
 
@@ -316,7 +197,7 @@ fn with_segments(input: Sequences, text: Option<&PieceText>) -> Sequences {
 }
 
 /// Returns the arithmetic of each head of a block.
-fn arithmetic_of(
+pub(super) fn arithmetic_of(
     (b, config): (usize, &BlockConfig),
     parameters: &Parameters<f32>,
     block: &BlockActivations<f32>,
@@ -346,7 +227,7 @@ pub fn contributions(
     blocks.map(|(at, block)| contributions_of(at, model, parameters, block, interventions)).collect()
 }
 
-fn contributions_of(
+pub(super) fn contributions_of(
     (b, config): (usize, &BlockConfig),
     model: &AttentionModel<f32>,
     parameters: &Parameters<f32>,

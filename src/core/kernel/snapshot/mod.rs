@@ -10,7 +10,6 @@ use std::sync::Arc;
 pub use crate::kernel::model::snapshot::{
     CheckpointsSnapshot, LookSnapshot, ModelSnapshot, RetrainingSnapshot, TrainingSnapshot,
 };
-use crate::kernel::notebook::Notebook;
 use crate::kernel::notebook::snapshot::NotebookSnapshot;
 use crate::kernel::saved_work::Saved;
 use crate::kernel::static_embedding::LessonFault;
@@ -61,31 +60,22 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the snapshot before anything is trained.
-    pub fn before(lesson: Arc<Lesson>) -> Self {
-        let notebook = Notebook::new(&lesson).snapshot();
-        Self { notebook, ..Self::empty(lesson) }
-    }
-
-    pub(crate) fn empty(lesson: Arc<Lesson>) -> Self {
-        let embedding_progress = Progress { done: 0, of: lesson.static_embedding.epochs() };
+    /// Returns the first snapshot of a copy, until the copy is there: the notebook, without a model.
+    pub(crate) fn of_copy(&self, lesson: Arc<Lesson>) -> Self {
         Self {
             lesson,
             revision: 0,
             work_revision: 0,
             opened_revision: 0,
             space: None,
-            embedding_progress,
             model: None,
-            notebook: Arc::default(),
             history: HistorySnapshot::default(),
             retraining: None,
             awaited: None,
             touring: None,
-            is_toured: false,
             report: Arc::from([]),
             notice: None,
-            fault: None,
+            ..self.clone()
         }
     }
 

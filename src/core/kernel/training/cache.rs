@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::kernel::training::changes::{ChangeLog, Checkpoints};
 use crate::kernel::training::log::StepRecord;
-use crate::kernel::training::run::{ChangeLog, Checkpoints};
 use crate::kernel::training::stop::Diverged;
 use crate::kernel::training::trainer::{StepRoom, Trainer, TrainingState};
 

@@ -1,6 +1,7 @@
 //! The training of a model: it plays, pauses, shows past steps and branches.
 
 pub mod cache;
+pub mod changes;
 pub mod log;
 pub mod run;
 pub mod stop;

@@ -18,7 +18,7 @@ use crate::kernel::training::log::StepRecord;
 use crate::kernel::training::stop::{Diverged, Origin, Overflow, first_not_finite as first_activation, largest};
 use crate::kernel::values::sentence::answers;
 use crate::kernel::values::space::StaticSpace;
-use crate::lesson::schema::{Lesson, ModelConfig, Objective, StaticEmbedding, StopRule};
+use crate::lesson::schema::{Lesson, ModelConfig, Objective, Schedule, StaticEmbedding, StopRule};
 
 /// Everything that a training step reads and changes. Equal states lead to equal steps, bit for bit.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +90,7 @@ impl Trainer {
         };
         let fitting: Vec<usize> = (0..examples.len()).filter(|&at| fits(&examples[at])).collect();
         let longest = fitting.iter().map(|&at| examples[at].words().len()).max().unwrap_or(0);
-        let rows = config.batch * longest;
+        let rows = config.schedule.batch * longest;
         Self {
             read: None,
             model,
@@ -112,7 +112,7 @@ impl Trainer {
         pretrained: &Pretrained,
         examples: &Arc<[Example]>,
     ) -> Self {
-        if lesson.model.steps == 0 {
+        if lesson.model.schedule.steps == 0 {
             // A model that is not trained needs no examples.
             let trainer = Self::new(lesson, space, &Arc::from([]));
             return Self { read: Some(pretrained.parameters.clone()), ..trainer };
@@ -135,8 +135,9 @@ impl Trainer {
         // A target is as long as its source.
         let room = BatchRoom { rows: *rows, longest: *longest };
         let workspace = StepWorkspace::new(model, room, room);
-        let batch = Batch::with_capacity(config.batch, *rows);
-        let batch = if config.architecture.has_source() { batch.with_source(config.batch, *rows) } else { batch };
+        let batch = Batch::with_capacity(config.schedule.batch, *rows);
+        let batch =
+            if config.architecture.has_source() { batch.with_source(config.schedule.batch, *rows) } else { batch };
         StepRoom { batch, norms: TensorNorms::new(&workspace.gradient), workspace }
     }
 
@@ -147,12 +148,12 @@ impl Trainer {
 
     /// Returns the rules that stop the lesson's training early.
     pub fn stop_rules(&self) -> &[StopRule] {
-        &self.config.stop
+        &self.config.schedule.stop
     }
 
     /// Returns the number of optimiser steps in the lesson.
     pub fn steps(&self) -> usize {
-        self.config.steps
+        self.config.schedule.steps
     }
 
     /// Returns the number of steps that take a few milliseconds, after which commands are checked.
@@ -166,13 +167,13 @@ impl Trainer {
 
     /// Returns the initialisation, which is the same for every call.
     pub fn start(&self) -> TrainingState {
-        let ModelConfig { optimiser: method, learning_rate, weight_decay, .. } = self.config;
+        let Schedule { optimiser: method, learning_rate, weight_decay, .. } = self.config.schedule;
         let draws = Draws { batches: stream(self.seed, Stream::Batches), masking: stream(self.seed, Stream::Masking) };
         let config = OptimiserConfig { method, learning_rate, weight_decay };
         if let Some(parameters) = self.read.clone() {
             // The optimiser needs no moments if nothing is learned.
             let none = Parameters::zeros(&[]);
-            let optimiser = Optimiser::new(config, if self.config.steps > 0 { &parameters } else { &none });
+            let optimiser = Optimiser::new(config, if self.config.schedule.steps > 0 { &parameters } else { &none });
             return TrainingState { parameters, optimiser, step: 0, draws };
         }
         let mut parameters = self.model.init(self.seed);
@@ -220,7 +221,7 @@ impl Trainer {
             return;
         }
         let max_tokens = self.config.architecture.max_tokens;
-        for _ in 0..self.config.batch {
+        for _ in 0..self.config.schedule.batch {
             let example = &self.examples[self.fitting[draws.batches.random_range(0..self.fitting.len())]];
             // Sentences begin at random positions, so that the model learns distances between words and not absolute
             // positions. Those of a pretrained model begin where they did in its training.

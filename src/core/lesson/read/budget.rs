@@ -84,11 +84,11 @@ impl Needs {
     fn of(model: &ModelConfig, words: usize, classes: usize, longest: usize) -> Self {
         let architecture = &model.architecture;
         let (parameters, tensors) = parameters(architecture, words, classes);
-        let entries = workspace_entries(architecture, classes, model.batch * longest, longest);
-        let logged = model.steps as f64 * (LOGGED + tensors) as f64;
+        let entries = workspace_entries(architecture, classes, model.schedule.batch * longest, longest);
+        let logged = model.schedule.steps as f64 * (LOGGED + tensors) as f64;
         let training = |cost: fn(&_, _, _, _) -> f64| {
-            let step = cost(architecture, classes, model.batch * longest, longest);
-            model.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters)
+            let step = cost(architecture, classes, model.schedule.batch * longest, longest);
+            model.schedule.steps as f64 * (step + UPDATE_MULTIPLICATIONS * parameters)
         };
         Self {
             numbers: entries + PARAMETER_COPIES * parameters + logged,

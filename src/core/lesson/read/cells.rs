@@ -3,6 +3,7 @@
 use attune_engine::numerics::model::Architecture;
 
 use crate::lesson::links::LinkContext;
+use crate::lesson::live_text::LessonText;
 use crate::lesson::read::common::{LessonNames, code, line, take_id, unique_ids};
 use crate::lesson::read::corpus::sentence_index;
 use crate::lesson::read::model::{shape_named, shapes};
@@ -45,7 +46,7 @@ struct Referred<'s> {
 
 impl<'s> Referred<'s> {
     /// Reads a Markdown text of a cell.
-    fn markdown(&mut self, node: Node<'s>) -> Option<String> {
+    fn markdown(&mut self, node: Node<'s>) -> Option<LessonText> {
         let markdown = live_markdown(node)?;
         self.texts.push(TextAt { markdown: markdown.clone(), node, sentence: self.sentence });
         Some(markdown)
@@ -264,7 +265,7 @@ fn read_predict<'s>(record: &mut Record<'s>, referred: &mut Referred<'s>) -> Opt
         choices: read_choices;
         answer: code;
         shows: code, or String::new();
-        explain: |node| referred.markdown(node), or String::new();
+        explain: |node| referred.markdown(node), or LessonText::default();
     } }
 }
 

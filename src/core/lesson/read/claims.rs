@@ -155,6 +155,11 @@ const FACTS: &[FactForm] = &[
     form("SequenceAccuracy", SHARE, Needs::Sequences, |_, _| Some(Fact::SequenceAccuracy)),
 ];
 
+/// Returns the names of all facts.
+pub fn fact_names() -> impl Iterator<Item = &'static str> {
+    FACTS.iter().map(|form| form.name)
+}
+
 fn take_space(record: &mut Record<'_>) -> Option<Space> {
     record.take_item("Static or Contextual", choice(SPACES))
 }
@@ -207,7 +212,7 @@ impl ClaimContext<'_> {
 
     /// Reads a fact, and returns it with the range of its values.
     fn read_fact(&self, node: Node<'_>) -> Option<(Fact, (f64, f64))> {
-        let names: Vec<&str> = FACTS.iter().map(|form| form.name).collect();
+        let names: Vec<&str> = fact_names().collect();
         record(node, &names, |record| {
             let form = FACTS.iter().find(|form| form.name == record.name)?;
             let fact = (form.read)(self, record);
@@ -319,7 +324,7 @@ fn fits(form: &FactForm, fact: &Fact, model: &ModelConfig) -> Result<(), (String
         Needs::RestingWords => {
             (!model.reads_every_output(), "MaskedWord, or Label with pool: Last: other objectives read every word")
         }
-        Needs::Training if model.steps == 0 => {
+        Needs::Training if model.schedule.steps == 0 => {
             return Err((format!("{} of a model that is not trained", form.name), "steps above 0"));
         }
         Needs::Answer => has_answer(fact, model),

@@ -16,15 +16,15 @@ use crate::lesson::read::common::{LessonNames, Vocabulary, word};
 use crate::lesson::read::corpus::Lists;
 use crate::lesson::read::layers::{FACTORS, LayerRun, PositionForm, read_layers, read_positions};
 use crate::lesson::reading::decode::{
-    At, Node, Record, all, choice, complete, different, fields, flag, list, list_of, map, number, positive, record,
-    share, whole, within, wrong,
+    At, Node, Record, all, choice, different, fields, flag, list, list_of, map, number, positive, record, share, whole,
+    within, wrong,
 };
 use crate::lesson::reading::issue::{one_of, shorten};
 use crate::lesson::schema::limits::{
     BATCH_MAX, COST_MAX, DIM_MAX, FEED_FORWARD_MAX, GROUPS_MAX, HEADS_MAX, LEARNING_RATE_MAX, STEPS_MAX,
     STOP_RULES_MAX, TOKENS_MAX, VOCABULARY_MAX,
 };
-use crate::lesson::schema::model::{ModelConfig, Objective, Order, Rewriting, StopRule};
+use crate::lesson::schema::model::{ModelConfig, Objective, Order, Rewriting, Schedule, StopRule};
 use crate::lesson::schema::{Corpus, Group};
 
 /// A model that has been read. Parts without issues are available even if others have issues.
@@ -73,8 +73,8 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
 
     let costs = read_costs(record, objective, answer, train_embedding);
     let weights = record.take_or("weights", Vec::new(), read_weights);
-    let usual = Usual { steps: 800, batch: 64, learning_rate: 0.01 };
-    let schedule = read_schedule(record, 0..=STEPS_MAX, &usual);
+    let usual = Schedule { steps: 800, batch: 64, learning_rate: 0.01, ..Schedule::default() };
+    let schedule = read_schedule(record, 0..=STEPS_MAX, usual);
 
     let config = || {
         let layers = layers.as_ref()?;
@@ -105,7 +105,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
         };
         let weights = check_weights(weights?, &architecture)?;
         let untrained = ModelConfig::untrained(architecture, objective.cloned()?);
-        Some(schedule?.of(ModelConfig { costs: costs?, weights, ..untrained }))
+        Some(ModelConfig { costs: costs?, weights, schedule: schedule?, ..untrained })
     };
     let config = config();
     ReadModel { config, objective: read, max_tokens, tied_labels, node: record.node }
@@ -419,41 +419,15 @@ pub fn shape_named(shapes: &[(TensorId, usize, usize)], name: &str) -> Option<(T
     shapes.iter().find(|(id, ..)| id.to_string() == name || id.code_name() == name).copied()
 }
 
-/// The training of a model, from any initial weights.
-pub struct Schedule {
-    pub steps: usize,
-    pub batch: usize,
-    pub learning_rate: f64,
-    pub weight_decay: f64,
-    pub optimiser: Method,
-    pub stop: Vec<StopRule>,
-}
-
-impl Schedule {
-    /// Returns a model with this training.
-    pub fn of(self, model: ModelConfig) -> ModelConfig {
-        let Self { steps, batch, learning_rate, weight_decay, optimiser, stop } = self;
-        ModelConfig { steps, batch, learning_rate, weight_decay, optimiser, stop, ..model }
-    }
-}
-
-/// Default values of a schedule.
-pub struct Usual {
-    pub steps: usize,
-    pub batch: usize,
-    pub learning_rate: f64,
-}
-
-pub fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usual: &Usual) -> Option<Schedule> {
-    fields! { record;
+pub fn read_schedule(record: &mut Record<'_>, range: RangeInclusive<usize>, usual: Schedule) -> Option<Schedule> {
+    fields! { record => Schedule {
         steps: whole(range), or usual.steps;
         batch: whole(1..=BATCH_MAX), or usual.batch;
         learning_rate: learning_rate, or usual.learning_rate;
-        weight_decay: share, or 0.0;
-        optimiser: read_optimiser, or Method::ADAM;
-        stop: list_of(STOP_RULES_MAX, read_stop_rule), or Vec::new();
-    }
-    complete!(Schedule { steps, batch, learning_rate, weight_decay, optimiser, stop })
+        weight_decay: share, or usual.weight_decay;
+        optimiser: read_optimiser, or usual.optimiser;
+        stop: list_of(STOP_RULES_MAX, read_stop_rule), or usual.stop;
+    } }
 }
 
 /// The values that [`is_learning_rate`] accepts, in words.

@@ -3,17 +3,15 @@
 use std::collections::HashMap;
 
 use attune_engine::code::Fault;
-use pulldown_cmark::{Event, Parser};
 
 use crate::lesson::links::{LinkContext, LinkFlaw, TextLink};
-use crate::lesson::live_text::{LiveText, addresses};
+use crate::lesson::live_text::LessonText;
 use crate::lesson::read::common::markdown;
 use crate::lesson::reading::decode::Node;
-use crate::lesson::reading::text::markdown_options;
 
 /// A Markdown text of a cell.
 pub struct TextAt<'s> {
-    pub markdown: String,
+    pub markdown: LessonText,
     pub node: Node<'s>,
     /// Index of the sentence on the stage when the text is read: that of the last Stage cell above it, or else the
     /// first.
@@ -21,14 +19,13 @@ pub struct TextAt<'s> {
 }
 
 /// Reads Markdown, and reports expressions that cannot be parsed.
-pub fn live_markdown(node: Node<'_>) -> Option<String> {
-    let markdown = markdown(node)?;
-    let text = LiveText::read(&markdown);
-    for flaw in &text.flaws {
-        within(node, &markdown, flaw.at.start, "{{").field_issue(&flaw.words).expected(flaw.expected);
+pub fn live_markdown(node: Node<'_>) -> Option<LessonText> {
+    let text = LessonText::from(markdown(node)?);
+    for flaw in text.flaws() {
+        within(node, &text, flaw.at.start, "{{").field_issue(&flaw.words).expected(flaw.expected);
     }
-    for expression in &text.expressions {
-        let node = within(node, &markdown, expression.at.start, "{{");
+    for expression in text.expressions() {
+        let node = within(node, &text, expression.at.start, "{{");
         match attune_engine::code::names(&expression.source) {
             Err(fault) => {
                 let at = fault.place.filter(|place| place.line == 1).map_or(node, |place| inside(node, place.column));
@@ -43,7 +40,7 @@ pub fn live_markdown(node: Node<'_>) -> Option<String> {
             Ok(_) => {}
         }
     }
-    Some(markdown)
+    Some(text)
 }
 
 /// Reports the links that lead nowhere. `tokens` returns the words of a sentence, if they are known.
@@ -54,18 +51,17 @@ pub fn check_links<'a>(
 ) {
     for TextAt { markdown, node, sentence } in texts {
         let context = LinkContext { tokens: tokens(*sentence), ..*context };
-        let text = LiveText::read(markdown);
-        for at in unread_links(&text.markdown) {
-            within(*node, &text.markdown, at, UNREAD)
+        for at in unread_links(markdown) {
+            within(*node, markdown, at, UNREAD)
                 .field_issue("a link whose address cannot be read")
                 .expected("an address without spaces, or one between < and >, such as (<attune:panel/All heads>)");
         }
         let mut seen = HashMap::new();
-        for address in addresses(markdown) {
-            let number = *seen.entry(address.clone()).and_modify(|number| *number += 1).or_insert(0);
-            let Some(link) = TextLink::read(&address) else { continue };
+        for address in markdown.links() {
+            let number = *seen.entry(address).and_modify(|number| *number += 1).or_insert(0);
+            let Some(link) = TextLink::read(address) else { continue };
             if let Err(LinkFlaw { words, expected, nearest }) = link.and_then(|link| context.check(&link)) {
-                let place = node.text.match_indices(&address).nth(number);
+                let place = node.text.match_indices(address).nth(number);
                 let place = place.map_or(*node, |(_, text)| node.at(text));
                 place.field_issue(words).expected(expected).meant(nearest.as_deref());
             }
@@ -75,18 +71,13 @@ pub fn check_links<'a>(
 
 /// Returns the places of text that begins like a link with an action but is not parsed as a link, mostly because its
 /// address contains a space.
-fn unread_links(markdown: &str) -> Vec<usize> {
-    if !markdown.contains(UNREAD) {
+fn unread_links(text: &LessonText) -> Vec<usize> {
+    if !text.contains(UNREAD) {
         return Vec::new();
     }
-    let events = Parser::new_ext(markdown, markdown_options()).into_offset_iter();
-    // An event may begin after the bracket that ends the words of the link.
-    let words =
-        events.filter_map(|(event, at)| matches!(event, Event::Text(_)).then(|| at.start.saturating_sub(1)..at.end));
-    let starts = words.flat_map(|at| {
-        let found = markdown.get(at.clone()).unwrap_or_default();
-        found.match_indices(UNREAD).map(move |(place, _)| at.start + place)
-    });
+    // A piece of text may begin behind the bracket that ends the words of the link.
+    let starts =
+        text.words("]".len()).flat_map(|(start, words)| words.match_indices(UNREAD).map(move |(at, _)| start + at));
     let mut starts: Vec<usize> = starts.collect();
     starts.dedup();
     starts

@@ -15,7 +15,7 @@ use attune_engine::vectors::Vectors;
 
 use crate::lesson::read::budget::check_training;
 use crate::lesson::read::common::{Vocabulary, word};
-use crate::lesson::read::model::{Schedule, Usual, learning_rate, read_schedule};
+use crate::lesson::read::model::{learning_rate, read_schedule};
 use crate::lesson::reading::decode::{
     At, Node, Record, complete, fields, flag, list, map, number, record, text, whole,
 };
@@ -23,7 +23,7 @@ use crate::lesson::reading::issue::{Report, shorten};
 use crate::lesson::schema::limits::{
     DIM_MAX, EPOCHS_MAX, NEGATIVES_MAX, PIECES_MAX, STEPS_MAX, TEXTS_MAX, VOCABULARY_MAX, WINDOW_MAX,
 };
-use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::model::{ModelConfig, Objective, Schedule};
 use crate::lesson::schema::{Corpus, GivenSource, GivenVectors, Lesson, StaticEmbedding, Topic};
 use crate::lesson::vector_files;
 
@@ -198,8 +198,8 @@ pub fn read_pretrained(node: Node<'_>) -> Option<Lesson> {
             texts: |node| read_texts(node, from.as_ref());
             train_embedding: flag, or false;
         }
-        let usual = Usual { steps: 100, batch: 16, learning_rate: 1e-4 };
-        let schedule = read_schedule(record, 1..=STEPS_MAX, &usual);
+        let usual = Schedule { steps: 100, batch: 16, learning_rate: 1e-4, ..Schedule::default() };
+        let schedule = read_schedule(record, 1..=STEPS_MAX, usual);
         Some((from?, Some((texts?, train_embedding?, schedule?))))
     })?;
     let Some((texts, train_embedding, schedule)) = further else { return Some(Lesson::of_model(model)) };
@@ -220,7 +220,7 @@ fn trained_further(lesson: Lesson, texts: Vec<String>, train_embedding: bool, sc
         topics: vec![Topic { name: "texts".to_owned(), templates: texts }],
         ..Corpus::default()
     };
-    let model = schedule.of(ModelConfig { architecture, ..lesson.model.clone() });
+    let model = ModelConfig { architecture, schedule, ..lesson.model.clone() };
     Lesson { model, corpus, ..lesson }
 }
 

@@ -2,6 +2,7 @@
 
 use attune_engine::numerics::params::TensorId;
 
+use crate::lesson::live_text::LessonText;
 use crate::lesson::schema::panels::PanelName;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Cell {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellKind {
     Text {
-        markdown: String,
+        markdown: LessonText,
     },
     /// Code over the live tensors, in the language of [`attune_engine::code`].
     Code {
@@ -88,8 +89,8 @@ impl CellKind {
     }
 
     /// Returns the Markdown texts of the cell.
-    pub fn markdown(&self) -> impl Iterator<Item = &str> {
-        let texts: Vec<&String> = match self {
+    pub fn markdown(&self) -> impl Iterator<Item = &LessonText> {
+        let texts: Vec<&LessonText> = match self {
             Self::Text { markdown } => vec![markdown],
             Self::Predict(predict) => vec![&predict.ask, &predict.explain],
             Self::Exercise(exercise) => {
@@ -98,7 +99,7 @@ impl CellKind {
             }
             Self::Code { .. } | Self::Stage { .. } | Self::Slider(_) | Self::Plot { .. } | Self::Gate { .. } => vec![],
         };
-        texts.into_iter().map(String::as_str)
+        texts.into_iter()
     }
 }
 
@@ -134,20 +135,20 @@ pub enum Bind {
 /// A question that the learner answers before the model's answer is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predict {
-    pub ask: String,
+    pub ask: LessonText,
     pub choices: Vec<String>,
     /// Code whose value is the right choice: its text, or its index from 0.
     pub answer: String,
     /// Code whose outputs are shown with the answer; may be empty.
     pub shows: String,
     /// Explanation that is shown with the answer; may be empty.
-    pub explain: String,
+    pub explain: LessonText,
 }
 
 /// A task whose answer is checked against the live model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exercise {
-    pub ask: String,
+    pub ask: LessonText,
     /// Initial code, or `None` if the answer is a change that the learner makes elsewhere.
     pub start: Option<String>,
     /// Code whose value is true if the answer is right. It runs after the answer, with the live tensors and the
@@ -161,7 +162,7 @@ pub struct Exercise {
     /// variable `expected` of each case is used, if the cases define it.
     pub expected: String,
     /// Hints, each more specific than the one before.
-    pub hints: Vec<String>,
+    pub hints: Vec<LessonText>,
     /// Comments on wrong answers. The first whose condition is true is shown.
     pub feedback: Vec<Feedback>,
     pub solution: String,
@@ -179,5 +180,5 @@ impl Exercise {
 pub struct Feedback {
     /// Condition: code whose value is true if the comment applies.
     pub when: String,
-    pub say: String,
+    pub say: LessonText,
 }

@@ -14,6 +14,30 @@ pub struct ModelConfig {
     pub costs: DistanceCosts,
     /// Tensors with given initial values; the others are initialised at random.
     pub weights: Vec<(TensorId, Matrix<f32>)>,
+    pub schedule: Schedule,
+}
+
+impl ModelConfig {
+    /// Returns a model that is trained only if the learner asks for it, for an opened file or folder.
+    pub fn untrained(architecture: Architecture, objective: Objective) -> Self {
+        Self {
+            architecture,
+            objective,
+            costs: DistanceCosts::default(),
+            weights: Vec::new(),
+            schedule: Schedule::default(),
+        }
+    }
+
+    /// Returns whether answers are computed from every output, so that no output is free to stay near its word.
+    pub fn reads_every_output(&self) -> bool {
+        self.objective.reads_every_output(self.architecture.pooling)
+    }
+}
+
+/// The way a model is trained, from wherever it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
     /// Number of optimiser steps.
     pub steps: usize,
     /// Number of sentences in a step.
@@ -26,26 +50,10 @@ pub struct ModelConfig {
     pub stop: Vec<StopRule>,
 }
 
-impl ModelConfig {
-    /// Returns a model that is trained only if the learner asks for it, for an opened file or folder.
-    pub fn untrained(architecture: Architecture, objective: Objective) -> Self {
-        Self {
-            architecture,
-            objective,
-            costs: DistanceCosts::default(),
-            weights: Vec::new(),
-            steps: 0,
-            batch: 1,
-            learning_rate: 1e-3,
-            weight_decay: 0.0,
-            optimiser: Method::ADAM,
-            stop: Vec::new(),
-        }
-    }
-
-    /// Returns whether answers are computed from every output, so that no output is free to stay near its word.
-    pub fn reads_every_output(&self) -> bool {
-        self.objective.reads_every_output(self.architecture.pooling)
+impl Default for Schedule {
+    /// Returns the schedule of a model that is not trained.
+    fn default() -> Self {
+        Self { steps: 0, batch: 1, learning_rate: 1e-3, weight_decay: 0.0, optimiser: Method::ADAM, stop: Vec::new() }
     }
 }
 

@@ -40,9 +40,13 @@ const BERT_LAYERS: &[NamedTensors] = &[
     linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
     linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
     linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
-    same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm"),
     linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
     linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
+];
+
+/// Norms of BERT's layers.
+const BERT_NORMS: &[NamedTensors] = &[
+    same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.output.LayerNorm"),
     same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.output.LayerNorm"),
 ];
 
@@ -55,7 +59,7 @@ pub(in crate::pretrained) const BERT: TensorNames = {
     ];
     // The bias by the name of the layer that adds it.
     let aliases = &[("cls.predictions.decoder.bias", "cls.predictions.bias")];
-    TensorNames { prefixes: &["bert.", "ernie."], rows: &[BERT_LAYERS, HEAD], aliases }
+    TensorNames { prefixes: &["bert.", "ernie."], rows: &[BERT_LAYERS, BERT_NORMS, HEAD], aliases }
 };
 
 /// Head of RoBERTa and of families that use its names.
@@ -69,27 +73,21 @@ const ROBERTA_ALIASES: &[(&str, &str)] = &[("lm_head.decoder.bias", "lm_head.bia
 
 pub(in crate::pretrained) const ROBERTA: TensorNames = TensorNames {
     prefixes: &["roberta.", "data2vec_text."],
-    rows: &[BERT_LAYERS, ROBERTA_HEAD],
+    rows: &[BERT_LAYERS, BERT_NORMS, ROBERTA_HEAD],
     aliases: ROBERTA_ALIASES,
 };
 
 pub(in crate::pretrained) const ROBERTA_PRE_NORM: TensorNames = {
-    const LAYERS: &[NamedTensors] = &[
-        alone(Embedding, "embeddings.word_embeddings"),
-        alone(Positions, "embeddings.position_embeddings"),
-        alone(Segments, "embeddings.token_type_embeddings"),
-        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.LayerNorm"),
+    const NORMS: &[NamedTensors] = &[
         same(AttentionNormGain, AttentionNormBias, "encoder.layer.{}.attention.LayerNorm"),
-        linear(QueryWeights, QueryBias, "encoder.layer.{}.attention.self.query"),
-        linear(KeyWeights, KeyBias, "encoder.layer.{}.attention.self.key"),
-        linear(ValueWeights, ValueBias, "encoder.layer.{}.attention.self.value"),
-        linear(OutputWeights, OutputBias, "encoder.layer.{}.attention.output.dense"),
         same(ForwardNormGain, ForwardNormBias, "encoder.layer.{}.intermediate.LayerNorm"),
-        linear(HiddenWeights, HiddenBias, "encoder.layer.{}.intermediate.dense"),
-        linear(ForwardWeights, ForwardBias, "encoder.layer.{}.output.dense"),
         same(FinalNormGain, FinalNormBias, "LayerNorm"),
     ];
-    TensorNames { prefixes: &["roberta_prelayernorm."], rows: &[LAYERS, ROBERTA_HEAD], aliases: ROBERTA_ALIASES }
+    TensorNames {
+        prefixes: &["roberta_prelayernorm."],
+        rows: &[BERT_LAYERS, NORMS, ROBERTA_HEAD],
+        aliases: ROBERTA_ALIASES,
+    }
 };
 
 pub(in crate::pretrained) const ELECTRA: TensorNames = {
@@ -98,7 +96,7 @@ pub(in crate::pretrained) const ELECTRA: TensorNames = {
         same(TransformNormGain, TransformNormBias, "generator_predictions.LayerNorm"),
         linear(LogitWeights, LogitBias, "generator_lm_head"),
     ];
-    TensorNames { prefixes: &["electra."], rows: &[BERT_LAYERS, HEAD], aliases: &[] }
+    TensorNames { prefixes: &["electra."], rows: &[BERT_LAYERS, BERT_NORMS, HEAD], aliases: &[] }
 };
 
 pub(in crate::pretrained) const MPNET: TensorNames = {
@@ -169,22 +167,26 @@ pub(in crate::pretrained) const DISTILBERT: TensorNames = {
     TensorNames { prefixes: &["distilbert."], rows: &[ROWS], aliases: &[] }
 };
 
+/// Tables, norms and readout of GPT-2 and of families that use its names.
+const GPT_NORMS: &[NamedTensors] = &[
+    alone(Embedding, "wte"),
+    alone(Positions, "wpe"),
+    same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
+    same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
+    same(FinalNormGain, FinalNormBias, "ln_f"),
+    weights(LogitWeights, "lm_head"),
+];
+
 pub(in crate::pretrained) const GPT2: TensorNames = {
     const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "wte"),
-        alone(Positions, "wpe"),
-        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
         row(QueryWeights, QueryBias, "h.{}.attn.c_attn", RowLayout::Third(0)),
         row(KeyWeights, KeyBias, "h.{}.attn.c_attn", RowLayout::Third(1)),
         row(ValueWeights, ValueBias, "h.{}.attn.c_attn", RowLayout::Third(2)),
         same(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
-        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
         same(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
         same(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
-        same(FinalNormGain, FinalNormBias, "ln_f"),
-        weights(LogitWeights, "lm_head"),
     ];
-    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["transformer."], rows: &[GPT_NORMS, ROWS], aliases: &[] }
 };
 
 pub(in crate::pretrained) const OPENAI_GPT: TensorNames = {
@@ -206,20 +208,14 @@ pub(in crate::pretrained) const OPENAI_GPT: TensorNames = {
 
 pub(in crate::pretrained) const GPT_BIGCODE: TensorNames = {
     const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "wte"),
-        alone(Positions, "wpe"),
-        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
         row(QueryWeights, QueryBias, "h.{}.attn.c_attn", RowLayout::Stacked),
         row(KeyWeights, KeyBias, "h.{}.attn.c_attn", RowLayout::Stacked),
         row(ValueWeights, ValueBias, "h.{}.attn.c_attn", RowLayout::Stacked),
         linear(OutputWeights, OutputBias, "h.{}.attn.c_proj"),
-        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
         linear(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
         linear(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
-        same(FinalNormGain, FinalNormBias, "ln_f"),
-        weights(LogitWeights, "lm_head"),
     ];
-    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["transformer."], rows: &[GPT_NORMS, ROWS], aliases: &[] }
 };
 
 pub(in crate::pretrained) const GPT_J: TensorNames = {
@@ -240,20 +236,14 @@ pub(in crate::pretrained) const GPT_J: TensorNames = {
 
 pub(in crate::pretrained) const GPT_NEO: TensorNames = {
     const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "wte"),
-        alone(Positions, "wpe"),
-        same(AttentionNormGain, AttentionNormBias, "h.{}.ln_1"),
         linear(QueryWeights, QueryBias, "h.{}.attn.attention.q_proj"),
         linear(KeyWeights, KeyBias, "h.{}.attn.attention.k_proj"),
         linear(ValueWeights, ValueBias, "h.{}.attn.attention.v_proj"),
         linear(OutputWeights, OutputBias, "h.{}.attn.attention.out_proj"),
-        same(ForwardNormGain, ForwardNormBias, "h.{}.ln_2"),
         linear(HiddenWeights, HiddenBias, "h.{}.mlp.c_fc"),
         linear(ForwardWeights, ForwardBias, "h.{}.mlp.c_proj"),
-        same(FinalNormGain, FinalNormBias, "ln_f"),
-        weights(LogitWeights, "lm_head"),
     ];
-    TensorNames { prefixes: &["transformer."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["transformer."], rows: &[GPT_NORMS, ROWS], aliases: &[] }
 };
 
 /// Names that all Llama-like decoders have.
@@ -379,80 +369,64 @@ pub(in crate::pretrained) const PHI: TensorNames = {
     TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
 };
 
+/// Names that both kinds of ModernBERT have.
+const MODERNBERT_LAYERS: &[NamedTensors] = &[
+    alone(Embedding, "embeddings.tok_embeddings"),
+    same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
+    same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
+    linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
+    same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
+    row(GateWeights, GateBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
+    row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
+    linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
+    same(FinalNormGain, FinalNormBias, "final_norm"),
+    linear(LogitWeights, LogitBias, "decoder"),
+];
+
 pub(in crate::pretrained) const MODERNBERT: TensorNames = {
     const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "embeddings.tok_embeddings"),
-        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
-        same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
         row(QueryWeights, QueryBias, "layers.{}.attn.Wqkv", RowLayout::Stacked),
         row(KeyWeights, KeyBias, "layers.{}.attn.Wqkv", RowLayout::Stacked),
         row(ValueWeights, ValueBias, "layers.{}.attn.Wqkv", RowLayout::Stacked),
-        linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
-        same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
-        row(GateWeights, GateBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
-        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
-        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
-        same(FinalNormGain, FinalNormBias, "final_norm"),
         linear(TransformWeights, TransformBias, "head.dense"),
         same(TransformNormGain, TransformNormBias, "head.norm"),
-        linear(LogitWeights, LogitBias, "decoder"),
     ];
-    TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["model."], rows: &[MODERNBERT_LAYERS, ROWS], aliases: &[] }
 };
 
 pub(in crate::pretrained) const MODERNBERT_DECODER: TensorNames = {
     const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "embeddings.tok_embeddings"),
-        same(EmbeddingNormGain, EmbeddingNormBias, "embeddings.norm"),
-        same(AttentionNormGain, AttentionNormBias, "layers.{}.attn_norm"),
         linear(QueryWeights, QueryBias, "layers.{}.attn.q_proj"),
         linear(KeyWeights, KeyBias, "layers.{}.attn.k_proj"),
         linear(ValueWeights, ValueBias, "layers.{}.attn.v_proj"),
-        linear(OutputWeights, OutputBias, "layers.{}.attn.Wo"),
-        same(ForwardNormGain, ForwardNormBias, "layers.{}.mlp_norm"),
-        row(GateWeights, GateBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
-        row(HiddenWeights, HiddenBias, "layers.{}.mlp.Wi", RowLayout::Stacked),
-        linear(ForwardWeights, ForwardBias, "layers.{}.mlp.Wo"),
-        same(FinalNormGain, FinalNormBias, "final_norm"),
         linear(TransformWeights, TransformBias, "lm_head.dense"),
         same(TransformNormGain, TransformNormBias, "lm_head.norm"),
-        linear(LogitWeights, LogitBias, "decoder"),
     ];
-    TensorNames { prefixes: &["model."], rows: &[ROWS], aliases: &[] }
+    TensorNames { prefixes: &["model."], rows: &[MODERNBERT_LAYERS, ROWS], aliases: &[] }
 };
 
+/// Layers of families that use the names of BART.
+const BART_LAYERS: &[NamedTensors] = &[
+    alone(Embedding, "embed_tokens"),
+    alone(Positions, "embed_positions"),
+    linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
+    linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
+    linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
+    linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
+    same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
+    linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
+    linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
+    same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
+];
+
 pub(in crate::pretrained) const BIOGPT: TensorNames = {
-    const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "embed_tokens"),
-        alone(Positions, "embed_positions"),
-        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
-        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
-        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
-        linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
-        same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
-        linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
-        linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
-        same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
-        same(FinalNormGain, FinalNormBias, "layer_norm"),
-        weights(LogitWeights, "output_projection"),
-    ];
-    TensorNames { prefixes: &["biogpt."], rows: &[ROWS], aliases: &[] }
+    const ROWS: &[NamedTensors] =
+        &[same(FinalNormGain, FinalNormBias, "layer_norm"), weights(LogitWeights, "output_projection")];
+    TensorNames { prefixes: &["biogpt."], rows: &[BART_LAYERS, ROWS], aliases: &[] }
 };
 
 pub(in crate::pretrained) const OPT: TensorNames = {
-    const ROWS: &[NamedTensors] = &[
-        alone(Embedding, "embed_tokens"),
-        alone(Positions, "embed_positions"),
-        linear(QueryWeights, QueryBias, "layers.{}.self_attn.q_proj"),
-        linear(KeyWeights, KeyBias, "layers.{}.self_attn.k_proj"),
-        linear(ValueWeights, ValueBias, "layers.{}.self_attn.v_proj"),
-        linear(OutputWeights, OutputBias, "layers.{}.self_attn.out_proj"),
-        same(AttentionNormGain, AttentionNormBias, "layers.{}.self_attn_layer_norm"),
-        linear(HiddenWeights, HiddenBias, "layers.{}.fc1"),
-        linear(ForwardWeights, ForwardBias, "layers.{}.fc2"),
-        same(ForwardNormGain, ForwardNormBias, "layers.{}.final_layer_norm"),
-        same(FinalNormGain, FinalNormBias, "final_layer_norm"),
-        weights(LogitWeights, "lm_head"),
-    ];
-    TensorNames { prefixes: &["model.decoder.", "decoder."], rows: &[ROWS], aliases: &[] }
+    const ROWS: &[NamedTensors] =
+        &[same(FinalNormGain, FinalNormBias, "final_layer_norm"), weights(LogitWeights, "lm_head")];
+    TensorNames { prefixes: &["model.decoder.", "decoder."], rows: &[BART_LAYERS, ROWS], aliases: &[] }
 };

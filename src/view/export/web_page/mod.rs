@@ -11,6 +11,7 @@ use std::io::{self, Write};
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::lesson::glossary::Glossary;
+use attune_core::lesson::live_text::LessonText;
 use attune_engine::code::editor::highlight::{SpanKind, highlight};
 use attune_engine::code::readable;
 use data_encoding::BASE64;
@@ -91,7 +92,7 @@ pub(super) struct PageAnswer<'a> {
 }
 
 /// Converts a text of a lesson to HTML, without its pictures and live values.
-pub(super) fn markdown(source: &str, links: &Links) -> String {
+pub(super) fn markdown(source: &LessonText, links: &Links) -> String {
     let mut terms = Terms { around: PagesAround { links, ..PagesAround::alone(None) }, explained: HashSet::new() };
     markdown_html(&LessonProse::of(source, None), &Pictures::default(), &mut terms, None)
 }

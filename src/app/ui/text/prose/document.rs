@@ -4,10 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use attune_core::lesson::live_text::{LiveExpression, LiveText, placed};
-use attune_core::lesson::text::markdown_options;
+use attune_core::lesson::live_text::{LessonText, LiveExpression, placed};
 use attune_engine::code::editor::highlight::{Span, SpanKind, highlight};
-use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Tag, TagEnd};
 
 use super::formula::Maths;
 
@@ -93,12 +92,12 @@ pub struct Style {
 }
 
 impl ProseDocument {
-    pub fn read(markdown: &str) -> ProseDocument {
-        let shown = &markdown[..markdown.floor_char_boundary(SOURCE_BYTES_MAX)];
-        let text = LiveText::read(shown);
-        let expressions: Vec<_> = text.expressions.iter().cloned().map(Arc::new).collect();
+    pub fn read(whole: &LessonText) -> ProseDocument {
+        let shown = &whole[..whole.floor_char_boundary(SOURCE_BYTES_MAX)];
+        let text = if shown.len() < whole.len() { shown.into() } else { whole.clone() };
+        let expressions: Vec<_> = text.expressions().iter().cloned().map(Arc::new).collect();
         let mut reader = Reader {
-            events: Parser::new_ext(&text.markdown, markdown_options()),
+            events: &mut text.events(),
             expressions: &expressions,
             styles: vec![Style::default()],
             line: Vec::new(),
@@ -106,8 +105,8 @@ impl ProseDocument {
             formulas: 0,
         };
         let mut blocks = reader.blocks(0);
-        if shown.len() < markdown.len() {
-            let rest = format!("… and {} bytes more, which are not shown.", markdown.len() - shown.len());
+        if shown.len() < whole.len() {
+            let rest = format!("… and {} bytes more, which are not shown.", whole.len() - shown.len());
             blocks.push(TextBlock::Paragraph(vec![TextRun::Text(rest, Style { emphasis: true, ..Style::default() })]));
         }
         ProseDocument { blocks }
@@ -115,7 +114,7 @@ impl ProseDocument {
 }
 
 struct Reader<'a> {
-    events: Parser<'a>,
+    events: &'a mut dyn Iterator<Item = Event<'static>>,
     expressions: &'a [Arc<LiveExpression>],
     /// The styles of the open spans, the innermost last; never empty.
     styles: Vec<Style>,
@@ -203,11 +202,8 @@ impl Reader<'_> {
 
     fn code(&mut self, kind: &CodeBlockKind) -> TextBlock {
         let mut code = String::new();
-        for event in self.events.by_ref() {
-            match event {
-                Event::Text(text) => code.push_str(&text),
-                _ => break,
-            }
+        while let Some(Event::Text(text)) = self.events.next() {
+            code.push_str(&text);
         }
         code.truncate(code.trim_end().len());
         let spans = highlight(&code);
@@ -460,19 +456,19 @@ mod tests {
     #[test]
     fn every_block_is_read() {
         let text = "# A\ntext $x$\n\n- a\n- b\n  1. c\n\n> q\n\n```rust\nlet x;\n```\n\n|a|b|\n|-|-:|\n|1|2|\n\n---\nso $$y$$ it is";
-        let document = ProseDocument::read(text);
+        let document = ProseDocument::read(&text.into());
         assert_eq!(kinds(&document.blocks), "h1 p list(p|p list(p)) quote(p) verbatim table2x2 rule p $$ p");
     }
 
     #[test]
     fn code_of_the_notebooks_language_is_known() {
         let text = "```rhai\nx\n```\n\n```python\ny = f(x)\n```\n\n```\nlet s = A;\n```\n\n```\nword for word (1)\n```\n\n    softmax(S)\n";
-        assert_eq!(kinds(&ProseDocument::read(text).blocks), "code verbatim code verbatim code");
+        assert_eq!(kinds(&ProseDocument::read(&text.into()).blocks), "code verbatim code verbatim code");
     }
 
     #[test]
     fn a_picture_within_a_pictures_words_is_text() {
-        let document = ProseDocument::read("![a ![b](x) c](y) after");
+        let document = ProseDocument::read(&"![a ![b](x) c](y) after".into());
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         assert!(matches!(&runs[0], TextRun::Image { path, alt } if **path == *"y" && alt == "a b c"), "{runs:?}");
         assert!(matches!(&runs[1], TextRun::Text(text, _) if text == " after"), "{runs:?}");
@@ -480,7 +476,7 @@ mod tests {
 
     #[test]
     fn styles_nest_and_end() {
-        let document = ProseDocument::read("a **b *c*** `d` [e](f) ~~g~~");
+        let document = ProseDocument::read(&"a **b *c*** `d` [e](f) ~~g~~".into());
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         let of = |wanted: &str| {
             runs.iter().find_map(|run| match run {
@@ -497,35 +493,35 @@ mod tests {
     #[test]
     fn what_is_too_deep_joins_the_last_level() {
         let deep = format!("{}end", "> ".repeat(5000));
-        let mut document = ProseDocument::read(&deep);
+        let mut document = ProseDocument::read(&deep.as_str().into());
         let mut depth = 0;
         while let Some(TextBlock::Quote(inner)) = document.blocks.pop() {
             document.blocks = inner;
             depth += 1;
         }
         assert_eq!(depth, NESTING_MAX);
-        ProseDocument::read(&"- ".repeat(20_000));
-        ProseDocument::read(&"**".repeat(20_000));
-        ProseDocument::read(&"[".repeat(20_000));
+        ProseDocument::read(&"- ".repeat(20_000).into());
+        ProseDocument::read(&"**".repeat(20_000).into());
+        ProseDocument::read(&"[".repeat(20_000).into());
     }
 
     #[test]
     fn what_is_too_long_says_so() {
-        let document = ProseDocument::read(&"é".repeat(SOURCE_BYTES_MAX));
+        let document = ProseDocument::read(&"é".repeat(SOURCE_BYTES_MAX).into());
         let Some(TextBlock::Paragraph(runs)) = document.blocks.last() else { panic!() };
         assert!(matches!(&runs[0], TextRun::Text(text, _) if text.contains("bytes more")), "{runs:?}");
     }
 
     #[test]
     fn what_is_too_many_is_counted() {
-        let document = ProseDocument::read(&"$a$ ".repeat(FORMULAS_MAX + 1));
+        let document = ProseDocument::read(&"$a$ ".repeat(FORMULAS_MAX + 1).into());
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!() };
         let Some(TextRun::Formula(last)) = runs.iter().rev().find(|run| matches!(run, TextRun::Formula(_))) else {
             panic!()
         };
         assert!(last.formula.is_err());
         let wide = format!("{}\n{}\n{}", "|a".repeat(40), "|-".repeat(40), "|b\n".repeat(2000));
-        let document = ProseDocument::read(&wide);
+        let document = ProseDocument::read(&wide.as_str().into());
         assert_eq!(kinds(&document.blocks), format!("table{ROWS_MAX}x{COLUMNS_MAX}"));
     }
 }

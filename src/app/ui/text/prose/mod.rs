@@ -27,6 +27,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
+use attune_core::lesson::live_text::LessonText;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
 use attune_view::view_model::notebook::LiveCellModel;
@@ -103,25 +104,25 @@ struct SetFor {
     images: u64,
 }
 
-/// Shows `markdown` in the available width.
-pub fn prose_ui(ui: &mut Ui, markdown: &str, prose: &mut Prose) {
-    live_prose_ui(ui, markdown, LessonAround::default(), prose);
+/// Shows `text` in the available width.
+pub fn prose_ui(ui: &mut Ui, text: &LessonText, prose: &mut Prose) {
+    live_prose_ui(ui, text, LessonAround::default(), prose);
 }
 
-/// Shows `markdown` with active expressions, links and words.
-pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &mut Prose) {
+/// Shows `text` with active expressions, links and words.
+pub fn live_prose_ui(ui: &mut Ui, text: &LessonText, around: LessonAround, prose: &mut Prose) {
     let width = ui.available_width();
     let Prose { images, pages, hasher, clock, glossary, term_card, asked, followed, card, .. } = prose;
     let glossary = glossary.as_deref();
     let entries = glossary.zip(*term_card);
     let context = (&mut *images, glossary, around.live);
-    let page = page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock);
+    let page = page(ui, text, width, pages, context, hasher.hash_one(&**text), clock);
     let (rect, _) = ui.allocate_exact_size(vec2(width, page.layout.height), Sense::hover());
     ui.push_id(ui.next_auto_id(), |ui| {
-        for (i, (place, text)) in page.layout.spoken.iter().enumerate() {
+        for (i, (place, words)) in page.layout.spoken.iter().enumerate() {
             let place = place.translate(rect.min.to_vec2());
             let response = ui.interact(place, ui.id().with(("spoken", i)), Sense::hover());
-            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, words));
         }
         paint::paint(
             ui,
@@ -134,15 +135,15 @@ pub fn live_prose_ui(ui: &mut Ui, markdown: &str, around: LessonAround, prose: &
 
 /// Returns the height of [`prose_ui`] at this width. The first call takes about half a millisecond; later ones use the
 /// cache.
-pub fn prose_height(ui: &Ui, markdown: &str, width: f32, prose: &mut Prose) -> f32 {
+pub fn prose_height(ui: &Ui, text: &LessonText, width: f32, prose: &mut Prose) -> f32 {
     let Prose { images, pages, hasher, clock, glossary, .. } = prose;
     let context = (images, glossary.as_deref(), None);
-    page(ui, markdown, width, pages, context, hasher.hash_one(markdown), clock).layout.height
+    page(ui, text, width, pages, context, hasher.hash_one(&**text), clock).layout.height
 }
 
 fn page<'a>(
     ui: &Ui,
-    markdown: &str,
+    text: &LessonText,
     width: f32,
     pages: &'a mut HashMap<u64, ProsePage>,
     (images, glossary, live): (&mut Images, Option<&GlossaryModel>, Option<&LiveCellModel>),
@@ -156,7 +157,7 @@ fn page<'a>(
     let set_for = SetFor { width, pixels_per_point: ui.pixels_per_point(), images: images.generation() };
     let page = pages.entry(key).or_insert_with(|| {
         let nowhere = SetFor { width: f32::NAN, ..set_for };
-        let mut document = ProseDocument::read(markdown);
+        let mut document = ProseDocument::read(text);
         if let Some(glossary) = glossary {
             terms::mark(&mut document, glossary);
         }
@@ -183,13 +184,13 @@ fn forget_older_half(pages: &mut HashMap<u64, ProsePage>) {
 
 /// Shows a LaTeX equation, set as in the text.
 pub fn equation_ui(ui: &mut Ui, latex: &str) {
-    words_ui(ui, &format!("${latex}$"));
+    words_ui(ui, &format!("${latex}$").into());
 }
 
 /// Shows Markdown with formulas, set as in the text.
-pub fn words_ui(ui: &mut Ui, markdown: &str) {
+pub fn words_ui(ui: &mut Ui, text: &LessonText) {
     // Layouts are cached in the context, so that callers need not keep them.
     type Set = Arc<Mutex<Prose>>;
     let set = ui.data_mut(|data| data.get_temp_mut_or_default::<Set>(Id::new("equations")).clone());
-    prose_ui(ui, markdown, &mut set.lock());
+    prose_ui(ui, text, &mut set.lock());
 }

@@ -120,7 +120,7 @@ mod tests {
                 _ => None,
             }));
         }
-        let mut document = ProseDocument::read(markdown);
+        let mut document = ProseDocument::read(&markdown.into());
         mark(&mut document, &glossary());
         let mut out = Vec::new();
         of(&document.blocks, &mut out);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_text_is_lost() {
-        let mut document = ProseDocument::read("a key, the dot product's keys.");
+        let mut document = ProseDocument::read(&"a key, the dot product's keys.".into());
         mark(&mut document, &glossary());
         let TextBlock::Paragraph(runs) = &document.blocks[0] else { panic!("{document:?}") };
         let texts =

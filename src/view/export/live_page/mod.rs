@@ -34,6 +34,7 @@ use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, se
 use crate::explain::reader::EntryReader;
 use crate::explain::rule::Expr;
 use crate::explain::sentences::templates;
+use crate::explain::walk::Step;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
 use crate::view_model::labels::HeadLabels;
@@ -42,6 +43,7 @@ use crate::view_model::stage::StageModel;
 /// The scripts in the order of their dependencies; the last one starts the page.
 const SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
+    include_str!("page/dom.js"),
     include_str!("page/pieces.js"),
     include_str!("page/data.js"),
     include_str!("page/state.js"),
@@ -216,6 +218,8 @@ struct Data<'a> {
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
+    /// The names of the steps of the walk through a layer.
+    steps: [&'static str; Step::ALL.len()],
     /// The rules of a query and a key by quantity, each with its symbol, for each head.
     rules: Vec<BTreeMap<String, (String, Expr)>>,
     /// The words that an answer depends on, and those that mark a hidden word.
@@ -458,6 +462,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        steps: Step::ALL.map(Step::name),
         rules: (0..architecture.heads()).map(|head| reader.rules_of_pairs(head)).collect::<Option<_>>()?,
         asked: Asked::of(model),
         keepers: keepers(snapshot).map(|id| section_id(id)).collect(),

@@ -10,12 +10,7 @@ const Attention = (() => {
     let maps = [];
     let shown = "";
 
-    const element = (name, text = "", className = "") => {
-      const found = document.createElement(name);
-      found.textContent = text;
-      if (className) found.className = className;
-      return found;
-    };
+    const { element, heading } = Dom;
 
     function table(head) {
       const { title } = data.heads[head];
@@ -36,17 +31,14 @@ const Attention = (() => {
       const top = map.createTHead().insertRow();
       top.append(element("td"));
       keys.forEach((key) => {
-        const cell = element("th");
-        cell.scope = "col";
+        const cell = heading("col");
         cell.append(element("span", key));
         top.append(cell);
       });
       const body = map.createTBody();
       const cells = queries.map((query, i) => {
         const row = body.insertRow();
-        const name = element("th", query);
-        name.scope = "row";
-        row.append(name);
+        row.append(heading("row", query));
         return keys.map((key, j) => {
           const cell = row.insertCell();
           cell.tabIndex = -1;

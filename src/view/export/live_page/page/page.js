@@ -53,11 +53,7 @@
     const { actions } = state;
     const line = $("time-line");
     line.max = actions.end;
-    const stops = Array.from({ length: actions.end + 1 }, (_, place) => {
-      const mark = document.createElement("i");
-      mark.className = place % State.STEPS.length === 0 ? "first" : "";
-      return mark;
-    });
+    const stops = Array.from({ length: actions.end + 1 }, (_, place) => Dom.element("i", "", place % state.steps.length === 0 ? "first" : ""));
     $("time-marks").append(...stops);
     line.addEventListener("input", () => actions.walkTo(Number(line.value)));
     $("time-static").addEventListener("click", () => stage.glideToTime(0));
@@ -71,7 +67,7 @@
       const { layer, step } = actions.walked();
       const title = state.data.heads.find(({ block }) => block === layer).title.replace(/,? ?[Hh]ead \d+$/, "");
       const said = state.isWalked
-        ? `${title ? `${title}: ` : ""}step ${step + 1} of ${State.STEPS.length}, ${State.STEPS[step]}`
+        ? `${title ? `${title}: ` : ""}step ${step + 1} of ${state.steps.length}, ${state.steps[step]}`
         : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
       line.setAttribute("aria-valuetext", said);
       $("time-said").textContent = said;
@@ -93,26 +89,20 @@
     const show = () => {
       if (panel.hidden) return;
       const { logits } = state.pass;
-      const body = document.createElement("table");
-      body.className = "answers";
+      const body = Dom.element("table", "", "answers");
       for (let i = 0; i < logits.rows; i++) {
         const shares = Engine.softmax(Engine.row(logits, i));
         const best = shares.map((share, c) => ({ share, name: state.data.classes[c] })).sort((a, b) => b.share - a.share);
         const row = body.insertRow();
-        const name = document.createElement("th");
-        name.scope = "row";
-        name.textContent = logits.rows === 1 ? "the sentence" : state.labels[i];
-        row.append(name);
+        row.append(Dom.heading("row", logits.rows === 1 ? "the sentence" : state.labels[i]));
         best.slice(0, ANSWERS).forEach(({ share, name: word }) => {
           const cell = row.insertCell();
           cell.textContent = `${word} ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
           cell.style.setProperty("--share", `${share * 100}%`);
         });
       }
-      const about = document.createElement("p");
-      about.className = "said";
-      about.textContent = "The model's answers at each position, with the likeliest first. The percentages are the softmax of the logits.";
-      panel.replaceChildren(about, body);
+      const about = "The model's answers at each position, with the likeliest first. The percentages are the softmax of the logits.";
+      panel.replaceChildren(Dom.element("p", about, "said"), body);
     };
     state.actions.on("pass", show);
     return show;
@@ -125,11 +115,7 @@
     const rowsOf = (words) => data.rowsOf(words.join(" "));
     data.sentences.forEach((words, index) => sentences.add(new Option(words.join(" "), index)));
     sentences.add(new Option("your own", "own"));
-    (data.pieces ? [] : data.vocabulary).forEach((word) => {
-      const option = document.createElement("option");
-      option.value = word;
-      $("lab-words").append(option);
-    });
+    $("lab-words").append(...(data.pieces ? [] : data.vocabulary).map((value) => Object.assign(Dom.element("option"), { value })));
     sentences.addEventListener("change", () => {
       if (sentences.value === "own") return;
       state.isOwn = true;
@@ -167,7 +153,7 @@
       const { changes } = state;
       const value = changes.temperature === null ? lessons : changes.temperature;
       temperature.value = Math.log10(value);
-      $("lab-temperature-said").textContent = Provenance.written(value);
+      $("lab-temperature-said").textContent = Rules.written(value);
       $("lab-mask").value = changes.mask === null ? "own" : Array.isArray(changes.mask) ? "" : changes.mask;
       $("lab-scale").checked = changes.scale === null ? first.scaled : changes.scale;
       $("lab-reset").disabled = !state.isChanged;

@@ -125,12 +125,12 @@ const Stage = (() => {
     }
 
     /** Returns the layer that is walked through. */
-    const layer = () => Math.min(Math.floor(state.place / State.STEPS.length), model.blocks.length - 1);
+    const layer = () => Math.min(Math.floor(state.place / state.steps.length), model.blocks.length - 1);
     const shownLayer = () => (state.isWalked ? layer() : null);
-    const within = () => Math.min(state.place - layer() * State.STEPS.length, State.LAST);
+    const within = () => Math.min(state.place - layer() * state.steps.length, state.last);
     function placeOf(token) {
       if (!state.isWalked) return between(token.start, token.end, state.time);
-      const share = Math.min(Math.max(within() - (State.LAST - 1), 0), 1);
+      const share = Math.min(Math.max(within() - (state.last - 1), 0), 1);
       return between(token.stops[layer()], token.stops[layer() + 1], share);
     }
 

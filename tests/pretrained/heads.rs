@@ -201,7 +201,7 @@ fn without_the_sinks_every_row_sums_to_one_and_that_is_said() {
     assert!(left > 0, "some rows have more than the sinks");
     let said = HIDING.said().expect("said");
     assert!(model.tsv(&[0], HIDING).starts_with(&format!("{said}\n")) && Reading::default().said().is_none());
-    assert_eq!(model.say_shown(0, 1, sinks[0].position, HIDING).as_deref(), Some("Hidden as a sink."));
+    assert_eq!(model.heads[0].say_shown(1, sinks[0].position, HIDING).as_deref(), Some("Hidden as a sink."));
     // So do the arcs over the sentence.
     let arcs = SentenceArcs::of(&snapshot).expect("a model");
     assert_eq!(arcs.sinks, model.sinks);

@@ -78,6 +78,30 @@ impl HeadMap {
         let is_one = query.len() == 1 && key.len() == 1;
         is_one.then(|| Quantity::Weight.of_head(self.head, [query.start, key.start]))
     }
+
+    /// Returns the text that a cell shows instead of its weight; `None` if it shows the weight.
+    pub fn say_shown(&self, query: usize, key: usize, reading: Reading) -> Option<String> {
+        let is_hidden = reading.hides_sinks && self.cells.is_sink(key);
+        match self.cells.shown(reading, query, key) {
+            None if is_hidden => Some("Hidden as a sink.".to_owned()),
+            None => Some("Nothing is left of this row without the sinks.".to_owned()),
+            Some(_) if reading.is_added || !reading.hides_sinks => None,
+            Some(shown) => Some(format!("Without the sinks, {shown:.4}.")),
+        }
+    }
+
+    /// Describes a cell: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a
+    /// vector of length 0.4130`.
+    pub fn say(&self, query: usize, key: usize) -> String {
+        format!(
+            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds a vector of length {:.4}",
+            self.queries[query],
+            self.keys[key],
+            self.cells.weight(query, key),
+            self.title.to_lowercase(),
+            self.cells.length(query, key)
+        )
+    }
 }
 
 impl AttentionMaps {
@@ -147,50 +171,27 @@ impl AttentionMaps {
         pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
     }
 
-    /// Returns the numbers of these heads as TSV: the words of rows and columns, with all digits, one head below
-    /// another.
+    /// Returns the numbers of these heads for a spreadsheet.
     pub fn tsv(&self, heads: &[usize], reading: Reading) -> String {
-        let table = |head: &usize| {
-            let map = &self.heads[*head];
-            let rows = map.queries.iter().enumerate().map(|(row, query)| {
-                let shown = (0..map.keys.len()).map(|key| map.cells.shown(reading, row, key));
-                let numbers = shown.map(|number| number.map_or(String::new(), |number| number.to_string()));
-                std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
-            });
-            let title = if heads.len() > 1 { format!("{}\n", map.title) } else { String::new() };
-            let rows: Vec<String> = rows.collect();
-            format!("{title}\t{}\n{}\n", map.keys.join("\t"), rows.join("\n"))
-        };
-        let said = reading.said().map_or(String::new(), |said| format!("{said}\n"));
-        let tables: Vec<String> = heads.iter().map(table).collect();
-        said + tables.join("\n").as_str()
+        tsv(&heads.iter().map(|head| &self.heads[*head]).collect::<Vec<_>>(), reading)
     }
+}
 
-    /// Returns the text that a cell shows instead of its weight; `None` if it shows the weight.
-    pub fn say_shown(&self, head: usize, query: usize, key: usize, reading: Reading) -> Option<String> {
-        let map = &self.heads[head];
-        let is_hidden = reading.hides_sinks && map.cells.is_sink(key);
-        match map.cells.shown(reading, query, key) {
-            None if is_hidden => Some("Hidden as a sink.".to_owned()),
-            None => Some("Nothing is left of this row without the sinks.".to_owned()),
-            Some(_) if reading.is_added || !reading.hides_sinks => None,
-            Some(shown) => Some(format!("Without the sinks, {shown:.4}.")),
-        }
-    }
-
-    /// Describes a cell: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a
-    /// vector of length 0.4130`.
-    pub fn say(&self, head: usize, query: usize, key: usize) -> String {
-        let map = &self.heads[head];
-        format!(
-            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds a vector of length {:.4}",
-            map.queries[query],
-            map.keys[key],
-            map.cells.weight(query, key),
-            map.title.to_lowercase(),
-            map.cells.length(query, key)
-        )
-    }
+/// Returns the numbers of maps as TSV: the words of rows and columns, with all digits, one head below another.
+pub fn tsv(maps: &[&HeadMap], reading: Reading) -> String {
+    let table = |map: &&HeadMap| {
+        let rows = map.queries.iter().enumerate().map(|(row, query)| {
+            let shown = (0..map.keys.len()).map(|key| map.cells.shown(reading, row, key));
+            let numbers = shown.map(|number| number.map_or(String::new(), |number| number.to_string()));
+            std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
+        });
+        let title = if maps.len() > 1 { format!("{}\n", map.title) } else { String::new() };
+        let rows: Vec<String> = rows.collect();
+        format!("{title}\t{}\n{}\n", map.keys.join("\t"), rows.join("\n"))
+    };
+    let said = reading.said().map_or(String::new(), |said| format!("{said}\n"));
+    let tables: Vec<String> = maps.iter().map(table).collect();
+    said + tables.join("\n").as_str()
 }
 
 /// Returns a note if the mask, the lesson's or the learner's, lets each word see only itself.

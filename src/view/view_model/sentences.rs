@@ -7,7 +7,7 @@ use attune_core::kernel::sentence_pass::sentence::Sentence;
 use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::text::words_at;
-use attune_engine::messages::nearest_few;
+use attune_engine::messages::{cut, nearest_few};
 
 use super::{quoted, sentence};
 
@@ -270,11 +270,8 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
 
 /// Shortens a word for a line of text.
 pub fn shortened(word: &str) -> String {
-    const MOST: usize = 24;
-    if word.chars().count() <= MOST {
-        return word.to_owned();
-    }
-    word.chars().take(MOST).chain(['…']).collect()
+    const MOST: usize = 25;
+    cut(word, MOST)
 }
 
 impl SentenceReading {

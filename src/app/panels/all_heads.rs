@@ -12,6 +12,7 @@ use attune_ui::widgets::controls::{copy_button, led_by_arrows, paint_sink, readi
 use attune_ui::widgets::heat::short;
 use attune_view::view_model::attention::Reading;
 use attune_view::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary, Thumbnail};
+use attune_view::view_model::needs::Needs;
 use egui::{
     Align2, Color32, ColorImage, ComboBox, CornerRadius, Key, Label, Mesh, Modifiers, Pos2, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, StrokeKind, TextureFilter, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, WidgetType,
@@ -84,7 +85,12 @@ fn all_heads_ui(
         let said = format!("{}. {} ({}).", words.meaning, words.formula, words.source);
         ui.set_max_width(width_in_sight(ui));
         ui.add(Label::new(RichText::new(said).weak()).wrap());
-        if let Some(said) = selection.reading.said() {
+        let lacks_lengths = selection.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
+        if lacks_lengths {
+            ui.add(
+                Label::new(RichText::new(Needs::Terms.words()).color(Palette::of(ui.visuals().dark_mode).warn)).wrap(),
+            );
+        } else if let Some(said) = selection.reading.said() {
             let note = format!("{said}. The measures are computed from the weights themselves, including all sinks.");
             ui.add(Label::new(RichText::new(note).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
         }

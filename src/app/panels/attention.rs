@@ -8,6 +8,7 @@ use attune_ui::widgets::heat::{Heat, paint_slanted, paint_upright, reach, text_w
 use attune_ui::widgets::traced::{ASK_HINT, OF_PIECES, ask_on};
 use attune_view::view_model::attention::{AttentionMaps, HeadMap, Reading};
 use attune_view::view_model::heads::Side;
+use attune_view::view_model::needs::Needs;
 use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::sentence_arcs::WordAt;
@@ -73,7 +74,10 @@ fn attention_ui(ui: &mut Ui, model: &AttentionMaps, state: &mut AttentionPanel, 
     let shown = shown_heads(model, view.selection, view.walk);
     controls_ui(ui, model, &shown, state, view.selection);
     copy_by_key(ui, model, &shown, view.selection.reading);
-    if let Some(said) = view.selection.reading.said() {
+    let reading = view.selection.reading;
+    let has_lengths = shown.iter().filter_map(|head| model.heads.get(*head)).all(|map| map.cells.has_lengths());
+    let said = if reading.is_added && !has_lengths { Some(Needs::Terms.words()) } else { reading.said() };
+    if let Some(said) = said {
         ui.add(Label::new(RichText::new(said).color(Palette::of(ui.visuals().dark_mode).warn)).wrap());
     }
     clear_selection(ui, view.selection, view.trail);

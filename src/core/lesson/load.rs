@@ -31,6 +31,7 @@ use crate::lesson::reading::file::{
 pub use crate::lesson::reading::file::{foreign, text};
 use crate::lesson::reading::issue::{Issues, LessonIssue};
 use crate::lesson::reading::tree;
+use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::cells::Cell;
 use crate::lesson::schema::limits::{BUILDS_ON_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
@@ -40,9 +41,6 @@ use crate::lesson::schema::{Claim, Corpus, Lesson, Probe, StaticEmbedding};
 use crate::lesson::vector_files::{is_file_of_vectors, lesson_of};
 
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
-
-/// The advice where a recording is to be opened as a lesson.
-const A_RECORDING: &str = "a lesson file or a model's folder; attune check and attune trace read recordings";
 
 /// Reads a lesson file, or opens a pretrained model: the lesson, or every issue of it by place. Never both, never
 /// neither. A model is its folder, or its name in the Hugging Face cache.
@@ -68,7 +66,10 @@ pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesso
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     if path.is_file() && is_recording(path) {
-        return Err(vec![LessonIssue::of_file(&file, "this is a recording", A_RECORDING)]);
+        let recorded = RecordedModel::open(path).map(Lesson::of_recording);
+        let issue = |refusal| refused(&file, refusal);
+        let recorded = recorded.map_err(|refusals| refusals.into_iter().map(issue).collect::<Vec<_>>())?;
+        return Ok((recorded, None));
     }
     match cache::given(path) {
         ModelPath::Lesson(_) | ModelPath::Folder(_) if is_file_of_vectors(path) => {

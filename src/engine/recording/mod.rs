@@ -193,6 +193,20 @@ impl Recording {
         let size = rows * cols;
         Ok(Matrix::from_row_major(rows, cols, self.numbers(tensor, at * size..(at + 1) * size)?))
     }
+
+    /// Reads some rows of one matrix of a tensor with three axes, or of one with two.
+    ///
+    /// # Errors
+    /// As [`Self::numbers`].
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    pub fn rows(&self, tensor: &FileTensor, at: usize, of: Range<usize>) -> Result<Matrix<f32>, Refusal> {
+        let [.., rows, cols] = tensor.shape[..] else { panic!("{} has no rows and columns", tensor.name) };
+        let first = at * rows;
+        let numbers = self.numbers(tensor, (first + of.start) * cols..(first + of.end) * cols)?;
+        Ok(Matrix::from_row_major(of.len(), cols, numbers))
+    }
 }
 
 fn check_version(metadata: &BTreeMap<String, String>) -> Result<(), Refusal> {

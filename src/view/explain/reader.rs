@@ -62,6 +62,9 @@ impl<'a> EntryReader<'a> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, k] } = entry;
         let number = owner.number();
+        if !self.is_known(entry) {
+            return None;
+        }
         let moves = || self.sentence.moves.get(number);
         if let Some(matrix) = self.matrix(quantity, owner) {
             return at(matrix, i, j);
@@ -112,6 +115,16 @@ impl<'a> EntryReader<'a> {
             Distance => self.neighbour(owner.point()?, i)?.1,
             _ => return None,
         })
+    }
+
+    /// Whether a number is there: of a recording, parts may not have been recorded.
+    pub(super) fn is_known(&self, Entry { quantity, owner, .. }: Entry) -> bool {
+        let block = match owner {
+            Owner::Head(head) if head < self.model.architecture.heads() => self.model.architecture.head(head).0,
+            Owner::Block(block) => block,
+            _ => 0,
+        };
+        self.model.recorded.as_ref().is_none_or(|pass| pass.has(quantity, block))
     }
 
     /// One number of a vector that is made as a whole.
@@ -548,6 +561,7 @@ pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
         BlockPart::Shift => "shift of the norm",
         BlockPart::FeedForward => "feed-forward part",
         BlockPart::LastShift => "shift of the second norm",
+        BlockPart::Rest => "everything else, norms and biases included",
     }
 }
 
@@ -562,6 +576,7 @@ fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
         BlockPart::FeedForward if norms == 0 => "F{}",
         BlockPart::FeedForward => "Norm(F{})",
         BlockPart::LastShift => "β₂{}",
+        BlockPart::Rest => "Y{} − X{} − Σ α V W_O",
     }
 }
 

@@ -173,8 +173,8 @@ impl<'a> Measure<'a> {
             StaticEmbedding::Pretrained(_) => {
                 Sentence::read(&sentence.join(" "), self.lesson, &self.space.vocabulary).ok()?
             }
-            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
-                Sentence { index: None, words: rows_of(sentence, self.places.rows())?, text: None }
+            StaticEmbedding::Recording(_) | StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                Sentence::of_rows(rows_of(sentence, self.places.rows())?)
             }
         };
         Some(SentenceFrame::without_points(sentence, self.space, self.rewriter.as_ref()))
@@ -232,7 +232,7 @@ impl<'a> Measure<'a> {
     fn run_hidden(&self, sentence: &[String], place: usize) -> Option<Activations<f32>> {
         match self.lesson.static_embedding {
             // The text spells out what stands for the hidden word.
-            StaticEmbedding::Pretrained(_) => self.run(sentence),
+            StaticEmbedding::Pretrained(_) | StaticEmbedding::Recording(_) => self.run(sentence),
             StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
                 let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
                 let mut input = Sequences::default();

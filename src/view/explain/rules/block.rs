@@ -355,6 +355,11 @@ impl EntryReader<'_> {
                 let less = (!self.config(block)?.residual).then(|| Expr::from(Number::new("", "−1", -1.0)) * before);
                 Some(self.feed_forward(block, query, dim)?.plus(less))
             }
+            BlockPart::Rest => {
+                let [output, summed] =
+                    [Quantity::Output, Quantity::Summed].map(|quantity| at(quantity.of_block(block, place), ""));
+                Some(output - summed)
+            }
         }
     }
 
@@ -373,6 +378,7 @@ impl EntryReader<'_> {
             (BlockPart::Shift, _) => "L_2(\\beta_1)".to_owned(),
             (BlockPart::FeedForward, _) => format!("L_2({feeds})"),
             (BlockPart::LastShift, _) => "\\beta_2".to_owned(),
+            (BlockPart::Rest, _) => "y_i - a_i".to_owned(),
         }
     }
 

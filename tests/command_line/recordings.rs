@@ -262,6 +262,19 @@ fn the_state_behind_the_final_norm_is_no_output_of_a_block() {
 }
 
 #[test]
+fn a_recording_leaves_as_a_page_of_every_kind() {
+    let folder = Folder::new("recorded-pages");
+    for format in ["html", "web", "md", "ipynb"] {
+        let page = folder.file(&format!("run.{format}"));
+        ended(said(&["export", &file("bert"), "--to", format, "-o", &page, "--quiet"]), 0, "run.");
+        let text = fs::read_to_string(&page).expect("a page");
+        assert!(text.contains("a random BERT"), "{format}: {text:.500}");
+        assert_eq!(text.contains("shows the numbers of one pass"), format == "web", "{format}");
+    }
+    ended(said(&["check", "tests/fixtures/recordings/lesson.ron"]), 0, "lesson.ron");
+}
+
+#[test]
 fn a_changed_pass_is_recorded_with_its_changes() {
     let folder = Folder::new("changed");
     let run = folder.file("run.safetensors");

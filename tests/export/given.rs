@@ -1,13 +1,18 @@
 //! The page of one pass whose numbers are given: a model that does not fit into a page, or whose tokenizer no page has. Its
 //! numbers are the program's.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use attune_core::kernel::{Kernel, Snapshot};
 use attune_core::lesson;
+use attune_engine::pretrained::safetensors::write_with;
 use serde_json::{Value, json};
 
 use crate::common::chromium::ask;
+use crate::common::folder::Folder;
 use crate::common::top::at;
 use crate::web::{SIZE, TELEPHONE, as_web};
 
@@ -34,8 +39,17 @@ const SHOWN: &str = "
     };";
 
 fn page(address: &str, size: (u32, u32)) -> Option<Value> {
-    let answers = ask(&[("page.html", &as_web(&MODEL))], &[format!("page.html{address}")], SHOWN, size)?;
+    asked(&MODEL, address, size)
+}
+
+fn asked(snapshot: &Snapshot, address: &str, size: (u32, u32)) -> Option<Value> {
+    let answers = ask(&[("page.html", &as_web(snapshot))], &[format!("page.html{address}")], SHOWN, size)?;
     answers.into_iter().next()
+}
+
+fn recorded(path: &Path) -> Snapshot {
+    let lesson = lesson::read(path).unwrap_or_else(|issues| panic!("{issues:?}"));
+    Kernel::embedded(Arc::new(lesson)).snapshot()
 }
 
 #[test]
@@ -90,4 +104,74 @@ fn the_page_says_what_it_is_and_has_no_model() {
     assert!(!page.contains("tab-weights") && !page.contains("lab-temperature"), "nothing can be changed");
     // The fonts, the scripts, and nine heads of a few tokens.
     assert!(page.len() < 400_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_page_of_a_recording_has_its_weights_and_its_points_where_there_are_any() {
+    // Layers, heads, whether there are points, and tokens.
+    let cases = [
+        ("bert", 3, 9, true, 12),
+        ("attention-only", 4, 12, false, 8),
+        ("t5", 8, 24, true, 6),
+        ("vit", 3, 9, true, 26),
+    ];
+    for (folder, layers, heads, has_points, tokens) in cases {
+        let snapshot = recorded(&at("tests/fixtures/recordings").join(folder).join("run.safetensors"));
+        let Some(shown) = asked(&snapshot, "#word=3&head=1", SIZE) else { return };
+        assert!(shown["fault"].is_null(), "{folder}: {shown}");
+        assert_eq!(
+            (&shown["maps"], shown["layers"].as_array().map(Vec::len)),
+            (&json!(heads), Some(layers)),
+            "{folder}"
+        );
+        assert_eq!(!shown["moment"].as_str().expect("a text").is_empty(), has_points, "{folder}: {shown}");
+        assert!(shown["words"].as_array().is_some_and(|words| words.len() >= tokens), "{folder}: {}", shown["words"]);
+        let weights = &snapshot.model.expect("a model").sentence.activations.blocks[0].heads[1].weights;
+        let rows = shown["weights"].as_array().expect("rows");
+        assert_eq!(rows.len(), weights.rows(), "{folder}");
+        let said = rows[3][0].as_str().expect("a title").rsplit(": ").next().expect("a number").parse::<f32>();
+        assert!(said.is_ok_and(|said| (said - weights.get(3, 0)).abs() < 1e-4), "{folder}: {}", rows[3][0]);
+    }
+}
+
+/// A recording with as many layers and heads of as many tokens, with hidden states.
+fn made(layers: usize, heads: usize, tokens: usize) -> (Folder, PathBuf) {
+    const WIDTH: usize = 8;
+    let weights = vec![(tokens as f32).recip(); heads * tokens * tokens];
+    let states: Vec<f32> = (0..tokens * WIDTH).map(|at| (at as f32).sin()).collect();
+    let (of_weights, of_states) = ([heads, tokens, tokens], [tokens, WIDTH]);
+    let mut tensors = BTreeMap::new();
+    for layer in 0..layers {
+        tensors.insert(format!("attentions.{layer}"), (&of_weights[..], &weights[..]));
+    }
+    for layer in 0..=layers {
+        tensors.insert(format!("hidden_states.{layer}"), (&of_states[..], &states[..]));
+    }
+    let words: Vec<String> = (0..tokens).map(|token| format!("w{token}")).collect();
+    let about = BTreeMap::from([
+        ("attune".to_owned(), "recording 1".to_owned()),
+        ("tokens".to_owned(), json!(words).to_string()),
+    ]);
+    let folder = Folder::new("made-recording");
+    let path = folder.join("run.safetensors");
+    let mut file = fs::File::create(&path).expect("a file");
+    write_with(&about, &tensors, &mut file).expect("it is written");
+    (folder, path)
+}
+
+#[test]
+fn a_page_of_144_heads_at_32_tokens_is_small() {
+    let (_folder, path) = made(12, 12, 32);
+    let page = as_web(&recorded(&path));
+    println!("{} bytes", page.len());
+    assert!(page.len() <= 3_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn what_does_not_fit_into_a_page_is_said_on_it() {
+    // 32 heads of 128 tokens are 524,288 numbers: five layers fit.
+    let (_folder, path) = made(7, 32, 200);
+    let page = as_web(&recorded(&path));
+    assert!(page.contains("It shows the tokens 1 to 128 of 200."), "a stretch");
+    assert!(page.contains("The last 2 layers did not fit and were left out"), "the first five");
 }

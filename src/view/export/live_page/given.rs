@@ -1,6 +1,8 @@
 //! The data of a page that shows one pass whose numbers are given: of a recording, or of a model that does not fit into a page.
 //! The page computes nothing. It has the attention first, then the points on the stage's axes, as far as the numbers fit.
 
+use std::fmt::Write as _;
+
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
@@ -67,12 +69,17 @@ pub(super) fn data(snapshot: &Snapshot) -> Option<Given> {
             .map(|head| HeadData::of(&labels, &model.architecture, head))
             .filter(|head| head.block < shown)
             .collect(),
-        source_points: sentence.source_points.first().map(|points| scaled(points, stage.radius)),
+        source_points: sentence
+            .source_points
+            .first()
+            .filter(|_| has_points(model))
+            .map(|points| scaled(points, stage.radius)),
         points,
         projection: axes(snapshot, &stage)?,
     };
     let about = about(model, shown, data.points.is_empty());
-    serde_json::to_string(&data).ok().filter(|_| shown > 0).map(|json| Given { json, about })
+    let has_heads = !data.heads.is_empty();
+    serde_json::to_string(&data).ok().filter(|_| has_heads).map(|json| Given { json, about })
 }
 
 /// Returns how many blocks' weights fit, and the count of their numbers.
@@ -109,6 +116,9 @@ fn block_data(model: &ModelSnapshot, block: usize) -> BlockData<'_> {
 /// Returns the points before the first layer of the shown ones and after each.
 fn points<'a>(model: &'a ModelSnapshot, radius: f32, shown: usize, room: usize) -> Vec<Numbers<'a>> {
     let (sentence, sources) = (&model.sentence, model.architecture.source_blocks.len());
+    if model.recorded.as_ref().is_some_and(|recorded| !recorded.has_states()) {
+        return Vec::new();
+    }
     let own = sources.min(shown)..shown;
     let is_whole = shown == model.architecture.source_blocks.len() + model.architecture.blocks.len();
     let mut stops: Vec<&Matrix<f32>> = vec![&sentence.start];
@@ -118,10 +128,15 @@ fn points<'a>(model: &'a ModelSnapshot, radius: f32, shown: usize, room: usize) 
         stops[last] = &sentence.end;
     }
     let numbers = stops.iter().map(|stop| stop.rows() * AXES).sum::<usize>();
-    if numbers > room {
+    if numbers > room || !has_points(model) {
         return Vec::new();
     }
     stops.into_iter().map(|stop| scaled(stop, radius)).collect()
+}
+
+/// Returns whether there are points: a recording may be without hidden states.
+fn has_points(model: &ModelSnapshot) -> bool {
+    model.recorded.as_ref().is_none_or(|recorded| recorded.has_states())
 }
 
 /// Returns points in units of the picture.
@@ -147,12 +162,19 @@ fn about(model: &ModelSnapshot, shown: usize, has_no_points: bool) -> String {
         about.push_str(", and the points of the stage before and after each layer");
     }
     about.push_str(". Queries, keys, values and weights are not on it.");
+    if let Some(recorded) = &model.recorded
+        && let (shown, all) = (recorded.place.tokens(false), recorded.place.count(false))
+        && shown.len() < all
+    {
+        let _ = write!(about, " It shows the tokens {} to {} of {all}.", shown.start + 1, shown.end);
+    }
     if shown < all {
         let left = counted(all - shown, "layer");
-        about.push_str(&format!(
-            " The last {left} did not fit and were left out: a page holds at most {} million numbers.",
-            NUMBERS_MAX / 1_000_000
-        ));
+        let most = NUMBERS_MAX / 1_000_000;
+        let _ = write!(
+            about,
+            " The last {left} did not fit and were left out: a page holds at most {most} million numbers."
+        );
     }
     about
 }

@@ -152,10 +152,10 @@ pub(super) fn write_among(
     Ok(true)
 }
 
-/// Returns whether the page of a model that does not fit has the numbers of its pass: if the model itself was opened, and not
-/// a lesson about it, whose cells ask for other passes too.
+/// Returns whether the page has the numbers of one pass: of a recording, or of a model that does not fit, if the model itself was
+/// opened and not a lesson about it, whose cells ask for other passes too.
 fn is_given(snapshot: &Snapshot) -> bool {
-    snapshot.lesson.is_of_folder()
+    snapshot.lesson.is_of_folder() || snapshot.lesson.static_embedding.recording().is_some()
 }
 
 /// Writes the page with what stands before its text, with scripts and with their data.
@@ -464,10 +464,13 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
     cells.filter_map(|cell| Some(CellData { section: section_id(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
 }
 
-/// Returns the data of a page as JSON; `None` if there is no model yet, if the model is too large for a page, or if the
-/// scripts lack its tokenizer.
+/// Returns the data of a page as JSON; `None` if there is no model yet, or only what one has done, if the model is too large for
+/// a page, or if the scripts lack its tokenizer.
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    if model.recorded.is_some() {
+        return None;
+    }
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
     let pieces = match snapshot.lesson.static_embedding.pretrained() {
         Some(model) => {

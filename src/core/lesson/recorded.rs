@@ -17,6 +17,7 @@ use attune_engine::recording::{Attention, RecordedText, Recording};
 
 use crate::lesson::opened::{ABOUT, file_id, plain};
 use crate::lesson::schema::cells::{Cell, CellKind};
+use crate::lesson::schema::limits::PIECES_MAX;
 use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::panels::PanelName;
 use crate::lesson::schema::{Lesson, StaticEmbedding};
@@ -200,6 +201,13 @@ impl RecordedModel {
             rows.iter().map(|row| self.vocabulary[*row].as_str()).collect::<Vec<_>>().join(" ")
         };
         recorded.about.text.clone().unwrap_or_else(tokens)
+    }
+
+    /// Returns the tokens of the first text with a title, as far as they are shown.
+    pub fn tokens_of(&self, title: &str) -> Vec<String> {
+        let text = (0..self.rows.len()).find(|text| self.title(*text) == title);
+        let rows = text.map_or(&[][..], |text| &self.rows[text].own);
+        rows.iter().take(PIECES_MAX).map(|row| self.vocabulary[*row].clone()).collect()
     }
 
     /// Finds a text.

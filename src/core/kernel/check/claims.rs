@@ -167,6 +167,16 @@ impl<'a> Measure<'a> {
         Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
+    /// The forward pass of one of the lesson's sentences; what was recorded, of a recording.
+    fn run_of(&self, sentence: usize) -> Option<Activations<f32>> {
+        let Some(model) = self.lesson.static_embedding.recording() else {
+            return self.run(self.lesson.sentences.get(sentence)?);
+        };
+        let text = Sentence::of_recorded(model, sentence, 0).ok()?;
+        let frame = SentenceFrame::without_points(text, self.space, None);
+        Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
+    }
+
     /// A sentence as it is read.
     fn frame(&self, sentence: &[String]) -> Option<SentenceFrame> {
         let sentence = match self.lesson.static_embedding {
@@ -187,7 +197,7 @@ impl<'a> Measure<'a> {
 
     /// A token's vector after the given number of layers.
     fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
-        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let run = self.run_of(sentence)?;
         run.states(&self.network.architecture)
             .nth(layer)
             .filter(|layer| token < layer.rows())
@@ -243,7 +253,7 @@ impl<'a> Measure<'a> {
     }
 
     fn weight(&self, sentence: usize, head: usize, query: usize, key: usize) -> Option<f32> {
-        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let run = self.run_of(sentence)?;
         let weights = &run.heads().nth(head)?.weights;
         (query < weights.rows() && key < weights.cols()).then(|| weights.get(query, key))
     }

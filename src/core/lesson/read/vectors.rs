@@ -131,8 +131,8 @@ fn read_file(node: Node<'_>) -> Option<GivenVectors> {
     Some(picked(&file, Vec::new()))
 }
 
-/// The path of a file or folder beside the lesson; none outside of it, as a lesson looks at nothing there.
-fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
+/// Returns the path of a file or folder beside the lesson; none outside of it, as a lesson looks at nothing there.
+pub fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     let path = Path::new(written.strip_prefix("./").unwrap_or(written));
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
     let folder = Path::new(node.issues.source.file).parent().unwrap_or(Path::new(""));

@@ -158,6 +158,8 @@ impl Writer<'_> {
     fn arrows(&self, by: ArrowParts) -> Vec<PathArrow> {
         let (heads, keys) = (self.moves.heads(), self.moves.keys());
         match by {
+            // What each key adds was not recorded.
+            _ if heads == 0 => Vec::new(),
             ArrowParts::Word => (0..keys).map(|key| self.of_word(key)).collect(),
             ArrowParts::Head => (0..heads).map(|own| self.of_head(own)).collect(),
             ArrowParts::Both => {

@@ -62,6 +62,9 @@ impl<'a> EntryReader<'a> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, k] } = entry;
         let number = owner.number();
+        if !self.is_known(entry) {
+            return None;
+        }
         let moves = || self.sentence.moves.get(number);
         if let Some(stored) = self.stored(quantity, owner) {
             return at(stored?, i, j);
@@ -113,6 +116,16 @@ impl<'a> EntryReader<'a> {
             // A quantity that no pass stores is what its rule computes.
             _ => self.evaluated(&self.rule_of(entry)?)? as f32,
         })
+    }
+
+    /// Whether a number is there: of a recording, parts may not have been recorded.
+    pub(super) fn is_known(&self, Entry { quantity, owner, .. }: Entry) -> bool {
+        let block = match owner {
+            Owner::Head(head) if head < self.model.architecture.heads() => self.model.architecture.head(head).0,
+            Owner::Block(block) => block,
+            _ => 0,
+        };
+        self.model.recorded.as_ref().is_none_or(|pass| pass.has(quantity, block))
     }
 
     /// Returns one entry of a vector that is computed as a whole.
@@ -554,6 +567,7 @@ pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
         BlockPart::Shift => "shift of the norm",
         BlockPart::FeedForward => "feed-forward part",
         BlockPart::LastShift => "shift of the second norm",
+        BlockPart::Rest => "everything else, norms and biases included",
     }
 }
 
@@ -568,6 +582,7 @@ fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
         BlockPart::FeedForward if norms == 0 => "F{}",
         BlockPart::FeedForward => "Norm(F{})",
         BlockPart::LastShift => "β₂{}",
+        BlockPart::Rest => "Y{} − X{} − Σ α V W_O",
     }
 }
 

@@ -50,6 +50,8 @@ sentences! {
     position() = "This number is fixed, not learned: it is a sine or cosine of the position. The waves get slower \
         from one pair of entries to the next.";
 
+    recorded() = "This number was recorded, and not computed here.";
+
     // Queries, keys and values.
     nothing_learned() = "Nothing is learned here.";
     own_roles(width) = "The query, the key and the value of each word are {width} numbers of its vector";
@@ -211,6 +213,14 @@ impl EntryReader<'_> {
     }
 
     pub fn said(&self, entry: Entry) -> Said {
+        if self.model.recorded.is_some() {
+            if !self.is_known(entry) {
+                return Said::default();
+            }
+            if self.is_of_file(entry) {
+                return Said { happens: vec![recorded()], ..Said::default() };
+            }
+        }
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         let number = owner.number();
         let said = match quantity {
@@ -266,6 +276,16 @@ impl EntryReader<'_> {
         })
     }
 
+    /// Whether a number of a recording stands in its file.
+    fn is_of_file(&self, entry: Entry) -> bool {
+        use Quantity::*;
+        match entry.quantity {
+            Query | Key | Value | DistanceBias | Scale | Static | Input | Output | Final | Logit => true,
+            Weight => !self.follows_from_scores(entry),
+            _ => false,
+        }
+    }
+
     /// Names a query within a sentence.
     fn query_said(&self, head: usize, query: usize) -> String {
         quoted(&self.query_word(head, query))
@@ -307,6 +327,7 @@ impl EntryReader<'_> {
                 }
             },
             StaticEmbedding::Pretrained(_) => "This number is from the model's file",
+            StaticEmbedding::Recording(_) => "This number is from the recording",
             _ => "word2vec learned this number from the lesson's corpus",
         };
         let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, word, dim));
@@ -515,7 +536,7 @@ impl EntryReader<'_> {
     fn on_head(&self, head: usize, query: usize) -> Option<Said> {
         let parts = self.head(head)?;
         let lengths = &self.sentence.contributions[parts.block].head_lengths;
-        let length = |own: usize| lengths[own].get(query).copied();
+        let length = |own: usize| lengths.get(own)?.get(query).copied();
         // Without a residual nothing is added to the word: what the heads bring takes its place.
         let say = if parts.config.residual { adds_arrow } else { brings_vector };
         let mut result = say(parts.own + 1, self.query_said(head, query), written(length(parts.own)?));
@@ -628,7 +649,7 @@ impl EntryReader<'_> {
         let block = self.block(parts.block)?;
         let moved = distance(block.input.row(query), block.output.row(query));
         let is_sum_of_heads = config.residual && config.norm != Norm::Post && config.feed_forward.is_none();
-        let length = self.sentence.contributions[parts.block].head_lengths[parts.own][query];
+        let length = *self.sentence.contributions[parts.block].head_lengths.get(parts.own)?.get(query)?;
         let others = match config.attention.heads {
             1 => "b_O pulls".to_owned(),
             2 => format!("head {} pulls", 2 - parts.own),

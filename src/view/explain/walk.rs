@@ -242,6 +242,12 @@ impl WalkModel {
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let parts = reader.head(focus.head)?;
+        // A recording may lack queries and keys, or values.
+        if let Some(pass) = &reader.model.recorded
+            && !(pass.has(Quantity::Score, parts.block) && pass.has(Quantity::Mix, parts.block))
+        {
+            return None;
+        }
         let weights = &parts.activations.weights;
         if focus.query >= weights.rows() {
             return None;
@@ -600,10 +606,11 @@ impl RouteModel {
         let architecture = &model.architecture;
         let sources = architecture.source_blocks.len();
         let blocks = sentence.activations.blocks.len();
+        let names = labels.blocks();
         let layer = |(block, config): (usize, &BlockConfig)| {
             let heads = architecture.heads_of(block);
             WalkLayer {
-                title: title(&labels.block(heads.start), block, blocks, architecture.has_source()),
+                title: title(&names[block], block, blocks, architecture.has_source()),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
                 contributions: sentence.contributions[block].clone(),
@@ -676,7 +683,8 @@ impl RouteModel {
     pub fn head(&self, layer: usize, token: usize) -> Option<usize> {
         let query = self.query(layer, token);
         let WalkLayer { heads, contributions, .. } = self.layers.get(layer)?;
-        let length = |head: usize| contributions.head_lengths[head - heads.start].get(query).copied().unwrap_or(0.0);
+        let lengths = &contributions.head_lengths;
+        let length = |head: usize| lengths.get(head - heads.start).and_then(|of| of.get(query)).copied().unwrap_or(0.0);
         furthest(heads.clone(), length)
     }
 

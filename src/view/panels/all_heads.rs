@@ -8,6 +8,7 @@ use crate::sheet::grid::short;
 use crate::sheet::{Ask, Choice, Chosen, Control, HeadOrder, Item, Text, Tile, Tiles, Tone};
 use crate::view_model::Models;
 use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary};
+use crate::view_model::needs::Needs;
 
 /// Heads that are marked as the strongest.
 const MARKED: usize = 5;
@@ -22,9 +23,16 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     let words = chosen.measure.words();
     let mut items = vec![Item::Controls(controls(&heads, chosen)), Item::Scrolls];
     items.push(Item::soft(format!("{}. {} ({}).", words.meaning, words.formula, words.source)));
-    items.extend(chosen.reading.said().map(|said| {
-        Item::warning(format!("{said}. The measures are computed from the weights themselves, including all sinks."))
-    }));
+    let lacks_lengths = chosen.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
+    if lacks_lengths {
+        items.push(Item::warning(Needs::Terms.words()));
+    } else {
+        items.extend(chosen.reading.said().map(|said| {
+            Item::warning(format!(
+                "{said}. The measures are computed from the weights themselves, including all sinks."
+            ))
+        }));
+    }
     if !heads.sinks.is_empty() {
         items.push(Item::Controls(vec![Control::Sinks(heads.sinks.clone())]));
     }

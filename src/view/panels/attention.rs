@@ -4,6 +4,7 @@ use crate::sheet::control::{Aside, Button, Copied, Copy, Menu, Shared};
 use crate::sheet::{Cells, Choice, Chosen, Control, Grid, Grids, Item, Mark, Scale, Tone};
 use crate::view_model::Models;
 use crate::view_model::attention::{AttentionMaps, HeadMap, Reading, Sinks};
+use crate::view_model::needs::Needs;
 use crate::view_model::pieces::WordAttention;
 
 /// Heads that have a button each; more have a list.
@@ -20,7 +21,9 @@ fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
     let reading = chosen.reading;
     let shown = shown(maps, chosen);
     let mut items = vec![Item::Controls(controls(maps, &shown, chosen))];
-    items.extend(reading.said().map(Item::warning));
+    let lacks_lengths = reading.is_added && !shown.iter().all(|map| map.cells.has_lengths());
+    let caution = if lacks_lengths { Some(Needs::Terms.words()) } else { reading.said() };
+    items.extend(caution.map(Item::warning));
     items.extend(maps.note.map(Item::text));
     items.push(Item::Scrolls);
     if !shown.is_empty() {

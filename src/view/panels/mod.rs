@@ -21,6 +21,7 @@ use attune_engine::messages::nearest;
 
 use crate::sheet::{Chosen, Item, Sheet};
 use crate::view_model::Models;
+use crate::view_model::needs::needs;
 use crate::view_model::training::waiting_words;
 
 /// Makes the items of a panel; `None` while the kernel is not that far.
@@ -42,6 +43,9 @@ pub const PANELS: [(PanelName, MakeItems); 9] = [
 /// Makes the sheet of a panel, which says so where it has nothing to show; `None` while the kernel is not that far.
 pub fn made(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Sheet> {
     let (_, make) = PANELS.iter().find(|(name, _)| *name == panel)?;
+    if let Some(needs) = models.snapshot().and_then(|snapshot| needs(panel, snapshot)) {
+        return Some(Sheet { title: panel.title(), items: vec![Item::soft(needs.words())] });
+    }
     let mut items = make(models, chosen)?;
     if items.is_empty() {
         items.push(Item::soft("This panel has nothing to show for this lesson."));

@@ -294,9 +294,15 @@ impl HeadCells {
     /// words, the length of the sum over all pieces.
     pub fn length(&self, query: usize, key: usize) -> f32 {
         match &self.words {
+            _ if !self.has_lengths() => f32::NAN,
             None => self.sentence.moves[self.block].term_length(self.own, query, key),
             Some(words) => self.lengths.get_or_init(|| self.lengths_of(words)).get(query, key),
         }
+    }
+
+    /// Returns whether the lengths of what keys add are known: of a recording they may not be.
+    pub fn has_lengths(&self) -> bool {
+        self.sentence.contributions[self.block].has_terms()
     }
 
     fn lengths_of(&self, words: &Words) -> Matrix<f32> {
@@ -325,7 +331,8 @@ impl HeadCells {
 
     /// Returns `‖Σ_j α_ij v_j W_O‖`, the length of the head's contribution to a piece, even where words are shown.
     pub fn head_length(&self, query: usize) -> f32 {
-        self.sentence.contributions[self.block].head_lengths[self.own][query]
+        let lengths = self.sentence.contributions[self.block].head_lengths.get(self.own);
+        lengths.and_then(|lengths| lengths.get(query)).copied().unwrap_or(f32::NAN)
     }
 
     /// Returns whether a mask hides this key from this query.
@@ -355,6 +362,9 @@ impl HeadCells {
     /// Returns the reading of a pair: its weight or the length of its contribution. `None` for a hidden sink, and for a
     /// row that is empty without its sinks.
     pub fn shown(&self, reading: Reading, query: usize, key: usize) -> Option<f32> {
+        if reading.is_added && !self.has_lengths() {
+            return None;
+        }
         let value = || if reading.is_added { self.length(query, key) } else { self.weight(query, key) };
         if !reading.hides_sinks || self.sinks.is_empty() {
             return Some(value());
@@ -428,6 +438,9 @@ impl Sink {
         );
         // A ratio that is clearly less than 1, beyond rounding.
         const SHORTER: f32 = 0.9;
+        let Some(of_added) = of_added else {
+            return format!("{head} It gets {} of all weights.", percent(*of_weights));
+        };
         let meaning = if *of_added < SHORTER * of_weights {
             format!(
                 " It gets {} of all weights, but makes up only {} of the lengths of all vectors that are added, \
@@ -457,7 +470,8 @@ pub struct Sinks {
 impl Sinks {
     /// Finds the sinks. A lesson's own small model has none, because its few heads attend where they were trained to.
     pub fn of(model: &ModelSnapshot, labels: &HeadLabels) -> Self {
-        if !model.made_of.static_embedding.is_pretrained() {
+        let embedding = &model.made_of.static_embedding;
+        if !embedding.is_pretrained() && embedding.recording().is_none() {
             return Self::default();
         }
         let sink = |numbers: &SinkNumbers| Sink {

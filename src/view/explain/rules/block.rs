@@ -361,6 +361,7 @@ impl EntryReader<'_> {
                 let added = self.feed_forward(block, query, dim)?;
                 Some(if self.config(block)?.residual { added } else { added - before()? })
             }
+            BlockPart::Rest => Some(of_tokens(Quantity::Output, block, 'd') - of_tokens(Quantity::Summed, block, 'd')),
         }
     }
 

@@ -5,9 +5,11 @@ mod geometry;
 mod head;
 mod readout;
 
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::numerics::params::TensorId;
-use attune_engine::quantity::{Entry, Quantity};
+use attune_engine::quantity::{Entry, Owner, Quantity};
+use attune_engine::recording::parts::Part as FilePart;
 
 use super::print::print;
 use super::reader::EntryReader;
@@ -17,6 +19,55 @@ impl EntryReader<'_> {
     /// Returns the rule by which this model computes an entry; `None` of a quantity that is not explained, and if the model
     /// has no such entry.
     pub fn rule_of(&self, entry: Entry) -> Option<Rule> {
+        if let Some(pass) = &self.model.recorded {
+            return self.recorded_rule(pass, entry);
+        }
+        self.computed_rule(entry)
+    }
+
+    /// The rule of a recorded number: what stands in the file is given, and the rest is computed from that.
+    fn recorded_rule(&self, pass: &RecordedPass, entry: Entry) -> Option<Rule> {
+        use Quantity::*;
+        let part = |part: FilePart| self.recorded_as(pass, entry, part);
+        match entry.quantity {
+            Query => part(FilePart::Queries),
+            Key => part(FilePart::Keys),
+            Value => part(FilePart::Values),
+            DistanceBias => part(FilePart::ScoreBias),
+            Scale => part(FilePart::ScoreScale),
+            Weight if !self.follows_from_scores(entry) => part(FilePart::Attentions),
+            Static | Input | Output | Final => Some(Rule::given("\\text{hidden\\_states}")),
+            Logit => Some(Rule::given("\\text{logits}")),
+            Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength => part(FilePart::OutputWeight),
+            _ => self.computed_rule(entry),
+        }
+    }
+
+    /// Whether a recorded weight is the softmax of the recorded queries and keys.
+    pub(super) fn follows_from_scores(&self, entry: Entry) -> bool {
+        /// The rounding of the coarsest numbers that a weight is recorded in.
+        const ROUNDING: f32 = 1e-2;
+        let Entry { owner, index: [query, key, _], .. } = entry;
+        let Some(parts) = self.head(owner.number()).filter(|parts| parts.has(query, key)) else { return false };
+        if !self.is_known(Quantity::Score.of_head(owner.number(), [query, key])) {
+            return false;
+        }
+        let softmax = parts.arithmetic.exponentials.get(query, key) / parts.arithmetic.sums[query];
+        let weight = parts.activations.weights.get(query, key);
+        (softmax - weight).abs() <= ROUNDING * weight.max(ROUNDING)
+    }
+
+    /// The tensor of the file in which a number of a head stands, or from which it comes.
+    fn recorded_as(&self, pass: &RecordedPass, entry: Entry, part: FilePart) -> Option<Rule> {
+        let block = match entry.owner {
+            Owner::Head(head) => self.head(head)?.block,
+            owner => owner.number(),
+        };
+        let name = pass.tensor(block, part)?;
+        Some(Rule::given(format!("\\text{{{}}}", name.replace('_', "\\_"))))
+    }
+
+    fn computed_rule(&self, entry: Entry) -> Option<Rule> {
         use Quantity::*;
         if let Some(normed) = self.norm_before(entry) {
             return Some(normed);

@@ -2,7 +2,7 @@
 "use strict";
 
 const Attention = (() => {
-  /** The largest number of heads whose maps are all shown; with more heads, only one layer's maps are. */
+  /** The largest number of heads whose maps are all shown; with more heads, only one layer's maps are, or of a given pass one head's. */
   const ALL_SHOWN = 8;
 
   function create(root, state) {
@@ -24,6 +24,7 @@ const Attention = (() => {
       const box = document.createElement("input");
       box.type = "checkbox";
       box.title = `Switch ${title} on or off`;
+      box.hidden = Boolean(data.given);
       box.addEventListener("change", () => actions.setHead(head, box.checked));
       label.append(box, ` ${title}`);
       const map = element("table", "", "map");
@@ -74,7 +75,7 @@ const Attention = (() => {
 
     const blockOf = (head) => data.heads[head].block;
     const hasAll = data.heads.length <= ALL_SHOWN;
-    const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || blockOf(head) === blockOf(state.head));
+    const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || (data.given ? head === state.head : blockOf(head) === blockOf(state.head)));
 
     /** Returns a control that chooses the layer whose maps are shown. */
     function layerChoice() {

@@ -2,84 +2,7 @@
 "use strict";
 
 (() => {
-  const $ = (id) => document.getElementById(id);
-  const root = document.documentElement;
-
-  /** Handles the theme: the system's, until the reader chooses one. */
-  function themes(redraw) {
-    const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    let chosen = null;
-    const show = () => {
-      root.dataset.theme = chosen || (dark.matches ? "dark" : "light");
-      $("lab-theme").textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
-      Colors.refresh();
-      redraw();
-    };
-    $("lab-theme").addEventListener("click", () => {
-      chosen = root.dataset.theme === "dark" ? "light" : "dark";
-      show();
-    });
-    dark.addEventListener("change", show);
-    return { show, choose: (theme) => { chosen = theme; show(); } };
-  }
-
-  /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
-  function tabs(opened) {
-    const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
-    const open = (tab) => {
-      all.forEach((other) => {
-        const isOpen = other === tab;
-        other.setAttribute("aria-selected", String(isOpen));
-        other.tabIndex = isOpen ? 0 : -1;
-        $(other.getAttribute("aria-controls")).hidden = !isOpen;
-      });
-      opened();
-    };
-    all.forEach((tab, index) => {
-      tab.addEventListener("click", () => open(tab));
-      tab.addEventListener("keydown", (event) => {
-        const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-        if (!way) return;
-        event.preventDefault();
-        const next = all[(index + way + all.length) % all.length];
-        open(next);
-        next.focus();
-      });
-    });
-    return (name) => open($(`tab-${name}`));
-  }
-
-  function timeline(state, stage) {
-    const { actions } = state;
-    const line = $("time-line");
-    line.max = actions.end;
-    const stops = Array.from({ length: actions.end + 1 }, (_, place) => Dom.element("i", "", place % state.steps.length === 0 ? "first" : ""));
-    $("time-marks").append(...stops);
-    line.addEventListener("input", () => actions.walkTo(Number(line.value)));
-    $("time-static").addEventListener("click", () => stage.glideToTime(0));
-    $("time-contextual").addEventListener("click", () => stage.glideToTime(1));
-    $("time-on").addEventListener("click", () => stage.glideToPlace(Math.floor(actions.placeNow()) + 1));
-    $("time-back").addEventListener("click", () => stage.glideToPlace(Math.ceil(actions.placeNow()) - 1));
-    const show = () => {
-      const place = actions.placeNow();
-      line.value = place;
-      stops.forEach((mark, at) => mark.classList.toggle("reached", place >= at));
-      const { layer, step } = actions.walked();
-      const title = state.data.heads.find(({ block }) => block === layer).title.replace(/,? ?[Hh]ead \d+$/, "");
-      const said = state.isWalked
-        ? `${title ? `${title}: ` : ""}step ${step + 1} of ${state.steps.length}, ${state.steps[step]}`
-        : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
-      line.setAttribute("aria-valuetext", said);
-      $("time-said").textContent = said;
-      // The walk shows a head of the layer that it has reached.
-      if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
-        actions.look({ head: state.pass.heads.findIndex((head) => head.step.number === layer) });
-      }
-    };
-    actions.on("view", show);
-    actions.on("pass", show);
-    show();
-  }
+  const { $, root } = Frame;
 
   /** The number of likelihoods that are listed. */
   const ANSWERS = 5;
@@ -233,7 +156,7 @@
     $("lab").hidden = false;
     Colors.refresh();
     const redraws = [];
-    const theme = themes(() => redraws.forEach((redraw) => redraw()));
+    const theme = Frame.themes(() => redraws.forEach((redraw) => redraw()));
     theme.show();
     const stage = Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
     const sentence = Sentence.create($("lab-sentence"), state);
@@ -243,14 +166,14 @@
     const weights = Weights.create($("panel-weights"), state);
     $("tab-weights").hidden = state.data.parameters.length === 0;
     const showAnswers = answers(state);
-    timeline(state, stage);
+    Frame.timeline(state, stage);
     const ribbons = Ribbons.create($("lab-ribbons"), state);
     const own = change(state, say);
     const showNumbers = numbers(state, stage);
     const cells = Cells.create(state, stage, say);
     Prose.create(document.querySelector("main"), state);
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
-    const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
+    const open = Frame.tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
     redraws.push(stage.redraw, sentence.look, attention.build, weights.show, ribbons.redraw);
     document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
     $("stage-flat").addEventListener("click", stage.flat);

@@ -255,7 +255,7 @@ const Stage = (() => {
         });
       }
       context.globalAlpha = 1;
-      if (share(6) > 0) {
+      if (share(6) > 0 && head.moved) {
         // The arrows start at the word, or at zero if the block has no residual connection.
         let from = head.step.config.residual ? here : point(zero);
         head.step.heads.forEach((own, h) => {
@@ -570,7 +570,7 @@ const Stage = (() => {
           "-": () => turn(Camera.zoom(pose, -KEY_ZOOM, [0, 0], aspect)),
           Home: home,
           2: flat,
-          " ": () => glideToPlace(event.shiftKey ? Math.ceil(actions.placeNow()) - 1 : Math.floor(actions.placeNow()) + 1),
+          " ": () => glideToPlace(actions[event.shiftKey ? "stopBefore" : "stopAfter"](actions.placeNow())),
         };
         if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
         event.preventDefault();

@@ -71,7 +71,7 @@ const State = (() => {
       Object.values(state.changes).some((change) => change !== null);
 
     const segments = () => data.segmentsOf(state.words);
-    const forward = () => Engine.forward(model, state.words, state.changes, segments());
+    const forward = () => data.given || Engine.forward(model, state.words, state.changes, segments());
 
     /** Makes a pass of the model the current one. A chosen word or head that no longer exists is dropped. */
     function run(pass = forward()) {
@@ -199,6 +199,9 @@ const State = (() => {
       walkTo(place) {
         actions.look({ isWalked: true, place: Math.min(Math.max(place, 0), actions.end) });
       },
+      /** Returns the next place at which the walk stops, and the one before. */
+      stopAfter: (place) => (data.stops ? (data.stops.find((stop) => stop > place) ?? actions.end) : Math.floor(place) + 1),
+      stopBefore: (place) => (data.stops ? (data.stops.findLast((stop) => stop < place) ?? 0) : Math.ceil(place) - 1),
       /** Returns the layer and the step that the walk is at or moving to, and the share of the step that is shown. */
       walked() {
         const layer = Math.min(Math.floor(Math.ceil(state.place) / steps.length), model.blocks.length - 1);

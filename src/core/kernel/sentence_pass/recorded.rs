@@ -11,7 +11,7 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::contributions::Contributions;
 use attune_engine::numerics::model::Activations;
 use attune_engine::numerics::model::activations::{Arithmetic, BlockActivations, HeadActivations};
-use attune_engine::numerics::shares::Spread;
+use attune_engine::numerics::spread::Spread;
 use attune_engine::numerics::table::Table;
 use attune_engine::numerics::vectors::add_scaled;
 use attune_engine::pretrained::Refusal;
@@ -184,7 +184,9 @@ impl RecordedPass {
                 parts.states
             }
             Logit | Probability => self.answers.logits.cols() > 0,
-            Gain | Position | Embedded | Normed | Attended | Joined | Visible | Temperature | Parameter(_) => false,
+            Gain | Position | Embedded | Normed | Attended | Hidden | Joined | Visible | Temperature | Parameter(_) => {
+                false
+            }
         }
     }
 

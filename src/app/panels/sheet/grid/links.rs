@@ -3,7 +3,7 @@
 use attune_ui::theme::{self, Palette};
 use attune_ui::ui_state::{PanelView, Selection};
 use attune_view::view_model::attention::HeadMap;
-use attune_view::view_model::heads::Side;
+use attune_view::view_model::labels::Side;
 use attune_view::view_model::sentence_arcs::WordAt;
 use egui::{Align2, Pos2, Response, Ui, WidgetInfo, WidgetType};
 

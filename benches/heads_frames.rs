@@ -9,9 +9,8 @@ mod frames;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use attune::app::panels::all_heads::AllHeadsPanel;
-use attune::app::panels::attention::AttentionPanel;
-use attune::app::panels::{Panel, PanelContext, Requests, StageUi};
+use attune::app::panels::sheet::SheetPanel;
+use attune::app::panels::{Panel, PanelContext, PanelName, Requests, StageUi};
 use attune::app::text::prose::Prose;
 use attune::app::ui_state::{PanelView, ViewState};
 use attune_core::kernel::command::SentenceCommand;
@@ -55,11 +54,11 @@ impl StageUi for NoStage {
     fn stage_ui(&mut self, _ui: &mut Ui, _view: &mut PanelView) {}
 }
 
-impl<P: Panel + Default> Bench<P> {
-    fn new(snapshot: &Arc<Snapshot>) -> Self {
+impl<P: Panel> Bench<P> {
+    fn new(snapshot: &Arc<Snapshot>, panel: P) -> Self {
         let ctx = context();
         let models = Models::of(snapshot.clone());
-        Self { ctx, panel: P::default(), prose: Prose::default(), view: ViewState::default(), models, frames: 0 }
+        Self { ctx, panel, prose: Prose::default(), view: ViewState::default(), models, frames: 0 }
     }
 
     /// Runs one frame, from the input to the triangles, and returns the number of triangles.
@@ -114,9 +113,9 @@ fn main() {
     let mut measured = Vec::new();
     (0..FRAMES / 6).for_each(|_| _ = timed(&mut measured, || AllHeads::of(model)));
     tell("measures of all heads", measured);
-    let mut attention = Bench::<AttentionPanel>::new(&snapshot);
+    let mut attention = Bench::new(&snapshot, SheetPanel::of(PanelName::Attention));
     attention.measure("Attention, all heads");
     attention.view.selection.show_head(Some(0));
     attention.measure("Attention, one head");
-    Bench::<AllHeadsPanel>::new(&snapshot).measure("All heads");
+    Bench::new(&snapshot, SheetPanel::of(PanelName::AllHeads)).measure("All heads");
 }

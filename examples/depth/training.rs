@@ -14,7 +14,7 @@ use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::{Parameters, TensorName};
 use attune_engine::numerics::rng::{Generator, Stream, stream};
 use attune_engine::pretrained::Config;
-use attune_engine::pretrained::load::architecture;
+use attune_engine::pretrained::config::architecture;
 use attune_engine::pretrained::tokenizer::Tokenizer;
 use attune_engine::pretrained::tokenizer::write::MASK;
 use rand::RngExt;

@@ -290,6 +290,10 @@ pub struct ExportArgs {
     /// Write the whole course instead of one lesson, as a folder of live pages with a front page. The format must be web.
     #[arg(long, conflicts_with = "lesson")]
     pub course: bool,
+    /// Recordings, or models by their folders or names, that get pages of their own in the site of the course. Such a page shows
+    /// the numbers of one text, without the model.
+    #[arg(long, value_name = "RUN", requires = "course", num_args = 1..)]
+    pub with: Vec<PathBuf>,
     /// The format to write.
     #[arg(long, value_name = "FORMAT", value_parser = export_formats())]
     pub to: ExportTo,

@@ -1,6 +1,7 @@
 //! `attune export` and `attune trace`: a lesson, or every tensor of a forward pass, in a form for other programs.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,10 @@ use attune_core::kernel::notebook::NotebookCommand;
 use attune_core::kernel::notebook::snapshot::{CellSnapshot, CellStatus};
 use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_core::lesson::cells::CellKind;
+use attune_core::lesson::course::{self, CourseFile, Heading};
+use attune_core::lesson::glossary;
 use attune_core::lesson::issue::{one_of, printable};
 use attune_core::lesson::vector_files::is_file_of_vectors;
-use attune_core::lesson::{course, glossary};
 use attune_engine::code::budget::Allowance;
 use attune_engine::recording::is_recording;
 use attune_engine::vectors::Format as VectorFormat;
@@ -281,7 +283,8 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         return Err(CliFault::usage(format_args!("{option}: each lesson of a course keeps its own sentences")));
     }
     let folder = lessons::folder(common)?;
-    let files = course::list(&folder);
+    let mut files = course::list(&folder);
+    files.extend(further_pages(&files, &request.with, common)?);
     let Some(first) = files.first() else {
         return Err(CliFault::usage(format_args!("there are no lessons in {}", folder.display())));
     };
@@ -303,6 +306,24 @@ fn write_course(request: &ExportArgs, common: &Common) -> Result<(), CliFault> {
         site.add(&snapshot, answered.as_ref(), &pictures).map_err(site_fault)?;
     }
     print::line(site.write().map_err(site_fault)?)
+}
+
+/// Returns the pages of recordings and models beside the lessons, each under an id of its own.
+fn further_pages(files: &[CourseFile], runs: &[PathBuf], common: &Common) -> Result<Vec<CourseFile>, CliFault> {
+    const CHAPTER: &str = "Recordings and models";
+    let ids = files.iter().filter_map(|file| file.heading.as_ref().ok());
+    let mut ids: BTreeSet<String> = ids.map(|heading| heading.id.clone()).collect();
+    let mut pages = Vec::new();
+    for path in runs {
+        let mut heading = Heading::of(&lessons::read(path, common.seed)?);
+        let own = heading.id.clone();
+        let unused = (1..).map(|number| if number == 1 { own.clone() } else { format!("{own}-{number}") });
+        heading.id = unused.into_iter().find(|id| !ids.contains(id)).unwrap_or_default();
+        heading.chapter = pages.is_empty().then(|| CHAPTER.to_owned());
+        ids.insert(heading.id.clone());
+        pages.push(CourseFile { path: path.clone(), heading: Ok(heading) });
+    }
+    Ok(pages)
 }
 
 fn site_fault(fault: SiteFault) -> CliFault {

@@ -145,6 +145,8 @@ fn start(lesson: &Lesson, first: Option<ActivationId>) -> (FieldPath, String) {
         _ if has_weights => (&["model", "weights"], "the model's initial weights are too large".to_owned()),
         StaticEmbedding::Given(_) => (&["static_embedding"], "the given vectors are too large".to_owned()),
         StaticEmbedding::Word2Vec(_) => (&["static_embedding"], "the static vectors are too large".to_owned()),
-        StaticEmbedding::Pretrained(_) => (&[], "the model's own numbers are too large".to_owned()),
+        StaticEmbedding::Pretrained(_) | StaticEmbedding::Recording(_) => {
+            (&[], "the model's own numbers are too large".to_owned())
+        }
     }
 }

@@ -18,6 +18,14 @@ pub fn counted_as<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str,
     format!("{count} {}", if count == N::from(1_u8) { one } else { more })
 }
 
+/// Cuts a long text: at most so many characters are left, the last of which is a sign that some are missing.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
 /// Returns the candidate with the fewest typing errors between it and `name`, if it is similar enough to be what was
 /// meant. Of several equally similar ones the first is returned.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
@@ -82,6 +90,12 @@ mod tests {
     fn a_noun_follows_its_count() {
         assert_eq!([0, 1, 2_usize].map(|count| counted(count, "row")), ["0 rows", "1 row", "2 rows"]);
         assert_eq!([1, 2_u64].map(|count| counted_as(count, "try", "tries")), ["1 try", "2 tries"]);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_by_letters_and_has_a_sign() {
+        let cuts = [("bank", 4), ("banks", 4), ("größer", 5), ("", 4)].map(|(text, most)| cut(text, most));
+        assert_eq!(cuts, ["bank", "ban…", "größ…", ""]);
     }
 
     #[test]

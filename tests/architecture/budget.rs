@@ -11,14 +11,14 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// The agreed numbers. A change that goes above one raises it here, and says in its commit what it brings and what it
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
-    ("lines of src", 94_200),
-    ("lines of the page's scripts", 3_450),
+    ("lines of src", 94_300),
+    ("lines of the page's scripts", 3_370),
     ("lines of tests", 44_000),
     ("lines of inline tests", 6_450),
-    ("files of src", 475),
-    ("functions over 40 lines in 10,000", 134),
+    ("files of src", 490),
+    ("functions over 40 lines in 10,000", 135),
     ("commands", 84),
-    ("quantities", 38),
+    ("quantities", 39),
     ("panels", 12),
     ("phrases that a user may read", 3_700),
 ];

@@ -14,6 +14,7 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::head_measures::HeadMeasure;
 use attune_engine::quantity::Quantity;
 use attune_view::export::format::FORMATS;
+use attune_view::panels::{PANELS, key};
 
 /// Writes the tables again, as for the snapshots of other tests.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
@@ -72,6 +73,7 @@ fn tables() -> Vec<Table> {
         cells(&[words.title, &format!("{}.", words.meaning), &format!("`{}`", words.formula), words.source])
     });
     let panels = PanelName::ALL.into_iter().filter(|panel| !panel.is_always_open());
+    let sheets = PANELS.iter().map(|(panel, _)| cells(&[&format!("`{}`", key(*panel)), panel.about()]));
     let named = Quantity::ALL.iter().filter_map(|quantity| {
         let definition = quantity.definition();
         // Where scores are said to be scaled or not, the table says nothing.
@@ -108,6 +110,7 @@ fn tables() -> Vec<Table> {
             header: &["cell", "what it is"],
             rows: CELL_KINDS.iter().map(|kind| cells(&[kind.name, kind.about])).collect(),
         },
+        Table { page: "docs/exports.md", list: "PANELS", header: &["name", "shows"], rows: sheets.collect() },
         Table {
             page: "docs/exports.md",
             list: "FORMATS",

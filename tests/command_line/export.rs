@@ -122,4 +122,17 @@ fn a_folder_of_lessons_becomes_a_site() {
     let names = fs::read_dir(folder.0.join("site")).unwrap().count();
     assert_eq!(names, 2, "the front page and the lesson");
     ended(export(&["--course", "--to", "web", "-o", "site"]), 1, "the folder is not empty");
+    // A model and a recording, which is given twice, get pages of their own.
+    let [model, run] = ["pretrained/gpt2-wild", "recordings/bert/run.safetensors"]
+        .map(|of| format!("{}/tests/fixtures/{of}", env!("CARGO_MANIFEST_DIR")));
+    let with = ["--course", "--to", "web", "-o", "more", "--with", &model, &run, &run];
+    ended(export(&with), 0, "more: a front page and 1 lesson, 3 pages of one pass, ");
+    let front = fs::read_to_string(folder.0.join("more/index.html")).unwrap();
+    assert!(
+        front.contains("<h2>Recordings and models</h2>") && front.contains("recording-run-2.html"),
+        "{front:.3000}"
+    );
+    let page = fs::read_to_string(folder.0.join("more/recording-run.html")).unwrap();
+    assert!(page.contains("shows the numbers of one pass and computes nothing"));
+    ended(export(&["--to", "web", "-o", "more.html", "--with", &run, "lessons/notebook.ron"]), 2, "--course");
 }

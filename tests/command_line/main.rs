@@ -19,6 +19,7 @@ mod graphics;
 mod models;
 #[cfg(unix)]
 mod obstacles;
+mod recorder;
 mod recordings;
 mod shared;
 mod vectors;

@@ -175,6 +175,105 @@ fn what_attune_records_is_checked_and_traced_as_the_model_is() {
     }
 }
 
+/// A head's file of HeadVis with as many sequences of two tokens.
+fn head_of(sequences: usize) -> String {
+    let one = r#"{"sequence_id": 7, "interval": 1, "tokens": ["a", " b"], "attention_indices": [2, 0, 3],
+        "attention_values": [0.7502, 1.0, 0.25], "seq_len": 2, "max_activation": 0.25}"#;
+    format!(r#"{{"sequences": [{}], "statistics": {{"n_samples": {sequences}}}}}"#, vec![one; sequences].join(","))
+}
+
+#[test]
+fn a_head_of_headvis_is_a_recording_of_its_first_texts() {
+    let folder = Folder::new("headvis");
+    fs::create_dir(folder.join("heads")).expect("a folder");
+    fs::write(folder.join("config.json"), r#"{"model_name": "gpt2", "heads": [[0, 0]]}"#).expect("a file");
+    let run = folder.file("heads/L5H1.json");
+    fs::write(&run, head_of(23)).expect("a file");
+    let printed = ended(said(&["check", &run]), 0, "not used: sequences 21 to 23");
+    assert!(printed.contains("20 texts, the first of 2 tokens, gpt2, L5H1"), "{printed}");
+    assert!(printed.contains("19/attentions.5: 1 head, rows sum to 1.000 to 1.000"), "{printed}");
+    let traced = trace(&[&run, "--text", "20"]);
+    assert_eq!(
+        (&traced["recording"], &traced["tokens"]),
+        (&Value::from("gpt2, L5H1"), &serde_json::json!(["a", " b"]))
+    );
+    assert_eq!(traced["tensors"]["weights[0]"]["rows"], serde_json::json!([[1.0, 0.0], [0.7502, 0.25]]));
+    ended(said(&["trace", &run, "--text", "21"]), 2, "--text: the recording has 20 texts");
+    // A second download has another name, and a copy may lie apart from its folder.
+    let copy = folder.file("L5H1 (1).json");
+    fs::copy(&run, &copy).expect("a file");
+    ended(said(&["check", &copy]), 0, "gpt2, L5H1 (1)");
+}
+
+#[test]
+fn hostile_heads_of_headvis_are_refused_by_the_sequence_that_is_wrong() {
+    let folder = Folder::new("hostile-heads");
+    let good = head_of(2);
+    let many_tokens = format!(
+        r#"{{"sequences": [{{"tokens": [{}"a"], "attention_indices": [], "attention_values": []}}]}}"#,
+        "\"a\",".repeat(4096)
+    );
+    let long_token = good.replacen("\"a\"", &format!("{:?}", "a".repeat(1001)), 1);
+    let cases = [
+        ("L1H0.json", "no JSON", "expected sequences of a head in JSON"),
+        ("L1H0.json", "{}", "missing field `sequences`"),
+        ("L1H0.json", r#"{"sequences": []}"#, "no sequences"),
+        ("L1H0.json", &"[".repeat(100_000), "expected sequences of a head in JSON"),
+        ("L1H0.json", &many_tokens, "`sequences[0]`: found more than 4096 tokens"),
+        ("L1H0.json", &long_token, "`sequences[0]`: found a token of more than 1000 characters"),
+        ("L1H0.json", &good.replacen(r#"["a", " b"]"#, "[]", 1), "`sequences[0]`: found no tokens"),
+        ("L1H0.json", &good.replacen("0.25]", "0.25, 0.1]", 1), "`sequences[0]`: found 3 numbers in attention_indices"),
+        (
+            "L1H0.json",
+            &good.replacen("[2, 0, 3]", "[2, 0, 4]", 1),
+            "found 4 in attention_indices; expected numbers below 4",
+        ),
+        ("L1H0.json", &good.replacen("[2, 0, 3]", "[2, 0, 18446744073709551615]", 1), "found 18446744073709551615"),
+        ("L1H0.json", &good.replacen("[2, 0, 3]", "[2, 0, -1]", 1), "expected sequences of a head in JSON"),
+        ("L1H0.json", &good.replacen("[2, 0, 3]", "[2, 2, 3]", 1), "a number twice in attention_indices"),
+        ("L1H0.json", &good.replacen("1.0", "-1.0", 1), "-1 in attention_values"),
+        ("L1H0.json", &good.replacen("1.0", "1e999", 1), "expected sequences of a head in JSON"),
+        ("L512H0.json", &good, "the layer 512 in the file's name"),
+        ("L99999999999999999999H0.json", &good, "in the file's name"),
+        ("head.json", &good, "a name such as L5H1.json"),
+    ];
+    for (name, text, words) in cases {
+        let file = folder.file(name);
+        fs::write(&file, text).expect("a file");
+        for command in ["check", "trace"] {
+            ended(ran(program().arg(command).arg(&file)), 1, words);
+        }
+    }
+    // Weights that are too large are named, but open.
+    let file = folder.file("L1H0.json");
+    fs::write(&file, good.replacen("0.25]", "0.5]", 1)).expect("a file");
+    ended(said(&["check", &file]), 1, "`0/attentions.1`: found rows that sum to 1.000 to 1.250");
+}
+
+#[test]
+fn the_state_behind_the_final_norm_is_no_output_of_a_block() {
+    let names = |folder: &str| {
+        trace(&[&file(folder)])["tensors"].as_object().expect("tensors").keys().cloned().collect::<Vec<_>>()
+    };
+    // BERT has no final norm; Llama has three layers and one.
+    let (without, with) = (names("bert"), names("llama-gqa"));
+    assert!(without.contains(&"output[block 2]".to_owned()) && !without.contains(&"output".to_owned()), "{without:?}");
+    assert!(!with.contains(&"output[block 2]".to_owned()) && with.contains(&"output".to_owned()), "{with:?}");
+}
+
+#[test]
+fn a_recording_leaves_as_a_page_of_every_kind() {
+    let folder = Folder::new("recorded-pages");
+    for format in ["html", "web", "md", "ipynb"] {
+        let page = folder.file(&format!("run.{format}"));
+        ended(said(&["export", &file("bert"), "--to", format, "-o", &page, "--quiet"]), 0, "run.");
+        let text = fs::read_to_string(&page).expect("a page");
+        assert!(text.contains("a random BERT"), "{format}: {text:.500}");
+        assert_eq!(text.contains("shows the numbers of one pass"), format == "web", "{format}");
+    }
+    ended(said(&["check", "tests/fixtures/recordings/lesson.ron"]), 0, "lesson.ron");
+}
+
 #[test]
 fn a_changed_pass_is_recorded_with_its_changes() {
     let folder = Folder::new("changed");

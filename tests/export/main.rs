@@ -7,6 +7,7 @@ mod code;
 mod engines;
 mod files;
 mod folders;
+mod given;
 mod hostile;
 mod ipynb;
 mod live_texts;

@@ -1,6 +1,7 @@
 //! Panels in exports: the numbers are the window's, the pictures are valid, and no word is more than text.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use attune_core::kernel::Kernel;
 use attune_core::lesson::panels::PanelName;
@@ -10,9 +11,10 @@ use attune_view::export::{Pictures, sheet_html, sheet_svg};
 use attune_view::panels::{PANELS, sheets};
 use attune_view::sheet::grid::short;
 use attune_view::sheet::{
-    Bars, Cells, Fold, FoldContent, Grid, Grids, Item, Scale, Sheet, Table, TableCell, Tile, Tiles,
+    Bars, Cells, Choice, Fold, FoldContent, Grid, Grids, Item, Mark, Meter, Scale, Sheet, Table, TableCell, Tile, Tiles,
 };
 use attune_view::view_model::attention::{AttentionMaps, Reading};
+use attune_view::view_model::heads::AllHeads;
 use attune_view::view_model::output::{RankingModel, RankingRow, full};
 use attune_view::view_model::tensors::WeightsModel;
 use quick_xml::events::Event;
@@ -190,20 +192,41 @@ fn hostile() -> Sheet {
         cols: words.clone().into(),
         cells: Cells::Numbers { values: vec![Some(f32::NAN); words.len() * words.len()], entries: Vec::new() },
         scale: Scale::Share { hue: usize::MAX, full: 0.0 },
-        marked: vec![0],
+        marked: vec![Mark { col: 0, about: all.clone() }],
     };
     let bar = |word: &String| RankingRow { word: word.clone(), number: 0.5, shown: word.clone(), share: None };
     let ranking = RankingModel { rows: words.iter().map(bar).collect(), has_negative: true };
     let row: Vec<TableCell> = words.iter().map(TableCell::words).collect();
     let content = FoldContent::Value { short: all.clone(), full: all.clone() };
     let fold = Fold { name: all.clone(), symbol: all.clone(), detail: all.clone(), about: all.clone(), content };
-    let tile = Tile { at: [0, 0], grid: grid(&all), number: Some(f32::INFINITY), share: 0.0, rank: Some(1) };
-    let tiles = Tiles { rows: words.clone(), cols: words.clone(), tiles: vec![tile], legend: all.clone() };
+    let number = Some(f32::INFINITY);
+    let tile = Tile { at: [0, 0], head: 0, spoken: all.clone(), number, share: 0.0, rank: Some(1) };
+    let mut heads = AllHeads::of(APPLE_RUN.model.as_ref().expect("a model"));
+    heads.heads[0].title.clone_from(&all);
+    let tiles = Tiles {
+        heads: Arc::new(heads),
+        reading: Reading::default(),
+        rows: words.clone(),
+        cols: words.clone(),
+        tiles: vec![tile],
+        next: Choice::Head(None),
+        legend: all.clone(),
+    };
+    let meter = Meter {
+        letter: "X",
+        name: all.clone(),
+        shown: all.clone(),
+        share: f32::NAN,
+        spoken: all.clone(),
+        hint: all.clone(),
+    };
     let items = vec![
         Item::Heading(all.clone()),
         Item::text(&*all),
         Item::Fold(fold),
-        Item::Grids(Grids { grids: vec![grid(&all)], legend: all.clone() }),
+        Item::Grids(Grids { grids: vec![grid(&all)], as_lines: false, legend: all.clone() }),
+        Item::Meter(meter),
+        Item::Details { summary: "More", items: vec![Item::text(&*all)] },
         Item::Tiles(tiles),
         Item::Table(Table { caption: all.clone(), columns: words.clone(), rows: vec![row] }),
         Item::Bars(Bars { caption: all.clone(), ranking, entries: Vec::new() }),
@@ -232,7 +255,7 @@ fn hostile_words_are_text_in_every_export() {
 #[test]
 fn a_picture_of_too_many_cells_says_what_it_leaves_out() {
     const SIDE: usize = 300;
-    let names: std::sync::Arc<[String]> = (0..SIDE).map(|at| at.to_string()).collect();
+    let names: Arc<[String]> = (0..SIDE).map(|at| at.to_string()).collect();
     let grid = Grid {
         title: "large".to_owned(),
         rows: names.clone(),
@@ -241,7 +264,7 @@ fn a_picture_of_too_many_cells_says_what_it_leaves_out() {
         scale: Scale::Signed { full: 1.0 },
         marked: Vec::new(),
     };
-    let grids = Grids { grids: vec![grid; 18], legend: String::new() };
+    let grids = Grids { grids: vec![grid; 18], as_lines: false, legend: String::new() };
     let sheet = Sheet { title: "Large", items: vec![Item::Grids(grids)] };
     let picture = svg(std::slice::from_ref(&sheet));
     let said = |words: &str| assert!(picture.contains(words), "{words}");

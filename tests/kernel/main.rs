@@ -13,6 +13,7 @@ mod interventions;
 mod limits;
 mod memory;
 mod notebook;
+mod recordings;
 mod retraining;
 mod second_sentence;
 mod senses;

@@ -12,6 +12,7 @@ mod forms;
 mod numbers;
 mod other_runs;
 mod questions;
+mod recorded;
 mod reference_lesson;
 mod shares;
 mod vector_files;

@@ -1,10 +1,11 @@
 //! The All heads panel by its labels.
 
 use attune::app::actions::Action;
-use attune::app::panels::all_heads::{AllHeadsPanel, HeadOrder};
+use attune::app::panels::sheet::SheetPanel;
 use attune::app::panels::{PanelId, PanelName, ids};
 use attune_core::kernel::Command;
 use attune_core::kernel::command::SentenceCommand;
+use attune_view::sheet::HeadOrder;
 use attune_view::view_model::heads::{AllHeads, HeadMeasure};
 use egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -13,12 +14,12 @@ use crate::common::lessons::small;
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
-fn panel(size: Vec2) -> PanelHarness<AllHeadsPanel> {
-    PanelHarness::new(small(), size, AllHeadsPanel::default())
+fn panel(size: Vec2) -> PanelHarness<SheetPanel> {
+    PanelHarness::new(small(), size, SheetPanel::of(PanelName::AllHeads))
 }
 
-fn said(panel: &PanelHarness<AllHeadsPanel>, head: usize) -> String {
-    let measure = panel.panel().measure;
+fn said(panel: &PanelHarness<SheetPanel>, head: usize) -> String {
+    let measure = panel.panel().chosen.measure;
     AllHeads::of(panel.snapshot().model.as_ref().expect("a model")).heads[head].say(measure)
 }
 
@@ -43,7 +44,7 @@ fn a_head_opens_by_a_click_and_by_the_keyboard() {
     assert!(panel.take_actions().iter().any(opens_attention));
     panel.key_press(Key::M);
     panel.run_steps(2);
-    assert_eq!(panel.panel().measure, HeadMeasure::Same);
+    assert_eq!(panel.panel().chosen.measure, HeadMeasure::Same);
     assert!(panel.query_by_label(&said(&panel, 1)).is_some(), "its name says the number");
 }
 
@@ -51,14 +52,14 @@ fn a_head_opens_by_a_click_and_by_the_keyboard() {
 fn heads_are_sorted_and_the_strongest_are_buttons() {
     let mut panel = panel(Vec2::new(420.0, 520.0));
     let places =
-        |panel: &PanelHarness<AllHeadsPanel>| [0, 1].map(|head| panel.get_by_label(&said(panel, head)).rect().left());
+        |panel: &PanelHarness<SheetPanel>| [0, 1].map(|head| panel.get_by_label(&said(panel, head)).rect().left());
     let [first, second] = places(&panel);
     assert!(first < second, "in the order of the layer");
     click(&mut panel, "largest");
     let largest_first = places(&panel);
     click(&mut panel, "smallest");
     let smallest_first = places(&panel);
-    assert_eq!(panel.panel().order, HeadOrder::SmallestFirst);
+    assert_eq!(panel.panel().chosen.order, HeadOrder::SmallestFirst);
     assert_eq!(largest_first[0] < largest_first[1], smallest_first[0] > smallest_first[1]);
     let open = format!("Open {}", said(&panel, 0));
     click(&mut panel, &open);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use attune::app::actions::WindowAction;
 use attune::app::actions::focus::Opened;
-use attune::app::panels::attention::AttentionPanel;
-use attune::app::panels::{Panel, PanelContext};
+use attune::app::panels::sheet::SheetPanel;
+use attune::app::panels::{Panel, PanelContext, PanelName};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme::Palette;
 use attune::app::workspace::windows::provenance_ui;
@@ -18,7 +18,7 @@ use attune_view::view_model::pieces::WordAttention;
 use attune_view::view_model::sentence_arcs::{Pair, WordAt};
 use egui::{Event, Key, PointerButton, Pos2, Shape, Ui, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::common::lessons::{APPLE, form, kernel, small};
 use crate::common::models::with_tokenizer;
@@ -29,8 +29,8 @@ const WORDS: &str = include_str!("../../lessons/words.ron");
 
 #[test]
 fn a_query_is_selected_by_its_row_and_let_go_by_escape_or_a_click_beside() {
-    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 640.0), AttentionPanel::default());
-    let query = |panel: &PanelHarness<AttentionPanel>| panel.view().selection.query;
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 640.0), SheetPanel::of(PanelName::Attention));
+    let query = |panel: &PanelHarness<SheetPanel>| panel.view().selection.query;
     click(&mut panel, "Query sank in head 1");
     assert_eq!(query(&panel), Some(2));
     click(&mut panel, "Query sank in head 1");
@@ -47,7 +47,7 @@ fn a_query_is_selected_by_its_row_and_let_go_by_escape_or_a_click_beside() {
 #[test]
 fn both_maps_of_apple_are_whole_in_a_small_window() {
     for size in [Vec2::new(368.0, 634.0), Vec2::new(330.0, 514.0)] {
-        let panel = PanelHarness::new(kernel(APPLE), size, AttentionPanel::default());
+        let panel = PanelHarness::new(kernel(APPLE), size, SheetPanel::of(PanelName::Attention));
         for head in 1..=2 {
             let map = panel.get_by_label(&format!("Weights of head {head}")).rect();
             let inside = map.top() >= 0.0 && map.bottom() <= size.y && map.right() <= size.x;
@@ -60,9 +60,9 @@ fn both_maps_of_apple_are_whole_in_a_small_window() {
 
 #[test]
 fn on_the_walk_through_a_layer_the_maps_are_its_own() {
-    let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, 640.0), AttentionPanel::default());
+    let mut panel = PanelHarness::new(form("next_word"), Vec2::new(420.0, 640.0), SheetPanel::of(PanelName::Attention));
     let heads = panel.model::<AttentionMaps>().heads.clone();
-    let shown = |panel: &PanelHarness<AttentionPanel>| -> Vec<usize> {
+    let shown = |panel: &PanelHarness<SheetPanel>| -> Vec<usize> {
         let is_shown =
             |map: &&HeadMap| panel.query_by_label(&format!("Weights of {}", map.title.to_lowercase())).is_some();
         heads.iter().filter(is_shown).map(|map| map.block).collect()
@@ -83,7 +83,7 @@ fn on_the_walk_through_a_layer_the_maps_are_its_own() {
 #[test]
 fn where_the_mask_hides_every_other_word_the_panel_says_so() {
     let said = |kernel: Kernel| {
-        let panel = PanelHarness::new(kernel, Vec2::new(420.0, 640.0), AttentionPanel::default());
+        let panel = PanelHarness::new(kernel, Vec2::new(420.0, 640.0), SheetPanel::of(PanelName::Attention));
         panel.model::<AttentionMaps>().note.inspect(|note| _ = panel.get_by_label(note))
     };
     assert!(said(kernel(WORDS)).is_some_and(|note| note.starts_with("This model has no attention yet.")));
@@ -102,11 +102,11 @@ fn where_the_mask_hides_every_other_word_the_panel_says_so() {
 /// A map that is higher than its panel.
 #[test]
 fn names_of_columns_stay_in_sight_and_what_is_pointed_at_is_pointed_at_everywhere() {
-    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 200.0), AttentionPanel::default());
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 200.0), SheetPanel::of(PanelName::Attention));
     panel.view_mut().selection.show_head(Some(1));
     panel.run_steps(2);
     let map = panel.get_by_label("Weights of head 2").rect();
-    let over = |panel: &mut PanelHarness<AttentionPanel>, at: Pos2| {
+    let over = |panel: &mut PanelHarness<SheetPanel>, at: Pos2| {
         panel.event(Event::PointerMoved(at));
         panel.run_steps(3);
         panel.view().hover
@@ -130,7 +130,7 @@ fn a_row_that_is_clicked_stays_where_it_is() {
     const HEIGHT: f32 = 270.0;
     let mut kernel = small();
     kernel.apply(Command::Sentence(SentenceCommand::Set("the seal sank".to_owned())));
-    let mut panel = PanelHarness::new(kernel, Vec2::new(150.0, HEIGHT), AttentionPanel::default());
+    let mut panel = PanelHarness::new(kernel, Vec2::new(150.0, HEIGHT), SheetPanel::of(PanelName::Attention));
     let row = |harness: &Harness, head| harness.get_by_label(&format!("Query seal in head {head}")).rect().top();
     let before = row(&panel, 1);
     click(&mut panel, "Query seal in head 1");
@@ -147,8 +147,7 @@ fn a_row_that_is_clicked_stays_where_it_is() {
 }
 
 /// The panel with the card that tells where a number comes from, and its key.
-#[derive(Default)]
-struct Traced(AttentionPanel);
+struct Traced(SheetPanel);
 
 impl Panel for Traced {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
@@ -165,7 +164,7 @@ impl Panel for Traced {
 
 #[test]
 fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
-    let mut panel = PanelHarness::new(small(), Vec2::new(1000.0, 900.0), Traced::default());
+    let mut panel = PanelHarness::new(small(), Vec2::new(1000.0, 900.0), Traced(SheetPanel::of(PanelName::Attention)));
     let map = panel.get_by_label("Weights of head 2").rect();
     let cell = map.width() / 7.0;
     let at = |row: f32, col: f32| map.min + Vec2::new((col + 0.5) * cell, (row + 0.5) * cell);
@@ -203,14 +202,14 @@ fn a_cell_is_followed_by_a_click_and_asked_by_a_right_click() {
 
 #[test]
 fn attention_is_seen_as_lines_by_head_and_copied() {
-    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), AttentionPanel::default());
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), SheetPanel::of(PanelName::Attention));
     let text = panel.model::<AttentionMaps>().tsv(&[1], Reading::default());
     click(&mut panel, "Show only head 2");
     assert!(panel.query_by_label("Weights of head 1").is_none());
     let before = panel.get_by_label("Weights of head 2").rect().width();
     click(&mut panel, "Larger cells");
     assert!(panel.get_by_label("Weights of head 2").rect().width() > before);
-    let copied = |panel: &PanelHarness<AttentionPanel>| {
+    let copied = |panel: &PanelHarness<SheetPanel>| {
         panel
             .output()
             .platform_output
@@ -229,6 +228,25 @@ fn attention_is_seen_as_lines_by_head_and_copied() {
     assert_eq!(panel.view().selection.query, Some(1));
 }
 
+/// By Tab and arrows alone: the screen reader hears of each cell, and plus enlarges the cells.
+#[test]
+fn a_map_is_read_cell_by_cell_with_the_keyboard() {
+    let mut panel = PanelHarness::new(small(), Vec2::new(420.0, 900.0), SheetPanel::of(PanelName::Attention));
+    let map = panel.model::<AttentionMaps>().heads[0].clone();
+    let told = |panel: &PanelHarness<SheetPanel>| panel.get_by_label("Weights of head 1").accesskit_node().value();
+    panel.get_by_label("Weights of head 1").focus();
+    panel.run_steps(2);
+    assert_eq!(told(&panel), Some(map.say(0, 0)));
+    panel.key_press(Key::ArrowDown);
+    panel.run_steps(2);
+    assert_eq!(told(&panel), Some(map.say(1, 0)));
+    let width = panel.get_by_label("Weights of head 1").rect().width();
+    panel.key_press(Key::Plus);
+    panel.run_steps(4);
+    assert!(panel.get_by_label("Weights of head 1").rect().width() > width);
+    assert_eq!(panel.view().selection.query, None, "nothing is chosen by looking");
+}
+
 /// The frames of the accent's colour, by the middles of their rows.
 fn framed<P: Panel + 'static>(panel: &PanelHarness<P>) -> Vec<f32> {
     let accent = Palette::of(panel.ctx.global_style().visuals.dark_mode).accent;
@@ -245,7 +263,7 @@ fn the_frame_is_around_the_row_of_the_chosen_word_where_words_are_cut_into_piece
     let folder = with_tokenizer("bert-wild");
     let mut kernel = Kernel::embedded(Arc::new(attune_core::lesson::read(&folder.0).expect("a model")));
     kernel.apply(Command::Sentence(SentenceCommand::Set("The unrelated bankers of Zürich ate it".to_owned())));
-    let mut panel = PanelHarness::new(kernel, Vec2::new(700.0, 1400.0), AttentionPanel::default());
+    let mut panel = PanelHarness::new(kernel, Vec2::new(700.0, 1400.0), SheetPanel::of(PanelName::Attention));
     let maps = panel.model::<WordAttention>().0.heads.clone();
     for word in ["The", "bankers", "ate", "it"] {
         let row = |map: &HeadMap| {

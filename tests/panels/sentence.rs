@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attune::app::actions::{Action, WindowAction, keys};
-use attune::app::panels::axes::AxesPanel;
 use attune::app::panels::meaning::{MeaningPanel, toggle};
-use attune::app::panels::{Panel, PanelContext};
+use attune::app::panels::sheet::SheetPanel;
+use attune::app::panels::{Panel, PanelContext, PanelName};
 use attune::app::shell::ui::{LessonKeys, lesson_keys};
 use attune::app::theme;
 use attune::app::ui_state::ThemeChoice;
@@ -270,8 +270,8 @@ fn the_compare_panel_tells_a_word_s_two_ways() {
 
 #[test]
 fn axes_are_fitted_chosen_and_reset() {
-    let mut bench = PanelHarness::new(small(), SIZE, AxesPanel::default());
-    let basis = |bench: &PanelHarness<AxesPanel>| bench.snapshot().space.as_ref().expect("a space").basis.clone();
+    let mut bench = PanelHarness::new(small(), SIZE, SheetPanel::of(PanelName::Axes));
+    let basis = |bench: &PanelHarness<SheetPanel>| bench.snapshot().space.as_ref().expect("a space").basis.clone();
     click(&mut bench, "Refit");
     assert!(basis(&bench).fitted.is_some());
     click(&mut bench, "Axis Y from: groups");

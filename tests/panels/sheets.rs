@@ -2,16 +2,20 @@
 
 use std::sync::{Arc, Mutex};
 
-use attune::app::panels::sheet::{SheetUiState, sheet_ui};
-use attune::app::ui_state::Trail;
+use attune::app::panels::sheet::{SheetContext, SheetUiState, sheet_ui};
+use attune::app::ui_state::{Trail, ViewState};
 use attune_engine::quantity::{Entry, Quantity};
-use attune_view::sheet::{Bars, Cells, Grid, Grids, Item, Scale, Sheet, Table, TableCell, Tile, Tiles};
+use attune_view::sheet::control::{Aside, Ask, Button, Control};
+use attune_view::sheet::{Bars, Cells, Choice, Grid, Grids, Item, Mark, Scale, Sheet, Table, TableCell, Tile, Tiles};
+use attune_view::view_model::attention::Reading;
+use attune_view::view_model::heads::{AllHeads, HeadMeasure};
 use attune_view::view_model::output::{RankingModel, RankingRow};
 use egui::accesskit::Role;
 use egui::{Event, Key, PointerButton, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use crate::common::lessons::small;
 use crate::dressed::dressed;
 use crate::pointer::{click, press};
 
@@ -21,8 +25,13 @@ const SIZE: Vec2 = Vec2::new(420.0, 900.0);
 fn shown(items: Vec<Item>) -> (Harness<'static>, Arc<Mutex<Trail>>) {
     let sheet = Sheet { title: "Toy", items };
     let trail = Arc::new(Mutex::new(Trail::default()));
-    let (mut state, asked) = (SheetUiState::default(), trail.clone());
-    let harness = dressed(SIZE, move |ui| sheet_ui(ui, &sheet, &mut state, &mut asked.lock().expect("one thread")));
+    let (mut state, mut view, asked) = (SheetUiState::default(), ViewState::default(), trail.clone());
+    let harness = dressed(SIZE, move |ui| {
+        let (state, view_of_panels) = (&mut state, &mut view.for_panels());
+        let mut cx = SheetContext { state, view: view_of_panels, asks: Vec::new(), actions: Vec::new() };
+        sheet_ui(ui, &sheet, &mut cx);
+        asked.lock().expect("one thread").clone_from(&view.trail);
+    });
     (harness, trail)
 }
 
@@ -40,12 +49,12 @@ fn grid() -> Grid {
         cols: words(&["a", "b", "c"]),
         cells: Cells::Numbers { values, entries: (0..6).map(entry).collect() },
         scale: Scale::Share { hue: 0, full: 1.0 },
-        marked: vec![1],
+        marked: vec![Mark { col: 1, about: "A mark".to_owned() }],
     }
 }
 
 fn grids() -> Item {
-    Item::Grids(Grids { grids: vec![grid()], legend: "What the colours mean.".to_owned() })
+    Item::Grids(Grids { grids: vec![grid()], as_lines: false, legend: "What the colours mean.".to_owned() })
 }
 
 /// The cell that a screen reader hears of.
@@ -99,12 +108,24 @@ fn a_right_click_on_a_cell_asks_where_its_number_comes_from() {
 
 #[test]
 fn small_maps_are_named_with_their_numbers() {
-    let tile = |at, number| Tile { at, grid: grid(), number, share: 0.5, rank: Some(1) };
-    let tiles = vec![tile([0, 0], Some(0.25)), tile([0, 1], None)];
-    let item = Tiles { rows: vec!["Layer 1".to_owned()], cols: Vec::new(), tiles, legend: "Legend".to_owned() };
-    let (harness, _) = shown(vec![Item::Tiles(item)]);
-    assert!(harness.query_by_label("heads: .25 (1)").is_some());
-    assert!(harness.query_by_label("heads: –").is_some());
+    let kernel = small();
+    let heads = Arc::new(AllHeads::of(kernel.snapshot().model.as_ref().expect("a model")));
+    let tile = |head: usize, number: Option<f32>| {
+        let shown = number.map_or("–".to_owned(), |number| number.to_string());
+        Tile { at: [0, head], head, spoken: format!("head {head}: {shown}"), number, share: 0.5, rank: Some(1) }
+    };
+    let tiles = Tiles {
+        heads,
+        reading: Reading::default(),
+        rows: vec!["Layer 1".to_owned()],
+        cols: Vec::new(),
+        tiles: vec![tile(0, Some(0.25)), tile(1, None)],
+        next: Choice::Measure(HeadMeasure::Same),
+        legend: "Legend".to_owned(),
+    };
+    let (harness, _) = shown(vec![Item::Tiles(tiles)]);
+    assert!(harness.query_by_label("head 0: 0.25").is_some());
+    assert!(harness.query_by_label("head 1: –").is_some());
 }
 
 /// An entry that some number of a table has.
@@ -142,6 +163,45 @@ fn a_table_is_sorted_by_a_column_and_its_numbers_are_asked() {
     assert_eq!(order(&harness), ["gamma", "beta", "alpha"]);
     click(&mut harness, "0.9000: where it comes from");
     assert_eq!(trail.lock().unwrap().entry(), Some(asked()));
+}
+
+/// A sheet with controls, in a panel of this width, and the sheet's requests.
+fn controls(width: f32, controls: Vec<Control>) -> (Harness<'static>, Arc<Mutex<Vec<Ask>>>) {
+    let sheet = Sheet { title: "Toy", items: vec![Item::Controls(controls)] };
+    let asks = Arc::new(Mutex::new(Vec::new()));
+    let (mut state, mut view, asked) = (SheetUiState::default(), ViewState::default(), asks.clone());
+    let harness = dressed(Vec2::new(width, 400.0), move |ui| {
+        let (state, view) = (&mut state, &mut view.for_panels());
+        let mut cx = SheetContext { state, view, asks: Vec::new(), actions: Vec::new() };
+        sheet_ui(ui, &sheet, &mut cx);
+        asked.lock().expect("one thread").extend(cx.asks);
+    });
+    (harness, asks)
+}
+
+#[test]
+fn controls_that_have_no_room_are_in_one_menu() {
+    let option = |label| Control::Button(Button::option(label, "Shows them", false, Choice::Lines(true)));
+    let aside = |label, one| Control::Aside(Aside { label, hint: "More", controls: vec![option(one)] });
+    let row = || vec![option("Maps"), aside("As", "Lines"), aside("As", "Dots")];
+    let (mut wide, asks) = controls(500.0, row());
+    assert!(wide.query_by_label("As").is_none());
+    click(&mut wide, "Dots");
+    assert_eq!(asks.lock().unwrap().as_slice(), [Ask::Choose(Choice::Lines(true))]);
+    let (mut narrow, _) = controls(300.0, row());
+    assert!(narrow.query_by_label("Lines").is_none() && narrow.query_by_label("Dots").is_none());
+    click(&mut narrow, "As");
+    assert!(narrow.query_by_label("Lines").is_some() && narrow.query_by_label("Dots").is_some());
+}
+
+#[test]
+fn a_button_that_is_off_asks_for_nothing() {
+    let button = |name, is_on| Control::Button(Button::new(name, "Opens it", Ask::OpenHead(1)).enabled(is_on));
+    let (mut harness, asks) = controls(500.0, vec![button("off", false), button("on", true)]);
+    click(&mut harness, "off");
+    assert!(asks.lock().unwrap().is_empty());
+    click(&mut harness, "on");
+    assert_eq!(asks.lock().unwrap().as_slice(), [Ask::OpenHead(1)]);
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn rows_of_attention_sum_to_one_and_are_said_in_words() {
             assert!((head.cells.weights(query).sum::<f32>() - 1.0).abs() < 1e-6);
         }
     }
-    let said = attention.say(1, 0, 2);
+    let said = attention.heads[1].say(0, 2);
     let (weight, length) = (attention.heads[1].cells.weight(0, 2), attention.heads[1].cells.length(0, 2));
     let expected = format!(
         "the (query, row) looks at sank (key, column) with weight {weight:.4} in head 2, which adds a vector of \

@@ -575,7 +575,7 @@ fn check(name: &str, snapshot: &Snapshot, counts: &mut Counts) {
     let reader = EntryReader::of(snapshot).expect("a model");
     for entry in entries(snapshot) {
         let Some(value) = reader.value(entry) else { continue };
-        let Some(symbols) = reader.rule_of(entry).map(|rule| rule.formula) else { continue };
+        let Some(symbols) = reader.rule_of(entry).map(|rule| rule.formula()) else { continue };
         let shown = f64::from(value);
         for found in computed(&reader, entry, &symbols) {
             // Numbers of single precision that a large score makes more of.

@@ -9,6 +9,7 @@ mod contents;
 mod formulas;
 mod live_text;
 mod provenance;
+mod recordings;
 mod route;
 mod sentence_arcs;
 mod snapshots;

@@ -1,6 +1,7 @@
 //! The provenance of numbers: every rule, evaluated in double precision, comes to the number of the engine, and so does every
 //! card, read as arithmetic with the numbers that it shows.
 
+use std::collections::HashSet;
 use std::iter::Peekable;
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -10,7 +11,7 @@ use attune_core::kernel::{Command, Kernel, Snapshot};
 use attune_engine::numerics::attention::{HeadMode, Mask, MaskTable};
 use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::params::TensorName;
-use attune_engine::quantity::{Entry, Quantity, StagePoint};
+use attune_engine::quantity::{Entry, Owner, OwnerKind, Quantity, StagePoint};
 use attune_view::explain::lines::{Line, LinePiece, Worked};
 use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::reader::{EntryReader, part_index};
@@ -111,10 +112,20 @@ impl Arithmetic {
                     "tanh" => inner.tanh(),
                     "sin" => inner.sin(),
                     "cos" => inner.cos(),
+                    "relu" => inner.max(0.0),
+                    "gelu" => inner * normal_share(inner),
+                    "gelu_tanh" => {
+                        let cubic = (2.0 / std::f64::consts::PI).sqrt() * (inner + 0.044_715 * inner.powi(3));
+                        0.5 * inner * (1.0 + cubic.tanh())
+                    }
+                    "silu" => inner / (1.0 + (-inner).exp()),
                     _ => return None,
                 }
             }
         };
+        if self.takes('^') {
+            return Some(value.powf(self.factor()?));
+        }
         Some(if self.takes('²') { value * value } else { value })
     }
 
@@ -122,6 +133,15 @@ impl Arithmetic {
         let inner = self.sum()?;
         self.takes(')').then_some(inner)
     }
+}
+
+/// The share of a normal distribution below a number, as a sum of narrow strips.
+fn normal_share(x: f64) -> f64 {
+    const STRIPS: f64 = 20_000.0;
+    const FAR: f64 = 9.0;
+    let (width, from) = ((x.clamp(-FAR, FAR) + FAR) / STRIPS, -FAR);
+    let density = |t: f64| (-t * t / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    (0..STRIPS as usize).map(|strip| density(from + (strip as f64 + 0.5) * width) * width).sum()
 }
 
 fn read_text(text: &str, to: &mut Vec<Sign>) {
@@ -135,7 +155,7 @@ fn read_text(text: &str, to: &mut Vec<Sign>) {
                 continue;
             }
             '0'..='9' => |next| next.is_ascii_digit() || *next == '.',
-            'a'..='z' => char::is_ascii_lowercase,
+            'a'..='z' => |next| next.is_ascii_lowercase() || *next == '_',
             mark => {
                 to.push(Sign::Mark(mark));
                 continue;
@@ -211,8 +231,8 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         let tokens = sentence.activations.blocks[block].input.rows();
         for token in [0, tokens - 1] {
             for dim in [0, width - 1] {
-                use Quantity::{Attended, Input, Joined, Normed, Output, Summed};
-                let of_block = [Input, Normed, Summed, Attended, Joined, Output];
+                use Quantity::{Attended, Hidden, Input, Joined, Normed, Output, Summed};
+                let of_block = [Input, Normed, Summed, Attended, Hidden, Joined, Output];
                 all.extend(of_block.map(|quantity| quantity.of_block(block, [token, dim])));
                 all.extend(BlockPart::ALL.map(|part| Quantity::Part.of_block(block, [part_index(part), token, dim])));
             }
@@ -264,12 +284,35 @@ fn entries(snapshot: &Snapshot) -> Vec<Entry> {
     all
 }
 
+/// Entries of the quantities that have none among others, of those that the snapshot has: a new quantity is checked without a
+/// word here.
+fn entries_of_others(reader: &EntryReader<'_>, listed: &[Entry]) -> Vec<Entry> {
+    let architecture = &reader.model.architecture;
+    let is_new = |quantity: &Quantity| listed.iter().all(|entry| entry.quantity != *quantity);
+    let of = |quantity: Quantity| {
+        let definition = quantity.definition();
+        let index = std::array::from_fn(|place| usize::from(place < definition.indices.len()));
+        let owners = match definition.owner {
+            OwnerKind::Model => vec![Owner::Model],
+            OwnerKind::Block => architecture.numbered_blocks().map(|(block, _)| Owner::Block(block)).collect(),
+            OwnerKind::Head => (0..architecture.heads()).map(Owner::Head).collect(),
+            OwnerKind::Point => vec![Owner::Point(StagePoint::Contextual(0))],
+        };
+        owners.into_iter().map(move |owner| Entry { quantity, owner, index })
+    };
+    let all = Quantity::ALL.iter().copied().filter(is_new).flat_map(of);
+    all.filter(|entry| reader.value(*entry).is_some()).collect()
+}
+
 /// Checks every entry, and how many have a rule that is not given.
 pub fn check(name: &str, snapshot: &Snapshot) -> usize {
     let mut count = 0;
     let mut missing = Vec::new();
+    let mut asked = HashSet::new();
     let reader = EntryReader::of(snapshot).expect("a model");
-    for entry in entries(snapshot) {
+    let listed = entries(snapshot);
+    let others = entries_of_others(&reader, &listed);
+    for entry in listed.into_iter().chain(others) {
         let Some(told) = reader.explain(entry) else {
             missing.push(entry);
             continue;
@@ -285,7 +328,10 @@ pub fn check(name: &str, snapshot: &Snapshot) -> usize {
             if let LinePiece::Number(operand) = piece
                 && let Some(entry) = operand.entry
             {
-                assert!(reader.rule_of(entry).is_some(), "{name}: no rule of {}", operand.label);
+                // The entries of a row have one rule.
+                if asked.insert((entry.quantity, entry.owner, entry.index[0])) {
+                    assert!(reader.rule_of(entry).is_some(), "{name}: no rule of {}", operand.label);
+                }
                 let value = reader.value(entry).unwrap_or_else(|| panic!("{name}: no {entry:?}"));
                 assert_eq!(value.to_bits(), operand.value.to_bits(), "{name}: {}", operand.label);
             }
@@ -300,6 +346,7 @@ pub fn check(name: &str, snapshot: &Snapshot) -> usize {
                 | Quantity::Embedded
                 | Quantity::Normed
                 | Quantity::Attended
+                | Quantity::Hidden
                 | Quantity::Joined
                 | Quantity::Arrow
                 | Quantity::HeadArrowLength
@@ -359,6 +406,9 @@ fn cards_are_read_as_arithmetic() {
         ("√(9 + 16) / 5", 1.0),
         ("exp(1 − 1) · (2 − 5)²", 9.0),
         ("0.5 · tanh(0) + 2", 2.0),
+        ("10 / 100^(2 / 4)", 1.0),
+        ("relu(0 − 1) + relu(3)", 3.0),
+        ("silu(0) + gelu_tanh(0)", 0.0),
     ] {
         assert_eq!(Arithmetic::read(&[vec![LinePiece::Text(text.to_owned())]]), Some(wanted), "{text}");
     }

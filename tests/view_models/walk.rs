@@ -193,7 +193,7 @@ fn the_last_step_says_what_norms_and_feed_forward_layers_do() {
     assert!(said.contains("Each norm divides") && said.contains("The feed-forward layer adds an arrow of"), "{said}");
     let (equation, said) = last(REPLACED);
     let fed = "\\operatorname{FFN}(\\operatorname{Norm}(a_i))";
-    let expected = format!("a_i = \\Delta_i, \\quad y_i = {fed} = a_i + ({fed} - a_i)");
+    let expected = format!("a_i = \\Delta_i, \\quad y_i = a_i + ({fed} - a_i)");
     assert_eq!(equation, expected);
     assert!(said.contains("replaces the word's vector"), "{said}");
 }

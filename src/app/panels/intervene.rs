@@ -6,6 +6,7 @@
 use attune_core::kernel::command::{Command, InterventionCommand};
 use attune_core::kernel::sentence_pass::interventions::GAIN_MAX;
 use attune_core::lesson::limits::{TEMPERATURE_MAX, TEMPERATURE_MIN};
+use attune_engine::messages::cut;
 use attune_engine::numerics::attention::HeadMode;
 use attune_engine::quantity::Quantity;
 use attune_ui::actions::{ActionTable, WindowAction};
@@ -593,7 +594,7 @@ fn bars_ui(ui: &mut Ui, row: &EffectRow, model: &WhatIfModel, query: usize, trai
             let edge = row.edge(&model.edges, query, key);
             ui.allocate_ui(vec2(WORD, size::CHIP), |ui| {
                 ui.set_min_width(WORD);
-                let text = RichText::new(shorten(word, WORD_LETTERS)).size(size::SMALL);
+                let text = RichText::new(cut(word, WORD_LETTERS)).size(size::SMALL);
                 let name = format!("{title}: {} looks at {word}", model.tokens[query]);
                 if !edge.is_there {
                     ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
@@ -633,11 +634,3 @@ fn change_bar_ui(ui: &mut Ui, width: f32, before: f32, now: f32, hue: Color32) {
 
 /// Letters of a word that has room beside its bar.
 const WORD_LETTERS: usize = 11;
-
-fn shorten(word: &str, letters: usize) -> String {
-    if word.chars().count() <= letters {
-        word.to_owned()
-    } else {
-        word.chars().take(letters - 1).chain(['…']).collect()
-    }
-}

@@ -1,14 +1,12 @@
 //! The panels: each shows models of the latest snapshot, and asks for commands and actions.
 //!
-//! A panel is one file or folder, and one line of [`registry`]. No panel names a Bevy type, computes a tensor, or
+//! A panel that shows its sheet is drawn by [`sheet`]; one that is a picture of its own, or whose tools are drawn on what it
+//! shows, is a file or folder here and a line of [`registry`]. No panel names a Bevy type, computes a tensor, or
 //! advances a clock: the egui pass may run twice.
 
 #![cfg(feature = "app")]
 
-pub mod all_heads;
 pub mod answers;
-pub mod attention;
-pub mod axes;
 mod fold;
 pub mod intervene;
 pub mod meaning;
@@ -23,38 +21,30 @@ pub mod weights;
 
 use std::sync::LazyLock;
 
-use attune_view::panels;
-
 pub use self::panel::{Panel, PanelContext, PanelId, PanelName, Region, Requests, SceneCamera, StageUi};
 
-/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none.
+/// Every panel, in the order of its key: Alt+1 … Alt+9, Alt+0, Alt+H; the last has none. Those without a line here show
+/// their sheet.
 pub fn registry() -> Vec<Registered> {
-    fn row<P: Panel + Default + 'static>(name: PanelName, region: Region) -> Registered {
-        Registered { id: PanelId::of(name), region, panel: Box::<P>::default() }
+    fn own<P: Panel + Default + 'static>() -> Box<dyn Panel> {
+        Box::<P>::default()
     }
-    fn sheet(name: PanelName) -> Registered {
-        let panel = Box::new(sheet::SheetPanel::of(name));
-        Registered { id: PanelId::of(name), region: Region::LowerRight, panel }
-    }
-    let mut rows = vec![
-        row::<notebook::NotebookPanel>(PanelName::Notebook, Region::Left),
-        row::<stage::StagePanel>(PanelName::Stage, Region::Middle),
-        row::<attention::AttentionPanel>(PanelName::Attention, Region::UpperRight),
-        row::<step::StepPanel>(PanelName::Step, Region::UpperRight),
-        row::<intervene::IntervenePanel>(PanelName::Intervene, Region::UpperRight),
-        row::<meaning::MeaningPanel>(PanelName::Meaning, Region::LowerRight),
-        row::<weights::WeightsPanel>(PanelName::Weights, Region::LowerRight),
-        row::<training::TrainPanel>(PanelName::Train, Region::LowerRight),
-        row::<answers::AnswersPanel>(PanelName::Answers, Region::LowerRight),
-        sheet(PanelName::Variables),
-        row::<all_heads::AllHeadsPanel>(PanelName::AllHeads, Region::LowerRight),
-        row::<axes::AxesPanel>(PanelName::Axes, Region::LowerRight),
-    ];
-    // A panel that is no more than a sheet needs no line here.
-    let is_new = |name: &PanelName| rows.iter().all(|row| row.id != PanelId::of(*name));
-    let others: Vec<PanelName> = panels::PANELS.iter().map(|(name, _)| *name).filter(is_new).collect();
-    rows.extend(others.into_iter().map(sheet));
-    rows
+    let registered = |name| {
+        let (region, panel): (Region, Box<dyn Panel>) = match name {
+            PanelName::Notebook => (Region::Left, own::<notebook::NotebookPanel>()),
+            PanelName::Stage => (Region::Middle, own::<stage::StagePanel>()),
+            PanelName::Step => (Region::UpperRight, own::<step::StepPanel>()),
+            PanelName::Intervene => (Region::UpperRight, own::<intervene::IntervenePanel>()),
+            PanelName::Meaning => (Region::LowerRight, own::<meaning::MeaningPanel>()),
+            PanelName::Weights => (Region::LowerRight, own::<weights::WeightsPanel>()),
+            PanelName::Train => (Region::LowerRight, own::<training::TrainPanel>()),
+            PanelName::Answers => (Region::LowerRight, own::<answers::AnswersPanel>()),
+            PanelName::Attention => (Region::UpperRight, Box::new(sheet::SheetPanel::of(name))),
+            _ => (Region::LowerRight, Box::new(sheet::SheetPanel::of(name))),
+        };
+        Registered { id: PanelId::of(name), region, panel }
+    };
+    PanelName::ALL.into_iter().map(registered).collect()
 }
 
 /// A panel of the window.

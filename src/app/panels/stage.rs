@@ -4,7 +4,8 @@ use attune_core::kernel::static_embedding::LessonFault;
 use attune_engine::pretrained::cache::Absent;
 use attune_ui::theme::{self, Palette, size};
 use attune_ui::widgets::controls::{copy_button, middle_ui};
-use egui::{Frame, Label, Margin, RichText, Ui};
+use attune_view::view_model::needs::{Needs, needs};
+use egui::{Frame, Label, Margin, RichText, Ui, UiBuilder};
 
 use super::panel::{Panel, PanelContext, PanelId, PanelName};
 
@@ -20,7 +21,10 @@ impl Panel for StagePanel {
         let snapshot = cx.models.snapshot();
         match snapshot.and_then(|snapshot| Some((snapshot, snapshot.fault.as_ref()?))) {
             Some((snapshot, fault)) => empty_ui(ui, fault, snapshot.lesson.absent_model()),
-            None => cx.stage.stage_ui(ui, &mut cx.view),
+            None => match snapshot.and_then(|snapshot| needs(PanelName::Stage, snapshot)) {
+                Some(needs) => without_points_ui(ui, needs, cx),
+                None => cx.stage.stage_ui(ui, &mut cx.view),
+            },
         }
         Some(())
     }
@@ -28,6 +32,14 @@ impl Panel for StagePanel {
     fn has_margin(&self) -> bool {
         false
     }
+}
+
+/// The sentence of a recording without points, and what would have to be recorded for some.
+fn without_points_ui(ui: &mut Ui, needs: Needs, cx: &mut PanelContext) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    ui.painter().rect_filled(ui.max_rect(), 0.0, palette.stage);
+    let rest = cx.stage.sentence_ui(ui, &mut cx.view);
+    ui.scope_builder(UiBuilder::new().max_rect(rest), |ui| middle_ui(ui, |ui| _ = ui.weak(needs.words())));
 }
 
 /// Shows why there is nothing to show, and for a model that is not on this computer, the command that downloads it.

@@ -7,15 +7,17 @@ use attune_ui::actions::{ActionRow, ActionTable, WindowAction};
 use attune_ui::text::prose::equation_ui;
 use attune_ui::theme::{self, Palette, Role, size};
 use attune_ui::ui_state::{Selection, Trail, Walk};
-use attune_ui::widgets::controls::{choose_query_ui, switch_ui, waiting_ui};
+use attune_ui::widgets::controls::{choose_query_ui, middle_ui, switch_ui, waiting_ui};
 use attune_ui::widgets::heat::Heat;
 use attune_ui::widgets::traced::{ASK_HINT, HINT, SIGNED, UNSIGNED, ask_on, bar, number_ui, worked_ui};
 use attune_view::explain::Explanation;
 use attune_view::explain::path::{ArrowParts, PathModel};
 use attune_view::explain::sentences::places_turn;
 use attune_view::explain::walk::{Bars, Clock, Columns, NumberRow, RouteModel, Step, StepModel, WalkModel};
+use attune_view::view_model::Models;
 use attune_view::view_model::attention::AttentionMaps;
 use attune_view::view_model::fold::FoldModel;
+use attune_view::view_model::needs::Needs;
 use attune_view::view_model::saved_view::SavedView;
 use attune_view::view_model::{capitalised, number};
 use egui::{
@@ -60,6 +62,8 @@ impl Panel for StepPanel {
                 let model = cx.models.of_choice::<FoldModel>(&cx.view.selection.head);
                 match (model, cx.stage.camera()) {
                     (Some(model), Some(camera)) => fold_ui(ui, &model, &mut cx.view, camera),
+                    // The first of the matrices are weights.
+                    _ if is_recorded(cx.models) => middle_ui(ui, |ui| _ = ui.weak(Needs::Model.words())),
                     _ => waiting_ui(ui, cx.models),
                 }
             }
@@ -74,6 +78,10 @@ impl Panel for StepPanel {
     fn restore(&mut self, saved: &SavedView) {
         self.view = if saved.step_as_matrices { StepView::Matrices } else { StepView::Numbers };
     }
+}
+
+fn is_recorded(models: &Models) -> bool {
+    models.snapshot().and_then(|snapshot| snapshot.model.as_ref()).is_some_and(|model| model.recorded.is_some())
 }
 
 /// Shows the numbers of the step for the walk's word.

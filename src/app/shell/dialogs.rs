@@ -6,6 +6,7 @@ use std::path::Path;
 use attune_core::lesson::course::{self, folder_of, is_named_as_lesson};
 use attune_core::lesson::vector_files::is_file_of_vectors;
 use attune_engine::pretrained::cache::is_named_as_part;
+use attune_engine::recording::is_recording;
 use attune_view::export::Format;
 use attune_view::export::work_file::{self, NAME_CHARS_MAX, SENSES_EXTENSION, is_shared};
 use attune_view::view_model::pictures::{PIXELS_MAX, SIDES, highest};
@@ -261,13 +262,20 @@ impl FilesUiState {
         let is_model = |path: &Path| is_named_as_lesson(path) || is_named_as_part(path);
         let dialog = match &purpose {
             FilePurpose::Open | FilePurpose::Dropped => {
-                let kind = "Lessons, shared files, and files of models and vectors";
-                let is_known = move |path: &Path| is_model(path) || is_shared(path) || is_file_of_vectors(path);
-                pick(near, "Open a lesson, a model or vectors", kind, is_known)
+                let kind = "Lessons, shared files, recordings, and files of models and vectors";
+                let is_known = move |path: &Path| {
+                    is_model(path) || is_shared(path) || is_file_of_vectors(path) || is_recording(path)
+                };
+                pick(near, "Open a lesson, a model, a recording or vectors", kind, is_known)
             }
             FilePurpose::OpenBeside => {
-                let is_known = move |path: &Path| is_model(path) || is_file_of_vectors(path);
-                pick(near, "Compare with another model", "Lessons, and files of models and vectors", is_known)
+                let is_known = move |path: &Path| is_model(path) || is_file_of_vectors(path) || is_recording(path);
+                pick(
+                    near,
+                    "Compare with another model",
+                    "Lessons, recordings, and files of models and vectors",
+                    is_known,
+                )
             }
             FilePurpose::ImportSenses => {
                 let is_text = |path: &Path| path.extension().is_some_and(|end| end == SENSES_EXTENSION);

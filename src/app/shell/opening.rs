@@ -12,6 +12,7 @@ use attune_core::lesson::issue::shown;
 use attune_core::lesson::load::foreign;
 use attune_core::lesson::schema::CellKind;
 use attune_core::lesson::vector_files::is_file_of_vectors;
+use attune_engine::recording::is_recording;
 use attune_view::export::work_file::{SharedWork, is_shared};
 use attune_view::view_model::saved_view::SavedView;
 use bevy::prelude::*;
@@ -104,14 +105,17 @@ pub fn open(world: &mut World, path: PathBuf) {
         if !state.is_exporting() {
             state.export = ExportModel::Opening;
         }
-    } else if is_lesson(&path) || is_file_of_vectors(&path) {
+    } else if is_lesson(&path) || is_file_of_vectors(&path) || is_recording(&path) {
         show(world, || Opening::of(&path, &setup));
     } else {
         let file = shown(&path);
         if let Some(kind) = foreign(&path) {
             return course::say(world, format!("{file} is {}; {}", kind.what, kind.advice));
         }
-        course::say(world, format!("{file} is neither a lesson, whose name ends in .ron, nor a file of word vectors"));
+        course::say(
+            world,
+            format!("{file} is neither a lesson, whose name ends in .ron, nor a recording or a file of word vectors"),
+        );
     }
 }
 

@@ -14,6 +14,7 @@
 pub mod notices;
 pub mod open_panels;
 pub mod panel_reveal;
+pub mod recorded;
 pub mod stage_side;
 pub mod tabs;
 pub mod top_bar;
@@ -25,6 +26,7 @@ use attune_core::lesson::Lesson;
 use attune_view::view_model::Models;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
+use attune_view::view_model::recorded::RecordingModel;
 use attune_view::view_model::saved_view::{PanelLayout, SavedView};
 use attune_view::view_model::sentences::SentencesModel;
 use bevy::prelude::*;
@@ -35,6 +37,7 @@ use egui_dock::{DockArea, Style};
 use self::notices::{CheckpointRow, NoticeUiState, SavingStatus, issue_strip_ui, issues_page_ui, notice_ui};
 use self::open_panels::OpenPanels;
 use self::panel_reveal::{PanelReveal, opened_ui};
+use self::recorded::recording_ui;
 use self::tabs::{Tabs, fit_tabs, more_ui};
 use self::top_bar::{TopBarUiState, top_bar_ui};
 use self::windows::{GlossaryUiState, glossary_window_ui, provenance_ui};
@@ -251,6 +254,9 @@ pub fn workspace_ui(
         top_bar_ui(ui, snapshot, sentences.as_deref(), &panels, top_bar, view.preferences.theme, &mut requests);
     });
     issue_strip_ui(ui, issues);
+    if let Some(model) = models.get::<RecordingModel>() {
+        recording_ui(ui, &model, &mut requests);
+    }
     // If a lesson has nothing to show, the stage gives the reason.
     notice_ui(ui.ctx(), snapshot.notice.as_ref().filter(|_| snapshot.fault.is_none()), notice);
     opened_ui(ui.ctx(), reveal);

@@ -70,6 +70,26 @@ impl Command {
         )
     }
 
+    /// True of what changes weights or the forward pass, or would run the model again: not possible with a recording.
+    pub(super) fn needs_model(&self) -> bool {
+        match self {
+            Self::Training(command) => !matches!(
+                command,
+                TrainingCommand::Play
+                    | TrainingCommand::Pause
+                    | TrainingCommand::TrainTo(_)
+                    | TrainingCommand::ShowLatest
+                    | TrainingCommand::Compare(None)
+            ),
+            Self::Weights(_) | Self::Interventions(_) | Self::Retrain(_) => true,
+            Self::Sentence(command) => matches!(
+                command,
+                SentenceCommand::Ids(_) | SentenceCommand::Words(_) | SentenceCommand::Generate { .. }
+            ),
+            Self::Axes(_) | Self::Senses(_) | Self::Notebook(_) | Self::Tour | Self::Undo | Self::Redo => false,
+        }
+    }
+
     /// Returns a message saying that a saved command could not be applied again.
     pub(super) fn left_out(&self, why: &str) -> String {
         match self {
@@ -270,6 +290,8 @@ pub enum SentenceCommand {
     Ids(Vec<usize>),
     /// Shows words of the vocabulary by their texts, such as tokens of a pretrained model.
     Words(Vec<String>),
+    /// Shows the stretch of a recorded text that begins at this token. Successive stretches undo as one.
+    Stretch(usize),
     /// Shows a sentence while it is being typed; successive sentences undo as one.
     Type(String),
     /// Sets a second sentence to compare with the one on the stage, with the same weights; `None` ends the comparison.

@@ -181,7 +181,7 @@ impl Kernel {
             Phase::Ready(Ready { task: Task::Resuming { way, .. }, .. }) => !way.is_paused,
             Phase::Ready(Ready { task: Task::Retraining { .. }, .. }) => true,
             Phase::Ready(Ready { model, .. }) => {
-                let is_waiting = self.notebook.is_waiting() || model.has_senses_pending();
+                let is_waiting = self.notebook.is_waiting() || model.has_senses_pending() || model.has_check_pending();
                 model.training.is_busy() || is_waiting || self.tour.is_under_way()
             }
             Phase::Failed { .. } => false,
@@ -238,6 +238,8 @@ impl Kernel {
                     self.notebook.evaluate_next(model, self.untouched.ready());
                 } else if model.has_senses_pending() {
                     model.measure_senses();
+                } else if model.has_check_pending() {
+                    model.advance_check();
                 } else {
                     model.advance();
                 }

@@ -12,6 +12,7 @@ use crate::lesson::schema::{Lesson, Objective, Order};
 /// Returns the attention model over a space, without its parameters.
 pub fn network(lesson: &Lesson, space: &StaticSpace) -> AttentionModel<f32> {
     let classes = match &lesson.model.objective {
+        _ if let Some(model) = lesson.static_embedding.recording() => Classes::Labels(model.classes.len()),
         Objective::Label => labels(lesson, &space.vocabulary),
         _ => Classes::Words(candidates(lesson, &space.vocabulary)),
     };

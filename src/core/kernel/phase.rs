@@ -18,6 +18,7 @@ use crate::kernel::saved_work::{Resuming, Saved};
 use crate::kernel::static_embedding::{LessonFault, SpaceTrainer};
 use crate::kernel::values::Progress;
 use crate::lesson::Recipe;
+use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::Lesson;
 
 /// The phase of a running lesson.
@@ -181,6 +182,9 @@ impl Ready {
     /// # Errors
     /// In words for the learner, if the lesson cannot be trained by this recipe.
     pub fn retrain(&mut self, lesson: &Arc<Lesson>, recipe: Recipe, stroke: Option<Stroke>) -> Result<bool, String> {
+        if self.model.is_recorded() {
+            return Err(format!("{ONE_PASS}, so there is nothing to train"));
+        }
         if self.model.pretrained.is_some() {
             return Err("a model that was read from files cannot be trained here".to_owned());
         }

@@ -24,6 +24,7 @@ use attune_engine::pretrained::load::{LoadStopped, Pretrained, load};
 use crate::kernel::objective::{Example, examples, of_texts};
 pub use crate::kernel::objective::{Rewriter, network};
 use crate::kernel::sentence_pass::axes::Layers;
+use crate::kernel::sentence_pass::recorded::RecordedVectors;
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::training::Training;
 use crate::kernel::training::cache::StepCache;
@@ -73,6 +74,8 @@ enum Source {
     Given(Arc<Table<f32>>),
     /// The vectors of a pretrained model, which is read as a whole.
     Pretrained(Loading),
+    /// The first hidden states of each token.
+    Recording(RecordedVectors),
 }
 
 /// The epoch after which a vector was first found not to be finite, and the row of that word.
@@ -113,6 +116,7 @@ impl SpaceTrainer {
                 }
             }
             StaticEmbedding::Pretrained(model) => Source::Pretrained(loading.unwrap_or_else(|| Loading::start(model))),
+            StaticEmbedding::Recording(model) => Source::Recording(RecordedVectors::of(model)),
             StaticEmbedding::Given(given) if Arc::ptr_eq(&given.words, &vocabulary) => {
                 Source::Given(given.vectors.clone())
             }
@@ -133,7 +137,7 @@ impl SpaceTrainer {
     pub fn progress(&self) -> Progress {
         match &self.source {
             Source::Training { word2vec, epochs, .. } => Progress { done: word2vec.epochs_done(), of: *epochs },
-            Source::Given(_) => Progress { done: 0, of: 0 },
+            Source::Given(_) | Source::Recording(_) => Progress { done: 0, of: 0 },
             Source::Pretrained(loading) => loading.progress(),
         }
     }
@@ -177,7 +181,7 @@ impl SpaceTrainer {
                 }
                 word2vec.is_done() || diverged.is_some()
             }
-            Source::Given(_) => true,
+            Source::Given(_) | Source::Recording(_) => true,
             Source::Pretrained(loading) => loading.advance(),
         }
     }
@@ -195,6 +199,7 @@ impl SpaceTrainer {
                 Arc::new(centred(vectors).into())
             }
             Source::Given(vectors) => vectors.clone(),
+            Source::Recording(recorded) => recorded.vectors.clone(),
             Source::Pretrained(_) => match self.pretrained()? {
                 Some(model) if lesson.model.schedule.steps == 0 => model.embedding.clone(),
                 Some(model) => model.embedding.to_whole(),
@@ -209,13 +214,17 @@ impl SpaceTrainer {
         let basis = Basis::of_lesson(lesson, &self.vocabulary).map_err(fault)?;
         let pretrained = self.pretrained()?.map(|model| (model.model(), model.parameters.clone()));
         let scale = pretrained.as_ref().and_then(|(model, parameters)| shared_scale(&model.architecture, parameters));
-        let is_whole = lesson.static_embedding.is_whole_file();
+        let spread = match &self.source {
+            Source::Recording(recorded) => Some(recorded.spread.clone()),
+            _ if lesson.static_embedding.is_whole_file() => Some(Arc::new(Spread::of(&vectors.widened()))),
+            _ => None,
+        };
         let undecided = Projection::coordinates(vectors.cols());
         let mut space = StaticSpace {
             vocabulary: self.vocabulary.clone(),
             squares: squares(&vectors),
             by_alphabet: OnceLock::new(),
-            spread: is_whole.then(|| Arc::new(Spread::of(&vectors.widened()))),
+            spread,
             vectors,
             scale,
             own_projection: undecided.clone(),

@@ -258,6 +258,7 @@ impl Lesson {
     pub fn vocabulary(&self) -> Arc<[String]> {
         match &self.static_embedding {
             StaticEmbedding::Pretrained(model) => return model.vocabulary().into(),
+            StaticEmbedding::Recording(model) => return model.vocabulary.clone(),
             StaticEmbedding::Given(given) if given.is_whole_file() => {
                 return given.words.clone();
             }

@@ -22,6 +22,7 @@ use crate::lesson::read::corpus::{
 };
 use crate::lesson::read::model::{ReadModel, check_objective, read_attention};
 use crate::lesson::read::panels::read_panels;
+use crate::lesson::read::recordings::{is_recorded, read_recording, take_texts};
 use crate::lesson::read::switches::read_switches;
 use crate::lesson::read::vectors::{check_given, is_file, is_pretrained, of_used, read_embedding, read_pretrained};
 use crate::lesson::reading::decode::{At, Node, Record, complete, different, fields, record, seed, whole};
@@ -31,6 +32,7 @@ use crate::lesson::reading::file::{
 pub use crate::lesson::reading::file::{foreign, text};
 use crate::lesson::reading::issue::{Issues, LessonIssue};
 use crate::lesson::reading::tree;
+use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::cells::Cell;
 use crate::lesson::schema::limits::{BUILDS_ON_MAX, MINUTES, NUMBERS, PIECES_MAX, TOKENS_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
@@ -68,7 +70,10 @@ pub fn read_showing(path: &Path, first: &mut dyn FnMut(Lesson)) -> Result<(Lesso
     let file = path.display().to_string();
     let of_model = |folder: &Path| Ok((of_folder(folder, &file)?, None));
     if path.is_file() && is_recording(path) {
-        return Err(vec![LessonIssue::of_file(&file, "this is a recording", A_RECORDING)]);
+        let recorded = RecordedModel::open(path).map(Lesson::of_recording);
+        let issue = |refusal| refused(&file, refusal);
+        let recorded = recorded.map_err(|refusals| refusals.into_iter().map(issue).collect::<Vec<_>>())?;
+        return Ok((recorded, None));
     }
     match cache::given(path) {
         ModelPath::Lesson(_) | ModelPath::Folder(_) if is_file_of_vectors(path) => {
@@ -153,7 +158,7 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
     if let Some(groups) = &groups {
         check_groups_apart(groups);
     }
-    if record.given("model").is_some_and(is_pretrained) {
+    if record.given("model").is_some_and(|model| is_pretrained(model) || is_recorded(model)) {
         let on_model = read_on_a_model(record);
         let (id, title, summary) = (id?, title?, summary?);
         let (number, minutes, builds_on, chapter, seed) = (number?, minutes?, builds_on?, chapter?, seed?);
@@ -193,7 +198,8 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
         vocabulary
     });
 
-    let names = LessonNames { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None };
+    let names =
+        LessonNames { groups: groups.as_ref().map(Lists::names), vocabulary, max_tokens, model: None, recording: None };
     let axes = record.take_or("axes", Vec::new(), |node| read_axes(node, &names, dim));
     let config = model.as_ref().and_then(|model| model.config.as_ref());
     let Pages { sentences, probes, panels, cells, claims } =
@@ -229,13 +235,17 @@ fn read_parts(record: &mut Record<'_>, folder: Option<PathBuf>) -> Option<Lesson
 /// Reads the parts of a lesson about a pretrained model that do not come from the model.
 fn read_on_a_model(record: &mut Record<'_>) -> Option<Lesson> {
     if let Some(groups) = record.given("groups") {
-        groups.issue("groups: a lesson about a pretrained model has no groups").expected("no groups");
+        groups.issue("groups: a lesson about a pretrained model or a recording has no groups").expected("no groups");
     }
-    let lesson = record.take("model", read_pretrained);
-    let model = lesson.as_ref().and_then(|lesson| lesson.static_embedding.pretrained().cloned());
+    let is_of_recording = record.given("model").is_some_and(is_recorded);
+    let lesson = record.take("model", if is_of_recording { read_recording } else { read_pretrained });
+    let embedding = lesson.as_ref().map(|lesson| &lesson.static_embedding);
+    let recording = embedding.and_then(|embedding| embedding.recording().cloned());
+    let model = embedding.and_then(|embedding| embedding.pretrained().cloned());
     let here = model.as_ref().filter(|model| model.absent.is_none());
-    let vocabulary = here.map(|model| Vocabulary::new(model.vocabulary()));
-    let names = LessonNames { groups: Some(Vec::new()), vocabulary, max_tokens: None, model };
+    let recorded = recording.as_ref().map(|recording| recording.vocabulary.to_vec());
+    let vocabulary = here.map(|model| model.vocabulary()).or(recorded).map(Vocabulary::new);
+    let names = LessonNames { groups: Some(Vec::new()), vocabulary, max_tokens: None, model, recording };
     let config = lesson.as_ref().map(|lesson| &lesson.model);
     let Pages { sentences, panels, cells, claims, .. } =
         read_pages(record, &names, config, Some(&Switches::default()), None);
@@ -263,7 +273,10 @@ fn read_pages(
     switches: Option<&Switches>,
     corpus: Option<&Corpus>,
 ) -> Pages {
-    let sentences = record.take("sentences", |node| read_sentences(node, names));
+    let sentences = match &names.recording {
+        Some(model) => take_texts(record, model),
+        None => record.take("sentences", |node| read_sentences(node, names)),
+    };
     let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
         let known = |sentence: &Option<Vec<String>>| {
             sentence.as_ref().filter(|_| !names.is_absent()).map(|sentence| names.tokens(sentence))
@@ -271,6 +284,7 @@ fn read_pages(
         all.iter().map(known).collect()
     });
     let probes = match names.model {
+        None if names.recording.is_some() => Some(Vec::new()),
         None => record.take_or("probes", Vec::new(), |node| read_probes(node, names)),
         Some(_) => Some(Vec::new()),
     };

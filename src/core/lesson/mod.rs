@@ -24,6 +24,7 @@ pub mod pictures;
 mod read;
 pub mod reading;
 pub mod recipe;
+pub mod recorded;
 pub mod schema;
 pub mod starter;
 pub mod vector_files;

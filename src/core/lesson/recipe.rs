@@ -288,7 +288,8 @@ const SAME: f64 = 1e-9;
 /// Returns all switches and sliders of a lesson, at the positions of a recipe. Those with only one position are left
 /// out.
 pub fn offers(lesson: &Lesson, recipe: &Recipe) -> Vec<KnobOffer> {
-    if lesson.static_embedding.is_pretrained() || lesson.static_embedding.is_whole_file() {
+    let embedding = &lesson.static_embedding;
+    if embedding.is_pretrained() || embedding.is_whole_file() || embedding.recording().is_some() {
         return Vec::new();
     }
     let slider = RecipeSlider { measured: &Measured::of(lesson), recipe };

@@ -57,11 +57,14 @@ pub enum BlockPart {
     FeedForward,
     /// `β` of the norm after the feed-forward layer.
     LastShift,
+    /// `Y − X − Σ_h Σ_j α_hij V_hj W_O^h`: all that a recorded block adds beside its heads, biases and norms included.
+    Rest,
 }
 
 impl BlockPart {
     /// All parts, in the order of the forward pass.
-    pub const ALL: [Self; 5] = [Self::Rescaled, Self::Bias, Self::Shift, Self::FeedForward, Self::LastShift];
+    pub const ALL: [Self; 6] =
+        [Self::Rescaled, Self::Bias, Self::Shift, Self::FeedForward, Self::LastShift, Self::Rest];
 }
 
 /// A norm whose `σ` is held at that of the whole vector: the linear map `t ↦ γ ⊙ (t − mean t) / σ_i` and the shift `β`.
@@ -161,6 +164,7 @@ impl<S: Scalar> Contributions<S> {
             BlockPart::Shift => has_shift && attended_norms > own_norms,
             BlockPart::FeedForward => config.feed_forward.is_some(),
             BlockPart::LastShift => has_shift && found.norms.len() > attended_norms,
+            BlockPart::Rest => false,
         };
         found.parts = BlockPart::ALL.into_iter().filter(is_there).collect();
         found.bias.resize(width, S::zero());
@@ -192,6 +196,37 @@ impl<S: Scalar> Contributions<S> {
         found
     }
 
+    /// Computes the terms of a recorded block, whose output map (H·d_v, D) is all that is known of its weights; without
+    /// it, the block has no terms of keys.
+    pub fn of_recorded(config: &BlockConfig, output_map: Option<&[S]>, activations: &BlockActivations<S>) -> Self {
+        let (keys, width) = (activations.heads.first().map_or(0, |head| head.weights.cols()), config.attention.width);
+        let parts = vec![BlockPart::Rest];
+        let Some(output_map) = output_map.filter(|_| keys > 0) else {
+            return Self {
+                keys,
+                moved: Matrix::zeros(0, width),
+                is_on: Vec::new(),
+                added: Matrix::zeros(activations.input.rows(), width),
+                bias: vec![S::zero(); width],
+                head_lengths: Vec::new(),
+                head_arrow_lengths: Vec::new(),
+                norms: Vec::new(),
+                own_norms: 0,
+                attended_norms: 0,
+                parts,
+            };
+        };
+        let id = TensorName::OutputWeights.of_block(0);
+        let mut parameters = Parameters::zeros(&[(id, config.attention.mixes_width(), width)]);
+        parameters.set_row_major(id, output_map);
+        Self { parts, ..Self::of(config, 0, &parameters, activations, &[]) }
+    }
+
+    /// Returns whether the terms of keys are known: in a recorded block without its output map they are not.
+    pub fn has_terms(&self) -> bool {
+        !self.is_on.is_empty()
+    }
+
     /// Returns whether there is a norm between a value and the block's output.
     fn is_normed(&self) -> bool {
         !self.norms.is_empty()
@@ -202,7 +237,7 @@ impl<S: Scalar> Contributions<S> {
         match part {
             BlockPart::Bias => 0,
             BlockPart::Rescaled => self.own_norms,
-            BlockPart::Shift | BlockPart::FeedForward => self.attended_norms,
+            BlockPart::Shift | BlockPart::FeedForward | BlockPart::Rest => self.attended_norms,
             BlockPart::LastShift => self.norms.len(),
         }
     }
@@ -213,7 +248,7 @@ impl<S: Scalar> Contributions<S> {
             BlockPart::Bias => self.norms[..self.own_norms].last(),
             BlockPart::Shift => self.norms[self.own_norms..self.attended_norms].last(),
             BlockPart::LastShift => self.norms[self.attended_norms..].last(),
-            BlockPart::Rescaled | BlockPart::FeedForward => None,
+            BlockPart::Rescaled | BlockPart::FeedForward | BlockPart::Rest => None,
         }
     }
 
@@ -255,7 +290,7 @@ impl<S: Scalar> Contributions<S> {
             BlockPart::Shift | BlockPart::LastShift => {
                 self.norm_of(part).map_or_else(Vec::new, |norm| norm.shift.clone())
             }
-            BlockPart::FeedForward => {
+            BlockPart::FeedForward | BlockPart::Rest => {
                 let mut joined = activations.joined().row(query).to_vec();
                 add_scaled(&mut joined, -S::one(), activations.attended().row(query));
                 joined

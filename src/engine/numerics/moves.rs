@@ -93,7 +93,8 @@ impl Moves {
         contributions: &Contributions<f32>,
         has_residual: bool,
     ) -> Self {
-        let (queries, keys, heads) = (block.input.rows(), contributions.keys(), block.heads.len());
+        let heads = if contributions.has_terms() { block.heads.len() } else { 0 };
+        let (queries, keys) = (block.input.rows(), contributions.keys());
         let width = block.input.cols();
         let at_rest = sight.points(&block.input);
         let from = if has_residual { at_rest.clone() } else { sight.points(&Matrix::zeros(queries, width)) };
@@ -165,7 +166,7 @@ impl Moves {
         let mut word_shares = Matrix::zeros(queries, keys);
         for query in 0..queries {
             let shares = word_shares.row_mut(query);
-            for (head, along) in along.row(query).chunks_exact(keys).enumerate() {
+            for (head, along) in along.row(query).chunks_exact(keys.max(1)).enumerate() {
                 let terms = along.iter().zip(weights.row(head * queries + query));
                 shares.iter_mut().zip(terms).for_each(|(share, (along, weight))| *share += weight * along);
             }
@@ -224,8 +225,9 @@ impl Moves {
         point(self.to.row(query))
     }
 
+    /// Returns the number of heads whose terms are known: none in a recorded block without its output map.
     pub fn heads(&self) -> usize {
-        self.term_lengths.rows() / self.queries()
+        self.term_lengths.rows() / self.queries().max(1)
     }
 
     pub fn keys(&self) -> usize {
@@ -241,7 +243,7 @@ impl Moves {
 /// heads' vectors with each other, in double precision, because heads that pull against each other nearly cancel.
 fn word_lengths(carried: &Matrix<f32>, weights: &Matrix<f32>, queries: usize) -> Matrix<f32> {
     let keys = weights.cols();
-    let heads = carried.rows() / keys;
+    let heads = carried.rows() / keys.max(1);
     let mut lengths = Matrix::zeros(queries, keys);
     let (mut own, mut products) = (Matrix::<f64>::zeros(heads, carried.cols()), Matrix::<f64>::zeros(heads, heads));
     // Weights of one query and key; each key costs as many products as there are pairs of heads.

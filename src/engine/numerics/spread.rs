@@ -239,7 +239,7 @@ const BLOCK: usize = 4096;
 fn products(rows: &[f32], mean: &[f64]) -> Mat<f64> {
     let width = mean.len();
     let mut sum = Mat::zeros(width, width);
-    for block in rows.chunks(BLOCK * width) {
+    for block in rows.chunks((BLOCK * width).max(1)) {
         let centred = Mat::from_fn(block.len() / width, width, |i, j| f64::from(block[i * width + j]) - mean[j]);
         let (half, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         matmul(sum.as_mut(), half, Accum::Add, centred.transpose(), whole, &centred, whole, 1.0, Par::Seq);

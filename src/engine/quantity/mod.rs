@@ -122,6 +122,9 @@ quantities! {
     /// `A`, if the block norms the sum.
     Attended = Definition::of_block("Norm(X{} + Δ)", &[Query, Dim]).short("b[{dim}]")
         .entry("entry {dim} of the vector of {query} after the norm of the sum");
+    /// `φ(… W_1 + b_1)` of the feed-forward layer, with a gate the product.
+    Hidden = Definition::of_block("H{}", &[Query, Dim]).short("h[{dim}]")
+        .entry("hidden unit {dim} of the feed-forward layer for {query}");
     /// `A + F(A)`, if the block norms after its feed-forward layer.
     Joined = Definition::of_block("B{} + F", &[Query, Dim]).short("c[{dim}]")
         .entry("entry {dim} of the vector of {query} after the feed-forward layer and before the norm");
@@ -166,6 +169,7 @@ impl Quantity {
             Self::Normed => block()?.normed.as_ref(),
             Self::Summed => Some(&block()?.summed),
             Self::Attended => block()?.attended.as_ref(),
+            Self::Hidden => block()?.hidden.as_ref(),
             Self::Joined => block()?.joined.as_ref(),
             Self::Output => Some(&block()?.output),
             Self::Query => Some(&head()?.query),
@@ -175,31 +179,7 @@ impl Quantity {
             Self::Weight => Some(&head()?.weights),
             Self::Mix => Some(&head()?.mix),
             // Learned, given, computed from other quantities, or single numbers.
-            Self::Parameter(_)
-            | Self::Static
-            | Self::Position
-            | Self::Product
-            | Self::Scale
-            | Self::DistanceBias
-            | Self::Exponential
-            | Self::RowSum
-            | Self::Gain
-            | Self::Term
-            | Self::Arrow
-            | Self::TermLength
-            | Self::WordLength
-            | Self::HeadLength
-            | Self::HeadArrowLength
-            | Self::Part
-            | Self::PartLength
-            | Self::MoveLength
-            | Self::Logit
-            | Self::Probability
-            | Self::Visible
-            | Self::Temperature
-            | Self::Coordinate
-            | Self::Cosine
-            | Self::Distance => None,
+            _ => None,
         }
     }
 }

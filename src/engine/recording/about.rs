@@ -14,7 +14,7 @@ pub const KEY: &str = "attune";
 pub const VERSION: &str = "recording 1";
 
 /// Characters of one token, and of a value that a message repeats.
-const TOKEN_CHARS_MAX: usize = 1000;
+pub(super) const TOKEN_CHARS_MAX: usize = 1000;
 const VALUE_CHARS_MAX: usize = 40;
 /// Entries of any list: more than the largest vocabulary.
 const ENTRIES_MAX: usize = 1 << 19;

@@ -8,9 +8,11 @@
 //! |---|---|
 //! | [`parts`] | names and shapes of the tensors |
 //! | [`about`] | the metadata |
+//! | `headvis` | the heads' files of HeadVis, which are read as recordings |
 //! | [`proof`] | whether the weights are the softmax of the queries and keys that came with them |
 
 pub mod about;
+mod headvis;
 pub mod parts;
 pub mod proof;
 
@@ -21,7 +23,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use self::about::{About, Entries, KEY, VERSION, beginning};
+use self::about::{About, Entries, KEY, TOKEN_CHARS_MAX, VERSION, beginning};
 use self::parts::{Address, Part, Side, Size, check_shape};
 use crate::files;
 use crate::messages::counted;
@@ -35,12 +37,19 @@ pub const FILE_BYTES_MAX: u64 = 2 << 30;
 /// A file of what a model did.
 #[derive(Debug)]
 pub struct Recording {
-    file: Mutex<File>,
-    /// Bytes before the first tensor.
-    begin: u64,
+    numbers: Numbers,
     pub texts: Vec<RecordedText>,
     /// The names of the tensors that are no part of a recording.
     pub unused: Vec<String>,
+}
+
+/// The numbers of all tensors, one tensor after the other.
+#[derive(Debug)]
+enum Numbers {
+    /// In a file, after `begin` bytes.
+    File { file: Mutex<File>, begin: u64 },
+    /// The numbers that are not 0, in the order of their places.
+    Sparse(Vec<(u64, f32)>),
 }
 
 /// The tokens and tensors of one text.
@@ -90,9 +99,10 @@ impl Attention {
     }
 }
 
-/// Returns whether a file says of itself that it is a recording, by the text of its header; the recording may be damaged.
+/// Returns whether a file says of itself that it is a recording, by the text of its header, or is a head's file of HeadVis;
+/// it may be damaged.
 pub fn is_recording(path: &Path) -> bool {
-    header_text(path).is_ok_and(|text| says_recording(&text))
+    headvis::is_head(path) || header_text(path).is_ok_and(|text| says_recording(&text))
 }
 
 /// Finds the entry `"attune": "recording …"`, whatever blanks stand in it.
@@ -131,6 +141,9 @@ impl Recording {
     /// # Errors
     /// All that does not fit, each with the name of its tensor or of its entry in the metadata.
     pub fn open(path: &Path) -> Result<Self, Vec<Refusal>> {
+        if headvis::is_head(path) {
+            return headvis::open(path);
+        }
         let one = |refusal: Refusal| vec![refusal];
         let (mut file, length) = files::open(path).map_err(|error| one(Refusal::unreadable(&error)))?;
         if length > FILE_BYTES_MAX {
@@ -142,7 +155,8 @@ impl Recording {
         let mut faults = Vec::new();
         let (texts, unused) = sort(&header, &mut faults);
         if faults.is_empty() {
-            Ok(Self { file: Mutex::new(file), begin: header.length, texts, unused })
+            let numbers = Numbers::File { file: Mutex::new(file), begin: header.length };
+            Ok(Self { numbers, texts, unused })
         } else {
             Err(faults)
         }
@@ -158,9 +172,13 @@ impl Recording {
     pub fn numbers(&self, tensor: &FileTensor, range: Range<usize>) -> Result<Vec<f32>, Refusal> {
         let size = tensor.dtype.bitsize() / 8;
         assert!(range.end * size <= usize::try_from(tensor.bytes()).unwrap_or(usize::MAX), "numbers of the tensor");
+        let (file, begin) = match &self.numbers {
+            Numbers::File { file, begin } => (file, *begin),
+            Numbers::Sparse(entries) => return Ok(dense(entries, tensor.begin / size as u64, range)),
+        };
         let mut bytes = vec![0; range.len() * size];
-        let begin = self.begin + tensor.begin + (range.start * size) as u64;
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = begin + tensor.begin + (range.start * size) as u64;
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut bytes));
         read.map_err(|error| Refusal::unreadable(&error).of_tensor(&tensor.name))?;
         Ok(match tensor.dtype {
@@ -193,6 +211,32 @@ impl Recording {
         let size = rows * cols;
         Ok(Matrix::from_row_major(rows, cols, self.numbers(tensor, at * size..(at + 1) * size)?))
     }
+
+    /// Reads some rows of one matrix of a tensor with three axes, or of one with two.
+    ///
+    /// # Errors
+    /// As [`Self::numbers`].
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    pub fn rows(&self, tensor: &FileTensor, at: usize, of: Range<usize>) -> Result<Matrix<f32>, Refusal> {
+        let [.., rows, cols] = tensor.shape[..] else { panic!("{} has no rows and columns", tensor.name) };
+        let first = at * rows;
+        let numbers = self.numbers(tensor, (first + of.start) * cols..(first + of.end) * cols)?;
+        Ok(Matrix::from_row_major(of.len(), cols, numbers))
+    }
+}
+
+/// Returns the numbers in a range of places after `first`, most of which are 0.
+fn dense(entries: &[(u64, f32)], first: u64, range: Range<usize>) -> Vec<f32> {
+    let mut numbers = vec![0.0; range.len()];
+    let begin = first + range.start as u64;
+    let from = entries.partition_point(|(place, _)| *place < begin);
+    let within = |place: u64| usize::try_from(place - begin).ok().filter(|at| *at < range.len());
+    for (at, number) in entries[from..].iter().map_while(|(place, number)| Some((within(*place)?, *number))) {
+        numbers[at] = number;
+    }
+    numbers
 }
 
 fn check_version(metadata: &BTreeMap<String, String>) -> Result<(), Refusal> {

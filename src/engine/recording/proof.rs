@@ -91,20 +91,44 @@ impl Recording {
         Reader { recording: self, attention }.visible()
     }
 
+    /// Finds the smallest and the largest sum of a row of weights that is not 0.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a weight is not finite or negative.
+    pub fn sums(&self, attention: &Attention) -> Result<[f64; 2], Refusal> {
+        Reader { recording: self, attention }.sums()
+    }
+
+    /// Computes the scores of some queries of a head (queries, keys), −∞ where a key is not `visible` to these queries;
+    /// `None` without queries and keys.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a number is not finite.
+    pub fn scores_of(
+        &self,
+        attention: &Attention,
+        head: usize,
+        queries: Range<usize>,
+        visible: &[bool],
+    ) -> Result<Option<Matrix<f32>>, Refusal> {
+        let reader = Reader { recording: self, attention };
+        let mut all = Vec::with_capacity(queries.len() * reader.keys());
+        let mut each = |_: usize, _: Range<usize>, scores: &mut [f64], _: &Scoring| {
+            all.extend(scores.iter().map(|score| *score as f32));
+            Ok(())
+        };
+        let are_there = reader.each_score_of(head..head + 1, queries.clone(), visible, &mut each)?;
+        Ok(are_there.then(|| Matrix::from_row_major(queries.len(), reader.keys(), all)))
+    }
+
     /// Computes the scores of a head (queries, keys), −∞ where a key is not [visible](Self::visible); `None` without queries
     /// and keys.
     ///
     /// # Errors
     /// If the file cannot be read, or a number is not finite.
     pub fn scores(&self, attention: &Attention, head: usize, visible: &[bool]) -> Result<Option<Matrix<f32>>, Refusal> {
-        let reader = Reader { recording: self, attention };
-        let mut all = Vec::with_capacity(reader.queries() * reader.keys());
-        let mut each = |_: usize, _: Range<usize>, scores: &mut [f64], _: &Scoring| {
-            all.extend(scores.iter().map(|score| *score as f32));
-            Ok(())
-        };
-        let are_there = reader.each_score(head..head + 1, visible, &mut each)?;
-        Ok(are_there.then(|| Matrix::from_row_major(reader.queries(), reader.keys(), all)))
+        let queries = Reader { recording: self, attention }.queries();
+        self.scores_of(attention, head, 0..queries, visible)
     }
 
     /// Reads the scale of a head's products, `1/√d` where none was recorded; `None` without queries.
@@ -184,8 +208,12 @@ impl Reader<'_> {
 
     /// Blocks of rows of the size that is read at once.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (rows, step) = (self.queries(), (AT_ONCE / self.keys()).max(1));
-        (0..rows).step_by(step).map(move |begin| begin..(begin + step).min(rows))
+        self.blocks_of(0..self.queries())
+    }
+
+    fn blocks_of(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (end, step) = (rows.end, (AT_ONCE / self.keys()).max(1));
+        rows.step_by(step).map(move |begin| begin..(begin + step).min(end))
     }
 
     /// Reads rows of the weights of a head.
@@ -239,6 +267,17 @@ impl Reader<'_> {
 
     /// Computes the scores of heads, block by block of rows; `false` without queries and keys.
     fn each_score(&self, heads: Range<usize>, visible: &[bool], each: &mut EachScores<'_>) -> Result<bool, Refusal> {
+        self.each_score_of(heads, 0..self.queries(), visible, each)
+    }
+
+    /// Computes those of some queries; `visible` has their rows alone.
+    fn each_score_of(
+        &self,
+        heads: Range<usize>,
+        queries: Range<usize>,
+        visible: &[bool],
+        each: &mut EachScores<'_>,
+    ) -> Result<bool, Refusal> {
         let (Some(query), Some(key)) = (self.attention.part(Part::Queries), self.attention.part(Part::Keys)) else {
             return Ok(false);
         };
@@ -248,7 +287,7 @@ impl Reader<'_> {
             let k = self.finite(key, matrix_of(key, head / group))?;
             let k = MatRef::from_row_major_slice(&k, keys, width);
             let scoring = self.scoring(head, width)?;
-            for rows in self.blocks() {
+            for rows in self.blocks_of(queries.clone()) {
                 let first = head * self.queries();
                 let q = self.finite(query, (first + rows.start) * width..(first + rows.end) * width)?;
                 let q = MatRef::from_row_major_slice(&q, rows.len(), width);
@@ -258,7 +297,7 @@ impl Reader<'_> {
                 let bias = self.bias(head, &rows)?;
                 for (at, row) in scores.chunks_exact_mut(keys).enumerate() {
                     let bias = bias.get(at * keys..(at + 1) * keys).unwrap_or_default();
-                    scoring.score(row, bias, &visible[(rows.start + at) * keys..][..keys]);
+                    scoring.score(row, bias, &visible[(rows.start - queries.start + at) * keys..][..keys]);
                 }
                 each(head, rows, &mut scores, &scoring)?;
             }

@@ -1,20 +1,21 @@
-//! A rule with its numbers in: lines to read, the largest terms first.
+//! The lines of a card: a rule with its numbers in, the largest terms first.
 
 use std::mem::take;
 
+use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::quantity::Entry;
 
 use super::reader::EntryReader;
 use super::rule::{Bound, Expr, Fold, Function, Number, Over, Rule};
 
-/// A number of a formula.
+/// A number within a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand {
-    /// Short, such as `q[3]`.
+    /// Short name, such as `q[3]`.
     pub label: String,
     pub value: f32,
-    /// The entry that it is, explained in its turn; `None` for a constant.
+    /// The entry that it is, which has a card too; `None` of a constant.
     pub entry: Option<Entry>,
 }
 
@@ -36,7 +37,7 @@ pub type Line = Vec<LinePiece>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     pub lines: Vec<Line>,
-    /// The terms that have no line, and their sum where the formula is a sum.
+    /// The number of terms that have no line, and their sum if the formula is a sum.
     pub more: usize,
     pub rest: Option<f64>,
 }
@@ -71,7 +72,7 @@ struct Total {
     more: usize,
 }
 
-/// Every digit that it has, with a minus that is one.
+/// Writes a number with all its digits and a real minus sign.
 pub fn exact(value: f32) -> String {
     match value {
         f32::NEG_INFINITY => "−∞".to_owned(),
@@ -81,7 +82,7 @@ pub fn exact(value: f32) -> String {
 }
 
 impl Worked {
-    /// The formula with its numbers in: of its terms the `most` largest, the largest first.
+    /// Returns the formula with its numbers in, of its terms only the `most` largest.
     pub fn lines(&self, most: usize) -> Lines {
         let largest = self.terms.iter().fold(f64::MIN_POSITIVE, |most, term| most.max(term.value.abs()));
         let mut lines = self.beside.clone();
@@ -102,7 +103,7 @@ impl Worked {
         Lines { lines, more, rest }
     }
 
-    /// The lines as text.
+    /// Writes the lines as text.
     pub fn text(&self, most: usize) -> String {
         let Lines { lines, more, .. } = self.lines(most);
         let piece = |piece: &LinePiece| match piece {
@@ -120,15 +121,14 @@ impl Worked {
 }
 
 impl EntryReader<'_> {
-    /// The numbers of a rule; none of a rule of which one is missing, so that its number is told as it is.
+    /// Returns the numbers of a rule. A rule that lacks one of them has none: its result is shown as given.
     pub fn worked(&self, rule: &Rule) -> Worked {
         let Rule { expression, bound, .. } = rule;
         if let Expr::Given(beside) = expression {
             let line = |number: &Number| vec![LinePiece::Number(operand_of(number))];
             return Worked { beside: beside.iter().map(line).collect(), ..Worked::default() };
         }
-        let value = self.evaluate(expression, bound).filter(|value| !value.is_nan());
-        let Some(value) = value else { return Worked::default() };
+        let Some(value) = self.evaluated(rule) else { return Worked::default() };
         self.numbers(expression, bound, value).unwrap_or_default()
     }
 
@@ -153,13 +153,13 @@ impl EntryReader<'_> {
         Some(Worked { value: Some(value), leads_to, beside: Vec::new(), terms: found, total })
     }
 
-    /// An entry as a number of a formula; `None` if there is no such entry.
+    /// Returns an entry as a number within a formula; `None` if there is no such entry.
     pub fn operand(&self, entry: Entry) -> Option<Operand> {
         Some(Operand { label: self.short(entry), value: self.value(entry)?, entry: Some(entry) })
     }
 }
 
-/// Collects the terms of a sum, and of the sums that it is of.
+/// Collects the terms of a sum, and those of the sums within it.
 fn terms_of<'e>(expression: &'e Expr, bound: &Bound, to: &mut Vec<(&'e Expr, Bound)>) {
     match expression {
         Expr::Sum(terms) => {
@@ -168,13 +168,14 @@ fn terms_of<'e>(expression: &'e Expr, bound: &Bound, to: &mut Vec<(&'e Expr, Bou
         Expr::Over(over) if matches!(over.fold, Fold::Sum | Fold::Concatenation) => {
             over.instances(bound).for_each(|bound| terms_of(&over.of, &bound, to));
         }
+        Expr::Named(named) => terms_of(&named.of, bound, to),
         _ => to.push((expression, *bound)),
     }
 }
 
-/// Whether a divisor is written as more than one number.
+/// Returns whether a divisor is written as more than one number.
 fn has_several(divisor: &Expr) -> bool {
-    match divisor {
+    match divisor.unnamed() {
         Expr::Product(factors) => factors.iter().filter(|factor| !factor.is_neutral()).count() > 1,
         Expr::Quotient(parts) => !parts[1].is_neutral(),
         _ => false,
@@ -204,7 +205,7 @@ impl<'e> Writer<'_, 'e> {
         }
     }
 
-    /// Ends a line; numbers beside a text stand apart from it by themselves.
+    /// Ends a line. Its texts need no blanks at their ends, because numbers are set apart from them.
     fn end_line(&mut self) -> Line {
         let mut line = take(&mut self.line);
         for piece in &mut line {
@@ -226,6 +227,7 @@ impl<'e> Writer<'_, 'e> {
                 let (label, value) = (format!("{}[{place}]", vector.label), *vector.values.get(place)?);
                 self.line.push(LinePiece::Number(Operand { label, value, entry: None }));
             }
+            Expr::Named(named) => self.write(&named.of, bound)?,
             Expr::Sum(_) if self.is_in_total => self.largest_terms(expression, bound)?,
             Expr::Over(over) if self.is_in_total && over.fold != Fold::Largest => {
                 self.largest_terms(expression, bound)?;
@@ -241,6 +243,11 @@ impl<'e> Writer<'_, 'e> {
                 self.factor(&parts[0], bound)?;
                 self.text(" / ");
                 self.bracketed(&parts[1], bound, has_several(&parts[1]))?;
+            }
+            Expr::Power(parts) => {
+                self.factor(&parts[0], bound)?;
+                self.text("^");
+                self.bracketed(&parts[1], bound, true)?;
             }
             Expr::Apply(function, of) => self.applied(*function, of, bound)?,
             Expr::Over(over) => self.folded(over, expression, bound)?,
@@ -264,7 +271,7 @@ impl<'e> Writer<'_, 'e> {
     }
 
     fn bracketed(&mut self, of: &'e Expr, bound: &Bound, is_product: bool) -> Option<()> {
-        if !is_product && !matches!(of, Expr::Sum(_) | Expr::Difference(_)) {
+        if !is_product && !matches!(of.unnamed(), Expr::Sum(_) | Expr::Difference(_)) {
             return self.write(of, bound);
         }
         self.text("(");
@@ -280,6 +287,10 @@ impl<'e> Writer<'_, 'e> {
             Function::Sin => ("sin(", ")"),
             Function::Cos => ("cos(", ")"),
             Function::Square => ("(", ")²"),
+            Function::Activation(Activation::Relu) => ("relu(", ")"),
+            Function::Activation(Activation::Gelu) => ("gelu(", ")"),
+            Function::Activation(Activation::GeluTanh) => ("gelu_tanh(", ")"),
+            Function::Activation(Activation::Silu) => ("silu(", ")"),
             Function::Root if matches!(of, Expr::Number(_) | Expr::Over(_)) => ("√", ""),
             Function::Root => ("√(", ")"),
         };
@@ -328,7 +339,7 @@ impl<'e> Writer<'_, 'e> {
         Some(())
     }
 
-    /// Lists what a number is a total of.
+    /// Lists the parts of a total.
     fn total_of(&mut self, over: &'e Over, bound: &Bound) -> Option<Total> {
         let heading = match over.fold {
             Fold::Mean | Fold::Deviation(NormForm { kind: NormKind::Layer, .. }) => {
@@ -360,7 +371,7 @@ fn sign_of(fold: Fold) -> &'static str {
     }
 }
 
-/// Places by the size of what is there, the largest first.
+/// Returns places in the order of their values, the largest in size first.
 pub(super) fn by_size(count: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| value(*b).abs().total_cmp(&value(*a).abs()));

@@ -1,21 +1,21 @@
 //! Explanations: how a number comes about, in a formula, in the same formula with its numbers, and in words.
 //!
-//! An [`Entry`] is any number that is shown, and an [`Explanation`] a node of a tree: the numbers in it are entries too, each
-//! explained in its turn, back to the static vectors and the weights. Nodes are made when somebody asks for them.
+//! An [`Entry`] is any number that is shown, and an [`Explanation`] is a node of a tree: the numbers in it are entries too,
+//! each with its own explanation, back to the static vectors and the weights. Nodes are made when they are asked for.
 //!
 //! Each quantity has one rule ([`rules`]): an expression over other entries. From it come the formula, the
 //! numbers in it and the way back; the engine stays the source of each number, and a rule explains it.
 //!
 //! | module | of an entry |
 //! |---|---|
-//! | [`reader`] | the number itself, how it is called, and where it lies |
+//! | [`reader`] | its number, its names, and its place |
 //! | [`rule`] | what a rule is made of, and its value in double precision |
 //! | [`rules`] | the rule of each quantity, as this model computes it |
 //! | [`print`] | a rule's formula, in LaTeX |
 //! | [`lines`] | a rule with its numbers in: the lines of a card |
 //! | [`sentences`] | what happens, in words; the sentence that explains softmax is [`sentences::softmax`] |
-//! | [`result`] | what comes of all steps, in one line over the stage |
-//! | [`walk`] | where it stands in the walk, and the way of a walk through all layers |
+//! | [`result`] | the result of all steps, in one line over the stage |
+//! | [`walk`] | its step in the walk, and the route of a walk through all layers |
 //! | [`path`] | why a token moved, arrow by arrow |
 //!
 //! The walk and the Step panel, the card of a number ([`Provenance`]) and the live page are written from these.
@@ -50,30 +50,31 @@ models!(of(snapshot, choice): result::StageResult => (result::Moment, usize, boo
 pub struct Explanation {
     pub entry: Entry,
     pub value: f32,
-    /// Meaning in a few words.
+    /// Its meaning in a few words.
     pub meaning: String,
     /// The formula, in LaTeX.
     pub symbols: String,
-    /// The same with the numbers in.
+    /// The formula with its numbers in.
     pub worked: Worked,
-    /// The sentences: what happens, and what is special about this number: why it is exactly 0, what was changed.
+    /// What happens, in sentences, and what is special about this number, such as a change by the learner.
     pub sentences: Vec<String>,
 }
 
 impl Explanation {
-    /// `None` where the snapshot has no such entry.
+    /// Explains an entry; `None` if the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
         EntryReader::of(snapshot)?.explain(entry)
     }
 }
 
 impl EntryReader<'_> {
-    /// `None` where the snapshot has no such entry. A number whose rule needs what the snapshot lacks is told as given.
+    /// Explains an entry; `None` if the snapshot has no such entry. A number whose rule lacks an operand is shown as
+    /// given.
     pub fn explain(&self, entry: Entry) -> Option<Explanation> {
         let value = self.value(entry)?;
         let rule = self.rule_of(entry).unwrap_or_else(|| Rule::given(print(&at(entry, ""))));
         let (meaning, worked) = (self.meaning(entry), self.worked(&rule));
-        Some(Explanation { entry, value, meaning, symbols: rule.formula, worked, sentences: self.sentences(entry) })
+        Some(Explanation { entry, value, meaning, symbols: rule.formula(), worked, sentences: self.sentences(entry) })
     }
 }
 
@@ -81,9 +82,9 @@ impl EntryReader<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
     pub explanation: Explanation,
-    /// By words: `A₁["apple₁", "phone"]`.
+    /// Its name with words: `A₁["apple₁", "phone"]`.
     pub name: String,
-    /// Its place, by numbers: `A[0, 0, 4]`, as code reads it.
+    /// Its name in code, with numbers: `A[0, 0, 4]`.
     pub place: String,
     /// The way back: from each number to the one that counts most in it, as far as it goes.
     pub way: Vec<(Entry, String)>,
@@ -92,7 +93,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// `None` where the snapshot has no such entry.
+    /// Explains an entry; `None` if the snapshot has no such entry.
     pub fn of(snapshot: &Snapshot, entry: Entry) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let explanation = reader.explain(entry)?;
@@ -108,7 +109,7 @@ impl Provenance {
     }
 }
 
-/// The way back from a number: the entry that counts most in it, and so on.
+/// Follows the way back from a number: the entry that counts most in it, and so on.
 fn trace_back(reader: &EntryReader, worked: &Worked) -> Vec<(Entry, String)> {
     const STEPS_MAX: usize = 40;
     let mut way = Vec::new();

@@ -1,15 +1,46 @@
-//! A rule's formula, in LaTeX.
+//! Formulas of rules, in LaTeX.
 
+use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::norm::NormKind;
 use attune_engine::quantity::{Quantity, latex};
 
-use super::rule::{Expr, Fold, Function, Over, Place};
+use super::rule::{Expr, Fold, Function, Over, Place, Rule};
 
 /// Joins formulas that belong to each other.
 pub const AND: &str = ", \\quad ";
 
 /// Letters that count the entries of a vector: left out of an equation of whole vectors.
 const DIMENSIONS: &str = "cdefu";
+
+impl Rule {
+    /// Writes its equation, then those of the symbols in it that need one.
+    pub fn formula(&self) -> String {
+        let mut formulas = vec![self.equation()];
+        define(&self.expression, &mut formulas);
+        formulas.join(AND)
+    }
+
+    pub fn equation(&self) -> String {
+        let sides = [self.symbol.clone(), print_with(self.shown, &self.expression)];
+        sides.into_iter().filter(|side| !side.is_empty()).collect::<Vec<_>>().join(" = ")
+    }
+}
+
+/// Adds the definitions of an expression's symbols, each once.
+fn define(expression: &Expr, to: &mut Vec<String>) {
+    if let Expr::Named(named) = expression
+        && !named.definition.is_empty()
+        && !to.contains(&named.definition)
+    {
+        to.push(named.definition.clone());
+    }
+    expression.parts().iter().for_each(|part| define(part, to));
+}
+
+/// Writes an operator before what it is applied to.
+pub fn call(operator: &str, argument: &str) -> String {
+    format!("\\operatorname{{{operator}}}({argument})")
+}
 
 /// Writes an expression as an equation of vectors.
 pub fn print(expression: &Expr) -> String {
@@ -23,16 +54,26 @@ pub fn print_with(shown: &str, expression: &Expr) -> String {
         Expr::Given(_) => String::new(),
         Expr::Entry(place) => symbol(place, shown),
         Expr::Number(number) => number.latex.clone(),
-        Expr::Vector(vector) if shown.contains(vector.letter) => format!("{}_{}", vector.latex, vector.letter),
-        Expr::Vector(vector) => vector.latex.clone(),
+        Expr::Vector(vector) => entry_of(&vector.latex, vector.letter, shown),
+        Expr::Named(named) => match named.letter {
+            Some(letter) => entry_of(&named.latex, letter, shown),
+            None => named.latex.clone(),
+        },
+        Expr::Sum(terms) if terms.is_empty() => "0".to_owned(),
         Expr::Sum(terms) => terms.iter().map(inner).collect::<Vec<_>>().join(" + "),
         Expr::Difference(parts) => format!("{} - {}", inner(&parts[0]), inner(&parts[1])),
         Expr::Product(factors) => product(factors, shown),
         Expr::Quotient(parts) if parts[1].is_neutral() => inner(&parts[0]),
         Expr::Quotient(parts) => format!("\\frac{{{}}}{{{}}}", inner(&parts[0]), inner(&parts[1])),
+        Expr::Power(parts) => format!("{}^{{{}}}", bracketed(&parts[0], shown), inner(&parts[1])),
         Expr::Apply(function, of) => applied(*function, of, shown),
         Expr::Over(over) => folded(over, shown),
     }
+}
+
+/// Writes an entry of a vector, or the vector.
+fn entry_of(latex: &str, letter: char, shown: &str) -> String {
+    if shown.contains(letter) { format!("{latex}_{letter}") } else { latex.to_owned() }
 }
 
 /// Whether an equation of vectors leaves a letter out.
@@ -41,9 +82,6 @@ fn is_hidden(letter: char, shown: &str) -> bool {
 }
 
 fn symbol(place: &Place, shown: &str) -> String {
-    if let Some(printed) = &place.printed {
-        return printed.clone();
-    }
     let letters: String = place.letters.iter().flatten().filter(|letter| !is_hidden(**letter, shown)).collect();
     let head = if place.head.is_some() { "^h" } else { "" };
     if let Quantity::Parameter(name) = place.first.quantity {
@@ -110,6 +148,15 @@ fn applied(function: Function, of: &Expr, shown: &str) -> String {
         (Function::Sin, _) => format!("\\sin {inner}"),
         (Function::Cos, _) => format!("\\cos {inner}"),
         (Function::Square, _) => format!("({inner})^2"),
+        (Function::Activation(activation), _) => {
+            let below = if activation == Activation::GeluTanh { "_{\\text{tanh}}" } else { "" };
+            let name = match activation {
+                Activation::Relu => "ReLU",
+                Activation::Gelu | Activation::GeluTanh => "GELU",
+                Activation::Silu => "SiLU",
+            };
+            format!("\\operatorname{{{name}}}{below}({inner})")
+        }
         (Function::Root, Expr::Over(over)) if is_hidden(over.letter, shown) => match &*over.of {
             Expr::Apply(Function::Square, of) => format!("\\lVert {} \\rVert", print_with(shown, of)),
             _ => format!("\\sqrt{{{inner}}}"),
@@ -132,21 +179,21 @@ fn folded(over: &Over, shown: &str) -> String {
     }
 }
 
-/// The dot product of two vectors, each of which the letter counts along.
+/// Writes the dot product of two vectors, each of which the letter counts along, behind the factors that it does not count.
 fn dot(over: &Over, shown: &str) -> Option<String> {
     let Expr::Product(factors) = &*over.of else { return None };
-    let is_along = |factor: &Expr| match factor {
+    let is_along = |factor: &&Expr| match factor {
         Expr::Entry(place) => {
             let last = place.first.quantity.definition().indices.len().saturating_sub(1);
             place.letters[last] == Some(over.letter)
         }
         Expr::Vector(vector) => vector.letter == over.letter,
+        Expr::Named(named) => named.letter == Some(over.letter),
         _ => false,
     };
-    match &factors[..] {
-        [a, b] if is_along(a) && is_along(b) => {
-            Some(format!("{} \\cdot {}", print_with(shown, a), print_with(shown, b)))
-        }
-        _ => None,
-    }
+    let (along, others): (Vec<&Expr>, Vec<&Expr>) = factors.iter().partition(is_along);
+    let [a, b] = along[..] else { return None };
+    let dot = format!("{} \\cdot {}", print_with(shown, a), print_with(shown, b));
+    let others: Vec<Expr> = others.into_iter().cloned().collect();
+    Some(if others.is_empty() { dot } else { format!("{} {dot}", product(&others, shown)) })
 }

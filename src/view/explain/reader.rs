@@ -1,5 +1,5 @@
-//! Reads entries from a snapshot: the number of each, what it belongs to, and how it is called: by words, by numbers, and
-//! what it is.
+//! Reads entries from a snapshot: the number of each, what it belongs to, and its names: by words, by numbers, and by its
+//! meaning.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,21 +20,21 @@ use attune_engine::quantity::{Entry, Index, Owner, Quantity, StagePoint};
 use crate::view_model::labels::{HeadLabels, at_distance, distance_of};
 use crate::view_model::{axes, quoted};
 
-/// A snapshot and its labels, read entry by entry.
+/// Access to the numbers of a snapshot, and to their names.
 pub struct EntryReader<'a> {
     pub snapshot: &'a Snapshot,
     pub space: &'a StaticSpace,
     pub model: &'a ModelSnapshot,
     pub sentence: &'a SentenceSnapshot,
     pub labels: HeadLabels<'a>,
-    /// Vectors that are made when one of their entries is asked for: all of them are, one after the other.
+    /// Vectors that are computed when one of their entries is asked for, because the other entries usually follow.
     vectors: RefCell<HashMap<Entry, Vec<f32>>>,
 }
 
-/// Vectors that a reader keeps.
+/// The most vectors that a reader keeps.
 const VECTORS_MAX: usize = 4096;
 
-/// A head and what the snapshot has of it.
+/// A head, with its part of the snapshot.
 pub struct HeadParts<'a> {
     pub block: usize,
     pub own: usize,
@@ -57,14 +57,17 @@ impl<'a> EntryReader<'a> {
         })
     }
 
-    /// The number itself, if there is such an entry.
+    /// Returns the number of an entry, or `None` if there is no such entry.
     pub fn value(&self, entry: Entry) -> Option<f32> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, k] } = entry;
         let number = owner.number();
+        if !self.is_known(entry) {
+            return None;
+        }
         let moves = || self.sentence.moves.get(number);
-        if let Some(matrix) = self.matrix(quantity, owner) {
-            return at(matrix, i, j);
+        if let Some(stored) = self.stored(quantity, owner) {
+            return at(stored?, i, j);
         }
         Some(match quantity {
             Parameter(name) => self.model.parameters.entry(name.of_block(number), i, j)?,
@@ -97,7 +100,7 @@ impl<'a> EntryReader<'a> {
                 let best = self.sentence.answers.likeliest.get(i)?;
                 best.iter().find(|answer| answer.class == j)?.probability
             }
-            Coordinate if i < AXES => match owner.point()? {
+            Coordinate => match owner.point().filter(|_| i < AXES)? {
                 StagePoint::Word(word) => at(&self.space.points, word, i)?,
                 StagePoint::Static(token) => at(&self.sentence.start, token, i)?,
                 // Words of the sentence rest while its source is worked through.
@@ -110,11 +113,22 @@ impl<'a> EntryReader<'a> {
             },
             Cosine => self.neighbour(owner.point()?, i)?.0,
             Distance => self.neighbour(owner.point()?, i)?.1,
-            _ => return None,
+            // A quantity that no pass stores is what its rule computes.
+            _ => self.evaluated(&self.rule_of(entry)?)? as f32,
         })
     }
 
-    /// One number of a vector that is made as a whole.
+    /// Whether a number is there: of a recording, parts may not have been recorded.
+    pub(super) fn is_known(&self, Entry { quantity, owner, .. }: Entry) -> bool {
+        let block = match owner {
+            Owner::Head(head) if head < self.model.architecture.heads() => self.model.architecture.head(head).0,
+            Owner::Block(block) => block,
+            _ => 0,
+        };
+        self.model.recorded.as_ref().is_none_or(|pass| pass.has(quantity, block))
+    }
+
+    /// Returns one entry of a vector that is computed as a whole.
     fn of_vector(&self, entry: Entry, dim: usize) -> Option<f32> {
         let whole = Entry { index: [entry.index[0], entry.index[1], 0], ..entry };
         if let Some(vector) = self.vectors.borrow().get(&whole) {
@@ -130,7 +144,7 @@ impl<'a> EntryReader<'a> {
         number
     }
 
-    /// The whole vector of a term of a block's output.
+    /// Computes the vector of a term of a block's output.
     fn vector(&self, entry: Entry) -> Option<Vec<f32>> {
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         let number = owner.number();
@@ -147,26 +161,31 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// All entries of a quantity that is kept as a matrix.
+    /// Returns all entries of a quantity that is stored as a matrix, if the snapshot has them.
     pub fn matrix(&self, quantity: Quantity, owner: Owner) -> Option<&'a Matrix<f32>> {
-        use Quantity::*;
-        let number = owner.number();
-        let arithmetic = || self.sentence.arithmetic.get(number);
-        match quantity {
-            Position => self.model.fixed_positions.as_deref(),
-            Product => Some(&arithmetic()?.products),
-            DistanceBias => arithmetic()?.distances.as_ref(),
-            Exponential => Some(&arithmetic()?.exponentials),
-            WordLength => Some(&self.sentence.moves.get(number)?.word_lengths),
-            Logit => Some(&self.sentence.answers.logits),
-            Embedded | Final | Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended
-            | Joined | Output => quantity.matrix(&self.sentence.activations, owner),
-            _ => None,
-        }
+        self.stored(quantity, owner).flatten()
     }
 
-    /// A token behind a block as it is compared with words: behind the norm that the picture is seen through, if it is
-    /// one of layers.
+    /// Returns the same, or `None` of a quantity that is stored in another way, or not at all.
+    fn stored(&self, quantity: Quantity, owner: Owner) -> Option<Option<&'a Matrix<f32>>> {
+        use Quantity::*;
+        let number = owner.number();
+        let arithmetic = self.sentence.arithmetic.get(number);
+        Some(match quantity {
+            Position => self.model.fixed_positions.as_deref(),
+            Product => arithmetic.map(|arithmetic| &arithmetic.products),
+            DistanceBias => arithmetic.and_then(|arithmetic| arithmetic.distances.as_ref()),
+            Exponential => arithmetic.map(|arithmetic| &arithmetic.exponentials),
+            WordLength => self.sentence.moves.get(number).map(|moves| &moves.word_lengths),
+            Logit => Some(&self.sentence.answers.logits),
+            Embedded | Final | Input | Normed | Query | Key | Value | Score | Weight | Mix | Summed | Attended
+            | Hidden | Joined | Output => quantity.matrix(&self.sentence.activations, owner),
+            _ => return None,
+        })
+    }
+
+    /// Returns the vector of a token after a block as it is compared with words: normed if the picture norms the vectors
+    /// between layers.
     pub fn state(&self, token: usize, block: usize) -> Option<Vec<f32>> {
         let output = &self.block(block)?.output;
         let row =
@@ -176,7 +195,7 @@ impl<'a> EntryReader<'a> {
         Some(Lens::see_through(lens.as_ref(), row).row(0).to_vec())
     }
 
-    /// Cosine and distance, of a word that is on one of the two lists.
+    /// Returns the cosine and the distance of a word that is among the neighbours of a point.
     fn neighbour(&self, of: StagePoint, word: usize) -> Option<(f32, f32)> {
         let Neighbours { by_cosine, by_distance } = match of {
             StagePoint::Word(_) => return None,
@@ -215,24 +234,24 @@ impl<'a> EntryReader<'a> {
         })
     }
 
-    /// Whether a head adds nothing, whatever its weights.
+    /// Returns whether a head adds nothing, whatever its weights are.
     pub fn is_off(&self, head: usize) -> bool {
         self.head(head).is_some_and(|parts| parts.mode.gain() == 0.0)
     }
 
-    /// Whether the learner took an edge of a query out of a head.
+    /// Returns whether the learner removed an edge of a query in a head.
     pub fn has_removed_edge(&self, head: usize, query: usize) -> bool {
         self.model.interventions.edges.iter().any(|edge| (edge.head, edge.query) == (head, query))
     }
 
-    /// A term of a block's output that no head adds, by its place in the list of all; `None` where the block has none
-    /// such.
+    /// Returns a term of a block's output that no head adds, by its place in the list of all; `None` if the block has no
+    /// such term.
     pub fn part(&self, block: usize, index: usize) -> Option<BlockPart> {
         let part = *BlockPart::ALL.get(index)?;
         self.sentence.contributions.get(block)?.parts().contains(&part).then_some(part)
     }
 
-    /// The first head of a block, counted over all.
+    /// Returns the number of a block's first head, counted over all blocks.
     pub fn first_head(&self, block: usize) -> usize {
         self.model.architecture.heads_of(block).start
     }
@@ -241,12 +260,12 @@ impl<'a> EntryReader<'a> {
         block < self.first_block()
     }
 
-    /// Whether the block's input is made of the static vectors, not of another block's output.
+    /// Returns whether a block's input is made of the static vectors, not of another block's output.
     pub fn is_first(&self, block: usize) -> bool {
         block == 0 || block == self.first_block()
     }
 
-    /// The first block of the sentence itself, whose input code calls `X`.
+    /// Returns the first block of the sentence itself, whose input is called `X` in code.
     pub fn first_block(&self) -> usize {
         self.model.architecture.source_blocks.len()
     }
@@ -255,7 +274,7 @@ impl<'a> EntryReader<'a> {
         self.sentence.activations.blocks.len().saturating_sub(1)
     }
 
-    /// A contextual vector: an output of the last block, behind the last norm where the model ends with one.
+    /// Returns an entry of a contextual vector: the output of the last block, after the last norm if the model has one.
     pub fn contextual(&self, token: usize, dim: usize) -> Entry {
         match self.model.architecture.final_norm {
             true => Quantity::Final.of_model([token, dim]),
@@ -263,13 +282,13 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// The vocabulary's row of a token of a block's sentence; `None` where there is none.
+    /// Returns the row of the vocabulary of a token in a block's sentence; `None` of a token that is no word.
     pub fn word(&self, block: usize, token: usize) -> Option<usize> {
         let tokens = if self.is_of_source(block) { self.sentence.source.as_deref()? } else { &self.sentence.tokens };
         tokens.get(token)?.word
     }
 
-    /// `E[word]`, frozen or trained.
+    /// Returns the entry of a static vector, which is a learned one if the model trains them.
     pub fn static_entry(&self, word: usize, dim: usize) -> Entry {
         let tensor = TensorId::from(TensorName::Embedding);
         match self.model.parameters.spec(tensor) {
@@ -280,7 +299,7 @@ impl<'a> EntryReader<'a> {
 }
 
 impl HeadParts<'_> {
-    /// A norm lies between what the head adds and the block's output.
+    /// Returns whether there is a norm between what the head adds and the block's output.
     pub fn is_normed_after(&self) -> bool {
         self.config.norm == Norm::Post || self.config.output_norms
     }
@@ -294,7 +313,7 @@ fn at(matrix: &Matrix<f32>, row: usize, col: usize) -> Option<f32> {
     (row < matrix.rows() && col < matrix.cols()).then(|| matrix.get(row, col))
 }
 
-/// An index of an entry, for readers.
+/// An index of an entry as the learner reads it.
 enum IndexLabel {
     Word(String),
     Number(String),
@@ -322,7 +341,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// The head itself, or the first one of a block: its queries and keys are the block's.
+    /// Returns the head of an entry, or the first head of its block, which has the same queries and keys.
     fn head_of(&self, owner: Owner) -> usize {
         match owner {
             Owner::Head(head) => head,
@@ -330,7 +349,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// The tensor's symbol, with its block and head: `A₁`.
+    /// Returns the symbol of a tensor with its block and head: `A₁`.
     pub fn symbol(&self, entry: Entry) -> String {
         let Entry { quantity, owner, .. } = entry;
         if let Some(tensor) = entry.tensor() {
@@ -355,7 +374,7 @@ impl EntryReader<'_> {
         symbol.replace("{}", &place)
     }
 
-    /// The term of a block's output that an entry is of, if no head adds it.
+    /// Returns the term of a block's output that an entry belongs to, if no head adds that term.
     fn part_of(&self, entry: Entry) -> Option<BlockPart> {
         let is_part = entry.quantity.definition().counts(Index::Part);
         self.part(entry.owner.number(), entry.index[0]).filter(|_| is_part)
@@ -388,7 +407,7 @@ impl EntryReader<'_> {
         point.into_iter().chain(indices.map(|(kind, index)| self.label(*kind, owner, index))).collect()
     }
 
-    /// Rows and columns of a learned tensor, which are words in some.
+    /// Labels the row and the column of a learned tensor, which are words in some tensors.
     fn learned_labels(&self, tensor: TensorId, row: usize, col: usize) -> Vec<IndexLabel> {
         let number = |index: usize| IndexLabel::Number(index.to_string());
         match self.model.parameters.spec(tensor) {
@@ -405,7 +424,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// By words.
+    /// Returns the name of an entry with words as indices.
     pub fn name(&self, entry: Entry) -> String {
         let [row, col, _] = entry.index;
         let labels = match entry.tensor() {
@@ -421,7 +440,7 @@ impl EntryReader<'_> {
         if labels.is_empty() { symbol } else { format!("{symbol}[{labels}]") }
     }
 
-    /// By numbers, as code calls it; empty where code has no name for it.
+    /// Returns the name of an entry in code cells, with numbers as indices; empty if it has none there.
     pub fn place(&self, entry: Entry) -> String {
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         if let Some(tensor) = entry.tensor() {
@@ -443,7 +462,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Within a formula.
+    /// Returns the name of an entry within a formula.
     pub fn short(&self, entry: Entry) -> String {
         match entry.quantity.definition().short {
             Some(short) => self.filled(short, entry, str::to_owned),
@@ -451,7 +470,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Meaning of a weight: its tensor's, or its own in `B`.
+    /// Returns the meaning of a weight: that of its tensor, but in `B` each entry has its own.
     fn weight_meaning(&self, tensor: TensorId, row: usize, col: usize) -> String {
         match self.model.parameters.spec(tensor) {
             Some(spec) if tensor.name == TensorName::DistanceBias => {
@@ -462,7 +481,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// In a few words.
+    /// Returns the meaning of an entry in a few words.
     pub fn meaning(&self, entry: Entry) -> String {
         let text = match (entry.quantity, entry.owner) {
             (Quantity::Output, Owner::Block(block)) if block == self.last_block() => {
@@ -473,7 +492,7 @@ impl EntryReader<'_> {
         self.filled(text, entry, quoted)
     }
 
-    /// A text of the catalogue with words and numbers in place of what stands in braces.
+    /// Fills the placeholders of a text from the catalogue with words and numbers.
     fn filled(&self, text: &str, entry: Entry, word: fn(&str) -> String) -> String {
         let Entry { quantity, owner, index } = entry;
         let mut text = text.to_owned();
@@ -511,7 +530,7 @@ impl EntryReader<'_> {
         text
     }
 
-    /// The moment at which a point of the stage is told of.
+    /// Names the moment that a point of the stage belongs to.
     fn when(&self, point: StagePoint) -> String {
         match point {
             StagePoint::Word(_) | StagePoint::Static(_) => "before attention".to_owned(),
@@ -523,7 +542,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// The place of an index in a text of the catalogue; `None` of one that no text names.
+/// Returns the placeholder of an index in texts of the catalogue; `None` of an index that no text has.
 fn in_braces(index: Index) -> Option<&'static str> {
     Some(match index {
         Index::Word => "{word}",
@@ -538,7 +557,7 @@ fn in_braces(index: Index) -> Option<&'static str> {
     })
 }
 
-/// The name of an arrow that no head adds; `norms` are the norms between what the heads add and the block's output.
+/// Names an arrow that no head adds. `norms` is the number of norms between what the heads add and the block's output.
 pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
     match part {
         BlockPart::Rescaled if norms > 1 => "rescaled by the norms",
@@ -548,10 +567,11 @@ pub fn part_name(part: BlockPart, norms: usize) -> &'static str {
         BlockPart::Shift => "shift of the norm",
         BlockPart::FeedForward => "feed-forward part",
         BlockPart::LastShift => "shift of the second norm",
+        BlockPart::Rest => "everything else, norms and biases included",
     }
 }
 
-/// The symbol of such an arrow; `{}` is where the block is named.
+/// Returns the symbol of such an arrow, with `{}` in the place of its block.
 fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
     match part {
         BlockPart::Rescaled => "Norm(X{}) − X{}",
@@ -562,10 +582,11 @@ fn part_symbol(part: BlockPart, norms: usize) -> &'static str {
         BlockPart::FeedForward if norms == 0 => "F{}",
         BlockPart::FeedForward => "Norm(F{})",
         BlockPart::LastShift => "β₂{}",
+        BlockPart::Rest => "Y{} − X{} − Σ α V W_O",
     }
 }
 
-/// Its place in the list of all, by which an entry names it.
+/// Returns the place of a part in the list of all, which is its index in an entry.
 pub fn part_index(part: BlockPart) -> usize {
     BlockPart::ALL.iter().position(|other| *other == part).unwrap_or(0)
 }

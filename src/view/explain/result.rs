@@ -1,4 +1,5 @@
-//! The result of what the stage shows, in one line: what the model says, or else what became of the words that are followed.
+//! The result of what the stage shows, in one line: the model's answer, or else what attention made of the word that is
+//! followed.
 
 use attune_core::kernel::snapshot::Snapshot;
 use attune_core::kernel::snapshot::sentence::token_labels;
@@ -9,12 +10,12 @@ use super::sentences::{another_now, nearest_at_start, nearest_now};
 use crate::view_model::answers::asked_beside;
 use crate::view_model::quoted;
 
-/// Moment of a stage on which no step is walked through.
+/// A moment of the stage outside the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// The words are at their static places.
     Static,
-    /// They are behind this layer, counted over all blocks, and others follow.
+    /// They have passed this layer, counted over all blocks, and others follow.
     Passed(usize),
     Contextual,
 }
@@ -24,8 +25,8 @@ pub enum Moment {
 pub struct StageResult(pub String);
 
 impl StageResult {
-    /// `word` is the position of the one that is followed: the learner's choice, or else the lesson's. `None` where there is
-    /// nothing to say.
+    /// Builds the result. `word` is the position of the word that is followed: the learner's choice, or else the lesson's.
+    /// `None` if there is nothing to say.
     pub fn of(snapshot: &Snapshot, (moment, word, is_chosen): (Moment, usize, bool)) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let last = reader.sentence.activations.blocks.len().checked_sub(1)?;
@@ -45,7 +46,7 @@ impl StageResult {
 }
 
 impl EntryReader<'_> {
-    /// The layers have changed a word's vector.
+    /// Returns whether the layers have changed a word's vector.
     fn has_moved(&self, word: usize) -> bool {
         let contextual = self.sentence.activations.output.row(word);
         let own = self.sentence.tokens.get(word).and_then(|token| token.word);
@@ -57,9 +58,9 @@ impl EntryReader<'_> {
         Some(nearest_at_start(quoted(&self.sentence.tokens.get(word)?.text), nearest, format!("{cosine:.3}")))
     }
 
-    /// The words near all occurrences of a word, where it has several and attention has parted them.
+    /// Says what all occurrences of a word are near, if it has several and attention has separated them.
     fn occurrences_now(&self, word: usize) -> Option<String> {
-        /// More than this is no line to be read at a glance.
+        /// The most occurrences that fit into one line.
         const MOST: usize = 3;
         let tokens = &self.sentence.tokens;
         let labels = token_labels(tokens);
@@ -73,7 +74,7 @@ impl EntryReader<'_> {
         (is_parted && near.len() <= MOST).then(all)
     }
 
-    /// The words that a word looks at in the only head of the last layer, where its own static vector is still the nearest.
+    /// Says what a word looks at in the only head of the last layer, if its own static vector is still the nearest.
     fn looks(&self, last: usize, word: usize) -> Option<String> {
         let heads = self.heads_of(last);
         let is_told = self.is_nearest_to_itself(word) && heads.len() == 1;

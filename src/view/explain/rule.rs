@@ -1,11 +1,13 @@
 //! Rules: expressions over entries, with letters for their indices and the symbols of papers.
 //!
-//! A rule is data. Its formula is written by [`super::print`], its numbers by [`super::lines`], and its value is
-//! [`EntryReader::evaluate`]. Indices stay letters until they are bound, so that a live page reads the same expressions and
-//! binds them to the word, the key and the head that its reader looks at.
+//! A rule is data. [`super::print`] writes its formula, [`super::lines`] its numbers, and [`EntryReader::evaluate`] computes
+//! its value. Indices stay letters until they are bound, so that a live page reads the same expressions and binds them to
+//! the word, the key and the head that its reader looks at.
 
 use std::ops::{Add, Div, Mul, Sub};
+use std::slice;
 
+use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::norm::{NormForm, NormKind};
 use attune_engine::quantity::Entry;
 use serde::{Serialize, Serializer};
@@ -15,27 +17,35 @@ use super::reader::EntryReader;
 /// How a quantity is computed from others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// In LaTeX, with what it defines.
-    pub formula: String,
+    /// The symbol that it defines, in LaTeX; empty if an entry of the quantity has none.
+    pub symbol: String,
     pub expression: Expr,
     /// The entry's own indices by their letters.
     pub bound: Bound,
+    /// Letters of dimensions in its formula; without them, it is an equation of vectors.
+    pub shown: &'static str,
 }
 
 impl Rule {
-    pub fn new(formula: impl Into<String>, expression: impl Into<Expr>, bound: Bound) -> Self {
-        Self { formula: formula.into(), expression: expression.into(), bound }
+    pub fn new(symbol: impl Into<String>, expression: impl Into<Expr>, bound: Bound) -> Self {
+        Self { symbol: symbol.into(), expression: expression.into(), bound, shown: "" }
     }
 
-    /// A number that is not computed from others: learned, kept or set by hand.
-    pub fn given(formula: impl Into<String>) -> Self {
-        Self::new(formula, Expr::Given(Vec::new()), Bound::default())
+    /// Creates the rule of a number that is not computed from others: learned, stored or set by hand.
+    pub fn given(symbol: impl Into<String>) -> Self {
+        Self::new(symbol, Expr::Given(Vec::new()), Bound::default())
+    }
+
+    /// Writes these letters of dimensions in the formula.
+    #[must_use]
+    pub fn by_entry(self, shown: &'static str) -> Self {
+        Self { shown, ..self }
     }
 }
 
 const LETTERS: usize = 26;
 
-/// Numbers of indices, by their letters.
+/// The numbers that letters of indices stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bound([usize; LETTERS]);
 
@@ -55,7 +65,7 @@ impl Bound {
     }
 }
 
-/// Entries of a quantity, by letters.
+/// Entries of a quantity, with letters for their indices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// The entry that the letters count from; written as the quantity, the number of its owner, and the indices.
@@ -68,24 +78,21 @@ pub struct Place {
     /// The letter that counts heads, of a sum over them.
     #[serde(skip)]
     pub head: Option<char>,
-    /// The symbol in a formula, where it is not the quantity's own: another letter, or the rule of the entry itself.
-    #[serde(skip)]
-    pub printed: Option<String>,
 }
 
 fn write_entry<S: Serializer>(entry: &Entry, serializer: S) -> Result<S::Ok, S::Error> {
     (format!("{:?}", entry.quantity), entry.owner.number(), entry.index).serialize(serializer)
 }
 
-/// An entry whose indices increase with letters; `_` is an index that does not.
+/// Creates entries with a letter for each index; `_` stands for an index that is fixed.
 pub fn at(first: Entry, letters: &str) -> Expr {
     let mut all = [None; 3];
     all.iter_mut().zip(letters.chars()).for_each(|(to, letter)| *to = Some(letter).filter(|letter| *letter != '_'));
-    Expr::Entry(Box::new(Place { first, letters: all, minus: None, head: None, printed: None }))
+    Expr::Entry(Box::new(Place { first, letters: all, minus: None, head: None }))
 }
 
 impl Place {
-    /// The entry; `None` where an index would be negative.
+    /// Returns the entry of a binding; `None` if an index is negative.
     pub fn entry(&self, bound: &Bound) -> Option<Entry> {
         let mut entry = self.first;
         for (index, letter) in entry.index.iter_mut().zip(self.letters) {
@@ -99,32 +106,32 @@ impl Place {
     }
 }
 
-/// A setting that a learner changes; a rule keeps it where it changes nothing, and formulas and numbers leave it out there.
+/// A setting that a learner can change. A rule always has it; formulas and numbers leave it out if it changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
     Temperature,
-    /// `d_k` where its root divides, otherwise 1.
+    /// `d_k` if its root divides the scores, otherwise 1.
     KeyWidth,
-    /// 0 where a query sees a key, −∞ where it does not.
+    /// 0 if a query sees a key, otherwise −∞.
     Mask,
     Gain,
 }
 
 impl Setting {
-    /// The value with which it changes nothing.
+    /// Returns the value with which it changes nothing.
     pub fn neutral(self) -> f64 {
         if self == Self::Mask { 0.0 } else { 1.0 }
     }
 }
 
-/// A number that is no entry, or one that a learner sets.
+/// A number that is not an entry, or that a learner sets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Number {
-    /// In a formula.
+    /// Symbol in a formula.
     #[serde(skip)]
     pub latex: String,
-    /// Beside its value; empty of one that stands alone.
+    /// Label beside its value; empty of a value that stands alone.
     #[serde(skip)]
     pub label: String,
     pub value: f64,
@@ -134,12 +141,12 @@ pub struct Number {
 }
 
 impl Number {
-    /// A number with a symbol; without a label, its value stands alone.
+    /// Creates a number with a symbol; without a label, its value stands alone.
     pub fn new(latex: impl Into<String>, label: impl Into<String>, value: f64) -> Self {
         Self { latex: latex.into(), label: label.into(), value, entry: None, setting: None }
     }
 
-    /// A number that is its own symbol.
+    /// Creates a number that is its own symbol.
     pub fn plain(value: f64) -> Self {
         Self::new(value.to_string(), "", value)
     }
@@ -150,17 +157,36 @@ impl Number {
     }
 }
 
-/// Entries of a vector that no quantity keeps, by a letter.
+/// Entries of a vector that is not a quantity, by a letter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector {
     pub latex: String,
     pub label: String,
     pub letter: char,
     pub values: Vec<f32>,
+    /// How an entry is computed, if that is known: the way back goes on through it.
+    pub of: Option<Box<Expr>>,
 }
 
+/// Creates a vector whose entries are given.
 pub fn vector(latex: impl Into<String>, label: &str, letter: char, values: Vec<f32>) -> Expr {
-    Expr::Vector(Vector { latex: latex.into(), label: label.to_owned(), letter, values })
+    let (latex, label) = (latex.into(), label.to_owned());
+    Expr::Vector(Vector { latex, label, letter, values, of: None })
+}
+
+/// An expression that a formula writes in other symbols.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    pub latex: String,
+    /// The dimension that counts its entries, where it is written as a vector.
+    pub letter: Option<char>,
+    /// The equation that explains the symbols after the formula; empty if they need none.
+    pub definition: String,
+    pub of: Expr,
+}
+
+fn write_named<S: Serializer>(named: &Named, serializer: S) -> Result<S::Ok, S::Error> {
+    named.of.serialize(serializer)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -172,6 +198,9 @@ pub enum Function {
     Square,
     Sin,
     Cos,
+    /// Activation function of hidden units.
+    #[serde(skip)]
+    Activation(Activation),
 }
 
 impl Function {
@@ -183,11 +212,16 @@ impl Function {
             Self::Square => x * x,
             Self::Sin => x.sin(),
             Self::Cos => x.cos(),
+            Self::Activation(activation) => {
+                let mut value = [0.0];
+                activation.apply(&[x], &mut value);
+                value[0]
+            }
         }
     }
 }
 
-/// One number of many.
+/// The ways to make one number of many.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fold {
@@ -201,40 +235,42 @@ pub enum Fold {
     Deviation(NormForm),
 }
 
-/// A fold of what an expression is for each number of a letter.
+/// A fold of the values that an expression has for each number of a letter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Over {
     pub fold: Fold,
     pub letter: char,
     pub count: usize,
     pub of: Box<Expr>,
-    /// Most instances that the numbers of the rule name, beneath a total of them.
+    /// The most instances that are listed below their total.
     #[serde(skip)]
     pub named: usize,
 }
 
 impl Over {
-    /// The letter bound to each of its numbers.
+    /// Returns the bindings of the letter to each of its numbers.
     pub fn instances(&self, bound: &Bound) -> impl Iterator<Item = Bound> + use<> {
         let (bound, letter) = (*bound, self.letter);
         (0..self.count).map(move |number| bound.with(letter, number))
     }
 }
 
-/// In a live page, an object of one field, the name of the variant.
+/// An expression over entries. In a live page, it is an object with one field, the name of the variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expr {
-    /// Told as it is, beside other values of the same number.
+    /// A number that is not computed, with other values that it had.
     Given(Vec<Number>),
     Entry(Box<Place>),
     Number(Box<Number>),
     #[serde(skip)]
     Vector(Vector),
+    Named(#[serde(serialize_with = "write_named")] Box<Named>),
     Sum(Vec<Expr>),
     Difference(Box<[Expr; 2]>),
     Product(Vec<Expr>),
     Quotient(Box<[Expr; 2]>),
+    Power(Box<[Expr; 2]>),
     Apply(Function, Box<Expr>),
     Over(Over),
 }
@@ -253,7 +289,7 @@ impl Expr {
         Self::Apply(function, Box::new(self))
     }
 
-    /// The length of the vector whose entries it is.
+    /// Makes the length of the vector that has these entries.
     #[must_use]
     pub fn length(self, letter: char, count: usize) -> Self {
         self.apply(Function::Square).sum(letter, count).apply(Function::Root)
@@ -266,19 +302,70 @@ impl Expr {
         self
     }
 
-    /// An entry that a formula writes in other symbols.
-    #[must_use]
-    pub fn printed(self, latex: impl Into<String>) -> Self {
-        self.with_place(|place| place.printed = Some(latex.into()))
+    fn named(self, latex: impl Into<String>, letter: Option<char>) -> Self {
+        Self::Named(Box::new(Named { latex: latex.into(), letter, definition: String::new(), of: self }))
     }
 
-    /// An entry whose last index decreases with a letter.
+    /// Writes it in other symbols.
+    #[must_use]
+    pub fn printed(self, latex: impl Into<String>) -> Self {
+        self.named(latex, None)
+    }
+
+    /// Writes it as a vector of another name, whose entries this letter counts.
+    #[must_use]
+    pub fn printed_along(self, latex: impl Into<String>, letter: char) -> Self {
+        self.named(latex, Some(letter))
+    }
+
+    /// Explains the symbols in which it is written, by an equation after the formula.
+    #[must_use]
+    pub fn with_definition(mut self, definition: String) -> Self {
+        if let Self::Named(named) = &mut self {
+            named.definition = definition;
+        }
+        self
+    }
+
+    /// Says how the entries of a vector are computed, by the same letter.
+    #[must_use]
+    pub fn made_of(mut self, of: Self) -> Self {
+        if let Self::Vector(vector) = &mut self {
+            vector.of = Some(Box::new(of));
+        }
+        self
+    }
+
+    /// Raises it to a power.
+    #[must_use]
+    pub fn power(self, exponent: Self) -> Self {
+        Self::Power(Box::new([self, exponent]))
+    }
+
+    /// Returns the expressions that it is made of.
+    pub fn parts(&self) -> &[Self] {
+        match self {
+            Self::Given(_) | Self::Entry(_) | Self::Number(_) | Self::Vector(_) => &[],
+            Self::Named(named) => slice::from_ref(&named.of),
+            Self::Sum(parts) | Self::Product(parts) => parts,
+            Self::Difference(parts) | Self::Quotient(parts) | Self::Power(parts) => &parts[..],
+            Self::Apply(_, of) => slice::from_ref(of),
+            Self::Over(over) => slice::from_ref(&over.of),
+        }
+    }
+
+    /// Returns what is computed, whatever symbols a formula has for it.
+    pub fn unnamed(&self) -> &Self {
+        if let Self::Named(named) = self { named.of.unnamed() } else { self }
+    }
+
+    /// Decreases the last index of an entry with a letter.
     #[must_use]
     pub fn less(self, letter: char) -> Self {
         self.with_place(|place| place.minus = Some(letter))
     }
 
-    /// An entry of each head, by the letter `h`.
+    /// Counts the heads of an entry by the letter `h`.
     #[must_use]
     pub fn of_each_head(self) -> Self {
         self.with_place(|place| place.head = Some('h'))
@@ -300,12 +387,13 @@ impl Expr {
         }
     }
 
-    /// A setting that changes nothing.
+    /// Returns whether it is a setting that changes nothing.
     pub fn is_neutral(&self) -> bool {
         match self {
             Self::Number(number) => number.setting.is_some_and(|setting| setting.neutral() == number.value),
-            Self::Apply(Function::Root, of) => of.is_neutral(),
-            Self::Product(factors) => factors.iter().all(Self::is_neutral),
+            Self::Apply(Function::Root, _) | Self::Product(_) | Self::Named(_) => {
+                self.parts().iter().all(Self::is_neutral)
+            }
             _ => false,
         }
     }
@@ -353,8 +441,17 @@ impl<E: Into<Self>> Div<E> for Expr {
     }
 }
 
+/// The most numbers that are read for one row: more, as in a large model, would take longer than a frame.
+const ROW_MAX: usize = 1 << 17;
+
+/// Returns how many numbers are read to evaluate an expression once.
+fn size_of(of: &Expr) -> usize {
+    let count = if let Expr::Over(over) = of { over.count } else { 1 };
+    count * of.parts().iter().map(size_of).sum::<usize>().max(1)
+}
+
 impl EntryReader<'_> {
-    /// Evaluates an expression in double precision; `None` where a number of it is given, or missing.
+    /// Evaluates an expression in double precision; `None` if a number of it is given or missing.
     pub fn evaluate(&self, expression: &Expr, bound: &Bound) -> Option<f64> {
         let value = |of: &Expr| self.evaluate(of, bound);
         Some(match expression {
@@ -362,13 +459,38 @@ impl EntryReader<'_> {
             Expr::Entry(place) => self.value(place.entry(bound)?)?.into(),
             Expr::Number(number) => number.value,
             Expr::Vector(vector) => f64::from(*vector.values.get(bound.get(vector.letter))?),
+            Expr::Named(named) => value(&named.of)?,
             Expr::Sum(terms) => terms.iter().map(value).sum::<Option<f64>>()?,
             Expr::Difference(terms) => value(&terms[0])? - value(&terms[1])?,
             Expr::Product(factors) => factors.iter().map(value).product::<Option<f64>>()?,
             Expr::Quotient(parts) => value(&parts[0])? / value(&parts[1])?,
+            Expr::Power(parts) => value(&parts[0])?.powf(value(&parts[1])?),
             Expr::Apply(function, of) => function.of(value(of)?),
             Expr::Over(over) => self.folded(over, bound)?,
         })
+    }
+
+    /// Evaluates a rule; `None` of a number that is given.
+    pub fn evaluated(&self, rule: &Rule) -> Option<f64> {
+        self.evaluate(&rule.expression, &rule.bound).filter(|value| !value.is_nan())
+    }
+
+    /// Evaluates each entry of a row once, for rules that read the row many times; `None` if that would take too long.
+    pub(super) fn row(
+        &self,
+        latex: &str,
+        label: &str,
+        of: Expr,
+        (letter, count): (char, usize),
+        bound: &Bound,
+    ) -> Option<Expr> {
+        if count * size_of(&of) > ROW_MAX {
+            return None;
+        }
+        let value = |number| self.evaluate(&of, &bound.with(letter, number)).map(|value| value as f32);
+        let values = (0..count).map(value).collect::<Option<_>>()?;
+        let (latex, label) = (latex.to_owned(), label.to_owned());
+        Some(Expr::Vector(Vector { latex, label, letter, values, of: Some(Box::new(of)) }))
     }
 
     pub(super) fn folded(&self, over: &Over, bound: &Bound) -> Option<f64> {
@@ -387,26 +509,25 @@ impl EntryReader<'_> {
         })
     }
 
-    /// The entry that counts most in an expression.
+    /// Returns the entry that counts most in an expression.
     pub fn leads_to(&self, expression: &Expr, bound: &Bound) -> Option<Entry> {
         let leads = |of: &Expr| self.leads_to(of, bound);
         match expression {
-            Expr::Given(_) | Expr::Vector(_) | Expr::Number(_) => None,
+            Expr::Given(_) | Expr::Number(_) => None,
+            Expr::Vector(vector) => vector.of.as_deref().and_then(leads),
             Expr::Entry(place) => place.entry(bound),
             Expr::Sum(terms) => self.largest(terms.iter().map(|term| (term, *bound))),
-            Expr::Difference(parts) | Expr::Quotient(parts) => parts.iter().find_map(leads),
-            Expr::Product(factors) => factors.iter().find_map(leads),
-            Expr::Apply(_, of) => leads(of),
             Expr::Over(over) if over.fold == Fold::Largest => {
                 let value = |bound: &Bound| self.evaluate(&over.of, bound).unwrap_or(f64::NEG_INFINITY);
                 let largest = over.instances(bound).max_by(|a, b| value(a).total_cmp(&value(b)))?;
                 self.leads_to(&over.of, &largest)
             }
             Expr::Over(over) => self.largest(over.instances(bound).map(|bound| (&*over.of, bound))),
+            _ => expression.parts().iter().find_map(leads),
         }
     }
 
-    /// The entry that counts most in the largest of some terms that has one.
+    /// Returns the entry that counts most in the largest term that has one.
     fn largest<'e>(&self, of: impl Iterator<Item = (&'e Expr, Bound)>) -> Option<Entry> {
         let mut terms: Vec<_> =
             of.filter_map(|(of, bound)| Some((self.evaluate(of, &bound)?.abs(), of, bound))).collect();

@@ -1,6 +1,6 @@
 //! The sentences that explain attention, each written once: the walk, the card of a number and the live page say them.
 //!
-//! First the catalogue, such as [`softmax`]; then which of them explain an entry, with its words and numbers.
+//! The catalogue comes first, such as [`softmax`]; then the choice of sentences for an entry, with its words and numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -25,12 +25,12 @@ use crate::view_model::labels::{at_distance, strongest};
 use crate::view_model::quoted;
 use crate::view_model::what_if::said_patch;
 
-/// Declares sentences: the name of each, what varies in it, and its words.
+/// Declares sentences: the name of each, its slots, and its words.
 macro_rules! sentences {
     ($($(#[$doc:meta])* $name:ident($($part:ident),*) = $text:literal;)*) => {
         $($(#[$doc])* pub fn $name($($part: impl Display),*) -> String { format!($text) })*
 
-        /// All sentences by their names, with what varies in braces, for the live page to fill in.
+        /// Returns all sentences by their names, with their slots in braces, which the live page fills.
         pub fn templates() -> BTreeMap<&'static str, String> {
             [$((stringify!($name), $name($(concat!("{", stringify!($part), "}")),*))),*].into()
         }
@@ -49,6 +49,8 @@ sentences! {
         "For {query}, the input here is the output of the layer below, a vector of {width} numbers.";
     position() = "This number is fixed, not learned: it is a sine or cosine of the position. The waves get slower \
         from one pair of entries to the next.";
+
+    recorded() = "This number was recorded, and not computed here.";
 
     // Queries, keys and values.
     nothing_learned() = "Nothing is learned here.";
@@ -167,14 +169,14 @@ sentences! {
     true_space() = "Measured in the true space of all dimensions, not in the picture.";
 }
 
-/// Weights that are named in a sentence.
+/// The most weights that a sentence names.
 const NAMED: usize = 3;
-/// Below this cosine the first of the neighbours is no nearer than chance has it.
+/// The least cosine of a neighbour: a smaller one is no more than chance.
 const NEAR: f32 = 0.01;
-/// A length that is less is written as none.
+/// The least length that is not written as 0.
 const LEAST_LENGTH: f32 = 0.0005;
 
-/// Parts of a head that an intervention changes: its weights, or the sum that it adds.
+/// The part of a head that an intervention changes: its weights, or the sum that it adds.
 #[derive(Clone, Copy, PartialEq)]
 enum Effect {
     Weights,
@@ -187,30 +189,38 @@ pub struct Said {
     pub happens: Vec<String>,
     /// Its outcome in one line, without a full stop.
     pub result: Option<String>,
-    /// Sentences that are special to this one.
+    /// Sentences on what is special about this entry.
     pub notes: Vec<String>,
 }
 
 impl Said {
-    /// One after the other.
+    /// Returns all sentences in their order.
     fn all(self) -> Vec<String> {
         let result = self.result.map(|result| result + ".");
         self.happens.into_iter().chain(result).chain(self.notes).collect()
     }
 
-    /// All but the result, which is told beside them.
+    /// Returns all sentences except the result.
     pub fn without_result(&self) -> impl Iterator<Item = &str> {
         self.happens.iter().chain(&self.notes).map(String::as_str)
     }
 }
 
 impl EntryReader<'_> {
-    /// The sentences that explain an entry: what happens and what comes of it, then what is special about this one.
+    /// Returns the sentences that explain an entry: what happens, its result, and what is special about it.
     pub fn sentences(&self, entry: Entry) -> Vec<String> {
         self.said(entry).all()
     }
 
     pub fn said(&self, entry: Entry) -> Said {
+        if self.model.recorded.is_some() {
+            if !self.is_known(entry) {
+                return Said::default();
+            }
+            if self.is_of_file(entry) {
+                return Said { happens: vec![recorded()], ..Said::default() };
+            }
+        }
         let Entry { quantity, owner, index: [i, j, _] } = entry;
         let number = owner.number();
         let said = match quantity {
@@ -227,7 +237,7 @@ impl EntryReader<'_> {
         said.unwrap_or_default()
     }
 
-    /// The sentences on an entry that no step of the walk ends with.
+    /// Returns the sentences on an entry that is not the result of a step of the walk.
     fn on_others(&self, entry: Entry) -> Option<Vec<String>> {
         use Quantity::*;
         let Entry { quantity, owner, index: [i, j, k] } = entry;
@@ -259,14 +269,24 @@ impl EntryReader<'_> {
             Joined => vec![feed_forward()],
             Output if self.norms_after(number) > 0 => vec![arrows_add_up()],
             Output if self.config(number)?.feed_forward.is_some() => vec![feed_forward()],
-            Logit if self.model.architecture.readout.activation().is_some() => vec![readout_not_kept()],
+            Logit if self.evaluated(&self.rule_of(entry)?).is_none() => vec![readout_not_kept()],
             Coordinate => self.on_axis(i)?,
             Cosine | Distance => vec![true_space()],
             _ => Vec::new(),
         })
     }
 
-    /// A query, as a sentence names it.
+    /// Whether a number of a recording stands in its file.
+    fn is_of_file(&self, entry: Entry) -> bool {
+        use Quantity::*;
+        match entry.quantity {
+            Query | Key | Value | DistanceBias | Scale | Static | Input | Output | Final | Logit => true,
+            Weight => !self.follows_from_scores(entry),
+            _ => false,
+        }
+    }
+
+    /// Names a query within a sentence.
     fn query_said(&self, head: usize, query: usize) -> String {
         quoted(&self.query_word(head, query))
     }
@@ -307,6 +327,7 @@ impl EntryReader<'_> {
                 }
             },
             StaticEmbedding::Pretrained(_) => "This number is from the model's file",
+            StaticEmbedding::Recording(_) => "This number is from the recording",
             _ => "word2vec learned this number from the lesson's corpus",
         };
         let entry = self.model.pretrained.as_ref().and_then(|model| model.entry(TensorName::Embedding, word, dim));
@@ -402,7 +423,7 @@ impl EntryReader<'_> {
         Some(Said { happens, result, notes })
     }
 
-    /// Why the weight of a key that a query does not see is 0.
+    /// Says why the weight of a hidden key is 0.
     fn on_hidden(&self, head: usize, query: usize, key: usize) -> String {
         let (query_said, key_said) = (self.query_said(head, query), self.key_said(head, key));
         match self.hidden_by(head, query, key) {
@@ -411,7 +432,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Why its score is −∞. In some modes of a head, the weight is another.
+    /// Says why its score is −∞, for in some modes of a head its weight is not 0.
     fn on_hidden_score(&self, head: usize, query: usize, key: usize) -> String {
         if self.head(head).is_some_and(|parts| !matches!(parts.mode, HeadMode::Frozen(_) | HeadMode::Mean)) {
             return self.on_hidden(head, query, key);
@@ -475,14 +496,14 @@ impl EntryReader<'_> {
         Some(Said { happens, result, notes })
     }
 
-    /// The keys with the largest weights of a query, each with its weight: `“phone” 0.320`.
+    /// Names the keys with the largest weights of a query, each with its weight: `“phone” 0.320`.
     fn strongest(&self, head: usize, query: usize, say: impl Fn(String, f32) -> String) -> Option<Vec<String>> {
         let weights = self.head(head)?.activations.weights.row(query);
         let keys = by_size(weights.len(), |key| weights[key].into());
         Some(keys.into_iter().take(NAMED).map(|key| say(self.key_said(head, key), weights[key])).collect())
     }
 
-    /// The change of a head by the learner, where it changes its weights or the sum that it adds.
+    /// Says how the learner changed a head, if that has this effect.
     fn on_mode(&self, head: usize, effect: Effect) -> Vec<String> {
         let Some(parts) = self.head(head) else { return Vec::new() };
         let title = self.labels.title(head);
@@ -515,7 +536,7 @@ impl EntryReader<'_> {
     fn on_head(&self, head: usize, query: usize) -> Option<Said> {
         let parts = self.head(head)?;
         let lengths = &self.sentence.contributions[parts.block].head_lengths;
-        let length = |own: usize| lengths[own].get(query).copied();
+        let length = |own: usize| lengths.get(own)?.get(query).copied();
         // Without a residual nothing is added to the word: what the heads bring takes its place.
         let say = if parts.config.residual { adds_arrow } else { brings_vector };
         let mut result = say(parts.own + 1, self.query_said(head, query), written(length(parts.own)?));
@@ -602,7 +623,7 @@ impl EntryReader<'_> {
         Some(Said { happens, result: Some(result), notes: [norms, feeds, repeated].into_iter().flatten().collect() })
     }
 
-    /// The answer at a word in one line, where the model says more than which word it sees there.
+    /// Says the model's answer at a word in one line, if the answer is not just the word itself.
     pub(super) fn answers(&self, query: usize) -> Option<String> {
         let (asked, answer) = told_answer(self.model, query)?;
         let word = self.query_said(self.first_head(self.sentence.activations.blocks.len() - 1), query);
@@ -621,14 +642,14 @@ impl EntryReader<'_> {
         keepers(self.snapshot).next().is_some()
     }
 
-    /// Says what pulls a word back where the arrow of a head is longer than the word's whole move.
+    /// Says what pulls a word back if the arrow of a head is longer than the word's whole move.
     pub(super) fn pulled_back(&self, head: usize, query: usize) -> Option<String> {
         let parts = self.head(head)?;
         let config = parts.config;
         let block = self.block(parts.block)?;
         let moved = distance(block.input.row(query), block.output.row(query));
         let is_sum_of_heads = config.residual && config.norm != Norm::Post && config.feed_forward.is_none();
-        let length = self.sentence.contributions[parts.block].head_lengths[parts.own][query];
+        let length = *self.sentence.contributions[parts.block].head_lengths.get(parts.own)?.get(query)?;
         let others = match config.attention.heads {
             1 => "b_O pulls".to_owned(),
             2 => format!("head {} pulls", 2 - parts.own),
@@ -637,7 +658,7 @@ impl EntryReader<'_> {
         (is_sum_of_heads && length > moved + LEAST_LENGTH).then(|| pulled_back(parts.own + 1, written(length), others))
     }
 
-    /// The nearest static vectors of a word at the beginning and at the end; `None` for a word that has no static vector.
+    /// Says what a word is nearest to before and after attention; `None` for a word without a static vector.
     fn nearest_said(&self, query: usize, name: &str) -> Option<String> {
         if self.leaves_statics() {
             return None;
@@ -660,26 +681,26 @@ impl EntryReader<'_> {
         })
     }
 
-    /// A word's contextual vector is nearest to the word's own static vector.
+    /// Returns whether a word's contextual vector is nearest to its own static vector.
     pub(super) fn is_nearest_to_itself(&self, query: usize) -> bool {
         let own = self.sentence.tokens.get(query).and_then(|token| token.word);
         let now = nearest(&self.sentence.contextual_neighbours, query);
         now.is_some_and(|now| Some(now.word) == own && now.cosine >= NEAR)
     }
 
-    /// The word near a token's vector, before attention or after it, where one is.
+    /// Returns the word that is near a token's vector, before or after attention, if there is one.
     pub(super) fn near(&self, all: &[Neighbours], query: usize) -> Option<(String, f32)> {
         let near = nearest(all, query).filter(|near| near.cosine >= NEAR)?;
         Some((quoted(&self.space.vocabulary[near.word]), near.cosine))
     }
 
-    /// The contextual vectors of a model that was read lie far from its table: the nearest row says nothing of a word's meaning
-    /// (Ethayarajh 2019).
+    /// Returns whether contextual vectors lie far from the table, as in pretrained models. The nearest row then says
+    /// nothing of a word's meaning (Ethayarajh 2019).
     pub(super) fn leaves_statics(&self) -> bool {
         self.model.made_of.static_embedding.is_pretrained()
     }
 
-    /// Its outputs are the keys and values of a block that looks at the source, or that block's queries.
+    /// Returns whether cross-attention takes the outputs of a block as keys, values or queries.
     fn feeds_cross_attention(&self, block: usize) -> bool {
         let architecture = &self.model.architecture;
         let mut next = architecture.numbered_blocks().filter(|(number, _)| *number == block + 1);
@@ -687,7 +708,7 @@ impl EntryReader<'_> {
     }
 }
 
-/// Names the divisors of scores, as the rule has them; nothing where nothing divides.
+/// Names the divisors of scores that are in the rule; `None` if nothing divides.
 fn on_divisors(divisors: &[Expr]) -> Option<String> {
     let mut names = Vec::new();
     divisors.iter().for_each(|divisor| names_of(divisor, &mut names));
@@ -699,11 +720,9 @@ fn on_divisors(divisors: &[Expr]) -> Option<String> {
     Some(if is_wide { divided_as_wide(names) } else { divided(names) })
 }
 
-/// Collects the factors of a divisor, but for those that change nothing.
+/// Collects the factors of a divisor, except those that change nothing.
 fn names_of(divisor: &Expr, to: &mut Vec<(Option<Setting>, String)>) {
     match divisor {
-        Expr::Product(factors) => factors.iter().for_each(|factor| names_of(factor, to)),
-        Expr::Apply(_, of) => names_of(of, to),
         Expr::Number(number) if !divisor.is_neutral() => {
             let name = match number.setting {
                 Some(Setting::KeyWidth) => by_root(number.value),
@@ -712,11 +731,11 @@ fn names_of(divisor: &Expr, to: &mut Vec<(Option<Setting>, String)>) {
             };
             to.push((number.setting, name));
         }
-        _ => {}
+        _ => divisor.parts().iter().for_each(|part| names_of(part, to)),
     }
 }
 
-/// Where a model's files have a number.
+/// Says where a number stands in a model's files.
 fn origin(entry: impl Display) -> String {
     format!("Its place in the files: {entry}.")
 }
@@ -725,7 +744,7 @@ fn nearest(all: &[Neighbours], query: usize) -> Option<&Neighbour> {
     all.get(query)?.by_cosine.first()
 }
 
-/// A number as a sentence has it.
+/// Writes a number within a sentence.
 fn written(x: f32) -> String {
     format!("{x:.3}").replace('-', "−")
 }

@@ -1,5 +1,5 @@
-//! The walk through attention: one query in one head, in eight steps, each explained by an entry of its result; and its way
-//! through a whole model: the layers one after the other, the source's first, and by default which word and head it follows.
+//! The walk through attention: one query in one head, in eight steps, each explained by an entry of its result. The route
+//! of a walk through a whole model has the layers in their order, the source's first, and the word and head to follow.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,6 @@ use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 use super::lines::by_size;
 use super::print::AND;
 use super::reader::{EntryReader, HeadParts};
-use super::rules::after_heads;
 use crate::view_model::labels::{HeadLabels, Side, strongest};
 
 /// The steps of the walk, in this order.
@@ -49,12 +48,12 @@ impl Step {
         self as usize
     }
 
-    /// How much of it is there, from 0 to 1, on the way to it; a walk is at a whole number at each step.
+    /// Returns the share of the step that is shown, from 0 to 1, at a place of the walk; whole numbers are steps.
     pub fn share(self, walk: f32) -> f32 {
         (walk - self.index() as f32 + 1.0).clamp(0.0, 1.0)
     }
 
-    /// As the time line names it.
+    /// Returns the name of the step on the time line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Embed => "embed",
@@ -68,7 +67,7 @@ impl Step {
         }
     }
 
-    /// A sign for what happens in it.
+    /// Returns a short sign for the operation of the step.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Embed | Self::Contextual => "•",
@@ -82,14 +81,14 @@ impl Step {
     }
 }
 
-/// The word and the head whose way is shown.
+/// The word and the head that are walked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
     /// Position of the query in its sentence.
     pub query: usize,
     /// Counted over all blocks, the source's first.
     pub head: usize,
-    /// The key of the worked product; none: the one that weighs most.
+    /// The key of the worked product; `None` stands for the key with the largest weight.
     pub key: Option<usize>,
 }
 
@@ -109,11 +108,11 @@ pub enum Columns {
 pub struct NumberRow {
     /// Such as `q(apple₁)`.
     pub label: String,
-    /// Such as `Q[0]`, as code calls it; with the row that is shown, where it has several.
+    /// Name in code, such as `Q[0]`.
     pub tensor: String,
     pub values: Vec<f32>,
     pub columns: Columns,
-    /// The first of them: each is explained as an entry.
+    /// The entry of the first number.
     pub first: Entry,
 }
 
@@ -134,7 +133,7 @@ pub struct Bars {
     pub after: Quantity,
 }
 
-/// A value that the query takes much of.
+/// A value with a large weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried {
     pub key: usize,
@@ -147,11 +146,11 @@ pub struct Carried {
 pub struct Added {
     /// The head's place in its layer: its hue.
     pub own: usize,
-    /// Each cell asks for the length of the whole.
+    /// The vector; each of its cells is explained by the length of the whole.
     pub row: NumberRow,
 }
 
-/// A word of the source: where the walked layer finds it, and where it leaves it.
+/// A word of the source, with its places before and after the walked layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceWord {
     pub label: String,
@@ -167,39 +166,39 @@ pub struct StepModel {
     pub equation: String,
     /// The step in words.
     pub said: String,
-    /// The result in one line, with the numbers; none of a step that only begins.
+    /// The result in one line, with the numbers; `None` of the first step.
     pub result: Option<String>,
     /// An entry of the step's result: the largest, or the key's.
     pub entry: Entry,
     pub bars: Option<Bars>,
-    /// Pairs of entries that their places turn, where the layer turns queries and keys; of the score alone.
+    /// Pairs of entries that a rotary layer rotates; only of the step of scores.
     pub clocks: Vec<Clock>,
     pub rows: Vec<NumberRow>,
 }
 
-/// Two entries of a query and of a key that turn together, each as a hand of a clock.
+/// Two entries of a query and of a key that are rotated together, drawn as the hands of a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// The two entries.
     pub entries: [usize; 2],
-    /// The hands, as the product takes them: turned by their places.
+    /// The hands after the rotation by their positions.
     pub query: [f32; 2],
     pub key: [f32; 2],
-    /// Radians by which the two are turned apart: `ω (j − i)`.
+    /// The angle between the two rotations in radians: `ω (j − i)`.
     pub apart: f64,
     /// The part of `q · k` that the pair adds.
     pub product: f32,
 }
 
 impl StepModel {
-    /// The step in words, with its result.
+    /// Joins the words of the step and its result.
     pub fn told(&self) -> String {
         let result = self.result.iter().map(|result| format!("{result}."));
         std::iter::once(self.said.clone()).filter(|said| !said.is_empty()).chain(result).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// All of it.
+/// The whole walk through a head.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalkModel {
     pub focus: Focus,
@@ -212,7 +211,7 @@ pub struct WalkModel {
     pub keys: Vec<String>,
     pub query_side: Side,
     pub key_side: Side,
-    /// Words of the source, where the head's queries or keys are of it.
+    /// The words of the source, if the head's queries or keys are among them.
     pub source: Vec<SourceWord>,
     /// The key of the worked product.
     pub key: usize,
@@ -222,27 +221,33 @@ pub struct WalkModel {
     pub mixes: Vec<NumberRow>,
     /// The additions of the layer's heads to the query: the walk's head first, then the longest.
     pub added: Vec<Added>,
-    /// They are added to the query's vector, and do not replace it.
+    /// Whether they are added to the query's vector instead of replacing it.
     pub has_residual: bool,
     pub steps: Vec<StepModel>,
 }
 
-/// Whether a head is switched off, so that nothing flows through it.
+/// Returns whether a head is switched off, so that nothing flows through it.
 pub fn is_silent(snapshot: &Snapshot, head: usize) -> bool {
     let modes = snapshot.model.as_ref().map(|model| &model.interventions.heads);
     modes.and_then(|modes| modes.get(head)).is_some_and(|mode| mode.gain() == 0.0)
 }
 
 impl WalkModel {
-    /// The query, where it is a word of the source.
+    /// Returns the query if it is a word of the source.
     pub fn source_query(&self) -> Option<usize> {
         (self.query_side == Side::Source).then_some(self.focus.query)
     }
 
-    /// `None` until there is a model, and where it has no such head or query.
+    /// Builds the walk; `None` if there is no model, head or query.
     pub fn of(snapshot: &Snapshot, focus: Focus) -> Option<Self> {
         let reader = EntryReader::of(snapshot)?;
         let parts = reader.head(focus.head)?;
+        // A recording may lack queries and keys, or values.
+        if let Some(pass) = &reader.model.recorded
+            && !(pass.has(Quantity::Score, parts.block) && pass.has(Quantity::Mix, parts.block))
+        {
+            return None;
+        }
         let weights = &parts.activations.weights;
         if focus.query >= weights.rows() {
             return None;
@@ -275,16 +280,16 @@ impl WalkModel {
         &self.steps[step.index()]
     }
 
-    /// The words that it shares with a stage of these tokens are the same ones.
+    /// Returns whether the words that the walk shares with a stage have these labels there.
     pub fn fits(&self, labels: impl Iterator<Item = String> + Clone) -> bool {
         let fits =
             |side: Side, words: &[String]| side == Side::Source || labels.clone().eq(words.iter().map(String::as_str));
         fits(self.query_side, &self.queries) && fits(self.key_side, &self.keys)
     }
 
-    /// Whether a key has a part in a step: what is hidden or weighs next to nothing has none.
+    /// Returns whether a key takes part in a step: a hidden key, or one with almost no weight, does not.
     pub fn takes_part(&self, step: Step, key: usize) -> bool {
-        /// Weights below this draw no line.
+        /// The least weight that draws a line.
         const WEIGHT_MIN: f32 = 0.02;
         let is_query = self.query_side == self.key_side && key == self.focus.query;
         let is_seen = || self.by_key(Step::Scale, Quantity::Score).get(key) != Some(&f32::NEG_INFINITY);
@@ -297,8 +302,8 @@ impl WalkModel {
         }
     }
 
-    /// How much a key counts at a place of the walk through the layer, from −1 to 1: its score as a share of the largest,
-    /// scaled, then its weight; what is between two steps is on its way.
+    /// Returns how much a key counts at a place of the walk, from −1 to 1: its score as a share of the largest, the scaled
+    /// score, then its weight. Between two steps it is interpolated.
     pub fn pull(&self, at: f32, key: usize) -> f32 {
         let number = |step: Step, quantity| self.by_key(step, quantity).get(key).copied().filter(|x| x.is_finite());
         let products = self.by_key(Step::Score, Quantity::Product);
@@ -309,7 +314,7 @@ impl WalkModel {
         lerp(scaled, number(Step::Softmax, Quantity::Weight).unwrap_or(0.0), Step::Softmax.share(at))
     }
 
-    /// Whether a key's number of a step is among the largest, which are written beside the points.
+    /// Returns whether a key's number is among the largest of a step, which are written beside the points.
     pub fn is_large(&self, step: Step, key: usize) -> bool {
         let row = match step {
             Step::Score => self.by_key(step, Quantity::Product),
@@ -320,12 +325,12 @@ impl WalkModel {
         row.get(key).is_some_and(|own| row.iter().filter(|other| *other > own).count() < LARGEST)
     }
 
-    /// A number for each key: a step's row of a quantity.
+    /// Returns the numbers of all keys in a step's row of a quantity.
     pub fn by_key(&self, step: Step, quantity: Quantity) -> &[f32] {
         self.step(step).rows.iter().find(|row| row.first.quantity == quantity).map_or(&[], |row| &row.values)
     }
 
-    /// Number that a step gives a key, as it stands beside the key's point.
+    /// Writes the number that stands beside a key's point in a step.
     pub fn beside(&self, step: Step, key: usize) -> Option<String> {
         let number = |quantity| self.by_key(step, quantity).get(key).copied();
         let written = |x: f32| format!("{x:.2}").replace("inf", "∞").replace('-', "−");
@@ -341,10 +346,10 @@ impl WalkModel {
     }
 }
 
-/// Numbers of a step that are shown one by one.
+/// The most numbers of a step that are shown one by one.
 const LARGEST: usize = 3;
 
-/// A query, a key and a head, from whose numbers the steps are made.
+/// A query, a key and a head, whose numbers the steps show.
 #[derive(Clone, Copy)]
 struct Walked<'a> {
     reader: &'a EntryReader<'a>,
@@ -416,7 +421,7 @@ impl Walked<'_> {
         rotary.frequencies().into_iter().enumerate().map(clock).collect()
     }
 
-    /// The entry that explains a step.
+    /// Returns the entry that explains a step.
     fn entry(&self, step: Step) -> Entry {
         let (head, query, key) = (self.head, self.query, self.key);
         let activations = self.parts.activations;
@@ -434,21 +439,29 @@ impl Walked<'_> {
     }
 
     fn equation(&self, step: Step) -> String {
-        let formula = |entry: Entry| self.reader.rule_of(entry).map_or_else(String::new, |rule| rule.formula);
+        let formula = |entry: Entry| self.reader.rule_of(entry).map_or_else(String::new, |rule| rule.formula());
         match step {
             Step::Project => {
                 let of_key = |quantity: Quantity| quantity.of_head(self.head, [self.key, 0]);
                 [self.entry(step), of_key(Quantity::Key), of_key(Quantity::Value)].map(formula).join(AND)
             }
-            Step::Output => self.reader.added_formula(self.parts.block).unwrap_or_default(),
-            Step::Contextual => {
-                after_heads(self.parts.config).into_iter().map(|(_, formula)| formula).collect::<Vec<_>>().join(AND)
-            }
+            Step::Output => self.reader.added_formula(self.parts.block, self.query).unwrap_or_default(),
+            Step::Contextual => self.after_heads(),
             _ => formula(self.entry(step)),
         }
     }
 
-    /// The numbers of a step.
+    /// Writes the equations of a block from the sum with what its heads add to its output.
+    fn after_heads(&self) -> String {
+        let norms_sums = self.parts.config.norms_attended() && self.parts.config.feed_forward.is_some();
+        let quantities = [Quantity::Summed, Quantity::Attended, Quantity::Joined, Quantity::Output];
+        let entries = quantities.into_iter().filter(|quantity| norms_sums || *quantity != Quantity::Attended);
+        let entries = entries.map(|quantity| quantity.of_block(self.parts.block, [self.query, 0]));
+        let rules = entries.filter(|entry| self.reader.value(*entry).is_some());
+        rules.filter_map(|entry| Some(self.reader.rule_of(entry)?.equation())).collect::<Vec<_>>().join(AND)
+    }
+
+    /// Builds the rows of numbers of a step.
     fn rows(&self, step: Step) -> Vec<NumberRow> {
         let of = |quantities: &[Quantity]| quantities.iter().map(|quantity| self.row(*quantity)).collect();
         match step {
@@ -466,7 +479,7 @@ impl Walked<'_> {
         }
     }
 
-    /// The query's row of a quantity, or the key's of one that keys have.
+    /// Builds the query's row of a quantity, or the key's if the quantity belongs to keys.
     fn row(&self, quantity: Quantity) -> NumberRow {
         let (query, key) = (self.reader.query_word(self.head, self.query), self.reader.key_word(self.head, self.key));
         let label = match quantity {
@@ -517,7 +530,7 @@ impl Walked<'_> {
         row
     }
 
-    /// The static vector of the query, where the block begins with it.
+    /// Builds the row of the query's static vector, if the block begins with it.
     fn static_row(&self) -> Option<NumberRow> {
         let block = self.parts.block;
         let word = self.reader.word(block, self.query).filter(|_| self.reader.is_first(block))?;
@@ -526,7 +539,7 @@ impl Walked<'_> {
         Some(self.numbers(label, "E".to_owned(), Columns::Entries, first, self.reader.width()))
     }
 
-    /// `b_O`, where the block has one.
+    /// Builds the row of `b_O`, if the block has one.
     fn bias_row(&self) -> Option<NumberRow> {
         let bias = TensorName::OutputBias.of_block(self.parts.block);
         self.reader.model.parameters.spec(bias)?;
@@ -534,7 +547,7 @@ impl Walked<'_> {
         Some(self.numbers(name(), name(), Columns::Entries, Entry::parameter(bias, 0, 0), self.reader.width()))
     }
 
-    /// Words of the source: where the walked layer finds each, and where it leaves it.
+    /// Returns the words of the source with their places before and after the layer.
     fn source(&self) -> Vec<SourceWord> {
         let (reader, stops) = (self.reader, &self.reader.sentence.source_points);
         let at = |stop: usize, row| point(stops[stop.min(stops.len() - 1)].row(row));
@@ -553,7 +566,7 @@ fn lerp(from: f32, to: f32, share: f32) -> f32 {
     (1.0 - share) * from + share * to
 }
 
-/// One block of attention on the way.
+/// A layer of the walk through a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalkLayer {
     /// `layer 2 of 2`, `cross-attention (3 of 3)`; empty where there is one.
@@ -562,7 +575,7 @@ pub struct WalkLayer {
     pub heads: Range<usize>,
     /// Whether its queries are words of the source instead of the stage's tokens.
     pub is_of_source: bool,
-    /// Its keys are words of the source.
+    /// Whether its keys are words of the source.
     pub looks_at_source: bool,
     contributions: Arc<Contributions<f32>>,
 }
@@ -573,15 +586,15 @@ pub struct RouteModel {
     words: Vec<String>,
     /// The places of each token: static, after each layer, contextual.
     stops: Vec<Vec<Point>>,
-    /// The places of each token of the sentence beside it.
+    /// The same of the second sentence.
     second_stops: Vec<Vec<Point>>,
     /// How far each token moves through all layers, in the true space.
     lengths: Vec<f32>,
-    /// Tokens that are whole words: of a word in pieces, no piece says what the word does.
+    /// Tokens that are whole words: a piece of a word does not stand for the word.
     whole: Vec<usize>,
-    /// The source's word that counts most for each token.
+    /// For each token, the word of the source that counts most.
     counted_most: Vec<usize>,
-    /// Words that the lesson is about where it first shows this sentence.
+    /// Words that the lesson highlights where it first shows this sentence.
     spoken_of: Vec<String>,
 }
 
@@ -593,10 +606,11 @@ impl RouteModel {
         let architecture = &model.architecture;
         let sources = architecture.source_blocks.len();
         let blocks = sentence.activations.blocks.len();
+        let names = labels.blocks();
         let layer = |(block, config): (usize, &BlockConfig)| {
             let heads = architecture.heads_of(block);
             WalkLayer {
-                title: title(&labels.block(heads.start), block, blocks, architecture.has_source()),
+                title: title(&names[block], block, blocks, architecture.has_source()),
                 is_of_source: block < sources,
                 looks_at_source: block < sources || config.attends_to_source(),
                 contributions: sentence.contributions[block].clone(),
@@ -631,17 +645,17 @@ impl RouteModel {
         Some(route)
     }
 
-    /// The places of a token of the stage before a layer and after it.
+    /// Returns the places of a token of the stage before and after a layer.
     pub fn way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         way(&self.stops, token, layer)
     }
 
-    /// The places of a token of the sentence beside it, before a layer and after it.
+    /// Returns the places of a token of the second sentence before and after a layer.
     pub fn second_way(&self, token: usize, layer: usize) -> Option<(Point, Point)> {
         way(&self.second_stops, token, layer)
     }
 
-    /// The places of the stage's tokens after a layer.
+    /// Returns the places of the stage's tokens after a layer.
     pub fn after(&self, layer: usize) -> impl Iterator<Item = Point> {
         self.stops.iter().filter_map(move |stops| stops.get(layer + 1).copied())
     }
@@ -650,13 +664,13 @@ impl RouteModel {
         !self.words.is_empty()
     }
 
-    /// The layer of a head.
+    /// Returns the layer of a head.
     pub fn layer_of(&self, head: usize) -> Option<usize> {
         self.layers.iter().position(|layer| layer.heads.contains(&head))
     }
 
-    /// The word that is followed where the learner chose none: the first of the lit words, or of those that the lesson
-    /// is about; of several occurrences, or of whole words where none is in the sentence, the one that moves most.
+    /// Returns the word that is followed by default: the first of the highlighted words, or of those that the lesson
+    /// highlights. Of several occurrences, or of all words if none is in the sentence, it is the one that moves most.
     pub fn word(&self, lit: &[String]) -> Option<usize> {
         let words = || self.words.iter().map(String::as_str);
         let spoken_of = || first_of(lit, words(), &self.lengths).or(first_of(&self.spoken_of, words(), &self.lengths));
@@ -665,28 +679,30 @@ impl RouteModel {
         spoken_of().or_else(whole).or_else(|| furthest(0..self.words.len(), length))
     }
 
-    /// The head of a layer that moves its query most; `token` is the word of the stage that is followed.
+    /// Returns the head of a layer that moves its query most; `token` is the word of the stage that is followed.
     pub fn head(&self, layer: usize, token: usize) -> Option<usize> {
         let query = self.query(layer, token);
         let WalkLayer { heads, contributions, .. } = self.layers.get(layer)?;
-        let length = |head: usize| contributions.head_lengths[head - heads.start].get(query).copied().unwrap_or(0.0);
+        let lengths = &contributions.head_lengths;
+        let length = |head: usize| lengths.get(head - heads.start).and_then(|of| of.get(query)).copied().unwrap_or(0.0);
         furthest(heads.clone(), length)
     }
 
-    /// The query of a layer: the word of the stage that is followed or, in the source, the word that counts most for
-    /// it.
+    /// Returns the query of a layer: the word of the stage that is followed or, in the source, the word that counts most
+    /// for it.
     pub fn query(&self, layer: usize, token: usize) -> usize {
         let is_of_source = self.layers.get(layer).is_some_and(|layer| layer.is_of_source);
         if is_of_source { self.counted_most.get(token).copied().unwrap_or(0) } else { token }
     }
 
-    /// The focus of the walk through a head.
+    /// Returns the focus of the walk through a head.
     pub fn focus(&self, token: usize, head: usize, key: Option<usize>) -> Focus {
         let layer = self.layer_of(head).unwrap_or(0);
         Focus { query: self.query(layer, token), head, key }
     }
 
-    /// In the last layer that looks at the source, and its head that moves the token most.
+    /// Returns the word of the source that counts most for a token: in the last cross-attention, and in its head that moves
+    /// the token most.
     fn most_looked_at(&self, model: &ModelSnapshot, token: usize) -> usize {
         let looks = |layer: &WalkLayer| layer.looks_at_source && !layer.is_of_source;
         let Some(layer) = self.layers.iter().rposition(looks) else { return 0 };
@@ -697,7 +713,7 @@ impl RouteModel {
     }
 }
 
-/// The places of a token before a layer and after it, of all its places.
+/// Returns the places of a token before and after a layer.
 fn way(stops: &[Vec<Point>], token: usize, layer: usize) -> Option<(Point, Point)> {
     let stops = stops.get(token)?;
     Some((*stops.get(layer)?, *stops.get(layer + 1)?))
@@ -711,13 +727,13 @@ pub fn lengths(model: &ModelSnapshot) -> Option<Vec<f32>> {
     Some((0..model.sentence.tokens.len()).map(length).collect())
 }
 
-/// The way between two vectors.
+/// Returns the distance between two vectors.
 pub(super) fn distance(from: &[f32], to: &[f32]) -> f32 {
     -Similarity::Euclidean.of(from, to)
 }
 
-/// Position of the first of the `wanted` words that is there; of several occurrences, of the one that moves most, or of the
-/// second where the word is wanted twice, and so on.
+/// Returns the position of the first of the `wanted` words that occurs. Of several occurrences, it is the one that moves
+/// most, or the second if the word is wanted twice, and so on.
 pub fn first_of<'a>(wanted: &[String], words: impl Iterator<Item = &'a str> + Clone, lengths: &[f32]) -> Option<usize> {
     let word = wanted.iter().find(|word| words.clone().any(|other| other == **word))?;
     let mut occurrences = words.enumerate().filter(|(_, other)| other == word).map(|(position, _)| position);
@@ -727,7 +743,7 @@ pub fn first_of<'a>(wanted: &[String], words: impl Iterator<Item = &'a str> + Cl
     }
 }
 
-/// The first of the largest.
+/// Returns the first of those with the largest length.
 fn furthest(of: impl Iterator<Item = usize>, length: impl Fn(usize) -> f32) -> Option<usize> {
     of.reduce(|best, one| if length(one) > length(best) { one } else { best })
 }
@@ -740,7 +756,7 @@ fn title(block: &str, number: usize, blocks: usize, has_source: bool) -> String 
     }
 }
 
-/// The words of the first stage cell that lights some in this sentence, or else in any.
+/// Returns the words of the first stage cell that highlights some in this sentence, or else in any sentence.
 fn spoken_of(snapshot: &Snapshot) -> Vec<String> {
     let index = snapshot.model.as_ref().and_then(|model| model.sentence.index);
     let cells = || {

@@ -113,25 +113,30 @@ impl<'a> MarkdownWriter<'a> {
     /// A panel: its maps and plots are pictures beside the text, and its tables are tables.
     fn panel(&mut self, sheet: &Sheet) {
         self.heading(HeadingLevel::H2, sheet.title);
-        for item in &sheet.items {
-            match item {
-                Item::Heading(title) => self.heading(HeadingLevel::H3, title),
-                Item::Text(Text { words: said, tone: Tone::Code, .. }) => self.fence("text", said),
-                Item::Text(text) => self.paragraph([words(&text.words)]),
-                Item::Fold(fold) => self.fold(fold),
-                Item::Grids(Grids { legend, .. }) | Item::Tiles(Tiles { legend, .. }) => {
-                    let drawn = sheet_svg::part(item, sheet.title);
-                    let url = self.keep("maps", "image/svg+xml", "svg", drawn.into_bytes());
-                    self.paragraph(picture(url, legend));
-                }
-                Item::Numbers(numbers) => table_blocks(&numbers.table).iter().for_each(|block| self.block(block)),
-                Item::Table(table) => self.table(table),
-                Item::Bars(bars) => {
-                    self.note_line(&bars.caption);
-                    self.block(&ranking_block(&bars.ranking));
-                }
-                Item::Plot(plot) => self.plot(plot),
+        sheet.items.iter().for_each(|item| self.panel_item(item, sheet.title));
+    }
+
+    fn panel_item(&mut self, item: &Item, title: &str) {
+        match item {
+            Item::Heading(title) => self.heading(HeadingLevel::H3, title),
+            Item::Text(Text { words: said, tone: Tone::Code, .. }) => self.fence("text", said),
+            Item::Text(text) => self.paragraph([words(&text.words)]),
+            Item::Fold(fold) => self.fold(fold),
+            Item::Grids(Grids { legend, .. }) | Item::Tiles(Tiles { legend, .. }) => {
+                let drawn = sheet_svg::part(item, title);
+                let url = self.keep("maps", "image/svg+xml", "svg", drawn.into_bytes());
+                self.paragraph(picture(url, legend));
             }
+            Item::Numbers(numbers) => table_blocks(&numbers.table).iter().for_each(|block| self.block(block)),
+            Item::Table(table) => self.table(table),
+            Item::Bars(bars) => {
+                self.note_line(&bars.caption);
+                self.block(&ranking_block(&bars.ranking));
+            }
+            Item::Meter(meter) => self.block(&ranking_block(&meter.bars().ranking)),
+            Item::Plot(plot) => self.plot(plot),
+            Item::Details { items, .. } => items.iter().for_each(|item| self.panel_item(item, title)),
+            Item::Controls(_) | Item::Scrolls => {}
         }
     }
 

@@ -44,14 +44,17 @@ impl Markup {
             Item::Numbers(numbers) => self.text.push_str(&table_html(&numbers.table)),
             Item::Table(table) => self.table(table),
             Item::Bars(bars) => self.bars(bars),
+            Item::Meter(meter) => self.bars(&meter.bars()),
             Item::Plot(plot) => self.text.push_str(&plot_svg(plot)),
+            Item::Details { items, .. } => items.iter().for_each(|item| self.item(item)),
+            Item::Controls(_) | Item::Scrolls => {}
         }
     }
 
     fn words(&mut self, text: &Text) {
         match text.tone {
             Tone::Plain | Tone::Warning => self.put("p", "line", &text.words),
-            Tone::Soft => self.put("p", "note", &text.words),
+            Tone::Soft | Tone::Small | Tone::Tooltip => self.put("p", "note", &text.words),
             Tone::Code => self.put("pre", "", &text.words),
         }
     }
@@ -67,7 +70,7 @@ impl Markup {
         self.text.push_str("</details>");
     }
 
-    fn grids(&mut self, Grids { grids, legend }: &Grids) {
+    fn grids(&mut self, Grids { grids, legend, .. }: &Grids) {
         self.put("p", "note", legend);
         let mut left_out = 0;
         for grid in grids {

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use attune_core::lesson::issue::printable;
+use attune_engine::messages::cut;
 
 use self::grids::Cells;
 use super::escaped;
@@ -103,6 +104,9 @@ impl Drawing {
             }
             Item::Table(table) => self.table(table),
             Item::Bars(bars) => self.bars(bars),
+            Item::Meter(meter) => self.bars(&meter.bars()),
+            Item::Details { items, .. } => items.iter().for_each(|item| self.item(item)),
+            Item::Controls(_) | Item::Scrolls => {}
             Item::Plot(plot) => {
                 let (x, y) = (MARGIN, self.y);
                 let _ = write!(self.body, "<g transform=\"translate({x} {y:.1})\">{}</g>", plot_svg(plot));
@@ -124,7 +128,7 @@ impl Drawing {
     fn text(&mut self, text: &Text) {
         match text.tone {
             Tone::Plain => self.paragraph(&text.words, "ink", ""),
-            Tone::Soft => self.paragraph(&text.words, "ink-soft", ""),
+            Tone::Soft | Tone::Small | Tone::Tooltip => self.paragraph(&text.words, "ink-soft", ""),
             Tone::Warning => self.paragraph(&text.words, "literal", ""),
             Tone::Code => self.paragraph(&text.words, "ink", " font-family=\"monospace\""),
         }
@@ -200,13 +204,6 @@ impl Drawing {
         }
         self.y += GAP;
     }
-}
-
-/// The first characters of a text, with a sign where some are left out.
-fn cut(text: &str, max: usize) -> String {
-    let mut letters = text.chars();
-    let short: String = letters.by_ref().take(max).collect();
-    if letters.next().is_some() { short + "…" } else { short }
 }
 
 /// Text of a lesson as XML: the first characters of it, and none that steers what stands around it.

@@ -1,16 +1,19 @@
-//! *All heads*: every head of every layer as a small map, with a measure of it.
+//! *All heads*: every head of every layer as a small map, marked and sorted by a measure; one opens in *Attention*.
+
+use std::sync::Arc;
 
 use super::attention::{legend, sinks};
-use crate::sheet::grid::numbered;
-use crate::sheet::{Cells, Chosen, Grid, Item, Scale, Tile, Tiles};
+use crate::sheet::control::{Button, Copied, Copy, Look, Menu, Shared};
+use crate::sheet::grid::short;
+use crate::sheet::{Ask, Choice, Chosen, Control, HeadOrder, Item, Text, Tile, Tiles, Tone};
 use crate::view_model::Models;
-use crate::view_model::attention::Reading;
-use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadSummary};
+use crate::view_model::heads::{AllHeads, AllHeadsModel, HeadMeasure, HeadSummary};
+use crate::view_model::needs::Needs;
 
-/// Heads that are numbered as the strongest.
-const RANKED: usize = 5;
-/// Rows and columns of a map, at most: more are not told apart at its size.
-const SIDE: usize = 24;
+/// Heads that are marked as the strongest.
+const MARKED: usize = 5;
+/// Heads of each measure in the list of all.
+const LISTED: usize = 3;
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     let heads = models.get::<AllHeadsModel>()?.content.clone();
@@ -18,43 +21,119 @@ pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
         return Some(Vec::new());
     }
     let words = chosen.measure.words();
-    let mut items = vec![Item::text(format!("{}. {} ({}).", words.meaning, words.formula, words.source))];
-    items.extend(chosen.reading.said().map(Item::warning));
-    let strongest = heads.strongest(chosen.measure, RANKED);
-    let named: Vec<String> = strongest.iter().map(|head| heads.heads[*head].say(chosen.measure)).collect();
-    if !named.is_empty() {
-        items.push(Item::text(format!("Strongest: {}.", named.join("; "))));
+    let mut items = vec![Item::Controls(controls(&heads, chosen)), Item::Scrolls];
+    items.push(Item::soft(format!("{}. {} ({}).", words.meaning, words.formula, words.source)));
+    let lacks_lengths = chosen.reading.is_added && !heads.heads.iter().all(|head| head.cells.has_lengths());
+    if lacks_lengths {
+        items.push(Item::warning(Needs::Terms.words()));
+    } else {
+        items.extend(chosen.reading.said().map(|said| {
+            Item::warning(format!(
+                "{said}. The measures are computed from the weights themselves, including all sinks."
+            ))
+        }));
     }
-    let full = heads.full(chosen.measure);
-    let tile = |head: &HeadSummary| {
-        let number = head.measure(chosen.measure);
-        let share = number.map_or(0.0, |found| if full > 0.0 { (found / full).clamp(0.0, 1.0) } else { 0.0 });
-        let rank = strongest.iter().position(|other| *other == head.head).map(|rank| rank + 1);
-        Tile { at: [head.layer, head.own], grid: grid(&heads, head, chosen.reading), number, share, rank }
+    if !heads.sinks.is_empty() {
+        items.push(Item::Controls(vec![Control::Sinks(heads.sinks.clone())]));
+    }
+    items.push(Item::Controls(strongest(&heads, chosen.measure, MARKED, "Strongest:")));
+    let named: Vec<String> =
+        heads.strongest(chosen.measure, MARKED).iter().map(|head| heads.heads[*head].say(chosen.measure)).collect();
+    if !named.is_empty() {
+        items.push(Item::toned(format!("Strongest: {}.", named.join("; ")), Tone::Tooltip));
+    }
+    items.push(Item::Tiles(tiles(&heads, chosen)));
+    let of_each = |measure: HeadMeasure| {
+        Item::Controls(strongest(&heads, measure, LISTED, &format!("{}:", measure.words().title)))
     };
-    items.push(Item::Tiles(Tiles {
-        rows: heads.layers.iter().map(|layer| layer.title.clone()).collect(),
-        cols: (1..=heads.columns()).map(|head| format!("Head {head}")).collect(),
-        tiles: heads.heads.iter().map(tile).collect(),
-        legend: format!(
-            "{} The number under a map and its bar: {}; the {RANKED} largest are numbered.",
-            legend(chosen.reading),
-            words.title
-        ),
-    }));
+    let summary = "Strongest heads by each measure";
+    items.push(Item::Details { summary, items: HeadMeasure::ALL.into_iter().map(of_each).collect() });
     items.extend(sinks(&heads.sinks));
     Some(items)
 }
 
-/// A head's map with the largest number of each cell.
-fn grid(heads: &AllHeads, head: &HeadSummary, reading: Reading) -> Grid {
-    let map = heads.thumbnail(head.head, SIDE, reading);
-    Grid {
-        title: head.title.clone(),
-        rows: numbered(map.rows),
-        cols: numbered(map.cols),
-        cells: Cells::Numbers { values: map.shares, entries: Vec::new() },
-        scale: Scale::Share { hue: head.own, full: 1.0 },
-        marked: Vec::new(),
+/// The measure, the order, the reading, and all measures for a spreadsheet.
+fn controls(heads: &Arc<AllHeads>, chosen: &Chosen) -> Vec<Control> {
+    const WIDTH: f32 = 122.0;
+    let measure = |measure: HeadMeasure| {
+        let words = measure.words();
+        let is_chosen = chosen.measure == measure;
+        Control::Button(Button::option(words.title, words.meaning, is_chosen, Choice::Measure(measure)))
+    };
+    let mut controls = vec![Control::Menu(Menu {
+        label: chosen.measure.words().title.to_owned(),
+        name: "Measure of the heads".to_owned(),
+        hint: "The measure that marks and sorts the heads (in the grid, M chooses the next measure)".to_owned(),
+        width: Some(WIDTH),
+        controls: HeadMeasure::ALL.into_iter().map(measure).collect(),
+    })];
+    let orders = [
+        (HeadOrder::Layers, "layers", "A row for each layer, a column for each head"),
+        (HeadOrder::LargestFirst, "largest", "The heads with the largest value of the measure first"),
+        (HeadOrder::SmallestFirst, "smallest", "The heads with the smallest value of the measure first"),
+    ];
+    controls.extend(orders.map(|(order, words, hint)| {
+        Control::Button(Button::option(words, hint, chosen.order == order, Choice::Order(order)))
+    }));
+    controls.push(Control::Shared(Shared::Reading(heads.sinks.clone())));
+    let what = "all measures of all heads, for a spreadsheet".to_owned();
+    controls.push(Control::Copy(Copy { what, numbers: Copied::Heads(heads.clone()) }));
+    controls
+}
+
+/// The heads with the largest of a measure, each a button that opens it.
+fn strongest(heads: &AllHeads, measure: HeadMeasure, count: usize, title: &str) -> Vec<Control> {
+    let strongest = heads.strongest(measure, count);
+    let mut controls = vec![Control::Words(Text::toned(title, Tone::Plain))];
+    if strongest.is_empty() {
+        controls.push(Control::Words(Text::toned("none in this sentence", Tone::Soft)));
+    }
+    controls.extend(strongest.into_iter().map(|head| {
+        let head = &heads.heads[head];
+        let number = head.measure(measure).map_or_else(String::new, short);
+        let said = head.say(measure);
+        let hint = format!("{said}. Click to open the head in Attention");
+        let button = Button::new(format!("{} {number}", place(heads, head)), hint, Ask::OpenHead(head.head));
+        Control::Button(Button { look: Look::Small { is_enabled: true }, ..button.named(format!("Open {said}")) })
+    }));
+    controls
+}
+
+/// Layer and head as numbers: `2·1`; the head alone where there is one layer.
+fn place(heads: &AllHeads, head: &HeadSummary) -> String {
+    let own = head.own + 1;
+    if heads.layers.len() > 1 { format!("{}·{own}", head.layer + 1) } else { own.to_string() }
+}
+
+fn tiles(heads: &Arc<AllHeads>, chosen: &Chosen) -> Tiles {
+    let Chosen { measure, reading, order, .. } = *chosen;
+    let (marked, full) = (heads.strongest(measure, MARKED), heads.full(measure));
+    let tile = |head: usize, at: [usize; 2]| {
+        let head = &heads.heads[head];
+        let number = head.measure(measure);
+        let share = number.map_or(0.0, |found| if full > 0.0 { (found / full).clamp(0.0, 1.0) } else { 0.0 });
+        let rank = marked.iter().position(|other| *other == head.head).map(|rank| rank + 1);
+        Tile { at, head: head.head, spoken: head.say(measure), number, share, rank }
+    };
+    let is_by_layer = order == HeadOrder::Layers;
+    let tiles = if is_by_layer {
+        heads.heads.iter().map(|head| tile(head.head, [head.layer, head.own])).collect()
+    } else {
+        let ranked = heads.ranked(measure, order == HeadOrder::LargestFirst);
+        ranked.into_iter().enumerate().map(|(place, head)| tile(head, [0, place])).collect()
+    };
+    let named = |is_named: bool, names: Vec<String>| if is_named { names } else { Vec::new() };
+    Tiles {
+        rows: named(is_by_layer, heads.layers.iter().map(|layer| layer.title.clone()).collect()),
+        cols: named(is_by_layer, (1..=heads.columns()).map(|head| format!("Head {head}")).collect()),
+        tiles,
+        next: Choice::Measure(HeadMeasure::ALL[(measure.place() + 1) % HeadMeasure::ALL.len()]),
+        legend: format!(
+            "{} The number under a map and its bar: {}; the {MARKED} largest are numbered.",
+            legend(reading),
+            measure.words().title
+        ),
+        heads: heads.clone(),
+        reading,
     }
 }

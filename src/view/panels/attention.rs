@@ -1,37 +1,128 @@
-//! *Attention*: a map for each head, whose rows are queries and whose columns are keys.
+//! *Attention*: a map for each head, whose rows are queries and whose columns are keys; or lines between them.
 
-use crate::sheet::{Cells, Chosen, Grid, Grids, Item, Scale};
+use crate::sheet::control::{Aside, Button, Copied, Copy, Menu, Shared};
+use crate::sheet::{Cells, Choice, Chosen, Control, Grid, Grids, Item, Mark, Scale, Tone};
 use crate::view_model::Models;
 use crate::view_model::attention::{AttentionMaps, HeadMap, Reading, Sinks};
+use crate::view_model::needs::Needs;
 use crate::view_model::pieces::WordAttention;
+
+/// Heads that have a button each; more have a list.
+const BUTTONS: usize = 4;
 
 pub fn items(models: &Models, chosen: &Chosen) -> Option<Vec<Item>> {
     match models.get::<WordAttention>().filter(|_| !chosen.pieces) {
-        Some(words) => Some(of_maps(&words.0, chosen.reading)),
-        None => Some(of_maps(&*models.get::<AttentionMaps>()?, chosen.reading)),
+        Some(words) => Some(of_maps(&words.0, chosen)),
+        None => Some(of_maps(&*models.get::<AttentionMaps>()?, chosen)),
     }
 }
 
-fn of_maps(maps: &AttentionMaps, reading: Reading) -> Vec<Item> {
-    let mut items: Vec<Item> = reading.said().map(Item::warning).into_iter().collect();
+fn of_maps(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Item> {
+    let reading = chosen.reading;
+    let shown = shown(maps, chosen);
+    let mut items = vec![Item::Controls(controls(maps, &shown, chosen))];
+    let lacks_lengths = reading.is_added && !shown.iter().all(|map| map.cells.has_lengths());
+    let caution = if lacks_lengths { Some(Needs::Terms.words()) } else { reading.said() };
+    items.extend(caution.map(Item::warning));
     items.extend(maps.note.map(Item::text));
-    if !maps.heads.is_empty() {
-        let grids = maps.heads.iter().map(|map| grid(maps, map, reading)).collect();
-        items.push(Item::Grids(Grids { grids, legend: legend(reading) }));
+    items.push(Item::Scrolls);
+    if !shown.is_empty() {
+        let grids = shown.iter().map(|map| grid(maps, map, reading)).collect();
+        items.push(Item::Grids(Grids { grids, legend: legend(reading), as_lines: chosen.as_lines }));
     }
     items.extend(sinks(&maps.sinks));
     items
 }
 
+/// The heads that are shown: the one, or all; of the layer that is walked through, where the walk goes through layers.
+fn shown<'a>(maps: &'a AttentionMaps, chosen: &Chosen) -> Vec<&'a HeadMap> {
+    if let Some(map) = chosen.head.and_then(|head| maps.heads.get(head)) {
+        return vec![map];
+    }
+    let walked = chosen.walked.and_then(|head| maps.heads.get(head));
+    maps.heads.iter().filter(|map| walked.is_none_or(|walked| walked.block == map.block)).collect()
+}
+
+/// Maps or lines, how they are read, which heads, how large, and all of it for a spreadsheet.
+fn controls(maps: &AttentionMaps, shown: &[&HeadMap], chosen: &Chosen) -> Vec<Control> {
+    const LINES: &str = "Lines from each query on the left to its keys on the right; the thicker the line, the larger \
+        the weight";
+    let way = |label, hint, as_lines| {
+        Control::Button(Button::option(label, hint, chosen.as_lines == as_lines, Choice::Lines(as_lines)))
+    };
+    let aside = |controls| {
+        let hint = "Weights, or what they add; with or without sinks; copy everything";
+        Control::Aside(Aside { label: "As", hint, controls })
+    };
+    let reading = Control::Shared(Shared::Reading(maps.sinks.clone()));
+    let mut controls = vec![
+        way("Map", "Each row is a query and sums to 1; each column is a key", false),
+        way("Lines", LINES, true),
+        aside(vec![Control::Separator, reading, Control::Separator]),
+    ];
+    controls.extend(heads(maps, chosen));
+    if !chosen.as_lines {
+        controls.push(Control::Zoom);
+    }
+    controls.push(aside(vec![Control::Copy(Copy {
+        what: format!("{}, for a spreadsheet (Ctrl+C over the panel)", shown_words(maps, shown)),
+        numbers: Copied::Attention { maps: shown.iter().map(|map| (*map).clone()).collect(), reading: chosen.reading },
+    })]));
+    controls
+}
+
+/// The choice of heads, where there are several.
+fn heads(maps: &AttentionMaps, chosen: &Chosen) -> Vec<Control> {
+    if maps.heads.len() < 2 {
+        return Vec::new();
+    }
+    let only = chosen.head.filter(|head| *head < maps.heads.len());
+    let option = |label: String, hint: &str, head: Option<usize>| {
+        Button::option(label, hint, only == head, Choice::Head(head)).named(hint)
+    };
+    let of_head = |map: &HeadMap| {
+        let hint = format!("Show only {}", map.title.to_lowercase());
+        Button { hue: Some(map.own), ..option(label(maps, map), &hint, Some(map.head)) }
+    };
+    let all = option("All".to_owned(), "Show all heads", None);
+    let controls = [all].into_iter().chain(maps.heads.iter().map(of_head)).map(Control::Button).collect();
+    if maps.heads.len() <= BUTTONS {
+        return controls;
+    }
+    vec![Control::Menu(Menu::button("Heads", "Which heads are shown", controls))]
+}
+
+/// A head as *All heads* numbers it: by its layer, where there are several, and its place there; in a list, its title.
+fn label(maps: &AttentionMaps, map: &HeadMap) -> String {
+    if maps.heads.len() > BUTTONS {
+        map.title.clone()
+    } else if maps.heads.iter().any(|other| other.block != map.block) {
+        format!("{}·{}", map.block + 1, map.own + 1)
+    } else {
+        (map.own + 1).to_string()
+    }
+}
+
+fn shown_words(maps: &AttentionMaps, shown: &[&HeadMap]) -> String {
+    match shown {
+        [map] if maps.heads.len() > 1 => format!("the weights of {}", map.title.to_lowercase()),
+        _ if shown.len() < maps.heads.len() => "the weights of the layer's heads".to_owned(),
+        _ => "the weights of all heads".to_owned(),
+    }
+}
+
 fn grid(maps: &AttentionMaps, map: &HeadMap, reading: Reading) -> Grid {
     let off = if map.enabled { "" } else { " · switched off" };
-    let is_marked = |col: &usize| !map.keys_are_source && maps.sinks.at(*col).is_some();
+    let mark = |col: usize| {
+        let sink = maps.sinks.at(col).filter(|_| !map.keys_are_source)?;
+        Some(Mark { col, about: sink.about() })
+    };
     Grid {
         title: format!("{}{off}", map.title),
         rows: map.queries.clone(),
         cols: map.keys.clone(),
         scale: Scale::Share { hue: map.own, full: maps.full(map, reading) },
-        marked: (0..map.keys.len()).filter(is_marked).collect(),
+        marked: (0..map.keys.len()).filter_map(mark).collect(),
         cells: Cells::Head { map: map.clone(), reading },
     }
 }
@@ -46,7 +137,7 @@ pub(super) fn legend(reading: Reading) -> String {
     format!("Rows are queries and columns are keys. The colour is {value}.")
 }
 
-/// A sentence on each sink.
+/// A sentence on each sink, which the window has at the sink's mark.
 pub(super) fn sinks(sinks: &Sinks) -> impl Iterator<Item = Item> {
-    sinks.sinks.iter().map(|sink| Item::soft(sink.about()))
+    sinks.sinks.iter().map(|sink| Item::toned(sink.about(), Tone::Tooltip))
 }

@@ -16,6 +16,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
     items.push(Item::Table(heads(&model)));
     items.push(Item::Grids(Grids {
         grids: vec![mask(&model)],
+        as_lines: false,
         legend: "Rows are queries and columns are keys. A dark cell is a key that the query sees.".to_owned(),
     }));
     Some(items)

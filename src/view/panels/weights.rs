@@ -22,7 +22,7 @@ pub fn items(models: &Models, _: &Chosen) -> Option<Vec<Item>> {
         }
         let is_shown = |tensor: &&&TensorModel| tensor.entries() > 0;
         let grids = group.tensors.iter().filter(is_shown).map(|tensor| grid(tensor)).collect();
-        items.push(Item::Grids(Grids { grids, legend: LEGEND.to_owned() }));
+        items.push(Item::Grids(Grids { grids, as_lines: false, legend: LEGEND.to_owned() }));
     }
     Some(items)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attune_engine::code::{Axis, Tensor};
 use attune_engine::quantity::Entry;
 
+use super::words::{Text, Tone};
 use crate::view_model::attention::{HeadMap, Reading};
 use crate::view_model::output::TableModel;
 use crate::view_model::tensors::TensorModel;
@@ -19,7 +20,15 @@ pub struct Grid {
     pub cells: Cells,
     pub scale: Scale,
     /// Columns with a mark over them, such as sinks.
-    pub marked: Vec<usize>,
+    pub marked: Vec<Mark>,
+}
+
+/// A mark over a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub col: usize,
+    /// A sentence on its meaning.
+    pub about: String,
 }
 
 /// How numbers become colours.
@@ -71,6 +80,62 @@ impl Grid {
             Cells::Tensor(tensor) => Some(Entry::parameter(tensor.id, row, col)),
             Cells::Numbers { entries, .. } => entries.get(row * self.cols.len() + col).copied().flatten(),
         }
+    }
+
+    /// The map of a head, if it shows one.
+    pub fn head(&self) -> Option<&HeadMap> {
+        match &self.cells {
+            Cells::Head { map, .. } => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The name for screen readers.
+    pub fn name(&self) -> String {
+        match &self.cells {
+            Cells::Head { map, .. } => format!("Weights of {}", map.title.to_lowercase()),
+            Cells::Tensor(tensor) => format!("Map of {}", tensor.id),
+            Cells::Numbers { .. } => format!("Map of {}", self.title),
+        }
+    }
+
+    /// The number of a cell as it is where nothing is left out.
+    pub fn unhidden(&self, row: usize, col: usize) -> Option<f32> {
+        match &self.cells {
+            Cells::Head { map, reading } => map.cells.shown(Reading { hides_sinks: false, ..*reading }, row, col),
+            _ => self.value(row, col),
+        }
+    }
+
+    /// A cell in words.
+    pub fn say(&self, row: usize, col: usize) -> String {
+        if let Some(map) = self.head() {
+            return map.say(row, col);
+        }
+        let value = self.value(row, col).map_or_else(|| "empty".to_owned(), |value| format!("{value:.4}"));
+        format!("{} (row), {} (column): {value}", self.rows[row], self.cols[col])
+    }
+
+    /// A cell and its row in words, for a card beside it.
+    pub fn card(&self, row: usize, col: usize) -> Vec<Text> {
+        let mut lines = self.pair_card(row, col);
+        if let Cells::Head { reading, .. } = &self.cells {
+            let sum = (0..self.cols.len()).filter_map(|col| self.value(row, col)).sum::<f32>();
+            let summed = if reading.is_added { "The lengths in this row sum" } else { "This row sums" };
+            lines.push(Text::toned(format!("{summed} to {sum:.4}."), Tone::Soft));
+        }
+        let mark = self.marked.iter().find(|mark| mark.col == col);
+        lines.extend(mark.map(|mark| Text::toned(&*mark.about, Tone::Soft)));
+        lines
+    }
+
+    /// A cell in words, with what it shows instead of its number.
+    pub fn pair_card(&self, row: usize, col: usize) -> Vec<Text> {
+        let shown = match &self.cells {
+            Cells::Head { map, reading } => map.say_shown(row, col, *reading),
+            _ => None,
+        };
+        [Some(self.say(row, col)), shown].into_iter().flatten().map(|words| Text::toned(words, Tone::Plain)).collect()
     }
 
     /// Where a number lies on the scale: from 0 to 1, and below 0 for negative numbers.

@@ -3,22 +3,39 @@
 //! A sheet is made once for a snapshot and what the viewer has chosen; it holds no closure, so that it can be drawn, written
 //! and tested alike. What moves while it is drawn (scrolling, a drag, what the pointer is on) belongs to the renderer.
 //!
+//! The window draws *Attention*, *All heads*, *Variables* and *Axes* from their sheets: all that is done in them is a choice, a
+//! command, or a question about a number. *Weights*, *Intervene*, *Train*, *Answers* and *Meaning* draw themselves, and their
+//! sheets are what exports write. Their tools work on what is drawn (a brush over weights, a slider for each of a thousand
+//! entries, strokes on a mask, a point that scrubs the loss, words that are being written): as items of a sheet, each would
+//! have its code in the renderer, for one panel only.
+//!
 //! | module | job |
 //! |---|---|
+//! | [`chosen`] | what the viewer has chosen |
+//! | [`control`] | buttons, menus and fields, and what they ask for |
 //! | [`grid`] | a map of numbers: its cells, their names, colours and entries |
+//! | [`words`] | paragraphs |
 //! | [`text`] | a sheet in words, for screen readers, for copying and for tests |
 
+pub mod chosen;
+pub mod control;
 pub mod grid;
 pub mod text;
+pub mod words;
 
 use std::iter;
+use std::sync::Arc;
 
 use attune_engine::quantity::Entry;
 
-pub use self::grid::{Cells, Grid, Scale};
+pub use self::chosen::{Choice, Chosen, HeadOrder};
+pub use self::control::{Ask, Control};
+use self::grid::numbered;
+pub use self::grid::{Cells, Grid, Mark, Scale};
+pub use self::words::{Text, Tone};
 use crate::view_model::attention::Reading;
-use crate::view_model::heads::HeadMeasure;
-use crate::view_model::output::{PlotModel, RankingModel, TableModel};
+use crate::view_model::heads::AllHeads;
+use crate::view_model::output::{PlotModel, RankingModel, RankingRow, TableModel};
 
 /// The content of a panel, from top to bottom.
 #[derive(Clone, Debug)]
@@ -40,31 +57,29 @@ pub enum Item {
     Numbers(Numbers),
     Table(Table),
     Bars(Bars),
+    Meter(Meter),
     Plot(PlotModel),
-}
-
-/// A paragraph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    pub words: String,
-    pub tone: Tone,
-    /// An explanation for who points at it, or empty.
-    pub hint: &'static str,
-}
-
-/// The weight of a paragraph among the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    Plain,
-    /// Steps back behind the numbers.
-    Soft,
-    /// A caution.
-    Warning,
-    /// Code or a value, in letters of one width.
-    Code,
+    /// Controls in a row; no export writes them.
+    Controls(Vec<Control>),
+    /// Items under a line that opens them.
+    Details {
+        summary: &'static str,
+        items: Vec<Item>,
+    },
+    /// The end of what stays in sight: what follows scrolls under it.
+    Scrolls,
 }
 
 impl Item {
+    /// Whether exports write it.
+    pub fn is_written(&self) -> bool {
+        match self {
+            Self::Controls(_) | Self::Scrolls => false,
+            Self::Details { items, .. } => items.iter().any(Self::is_written),
+            _ => true,
+        }
+    }
+
     pub fn text(words: impl Into<String>) -> Self {
         Self::toned(words, Tone::Plain)
     }
@@ -73,12 +88,16 @@ impl Item {
         Self::toned(words, Tone::Soft)
     }
 
+    pub fn small(words: impl Into<String>) -> Self {
+        Self::toned(words, Tone::Small)
+    }
+
     pub fn warning(words: impl Into<String>) -> Self {
         Self::toned(words, Tone::Warning)
     }
 
-    fn toned(words: impl Into<String>, tone: Tone) -> Self {
-        Self::Text(Text { words: words.into(), tone, hint: "" })
+    pub fn toned(words: impl Into<String>, tone: Tone) -> Self {
+        Self::Text(Text::toned(words, tone))
     }
 }
 
@@ -128,32 +147,57 @@ impl Numbers {
 #[derive(Clone, Debug)]
 pub struct Grids {
     pub grids: Vec<Grid>,
+    /// In the window: lines between the names, and not maps; of maps of heads.
+    pub as_lines: bool,
     /// A sentence on the meaning of the colours, the rows and the columns.
     pub legend: String,
 }
 
-/// Small maps without names, each at a row and a column: a map of maps, or of single numbers.
+/// The heads of a model as small maps, each at a row and a column.
 #[derive(Clone, Debug)]
 pub struct Tiles {
+    /// The numbers of the maps, which are read when one is drawn: a model may have a thousand.
+    pub heads: Arc<AllHeads>,
+    pub reading: Reading,
     /// Names of the rows and of the columns; empty where the tiles are in the order of their numbers.
     pub rows: Vec<String>,
     pub cols: Vec<String>,
     pub tiles: Vec<Tile>,
+    /// The measure after the chosen one.
+    pub next: Choice,
     pub legend: String,
 }
 
-/// A small map with a number under it.
+/// A head's small map with a number under it.
 #[derive(Clone, Debug)]
 pub struct Tile {
-    /// Row and column.
+    /// Row and column; without names of rows, the place in the order.
     pub at: [usize; 2],
-    pub grid: Grid,
+    pub head: usize,
+    /// Its name with the number, for screen readers.
+    pub spoken: String,
     /// `None` where it has no such number.
     pub number: Option<f32>,
     /// Length of the bar under it, from 0 to 1.
     pub share: f32,
     /// Its place among the largest, from 1.
     pub rank: Option<usize>,
+}
+
+impl Tiles {
+    /// Makes the map of a head with the largest number of each cell, as far as they are told apart at its size.
+    pub fn grid(&self, tile: &Tile) -> Grid {
+        const SIDE: usize = 24;
+        let (head, map) = (&self.heads.heads[tile.head], self.heads.thumbnail(tile.head, SIDE, self.reading));
+        Grid {
+            title: head.title.clone(),
+            rows: numbered(map.rows),
+            cols: numbered(map.cols),
+            cells: Cells::Numbers { values: map.shares, entries: Vec::new() },
+            scale: Scale::Share { hue: head.own, full: 1.0 },
+            marked: Vec::new(),
+        }
+    }
 }
 
 /// Rows of words and numbers.
@@ -203,13 +247,28 @@ pub struct Bars {
     pub entries: Vec<Entry>,
 }
 
-/// The choices of a viewer, beside the snapshot; in an export, none.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chosen {
-    /// How attention is read.
-    pub reading: Reading,
-    /// Pieces of words, and not whole words.
-    pub pieces: bool,
-    /// Heads by this measure.
-    pub measure: HeadMeasure,
+/// A name with its share of a whole, as a line with a bar at its foot.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// A letter before the name.
+    pub letter: &'static str,
+    pub name: String,
+    pub shown: String,
+    /// From 0 to 1.
+    pub share: f32,
+    /// All of it in words, for screen readers.
+    pub spoken: String,
+    pub hint: String,
+}
+
+impl Meter {
+    /// Returns the meter as one bar, for pictures that have no lines with bars.
+    pub fn bars(&self) -> Bars {
+        let Self { letter, name, shown, share, .. } = self;
+        let (word, number) = (format!("{letter} {name}"), f64::from(*share));
+        let share = Some(share.clamp(0.0, 1.0)).filter(|share| !share.is_nan());
+        let row = RankingRow { word, number, shown: shown.clone(), share };
+        let ranking = RankingModel { rows: vec![row], has_negative: false };
+        Bars { caption: String::new(), ranking, entries: Vec::new() }
+    }
 }

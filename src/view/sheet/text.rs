@@ -10,7 +10,7 @@ use super::{Bars, Fold, FoldContent, Grid, Grids, Item, Sheet, Table, Tiles};
 /// Writes a sheet as plain text, part by part. Large grids are named with their sizes alone.
 pub fn text(sheet: &Sheet) -> String {
     let mut text = format!("{}\n", sheet.title);
-    for item in &sheet.items {
+    for item in sheet.items.iter().filter(|item| item.is_written()) {
         text.push('\n');
         item_text(item, &mut text);
     }
@@ -27,7 +27,10 @@ fn item_text(item: &Item, text: &mut String) {
         Item::Numbers(numbers) => line(text, &format!("{} {}", numbers.table.caption, numbers.table.shape())),
         Item::Table(table) => table_text(table, text),
         Item::Bars(bars) => bars_text(bars, text),
+        Item::Meter(meter) => line(text, &meter.spoken),
         Item::Plot(plot) => line(text, &plot.summary()),
+        Item::Details { items, .. } => items.iter().for_each(|item| item_text(item, text)),
+        Item::Controls(_) | Item::Scrolls => {}
     }
 }
 
@@ -78,7 +81,7 @@ fn tiles_text(tiles: &Tiles, text: &mut String) {
     for tile in &tiles.tiles {
         let number = tile.number.map_or_else(|| "–".to_owned(), |number| format!("{number:.2}"));
         let rank = tile.rank.map_or(String::new(), |rank| format!(" ({rank})"));
-        line(text, &format!("{}: {number}{rank}", tile.grid.title));
+        line(text, &format!("{}: {number}{rank}", tiles.heads.heads[tile.head].title));
     }
     line(text, &tiles.legend);
 }

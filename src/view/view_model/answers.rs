@@ -17,6 +17,7 @@ use attune_core::lesson::Lesson;
 use attune_core::lesson::cells::CellKind;
 use attune_core::lesson::limits::GENERATED_MAX;
 use attune_core::lesson::panels::PanelName;
+use attune_core::lesson::recorded::ONE_PASS;
 use attune_core::lesson::schema::{Objective, StaticEmbedding};
 use attune_engine::messages::counted;
 use attune_engine::numerics::block::BlockConfig;
@@ -215,6 +216,9 @@ fn hiding_piece(lesson: &Lesson) -> Option<&'static str> {
 }
 
 fn question(lesson: &Lesson) -> String {
+    if lesson.static_embedding.recording().is_some() {
+        return "What the model answered at each place, as it was recorded.".to_owned();
+    }
     if !lesson.static_embedding.guesses_words() {
         return "This model has no readout. A word counts as likely here if its row of the embedding table is similar \
             to the output."
@@ -238,6 +242,9 @@ fn question(lesson: &Lesson) -> String {
 }
 
 fn writing(model: &ModelSnapshot, objective: &Objective) -> AnswersWriting {
+    if model.recorded.is_some() {
+        return AnswersWriting::Cannot(ONE_PASS.to_owned());
+    }
     if let Err(why) = check_generates(objective) {
         return AnswersWriting::Cannot(why);
     }

@@ -78,6 +78,30 @@ impl HeadMap {
         let is_one = query.len() == 1 && key.len() == 1;
         is_one.then(|| Quantity::Weight.of_head(self.head, [query.start, key.start]))
     }
+
+    /// Returns the text that a cell shows instead of its weight; `None` if it shows the weight.
+    pub fn say_shown(&self, query: usize, key: usize, reading: Reading) -> Option<String> {
+        let is_hidden = reading.hides_sinks && self.cells.is_sink(key);
+        match self.cells.shown(reading, query, key) {
+            None if is_hidden => Some("Hidden as a sink.".to_owned()),
+            None => Some("Nothing is left of this row without the sinks.".to_owned()),
+            Some(_) if reading.is_added || !reading.hides_sinks => None,
+            Some(shown) => Some(format!("Without the sinks, {shown:.4}.")),
+        }
+    }
+
+    /// Describes a cell: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a
+    /// vector of length 0.4130`.
+    pub fn say(&self, query: usize, key: usize) -> String {
+        format!(
+            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds a vector of length {:.4}",
+            self.queries[query],
+            self.keys[key],
+            self.cells.weight(query, key),
+            self.title.to_lowercase(),
+            self.cells.length(query, key)
+        )
+    }
 }
 
 impl AttentionMaps {
@@ -147,50 +171,27 @@ impl AttentionMaps {
         pairs.filter_map(shown).fold(f32::MIN_POSITIVE, f32::max)
     }
 
-    /// Returns the numbers of these heads as TSV: the words of rows and columns, with all digits, one head below
-    /// another.
+    /// Returns the numbers of these heads for a spreadsheet.
     pub fn tsv(&self, heads: &[usize], reading: Reading) -> String {
-        let table = |head: &usize| {
-            let map = &self.heads[*head];
-            let rows = map.queries.iter().enumerate().map(|(row, query)| {
-                let shown = (0..map.keys.len()).map(|key| map.cells.shown(reading, row, key));
-                let numbers = shown.map(|number| number.map_or(String::new(), |number| number.to_string()));
-                std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
-            });
-            let title = if heads.len() > 1 { format!("{}\n", map.title) } else { String::new() };
-            let rows: Vec<String> = rows.collect();
-            format!("{title}\t{}\n{}\n", map.keys.join("\t"), rows.join("\n"))
-        };
-        let said = reading.said().map_or(String::new(), |said| format!("{said}\n"));
-        let tables: Vec<String> = heads.iter().map(table).collect();
-        said + tables.join("\n").as_str()
+        tsv(&heads.iter().map(|head| &self.heads[*head]).collect::<Vec<_>>(), reading)
     }
+}
 
-    /// Returns the text that a cell shows instead of its weight; `None` if it shows the weight.
-    pub fn say_shown(&self, head: usize, query: usize, key: usize, reading: Reading) -> Option<String> {
-        let map = &self.heads[head];
-        let is_hidden = reading.hides_sinks && map.cells.is_sink(key);
-        match map.cells.shown(reading, query, key) {
-            None if is_hidden => Some("Hidden as a sink.".to_owned()),
-            None => Some("Nothing is left of this row without the sinks.".to_owned()),
-            Some(_) if reading.is_added || !reading.hides_sinks => None,
-            Some(shown) => Some(format!("Without the sinks, {shown:.4}.")),
-        }
-    }
-
-    /// Describes a cell: `bank (query, row) looks at river (key, column) with weight 0.6120 in head 1, which adds a
-    /// vector of length 0.4130`.
-    pub fn say(&self, head: usize, query: usize, key: usize) -> String {
-        let map = &self.heads[head];
-        format!(
-            "{} (query, row) looks at {} (key, column) with weight {:.4} in {}, which adds a vector of length {:.4}",
-            map.queries[query],
-            map.keys[key],
-            map.cells.weight(query, key),
-            map.title.to_lowercase(),
-            map.cells.length(query, key)
-        )
-    }
+/// Returns the numbers of maps as TSV: the words of rows and columns, with all digits, one head below another.
+pub fn tsv(maps: &[&HeadMap], reading: Reading) -> String {
+    let table = |map: &&HeadMap| {
+        let rows = map.queries.iter().enumerate().map(|(row, query)| {
+            let shown = (0..map.keys.len()).map(|key| map.cells.shown(reading, row, key));
+            let numbers = shown.map(|number| number.map_or(String::new(), |number| number.to_string()));
+            std::iter::once(query.clone()).chain(numbers).collect::<Vec<_>>().join("\t")
+        });
+        let title = if maps.len() > 1 { format!("{}\n", map.title) } else { String::new() };
+        let rows: Vec<String> = rows.collect();
+        format!("{title}\t{}\n{}\n", map.keys.join("\t"), rows.join("\n"))
+    };
+    let said = reading.said().map_or(String::new(), |said| format!("{said}\n"));
+    let tables: Vec<String> = maps.iter().map(table).collect();
+    said + tables.join("\n").as_str()
 }
 
 /// Returns a note if the mask, the lesson's or the learner's, lets each word see only itself.
@@ -293,9 +294,15 @@ impl HeadCells {
     /// words, the length of the sum over all pieces.
     pub fn length(&self, query: usize, key: usize) -> f32 {
         match &self.words {
+            _ if !self.has_lengths() => f32::NAN,
             None => self.sentence.moves[self.block].term_length(self.own, query, key),
             Some(words) => self.lengths.get_or_init(|| self.lengths_of(words)).get(query, key),
         }
+    }
+
+    /// Returns whether the lengths of what keys add are known: of a recording they may not be.
+    pub fn has_lengths(&self) -> bool {
+        self.sentence.contributions[self.block].has_terms()
     }
 
     fn lengths_of(&self, words: &Words) -> Matrix<f32> {
@@ -324,7 +331,8 @@ impl HeadCells {
 
     /// Returns `‖Σ_j α_ij v_j W_O‖`, the length of the head's contribution to a piece, even where words are shown.
     pub fn head_length(&self, query: usize) -> f32 {
-        self.sentence.contributions[self.block].head_lengths[self.own][query]
+        let lengths = self.sentence.contributions[self.block].head_lengths.get(self.own);
+        lengths.and_then(|lengths| lengths.get(query)).copied().unwrap_or(f32::NAN)
     }
 
     /// Returns whether a mask hides this key from this query.
@@ -354,6 +362,9 @@ impl HeadCells {
     /// Returns the reading of a pair: its weight or the length of its contribution. `None` for a hidden sink, and for a
     /// row that is empty without its sinks.
     pub fn shown(&self, reading: Reading, query: usize, key: usize) -> Option<f32> {
+        if reading.is_added && !self.has_lengths() {
+            return None;
+        }
         let value = || if reading.is_added { self.length(query, key) } else { self.weight(query, key) };
         if !reading.hides_sinks || self.sinks.is_empty() {
             return Some(value());
@@ -427,6 +438,9 @@ impl Sink {
         );
         // A ratio that is clearly less than 1, beyond rounding.
         const SHORTER: f32 = 0.9;
+        let Some(of_added) = of_added else {
+            return format!("{head} It gets {} of all weights.", percent(*of_weights));
+        };
         let meaning = if *of_added < SHORTER * of_weights {
             format!(
                 " It gets {} of all weights, but makes up only {} of the lengths of all vectors that are added, \
@@ -456,7 +470,8 @@ pub struct Sinks {
 impl Sinks {
     /// Finds the sinks. A lesson's own small model has none, because its few heads attend where they were trained to.
     pub fn of(model: &ModelSnapshot, labels: &HeadLabels) -> Self {
-        if !model.made_of.static_embedding.is_pretrained() {
+        let embedding = &model.made_of.static_embedding;
+        if !embedding.is_pretrained() && embedding.recording().is_none() {
             return Self::default();
         }
         let sink = |numbers: &SinkNumbers| Sink {

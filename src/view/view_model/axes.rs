@@ -7,7 +7,7 @@ use attune_core::kernel::command::Axis;
 use attune_core::kernel::sentence_pass::near::near;
 use attune_core::kernel::snapshot::space::{ChosenAxis, ScaleNorm, TokenShares};
 use attune_core::kernel::snapshot::{Neighbours, Snapshot, StaticSpace};
-use attune_engine::messages::counted;
+use attune_engine::messages::{counted, cut};
 use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::AXES;
 use attune_engine::numerics::shares::Shares;
@@ -187,10 +187,7 @@ pub fn names(space: &StaticSpace) -> Vec<String> {
 /// Shortens a text so that it fits at the end of an axis.
 pub fn short(text: &str) -> String {
     const MOST: usize = 18;
-    if text.chars().count() <= MOST {
-        return text.to_owned();
-    }
-    text.chars().take(MOST - 1).chain(['…']).collect()
+    cut(text, MOST)
 }
 
 fn told(chosen: &ChosenAxis) -> String {

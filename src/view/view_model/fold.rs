@@ -225,6 +225,10 @@ impl FoldModel {
         }
         let labels = HeadLabels::of(model);
         let (block, config, own) = architecture.head(head);
+        // Its first sheets are the weights, which no recording has.
+        if model.recorded.is_some() {
+            return None;
+        }
         let first = head - own;
         let heads = (first..first + config.attention.heads).map(|head| FoldHead {
             head,

@@ -91,6 +91,8 @@ pub struct AllHeadsModel {
 pub struct AllHeads {
     sentence: Arc<SentenceSnapshot>,
     interventions: Arc<Interventions<f32>>,
+    /// Whether the heads of a recorded text have been measured.
+    is_measured: bool,
     /// The layers, in the order of computation.
     pub layers: Vec<HeadLayer>,
     pub heads: Vec<HeadSummary>,
@@ -138,7 +140,9 @@ impl AllHeadsModel {
     pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let is_same = |content: &&Arc<AllHeads>| {
-            Arc::ptr_eq(&content.sentence, &model.sentence) && Arc::ptr_eq(&content.interventions, &model.interventions)
+            Arc::ptr_eq(&content.sentence, &model.sentence)
+                && Arc::ptr_eq(&content.interventions, &model.interventions)
+                && content.is_measured == is_measured(model)
         };
         let same = before.map(|before| &before.content).filter(is_same);
         Some(Self { content: same.cloned().unwrap_or_else(|| Arc::new(AllHeads::of(model))) })
@@ -150,6 +154,9 @@ impl AllHeads {
         let (labels, sentence) = (HeadLabels::of(model), &model.sentence);
         let patterns = Patterns::of(sentence);
         let mut layers: Vec<HeadLayer> = Vec::new();
+        // Of a recorded text, everything is measured, and not the stretch that is shown.
+        let checked = model.checked.as_deref();
+        let no_measures = || vec![None; HeadMeasure::ALL.len()];
         let sinks = Sinks::of(model, &labels);
         let cells = HeadCells::all(model, &labels, &sinks, None);
         let heads: Vec<HeadSummary> = sentence
@@ -167,6 +174,10 @@ impl AllHeads {
                 layers[layer].heads.end = head + 1;
                 let weights = &activations.weights;
                 let measure = |measure| patterns.measure(measure, weights).map(|found| found as f32);
+                let measures = match checked {
+                    Some(checked) => checked.measures(head).map_or_else(no_measures, <[_]>::to_vec),
+                    None => HeadMeasure::ALL.into_iter().map(measure).collect(),
+                };
                 HeadSummary {
                     head,
                     title: labels.title(head),
@@ -177,12 +188,12 @@ impl AllHeads {
                     queries: weights.rows(),
                     keys: weights.cols(),
                     cells,
-                    measures: HeadMeasure::ALL.into_iter().map(measure).collect(),
+                    measures,
                 }
             })
             .collect();
         let (sentence, interventions) = (sentence.clone(), model.interventions.clone());
-        Self { sentence, interventions, layers, heads, sinks }
+        Self { sentence, interventions, is_measured: is_measured(model), layers, heads, sinks }
     }
 
     /// Returns the largest number of heads in a layer.
@@ -287,7 +298,7 @@ struct Patterns {
 
 impl Patterns {
     fn of(sentence: &SentenceSnapshot) -> Self {
-        let measured = |tokens: &[Token]| tokens.iter().map(measured).collect::<Vec<_>>();
+        let measured = |tokens: &[Token]| tokens.iter().map(measured_token).collect::<Vec<_>>();
         let own = measured(&sentence.tokens);
         let source = sentence.source.as_deref().map(measured).unwrap_or_default();
         Self {
@@ -306,6 +317,11 @@ impl Patterns {
     }
 }
 
-fn measured(token: &Token) -> MeasuredToken {
+/// Whether all heads of a recorded text have been measured; false of everything else.
+fn is_measured(model: &ModelSnapshot) -> bool {
+    model.checked.as_ref().is_some_and(|checked| checked.is_done())
+}
+
+fn measured_token(token: &Token) -> MeasuredToken {
     MeasuredToken { word: token.word, is_added: token.piece.as_ref().is_some_and(|piece| piece.is_added) }
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::sentence::Sentence;
-use attune_core::kernel::snapshot::{Snapshot, StaticSpace};
+use attune_core::kernel::snapshot::{ModelSnapshot, SentenceSnapshot, Snapshot, StaticSpace};
 use attune_core::lesson::Lesson;
 use attune_core::lesson::text::words_at;
-use attune_engine::messages::nearest_few;
+use attune_engine::messages::{cut, nearest_few};
 
 use super::{quoted, sentence};
 
@@ -31,6 +31,8 @@ pub struct SentencesModel {
     pub selected: Option<usize>,
     /// The second sentence of a comparison.
     pub second: Option<String>,
+    /// Whether the texts are those of a recording, which can be chosen and not written.
+    pub is_recorded: bool,
     /// The index of a sentence suggested for comparison: the lesson's one that shares the longest word.
     pub suggestion: Option<usize>,
 }
@@ -109,9 +111,10 @@ impl SentencesModel {
         Some(Self {
             lexicon,
             sentences: sentences.iter().map(|words| words.join(" ")).collect(),
-            shown: model.sentence.written(),
+            shown: title(model, &model.sentence),
             selected: model.sentence.index,
-            second: model.second.as_ref().map(|second| second.other.written()),
+            is_recorded: model.recorded.is_some(),
+            second: model.second.as_ref().map(|second| title(model, &second.other)),
             suggestion,
         })
     }
@@ -121,6 +124,12 @@ impl SentencesModel {
     pub fn first_second(&self) -> String {
         self.suggestion.map_or(&self.shown, |index| &self.sentences[index]).clone()
     }
+}
+
+/// A sentence as it is chosen; a text of a recording by its title, which is never a part of it.
+fn title(model: &ModelSnapshot, sentence: &SentenceSnapshot) -> String {
+    let recorded = model.recorded.as_ref().zip(sentence.index);
+    recorded.map_or_else(|| sentence.written(), |(pass, text)| pass.place.model.title(text))
 }
 
 impl Lexicon {
@@ -270,11 +279,8 @@ fn fault(words: &[ReadWord], count: usize, most_words: usize) -> Option<Sentence
 
 /// Shortens a word for a line of text.
 pub fn shortened(word: &str) -> String {
-    const MOST: usize = 24;
-    if word.chars().count() <= MOST {
-        return word.to_owned();
-    }
-    word.chars().take(MOST).chain(['…']).collect()
+    const MOST: usize = 25;
+    cut(word, MOST)
 }
 
 impl SentenceReading {

@@ -108,6 +108,7 @@ kinds![
     Command::Sentence(Sentence::Set(_)),
     Command::Sentence(Sentence::Ids(_)),
     Command::Sentence(Sentence::Words(_)),
+    Command::Sentence(Sentence::Stretch(_)),
     Command::Sentence(Sentence::Type(_)),
     Command::Sentence(Sentence::SetSecond(_)),
     Command::Sentence(Sentence::Generate { .. }),
@@ -287,6 +288,7 @@ fn sentences(lesson: &Lesson) -> impl Strategy<Value = SentenceCommand> + use<> 
         1 => vec(places(lesson.vocabulary().len()), 0..7).prop_map(SentenceCommand::Ids),
         1 => words(lesson).prop_map(|text| SentenceCommand::Words(text.split(' ').map(str::to_owned).collect())),
         1 => words(lesson).prop_map(SentenceCommand::Type),
+        1 => (0..600usize).prop_map(SentenceCommand::Stretch),
         2 => option::weighted(0.7, words(lesson)).prop_map(SentenceCommand::SetSecond),
         2 => (places(5), choice).prop_map(|(count, choice)| SentenceCommand::Generate { count, choice }),
     ]

@@ -4,29 +4,42 @@
 //! The sheet is made once for a snapshot and what the viewer has chosen. What is open, where the keyboard is and by which
 //! column a table is sorted is kept here, by the item.
 
+mod context;
+mod controls;
 mod fold;
 mod grid;
+mod lines;
 mod table;
+mod textures;
+mod tiles;
 
 use std::sync::Arc;
 
 use attune_core::kernel::Snapshot;
 use attune_core::lesson::panels::PanelName;
+use attune_ui::actions::{Action, Pressed, WindowAction};
 use attune_ui::theme::{self, Palette, size};
-use attune_ui::ui_state::{PanelView, Trail};
+use attune_ui::ui_state::{PanelView, Selection, Trail};
 use attune_ui::widgets::controls::copy_button;
 use attune_ui::widgets::plot::plot_ui;
 use attune_ui::widgets::table::table_ui;
 use attune_ui::widgets::traced::{SIGNED, UNSIGNED, bar, number_ui};
 use attune_view::panels;
-use attune_view::sheet::{Bars, Chosen, Item, Numbers, Sheet, Text, Tone};
-use egui::{Label, Rect, RichText, ScrollArea, Sense, Ui, Vec2};
+use attune_view::sheet::{Ask, Bars, Choice, Chosen, Control, Grids, Item, Meter, Numbers, Sheet, Tone};
+use attune_view::view_model::saved_view::SavedView;
+use egui::{
+    Align, CornerRadius, Event, Key, Label, Layout, Modifiers, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder, Vec2,
+    WidgetInfo, WidgetType, vec2,
+};
 
+pub use self::context::{SheetContext, SheetUiState};
+use self::context::{ZOOMS, text_ui, width_in_sight};
 use super::{Panel, PanelContext};
 
 /// A panel that shows a sheet.
 pub struct SheetPanel {
     name: PanelName,
+    pub chosen: Chosen,
     state: SheetUiState,
     made: Option<Made>,
 }
@@ -38,82 +51,188 @@ struct Made {
     sheet: Arc<Sheet>,
 }
 
-/// State of a sheet that lasts from frame to frame.
-#[derive(Default)]
-pub struct SheetUiState {
-    /// The line that is open, by its name.
-    open: Option<String>,
-}
-
 impl SheetPanel {
     pub fn of(name: PanelName) -> Self {
-        Self { name, state: SheetUiState::default(), made: None }
+        Self { name, chosen: Chosen::default(), state: SheetUiState::default(), made: None }
+    }
+
+    /// Textures of small maps made so far.
+    pub fn textures_made(&self) -> usize {
+        self.state.textures.made
     }
 
     /// The sheet of the latest snapshot; `None` while the kernel is not that far.
     fn sheet(&mut self, cx: &PanelContext) -> Option<Arc<Sheet>> {
-        let (snapshot, chosen) = (cx.models.snapshot()?, chosen(&cx.view));
-        let is_same = |made: &Made| Arc::ptr_eq(&made.snapshot, snapshot) && made.chosen == chosen;
+        let snapshot = cx.models.snapshot()?;
+        follow(&mut self.chosen, &cx.view);
+        let is_same = |made: &Made| Arc::ptr_eq(&made.snapshot, snapshot) && made.chosen == self.chosen;
         if !self.made.as_ref().is_some_and(is_same) {
-            let sheet = Arc::new(panels::made(self.name, cx.models, &chosen)?);
-            self.made = Some(Made { snapshot: snapshot.clone(), chosen, sheet });
+            let sheet = Arc::new(panels::made(self.name, cx.models, &self.chosen)?);
+            self.made = Some(Made { snapshot: snapshot.clone(), chosen: self.chosen.clone(), sheet });
         }
         self.made.as_ref().map(|made| made.sheet.clone())
     }
 }
 
-/// Returns the choices of the viewer that sheets follow.
-fn chosen(view: &PanelView) -> Chosen {
-    Chosen { reading: view.selection.reading, pieces: view.highlight.pieces, ..Chosen::default() }
+/// Takes over the choices that all panels share.
+fn follow(chosen: &mut Chosen, view: &PanelView) {
+    chosen.reading = view.selection.reading;
+    chosen.pieces = view.highlight.pieces;
+    chosen.head = view.selection.shown_head();
+    chosen.walked = view.walk.shown_layer().map(|_| view.selection.head);
 }
 
 impl Panel for SheetPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let sheet = self.sheet(cx)?;
-        sheet_ui(ui, &sheet, &mut self.state, cx.view.trail);
+        let mut drawn =
+            SheetContext { state: &mut self.state, view: &mut cx.view, asks: Vec::new(), actions: Vec::new() };
+        sheet_ui(ui, &sheet, &mut drawn);
+        let SheetContext { asks, actions, .. } = drawn;
+        cx.requests.actions.extend(actions);
+        for ask in asks {
+            match ask {
+                Ask::Command(command) => cx.requests.commands.push(command),
+                Ask::Choose(Choice::Head(head)) => cx.view.selection.show_head(head),
+                Ask::Choose(choice) => self.chosen.choose(choice),
+                Ask::OpenHead(head) => {
+                    self.state.cursor = head;
+                    cx.view.selection.show_head(Some(head));
+                    cx.requests.actions.extend(shown(PanelName::Attention));
+                }
+            }
+        }
         Some(())
+    }
+
+    fn save(&self, saved: &mut SavedView) {
+        if self.name == PanelName::Attention {
+            saved.attention_as_lines = self.chosen.as_lines;
+            saved.attention_zoom = self.state.zoom;
+        }
+    }
+
+    fn restore(&mut self, saved: &SavedView) {
+        if self.name == PanelName::Attention {
+            self.chosen.as_lines = saved.attention_as_lines;
+            self.state.zoom = saved.attention_zoom.min(ZOOMS.len() - 1);
+        }
     }
 }
 
-/// Draws a sheet from top to bottom.
-pub fn sheet_ui(ui: &mut Ui, sheet: &Sheet, state: &mut SheetUiState, trail: &mut Trail) {
-    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        for (place, item) in sheet.items.iter().enumerate() {
-            if place > 0 && matches!(item, Item::Heading(_)) {
-                ui.add_space(size::GAP);
-            }
-            ui.push_id(place, |ui| item_ui(ui, item, state, trail));
+/// The action that brings a panel to the front.
+fn shown(panel: PanelName) -> Option<Action> {
+    let which = PanelName::ALL.iter().position(|other| *other == panel)?;
+    Some(Action::Row(Pressed { which, ..Pressed::once(WindowAction::Panel) }))
+}
+
+/// Draws a sheet from top to bottom: what stays in sight, and below it what scrolls.
+pub fn sheet_ui(ui: &mut Ui, sheet: &Sheet, cx: &mut SheetContext) {
+    let is_mark = |item: &Item| matches!(item, Item::Scrolls);
+    let (fixed, scrolled) = match sheet.items.iter().position(is_mark) {
+        Some(mark) => (&sheet.items[..mark], &sheet.items[mark + 1..]),
+        None => (&[][..], sheet.items.as_slice()),
+    };
+    items_ui(ui, fixed, cx);
+    copy_by_key(ui, fixed);
+    let has_tiles = scrolled.iter().any(|item| matches!(item, Item::Tiles(_)));
+    let has_maps = has_tiles || scrolled.iter().any(|item| matches!(item, Item::Grids(grids) if !grids.as_lines));
+    if has_words(sheet) {
+        clear_selection(ui, cx.view.selection, cx.view.trail);
+    }
+    let is_dense = !fixed.is_empty() && !has_words(sheet);
+    ScrollArea::new([has_maps, true]).auto_shrink([false, false]).show(ui, |ui| {
+        if is_dense {
+            ui.spacing_mut().item_spacing.y = size::GAP_TIGHT;
         }
+        if has_tiles {
+            ui.set_max_width(width_in_sight(ui));
+        }
+        items_ui(ui, scrolled, cx);
     });
 }
 
-fn item_ui(ui: &mut Ui, item: &Item, state: &mut SheetUiState, trail: &mut Trail) {
-    match item {
-        Item::Heading(title) => _ = ui.add(Label::new(RichText::new(title).font(theme::strong(size::BODY)))),
-        Item::Text(text) => text_ui(ui, text),
-        Item::Fold(fold) => fold::fold_ui(ui, fold, &mut state.open, trail),
-        Item::Grids(grids) => grid::grids_ui(ui, grids, trail),
-        Item::Tiles(tiles) => grid::tiles_ui(ui, tiles),
-        Item::Numbers(numbers) => numbers_ui(ui, numbers, trail),
-        Item::Table(table) => table::words_table_ui(ui, table, trail),
-        Item::Bars(bars) => bars_ui(ui, bars, trail),
-        Item::Plot(plot) => plot_ui(ui, plot),
+/// Whether the sheet shows words of the sentence that can be chosen.
+fn has_words(sheet: &Sheet) -> bool {
+    let is_of_head = |grids: &Grids| grids.grids.iter().any(|grid| grid.head().is_some());
+    sheet.items.iter().any(|item| matches!(item, Item::Grids(grids) if is_of_head(grids)))
+}
+
+/// Esc over the panel, or a click beside everything: no word is chosen any more.
+fn clear_selection(ui: &Ui, selection: &mut Selection, trail: &Trail) {
+    if selection.query.is_none() {
+        return;
+    }
+    let ground = ui.interact(ui.available_rect_before_wrap(), ui.id().with("ground"), Sense::CLICK);
+    let is_free = !ui.ctx().text_edit_focused() && trail.entry().is_none();
+    let is_escaped = || ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    if ground.clicked() || is_free && ui.rect_contains_pointer(ui.max_rect()) && is_escaped() {
+        selection.choose_query(None);
     }
 }
 
-fn text_ui(ui: &mut Ui, Text { words, tone, hint }: &Text) {
-    let palette = Palette::of(ui.visuals().dark_mode);
-    let words = RichText::new(words);
-    let words = match tone {
-        Tone::Plain => words,
-        Tone::Soft => words.weak(),
-        Tone::Warning => words.color(palette.warn),
-        Tone::Code => words.monospace(),
-    };
-    let response = ui.add(Label::new(words).wrap().selectable(*tone == Tone::Code));
-    if !hint.is_empty() {
-        response.on_hover_text(*hint);
+/// Ctrl or Cmd and C over the panel copies its numbers, unless text is selected or written.
+fn copy_by_key(ui: &Ui, items: &[Item]) {
+    let is_asked = ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Copy)));
+    if !is_asked || ui.ctx().text_edit_focused() || !ui.rect_contains_pointer(ui.max_rect()) {
+        return;
     }
+    let rows = items.iter().filter_map(|item| if let Item::Controls(row) = item { Some(row) } else { None });
+    if let Some(copy) = rows.flatten().find_map(Control::copy) {
+        ui.copy_text(copy.numbers.tsv());
+    }
+}
+
+fn items_ui(ui: &mut Ui, items: &[Item], cx: &mut SheetContext) {
+    // What is not drawn takes no space.
+    let is_drawn = |item: &&Item| !matches!(item, Item::Text(text) if text.tone == Tone::Tooltip);
+    for (place, item) in items.iter().filter(is_drawn).enumerate() {
+        if place > 0 && matches!(item, Item::Heading(_) | Item::Details { .. }) {
+            ui.add_space(size::GAP);
+        }
+        ui.push_id(place, |ui| item_ui(ui, item, cx));
+    }
+}
+
+fn item_ui(ui: &mut Ui, item: &Item, cx: &mut SheetContext) {
+    let trail = &mut *cx.view.trail;
+    match item {
+        Item::Heading(title) => _ = ui.add(Label::new(RichText::new(title).font(theme::strong(size::BODY)))),
+        Item::Text(text) => text_ui(ui, text),
+        Item::Fold(fold) => fold::fold_ui(ui, fold, &mut cx.state.open, trail),
+        Item::Grids(grids) if grids.as_lines => lines::lines_ui(ui, &grids.grids, cx.view),
+        Item::Grids(grids) => grid::grids_ui(ui, grids, cx),
+        Item::Tiles(tiles) => tiles::tiles_ui(ui, tiles, cx),
+        Item::Numbers(numbers) => numbers_ui(ui, numbers, trail),
+        Item::Table(table) => table::words_table_ui(ui, table, trail),
+        Item::Bars(bars) => bars_ui(ui, bars, trail),
+        Item::Meter(meter) => meter_ui(ui, meter),
+        Item::Plot(plot) => plot_ui(ui, plot),
+        Item::Controls(controls) => controls::controls_ui(ui, controls, cx),
+        Item::Details { summary, items } => _ = ui.collapsing(*summary, |ui| items_ui(ui, items, cx)),
+        Item::Scrolls => {}
+    }
+}
+
+/// A name with a bar at its foot, and its number to the right.
+fn meter_ui(ui: &mut Ui, Meter { letter, name, shown, share, spoken, hint }: &Meter) {
+    const BAR: f32 = 3.0;
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), size::TABLE_ROW), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, spoken));
+    let track = Rect::from_min_size(rect.left_bottom() - vec2(0.0, BAR), vec2(rect.width(), BAR));
+    ui.painter().rect_filled(track, CornerRadius::ZERO, palette.line);
+    let bar = Rect::from_min_size(track.min, vec2(rect.width() * share.clamp(0.0, 1.0), BAR));
+    ui.painter().rect_filled(bar, CornerRadius::ZERO, palette.accent);
+    let inner = UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    ui.scope_builder(inner, |ui| {
+        ui.label(RichText::new(shown).font(theme::mono(size::SMALL)).color(palette.ink_soft));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.label(RichText::new(*letter).font(theme::mono(size::MONO)).color(palette.ink_faint));
+            ui.add(Label::new(RichText::new(name).font(theme::strong(size::BODY))).truncate());
+        });
+    });
+    response.on_hover_text(hint);
 }
 
 /// A tensor as a table, of which a right-click asks where a number comes from.
@@ -145,5 +264,20 @@ fn bars_ui(ui: &mut Ui, Bars { caption, ranking, entries }: &Bars, trail: &mut T
                 None => _ = ui.monospace(&row.shown),
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_state_that_was_kept_makes_cells_of_no_size() {
+        let zoom = |zoom| {
+            let mut panel = SheetPanel::of(PanelName::Attention);
+            panel.restore(&SavedView { attention_zoom: zoom, ..SavedView::default() });
+            panel.state.zoom()
+        };
+        assert_eq!([zoom(0), zoom(2), zoom(usize::MAX)], [1.0, 2.0, 4.0]);
     }
 }

@@ -218,6 +218,7 @@ impl Palette {
             BlockPart::Shift => self.parts[1],
             BlockPart::FeedForward => self.parts[2],
             BlockPart::LastShift => self.parts[3],
+            BlockPart::Rest => self.ink_faint,
         }
     }
 

@@ -8,8 +8,8 @@ use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Align2, Button, FontId, Frame, Id, Key, Modifiers, Popup, PopupCloseBehavior, RectAlign, Response, RichText,
-    ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui,
+    Align, Align2, Button, FontId, Frame, Id, Key, Label, Modifiers, Popup, PopupCloseBehavior, RectAlign, Response,
+    RichText, ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui,
 };
 
 use super::heat::width_of;
@@ -60,6 +60,10 @@ pub fn sentence_field_ui(
 ) -> Vec<SentenceChange> {
     let mut changes = Vec::new();
     follow(field, state);
+    if model.is_recorded {
+        recorded_ui(ui, field, model, state, &mut changes);
+        return changes;
+    }
     changes.extend(menu_ui(ui, field, model, state).map(SentenceChange::Chosen));
     let id = keys::sentence_field(field.name);
     keys::take(ui.ctx(), id);
@@ -80,6 +84,24 @@ pub fn sentence_field_ui(
     }
     changes.extend(open_ui(ui, field, model, state, &response, reading, edit));
     changes
+}
+
+/// Shows a text of a recording, which can be chosen among its texts and not be edited.
+fn recorded_ui(
+    ui: &mut Ui,
+    field: &SentenceField,
+    model: &SentencesModel,
+    state: &mut SentenceFieldState,
+    changes: &mut Vec<SentenceChange>,
+) {
+    if model.sentences.len() > 1 {
+        changes.extend(menu_ui(ui, field, model, state).map(SentenceChange::Chosen));
+    }
+    let text = RichText::new(&state.text).font(font(ui, field.width, state));
+    let size = egui::vec2(field.width, ui.spacing().interact_size.y);
+    let label = ui.add_sized(size, Label::new(text).truncate().halign(Align::Min));
+    label
+        .on_hover_text(format!("{}\nA recording holds one pass, not the model: its text cannot be edited", state.text));
 }
 
 /// Shows the text field itself.

@@ -167,14 +167,24 @@ impl<'a> Measure<'a> {
         Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
     }
 
+    /// The forward pass of one of the lesson's sentences; what was recorded, of a recording.
+    fn run_of(&self, sentence: usize) -> Option<Activations<f32>> {
+        let Some(model) = self.lesson.static_embedding.recording() else {
+            return self.run(self.lesson.sentences.get(sentence)?);
+        };
+        let text = Sentence::of_recorded(model, sentence, 0).ok()?;
+        let frame = SentenceFrame::without_points(text, self.space, None);
+        Some(frame.activations(&self.network, &self.model.parameters, &self.interventions))
+    }
+
     /// Prepares a sentence for the forward pass.
     fn frame(&self, sentence: &[String]) -> Option<SentenceFrame> {
         let sentence = match self.lesson.static_embedding {
             StaticEmbedding::Pretrained(_) => {
                 Sentence::read(&sentence.join(" "), self.lesson, &self.space.vocabulary).ok()?
             }
-            StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
-                Sentence { index: None, words: rows_of(sentence, self.places.rows())?, text: None }
+            StaticEmbedding::Recording(_) | StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
+                Sentence::of_rows(rows_of(sentence, self.places.rows())?)
             }
         };
         Some(SentenceFrame::without_points(sentence, self.space, self.rewriter.as_ref()))
@@ -187,7 +197,7 @@ impl<'a> Measure<'a> {
 
     /// Returns a token's vector after the given number of layers.
     fn state(&self, TokenPlace { sentence, token }: TokenPlace, layer: usize) -> Option<Vec<f32>> {
-        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let run = self.run_of(sentence)?;
         run.states(&self.network.architecture)
             .nth(layer)
             .filter(|layer| token < layer.rows())
@@ -232,7 +242,7 @@ impl<'a> Measure<'a> {
     fn run_hidden(&self, sentence: &[String], place: usize) -> Option<Activations<f32>> {
         match self.lesson.static_embedding {
             // The text already contains the mask token in place of the hidden word.
-            StaticEmbedding::Pretrained(_) => self.run(sentence),
+            StaticEmbedding::Pretrained(_) | StaticEmbedding::Recording(_) => self.run(sentence),
             StaticEmbedding::Word2Vec(_) | StaticEmbedding::Given(_) => {
                 let words = rows_of(sentence, self.places.rows())?.into_iter().enumerate();
                 let mut input = Sequences::default();
@@ -243,7 +253,7 @@ impl<'a> Measure<'a> {
     }
 
     fn weight(&self, sentence: usize, head: usize, query: usize, key: usize) -> Option<f32> {
-        let run = self.run(self.lesson.sentences.get(sentence)?)?;
+        let run = self.run_of(sentence)?;
         let weights = &run.heads().nth(head)?.weights;
         (query < weights.rows() && key < weights.cols()).then(|| weights.get(query, key))
     }

@@ -1,10 +1,11 @@
 //! Results that can be computed again: forward passes, checkpoints of training, and buffers for its steps. Dropping a
 //! cache at any time changes no number.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use crate::kernel::sentence_pass::PassCache;
+use crate::kernel::sentence_pass::recorded_check::RecordedCheck;
 use crate::kernel::training::cache::StepCache;
 use crate::kernel::values::Replaced;
 
@@ -15,6 +16,8 @@ pub struct Cache {
     pub passes: PassCache,
     /// The model that this one replaced, as it was shown last.
     pub replaced: OnceCell<Arc<Replaced>>,
+    /// The check of the recorded text that is shown.
+    pub recorded: RefCell<Option<RecordedCheck>>,
 }
 
 impl Clone for Cache {

@@ -24,6 +24,7 @@ use self::corpus::EmbeddedCorpus;
 use self::snapshot::{CheckpointsSnapshot, LookSnapshot, ModelSnapshot, TrainingSnapshot};
 use crate::kernel::command::Command;
 use crate::kernel::objective::Example;
+use crate::kernel::sentence_pass::recorded_check::{CheckedText, RecordedCheck};
 use crate::kernel::sentence_pass::sentence::Sentence;
 use crate::kernel::sentence_pass::{SecondState, SensesState, SentencePass, SentenceState};
 use crate::kernel::static_embedding::LessonFault;
@@ -36,6 +37,7 @@ use crate::kernel::values::sentence::{Pair, class_names};
 use crate::kernel::values::space::{Basis, StaticSpace};
 use crate::kernel::values::{Progress, Replaced};
 use crate::lesson::Recipe;
+use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::Lesson;
 
 /// Greatest memory of the states for undo, in bytes ...
@@ -101,12 +103,14 @@ impl LessonModel {
     pub fn new(origin: ModelOrigin, ground: &EmbeddedCorpus) -> Result<Self, LessonFault> {
         let EmbeddedCorpus { space, examples, pretrained, progress, .. } = ground.clone();
         let lesson = &*origin.lesson;
+        let is_recorded = lesson.static_embedding.recording().is_some();
         let trainer = match &pretrained {
             Some(model) => Trainer::of_pretrained(lesson, &space, model, &examples),
+            None if is_recorded => Trainer::of_recording(lesson, &space),
             None => Trainer::new(lesson, &space, &examples),
         };
         let classes = class_names(lesson, &trainer.model.classes, &space.vocabulary);
-        let has_corpus = pretrained.is_none() && !lesson.static_embedding.is_whole_file();
+        let has_corpus = pretrained.is_none() && !is_recorded && !lesson.static_embedding.is_whole_file();
         if trainer.sentences() == 0 && (has_corpus || lesson.model.schedule.steps > 0) {
             let words = "no sentence of the corpus has a word that the model could be asked for".to_owned();
             return Err(LessonFault { words, field: &["model", "objective"] });
@@ -152,6 +156,9 @@ impl LessonModel {
     /// # Errors
     /// In words for the learner, if the command is refused; nothing has changed then.
     pub fn apply(&mut self, command: Command, lesson: &Lesson) -> Result<(), String> {
+        if self.is_recorded() && command.needs_model() {
+            return Err(format!("{ONE_PASS}, so there is nothing to change or to run again"));
+        }
         match command {
             Command::Training(command) => self.apply_to_training(command),
             Command::Weights(command) => self.apply_to_weights(command),
@@ -162,6 +169,34 @@ impl LessonModel {
             // These commands are applied by the kernel.
             Command::Tour | Command::Undo | Command::Redo | Command::Notebook(_) | Command::Retrain(_) => Ok(()),
         }
+    }
+
+    /// Returns whether it is a recording, in the place of a model.
+    pub fn is_recorded(&self) -> bool {
+        self.pass.frame().recorded().is_some()
+    }
+
+    /// Returns what the check of the recorded text has found so far.
+    fn checked(&self) -> Option<Arc<CheckedText>> {
+        let place = &self.pass.frame().recorded()?.place;
+        let check = self.cache.recorded.borrow();
+        let check = check.as_ref().filter(|check| check.is_of(place));
+        Some(Arc::new(check.map_or_else(|| CheckedText::begun(place), |check| check.found().clone())))
+    }
+
+    /// Returns whether the check of the recorded text has still to look at an attention.
+    pub fn has_check_pending(&self) -> bool {
+        let Some(recorded) = self.pass.frame().recorded() else { return false };
+        let check = self.cache.recorded.borrow();
+        !check.as_ref().is_some_and(|check| check.is_of(&recorded.place) && check.is_done())
+    }
+
+    /// Does the next piece of that check.
+    pub fn advance_check(&self) {
+        let Some(recorded) = self.pass.frame().recorded() else { return };
+        let mut check = self.cache.recorded.borrow_mut();
+        let kept = check.take().filter(|check| check.is_of(&recorded.place));
+        check.insert(kept.unwrap_or_else(|| RecordedCheck::new(&recorded.place))).advance();
     }
 
     /// Changes the weights and their training, as one change for undo.
@@ -258,7 +293,8 @@ impl LessonModel {
         let second = pass.run_second(&cache.passes, training);
         let of_tokens = Arc::new(self.shares_of_tokens(&sentence, second.as_deref()));
         let of_words = self.shares_of_words(&sentence, second.as_deref()).map(Arc::new);
-        let second = second.map(|second| Arc::new(Pair::with_second(&self.space, &sentence, second)));
+        let second =
+            second.map(|second| Arc::new(Pair::with_second(&self.space, &sentence, second, self.is_recorded())));
         ModelSnapshot {
             shares: of_tokens,
             shares_of_words: of_words,
@@ -279,6 +315,8 @@ impl LessonModel {
                 pass.senses().snapshot(&mut cache.passes.senses.borrow_mut(), &pass.sense_model(training)),
             ),
             pretrained: self.pretrained.clone(),
+            recorded: pass.frame().recorded().cloned(),
+            checked: self.checked(),
             recipe: self.origin.recipe.clone(),
             made_of: self.origin.lesson.clone(),
             replaced: self.replaced(),

@@ -39,7 +39,7 @@ impl LessonModel {
         let mut stops: Vec<Matrix<f32>> = Vec::new();
         for (sentence, points) in std::iter::once((sentence, points)).chain(of_second) {
             // In many pretrained models, the first token is far away from the others and would dominate.
-            let from = usize::from(self.pretrained.is_some() && points.len() > 1);
+            let from = usize::from((self.pretrained.is_some() || self.is_recorded()) && points.len() > 1);
             for (stop, vectors) in self.stops(sentence).into_iter().enumerate() {
                 let rows = middles(&vectors, &points[from..]);
                 match stops.get_mut(stop) {
@@ -57,7 +57,10 @@ impl LessonModel {
         let (space, model) = (&*self.space, self.training.network());
         let static_row =
             |token: usize, j: usize| sentence.tokens[token].word.map_or(0.0, |word| space.vectors.get(word, j));
-        let fixed = space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row));
+        let fixed = match self.is_recorded() {
+            true => Matrix::clone(&sentence.activations.input),
+            false => space.seen(&Matrix::from_fn(sentence.tokens.len(), space.vectors.cols(), static_row)),
+        };
         let lens = lens(space, model, self.training.live());
         let (of_source, own) = sentence.activations.blocks.split_at(model.architecture.source_blocks.len());
         let at_rest = std::iter::repeat_n(fixed, 1 + of_source.len());

@@ -9,6 +9,8 @@ use attune_engine::numerics::model::activations::Interventions;
 use attune_engine::numerics::params::{Parameters, TensorId};
 use attune_engine::pretrained::Pretrained;
 
+use crate::kernel::sentence_pass::recorded::RecordedPass;
+use crate::kernel::sentence_pass::recorded_check::CheckedText;
 use crate::kernel::sentence_pass::senses::SensesSnapshot;
 use crate::kernel::training::log::TrainingLog;
 use crate::kernel::training::run::ChangeLog;
@@ -58,6 +60,10 @@ pub struct ModelSnapshot {
     pub made_of: Arc<Lesson>,
     /// The pretrained model that was read from files, if there is one.
     pub pretrained: Option<Arc<Pretrained>>,
+    /// What was recorded of the text, of a recording, which has no parameters.
+    pub recorded: Option<Arc<RecordedPass>>,
+    /// What the check of a recorded text has found so far.
+    pub checked: Option<Arc<CheckedText>>,
     /// The model before the lesson was trained again.
     pub replaced: Option<Arc<Replaced>>,
 }

@@ -133,6 +133,14 @@ fn sentences_of(model: &ModelSnapshot) -> Vec<SentenceCommand> {
         }
         _ => SentenceCommand::Set(sentence.written()),
     };
+    if let Some(recorded) = &model.recorded {
+        let place = &recorded.place;
+        let select = (place.text > 0).then_some(SentenceCommand::Select(place.text));
+        let stretch = (place.first > 0).then_some(SentenceCommand::Stretch(place.first));
+        let second = model.second.as_ref().and_then(|second| second.other.index);
+        let second = second.map(|text| SentenceCommand::SetSecond(Some(place.model.title(text))));
+        return select.into_iter().chain(stretch).chain(second).collect();
+    }
     let first = (model.sentence.index != Some(0)).then(|| choice(&model.sentence));
     let second = model.second.as_ref().map(|second| SentenceCommand::SetSecond(Some(second.other.written())));
     first.into_iter().chain(second).collect()

@@ -5,6 +5,8 @@ pub mod axes;
 pub mod interventions;
 pub mod near;
 pub mod passes;
+pub mod recorded;
+pub mod recorded_check;
 pub mod senses;
 pub mod sentence;
 mod shown;
@@ -23,7 +25,7 @@ use attune_engine::numerics::rng::{Generator, Stream, stream};
 
 use self::interventions::{check_gain, check_temperature};
 use self::passes::Passes;
-use self::senses::{SenseCache, SenseList, SenseModel, Senses};
+use self::senses::{SenseCache, SenseInput, SenseList, SenseModel, Senses};
 use self::sentence::{Sentence, SentenceFrame, token};
 use crate::kernel::objective::Rewriter;
 use crate::kernel::training::Training;
@@ -186,7 +188,12 @@ impl SentencePass {
     /// Changes the space to one with other static vectors.
     pub fn set_space(&mut self, space: &Arc<StaticSpace>) {
         self.space = space.clone();
-        let again = |frame: &Arc<SentenceFrame>| self.frame_of(frame.sentence.clone());
+        let rewriter = self.rewriter.as_deref();
+        let again = |frame: &Arc<SentenceFrame>| {
+            // Only what was read of a recording is the same among other words.
+            let before = frame.recorded().map(|_| &**frame);
+            Arc::new(SentenceFrame::after(before, frame.sentence.clone(), space, rewriter))
+        };
         (self.frame, self.second) = (again(&self.frame), self.second.as_ref().map(again));
     }
 
@@ -366,9 +373,11 @@ impl SentencePass {
     ) -> impl Iterator<Item = (Sequences, Activations<f32>, Range<usize>)> {
         let interventions = self.for_any_sentence();
         let inputs = self.senses.inputs().into_iter();
-        let pass =
-            move |input: &Sequences| Activations::of(training.network(), training.live(), input, None, &interventions);
-        inputs.map(move |(input, pieces)| (input.clone(), pass(input), pieces))
+        let pass = move |of: &SenseInput<'_>| match of.recorded {
+            Some(pass) => pass.activations.clone(),
+            None => Activations::of(training.network(), training.live(), of.input, None, &interventions),
+        };
+        inputs.map(move |of| (of.input.clone(), pass(&of), of.pieces))
     }
 
     /// Returns the forward pass of the second sentence, as [`Self::run`] does, without the interventions that belong to

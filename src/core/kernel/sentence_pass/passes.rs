@@ -173,14 +173,18 @@ impl Passes {
                         let from = &passes[at].activations;
                         from.again(blocks, model, parameters, sentence, source, interventions)
                     }
-                    _ => Activations::of(model, parameters, sentence, source, interventions),
+                    _ => frame.activations(model, parameters, interventions),
                 };
+                let recorded = frame.recorded();
                 Arc::new(KeptPass {
                     parameters: parameters.clone(),
                     interventions: interventions.clone(),
                     activations,
-                    answers: OnceLock::new(),
-                    neighbours: OnceLock::new(),
+                    answers: recorded.map_or_else(OnceLock::new, |pass| pass.answers.clone().into()),
+                    neighbours: match recorded {
+                        Some(pass) if !pass.has_states() => vec![Neighbours::default(); pass.tokens.len()].into(),
+                        _ => OnceLock::new(),
+                    },
                 })
             }
         };

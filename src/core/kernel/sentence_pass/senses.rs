@@ -22,6 +22,7 @@ use attune_engine::numerics::senses::{SenseScores, baseline, cosines};
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::sentence_pass::axes::middles;
+use crate::kernel::sentence_pass::recorded::RecordedPass;
 use crate::kernel::sentence_pass::sentence::{Sentence, SentenceFrame, lens, sight};
 use crate::kernel::values::Progress;
 use crate::kernel::values::sentence::{PieceText, Token, word_pieces, written_word};
@@ -143,6 +144,17 @@ struct ReadSentence {
     pieces: Option<Arc<PieceText>>,
     /// Whether the sentence is a source from which the model writes another one.
     is_source: bool,
+    /// What was recorded, of a text of a recording.
+    recorded: Option<Arc<RecordedPass>>,
+}
+
+/// A sentence with the word as a model reads it.
+pub struct SenseInput<'a> {
+    pub input: &'a Sequences,
+    /// What was recorded, of a text of a recording.
+    pub recorded: Option<&'a RecordedPass>,
+    /// The word's pieces.
+    pub pieces: Range<usize>,
 }
 
 /// Sentences that have run, with the weights and interventions that were used.
@@ -248,9 +260,11 @@ impl Senses {
     }
 
     /// Returns the inputs of the sentences with the word, and the word's pieces, while they are shown.
-    pub fn inputs(&self) -> Vec<(&Sequences, Range<usize>)> {
-        let read = self.found();
-        let read = read.filter_map(|(_, read, pieces)| Some((&read.sentence.as_ref().ok()?.input, pieces.clone())));
+    pub fn inputs(&self) -> Vec<SenseInput<'_>> {
+        let read = self.found().filter_map(|(_, read, pieces)| {
+            let ReadSentence { input, recorded, .. } = read.sentence.as_ref().ok()?;
+            Some(SenseInput { input, recorded: recorded.as_deref(), pieces: pieces.clone() })
+        });
         read.filter(|_| self.is_on).collect()
     }
 
@@ -287,6 +301,7 @@ impl ReadSentence {
             tokens: frame.tokens().to_vec(),
             pieces: frame.sentence.text.clone(),
             is_source: frame.source_tokens().is_some(),
+            recorded: frame.recorded().cloned(),
         }
     }
 
@@ -351,7 +366,7 @@ fn check_word(word: &str, lesson: &Lesson, vocabulary: &[String]) -> Result<(), 
     if word.split_whitespace().nth(1).is_some() {
         return Err("choose one word, not several".to_owned());
     }
-    if lesson.static_embedding.is_pretrained() {
+    if lesson.static_embedding.is_pretrained() || lesson.static_embedding.recording().is_some() {
         return Ok(());
     }
     let words = tokenize(word);
@@ -372,7 +387,12 @@ impl Run {
     }
 
     fn add(&mut self, read: Arc<ReadText>, with: &SenseModel) {
-        let Ok(ReadSentence { input, .. }) = &read.sentence else { return };
+        let Ok(ReadSentence { input, recorded, .. }) = &read.sentence else { return };
+        if let Some(pass) = recorded {
+            let states = pass.activations.states(&with.model.architecture).cloned().collect();
+            self.states.push((read, states));
+            return;
+        }
         let SenseModel { space, model, parameters, interventions } = with;
         let row = |i: usize, j: usize| input.words[i].map_or(0.0, |word| space.vectors.get(word, j));
         let words = Matrix::from_fn(input.words.len(), space.vectors.cols(), row);

@@ -20,11 +20,13 @@ use attune_engine::pretrained::tokenizer::Origin;
 use crate::kernel::objective::Rewriter;
 use crate::kernel::sentence_pass::axes::Layers;
 use crate::kernel::sentence_pass::near::near;
+use crate::kernel::sentence_pass::recorded::{RecordedPass, RecordedPlace};
 use crate::kernel::values::sentence::{PieceText, START, TextPiece, Token};
 use crate::kernel::values::space::{Neighbours, StaticSpace, index_of, rows_of};
 use crate::lesson::issue::shorten;
 use crate::lesson::limits::{pieces_max, too_many_pieces};
 use crate::lesson::opened::first_ids;
+use crate::lesson::recorded::{ONE_PASS, RecordedModel};
 use crate::lesson::schema::{Lesson, StaticEmbedding};
 use crate::lesson::text::tokenize;
 
@@ -37,9 +39,16 @@ pub struct Sentence {
     pub words: Vec<usize>,
     /// The text from which it was read, for a model that reads pieces of words.
     pub text: Option<Arc<PieceText>>,
+    /// The text of a recording that it is.
+    pub recorded: Option<RecordedPlace>,
 }
 
 impl Sentence {
+    /// Some rows of the vocabulary.
+    pub fn of_rows(words: Vec<usize>) -> Self {
+        Self { index: None, words, text: None, recorded: None }
+    }
+
     /// Returns the input of a model without a source.
     pub fn input(&self) -> Sequences {
         with_segments(Sequences::one(&self.words), self.text.as_deref())
@@ -71,6 +80,8 @@ pub struct SentenceFrame {
     pub(super) start: Matrix<f32>,
     pub(super) source_start: Option<Matrix<f32>>,
     pub(super) static_neighbours: Vec<Neighbours>,
+    /// What was recorded, of a text of a recording.
+    pub(super) recorded: Option<Arc<RecordedPass>>,
 }
 
 impl SentenceFrame {
@@ -81,6 +92,11 @@ impl SentenceFrame {
     /// Prepares a sentence as [`Self::new`] does, after another sentence of the same space, whose neighbours of common
     /// words are reused.
     pub fn after(before: Option<&Self>, sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        if let Some(place) = &sentence.recorded {
+            let pass = before.and_then(Self::recorded).filter(|pass| pass.place == *place).cloned();
+            let pass = pass.unwrap_or_else(|| Arc::new(RecordedPass::read(place)));
+            return Self::with_recorded_points(sentence, pass, space);
+        }
         let frame = Self::without_points(sentence, space, rewriter);
         let words = &frame.input.words;
         let nothing = space.projection.points(&space.seen(&Matrix::zeros(1, space.vectors.cols())));
@@ -105,9 +121,49 @@ impl SentenceFrame {
         Self { start, source_start, static_neighbours, ..frame }
     }
 
+    /// A recorded text, whose points start where its hidden states do.
+    fn with_recorded_points(sentence: Sentence, pass: Arc<RecordedPass>, space: &StaticSpace) -> Self {
+        let sight = LensProjection::new(&space.projection, None);
+        let input = &pass.activations.input;
+        let words: Vec<Option<usize>> = pass.tokens.iter().map(|token| token.word).collect();
+        let static_neighbours =
+            if pass.has_states() { near(space, input, &words) } else { vec![Neighbours::default(); words.len()] };
+        let source_start = pass.activations.source.as_ref().map(|source| sight.points(source));
+        let start = sight.points(input);
+        Self { start, source_start, static_neighbours, ..Self::of_recorded(sentence, pass) }
+    }
+
+    fn of_recorded(sentence: Sentence, pass: Arc<RecordedPass>) -> Self {
+        let sequences = |tokens: &[Token]| {
+            let mut sequences = Sequences::default();
+            sequences.push(tokens.iter().map(|token| token.word), 0);
+            sequences
+        };
+        Self {
+            input: sequences(&pass.tokens),
+            source: pass.source.as_deref().map(sequences),
+            tokens: pass.tokens.clone(),
+            source_tokens: pass.source.clone(),
+            start: Matrix::zeros(0, 0),
+            source_start: None,
+            static_neighbours: Vec::new(),
+            recorded: Some(pass),
+            sentence,
+        }
+    }
+
+    /// What was recorded, of a text of a recording.
+    pub fn recorded(&self) -> Option<&Arc<RecordedPass>> {
+        self.recorded.as_ref()
+    }
+
     /// Prepares a sentence that is not shown, without neighbours, because finding them takes long in a large
     /// vocabulary.
     pub fn without_points(sentence: Sentence, space: &StaticSpace, rewriter: Option<&Rewriter>) -> Self {
+        if let Some(place) = &sentence.recorded {
+            let pass = Arc::new(RecordedPass::read(place));
+            return Self::of_recorded(sentence, pass);
+        }
         let (input, source) = sequences(&sentence.words, rewriter);
         let of_input = tokens(&input, space);
         let (input, of_input) = in_pieces(input, of_input, sentence.text.as_deref());
@@ -119,6 +175,7 @@ impl SentenceFrame {
             start: Matrix::zeros(0, 0),
             source_start: None,
             static_neighbours: Vec::new(),
+            recorded: None,
             sentence,
         }
     }
@@ -149,7 +206,10 @@ impl SentenceFrame {
         parameters: &Parameters<f32>,
         interventions: &Interventions<f32>,
     ) -> Activations<f32> {
-        Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions)
+        match &self.recorded {
+            Some(pass) => pass.activations.clone(),
+            None => Activations::of(model, parameters, &self.input, self.source.as_ref(), interventions),
+        }
     }
 }
 
@@ -252,10 +312,31 @@ impl Sentence {
             let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq([text]));
             return Ok(Self { index, ..read_pieces(text, model)? });
         }
+        if let StaticEmbedding::Recording(model) = &lesson.static_embedding {
+            let is_it = |number: &usize| {
+                let made = || RecordedPlace::new(model.clone(), *number, 0).piece_text();
+                model.title(*number) == text || made().is_some_and(|made| made.text == text)
+            };
+            let text = (0..model.recording.texts.len())
+                .find(is_it)
+                .ok_or_else(|| format!("{ONE_PASS}, so only its own texts can be shown"))?;
+            return Self::of_recorded(model, text, 0);
+        }
         let words = read_words(text, vocabulary, lesson.model.architecture.max_tokens)?;
         let texts = || words.iter().map(|&word| &vocabulary[word]);
         let index = lesson.sentences.iter().position(|sentence| sentence.iter().eq(texts()));
-        Ok(Self { index, words, text: None })
+        Ok(Self { index, ..Self::of_rows(words) })
+    }
+
+    /// A text of a recording, from a token on.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is no such text, or it has another form than the first.
+    pub fn of_recorded(model: &Arc<RecordedModel>, text: usize, first: usize) -> Result<Self, String> {
+        model.check_text(text)?;
+        let place = RecordedPlace::new(model.clone(), text, first);
+        let (words, whole) = (place.words().to_vec(), place.piece_text());
+        Ok(Self { index: Some(text), words, text: whole.map(Arc::new), recorded: Some(place) })
     }
 
     /// Reads one of the lesson's sentences, or returns `None` if there is none with this index.
@@ -263,7 +344,8 @@ impl Sentence {
         let words = lesson.sentences.get(index)?;
         let sentence = match &lesson.static_embedding {
             StaticEmbedding::Pretrained(_) => Self::read(&words.join(" "), lesson, vocabulary).ok()?,
-            _ => Self { index: None, words: rows_of(words, &index_of(vocabulary))?, text: None },
+            StaticEmbedding::Recording(model) => Self::of_recorded(model, index, 0).ok()?,
+            _ => Self::of_rows(rows_of(words, &index_of(vocabulary))?),
         };
         Some(Self { index: Some(index), ..sentence })
     }
@@ -276,7 +358,7 @@ impl Sentence {
             let most = pieces_max(&lesson.model.architecture, vocabulary.len());
             first_ids(vocabulary.len(), most).collect()
         };
-        of_lesson.next().unwrap_or_else(|| Self { index: None, words: rows(), text: None })
+        of_lesson.next().unwrap_or_else(|| Self::of_rows(rows()))
     }
 
     /// Makes a sentence of rows of the vocabulary.
@@ -288,7 +370,7 @@ impl Sentence {
             return Err(format!("there is no token {id}; the model has tokens from 0 to {}", vocabulary.len() - 1));
         }
         check_count(ids.len(), &lesson.model.architecture, vocabulary.len())?;
-        Ok(Self { index: None, words: ids.to_vec(), text: None })
+        Ok(Self::of_rows(ids.to_vec()))
     }
 }
 
@@ -317,7 +399,7 @@ fn read_pieces(text: &str, model: &ModelFolder) -> Result<Sentence, String> {
         is_added: piece.origin == Origin::Added,
     };
     let pieces = PieceText { text: text.to_owned(), pieces: pieces.into_iter().map(of).collect() };
-    Ok(Sentence { index: None, words, text: Some(Arc::new(pieces)) })
+    Ok(Sentence { text: Some(Arc::new(pieces)), ..Sentence::of_rows(words) })
 }
 
 /// Reads a learner's sentence as rows of the vocabulary.

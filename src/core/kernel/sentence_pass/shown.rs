@@ -70,9 +70,15 @@ impl SentenceFrame {
         for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
             let heads = model.architecture.heads_of(b);
             if let Some(before) = before.filter(|before| Arc::ptr_eq(&before.activations.blocks[b], block)) {
-                arithmetic.extend_from_slice(&before.arithmetic[heads]);
+                arithmetic.extend(before.arithmetic.get(heads).into_iter().flatten().cloned());
                 contributions.push(before.contributions[b].clone());
                 moves.push(before.moves[b].clone());
+                continue;
+            }
+            if let Some(recorded) = &self.recorded {
+                let added = recorded.contributions[b].clone();
+                moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
+                contributions.push(added);
                 continue;
             }
             let of_heads = arithmetic_of((b, config), parameters, block, interventions);
@@ -80,6 +86,9 @@ impl SentenceFrame {
             let added = contributions_of((b, config), model, parameters, block, interventions);
             moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
             contributions.push(Arc::new(added));
+        }
+        if let Some(recorded) = &self.recorded {
+            arithmetic.clone_from(&recorded.arithmetic);
         }
         let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
         let looks_at_sentence = |(b, config): (usize, &BlockConfig)| {

@@ -129,6 +129,12 @@ impl Trainer {
         Self { read: Some(Arc::new(start)), ..trainer }
     }
 
+    /// A recording, which has no parameters and is never trained.
+    pub fn of_recording(lesson: &Lesson, space: &StaticSpace) -> Self {
+        let trainer = Self::new(lesson, space, &Arc::from([]));
+        Self { read: Some(Arc::new(Parameters::zeros(&[]))), ..trainer }
+    }
+
     /// Allocates buffers for a step, which can be used for one step after the other.
     pub fn room(&self) -> StepRoom {
         let Self { model, config, rows, longest, .. } = self;

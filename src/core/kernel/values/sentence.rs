@@ -157,8 +157,14 @@ impl Pair<UnchangedResult> {
 }
 
 impl Pair<SentenceSnapshot> {
-    /// Compares two sentences by all pairs of occurrences of the words that both have.
-    pub fn with_second(space: &StaticSpace, first: &SentenceSnapshot, other: Arc<SentenceSnapshot>) -> Self {
+    /// Compares two sentences by all pairs of occurrences of the words that both have. In a recording, a word's first
+    /// vectors may differ from place to place.
+    pub fn with_second(
+        space: &StaticSpace,
+        first: &SentenceSnapshot,
+        other: Arc<SentenceSnapshot>,
+        is_recorded: bool,
+    ) -> Self {
         let mut words = Vec::new();
         for (i, token) in first.tokens.iter().enumerate() {
             let Some(word) = token.word else { continue };
@@ -167,7 +173,10 @@ impl Pair<SentenceSnapshot> {
                 words.push(PairedWord {
                     first: i,
                     second: j,
-                    before: Likeness::of(&vector, &vector),
+                    before: match is_recorded {
+                        true => Likeness::of(first.activations.input.row(i), other.activations.input.row(j)),
+                        false => Likeness::of(&vector, &vector),
+                    },
                     after: Likeness::of(first.activations.output.row(i), other.activations.output.row(j)),
                 });
             }
@@ -353,6 +362,7 @@ pub fn likeliest(logits: &[f32]) -> Vec<RankedAnswer> {
 pub fn class_names(lesson: &Lesson, classes: &Classes, vocabulary: &[String]) -> Vec<String> {
     match classes {
         Classes::Words(candidates) => candidates.words().iter().map(|&word| vocabulary[word].clone()).collect(),
+        Classes::Labels(_) if let Some(model) = lesson.static_embedding.recording() => model.classes.to_vec(),
         Classes::Labels(_) => lesson.corpus.topics.iter().map(|topic| topic.name.clone()).collect(),
     }
 }
@@ -401,7 +411,8 @@ pub struct SinkNumbers {
     pub heads: (usize, usize),
     /// Its share of all weights, and its share of the lengths of all contributions.
     pub of_weights: f32,
-    pub of_added: f32,
+    /// Its share of the lengths of all that is added; `None` of a recording that does not tell.
+    pub of_added: Option<f32>,
 }
 
 /// Returns the sinks among `keys`, in order, for blocks that all attend to these keys.
@@ -421,19 +432,21 @@ pub fn sinks(blocks: &[(&BlockActivations<f32>, &Moves)], keys: usize) -> Vec<Si
     };
     let mut added = vec![0.0; keys];
     for (block, moves) in blocks {
-        for (own, head) in block.heads.iter().enumerate() {
+        // What each key adds may not have been recorded.
+        for (own, head) in block.heads.iter().enumerate().take(moves.heads()) {
             for query in 0..head.weights.rows() {
                 added.iter_mut().enumerate().for_each(|(key, sum)| *sum += moves.term_length(own, query, key));
             }
         }
     }
     let all_added: f32 = added.iter().sum();
+    let is_told = blocks.iter().all(|(_, moves)| moves.heads() > 0);
     let sink = |position: usize| SinkNumbers {
         position,
         mean: weights[position].mean as f32,
         heads: (weights[position].heads, heads().count()),
         of_weights: of_weights(position),
-        of_added: if all_added > 0.0 { added[position] / all_added } else { 0.0 },
+        of_added: is_told.then(|| if all_added > 0.0 { added[position] / all_added } else { 0.0 }),
     };
     positions.into_iter().map(sink).collect()
 }

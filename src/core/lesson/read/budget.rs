@@ -112,7 +112,7 @@ pub fn fits_budget(lesson: &RecipeChanges, words: usize, topics: usize, longest:
     let rewrites = matches!(&model.objective, Objective::Sequence(rule) if !rule.words.is_empty());
     let static_work = match static_embedding {
         StaticEmbedding::Word2Vec(config) => static_work(config, *sentences, longest, rewrites),
-        StaticEmbedding::Given(_) | StaticEmbedding::Pretrained(_) => 0.0,
+        StaticEmbedding::Given(_) | StaticEmbedding::Pretrained(_) | StaticEmbedding::Recording(_) => 0.0,
     };
     let Needs { numbers, multiplications, cost } = Needs::of(model, words, classes(model, topics, words), longest);
     [static_work, multiplications, cost].iter().all(|work| *work <= TRAINING_WORK_MAX)

@@ -15,6 +15,7 @@ use crate::lesson::reading::decode::{
 };
 use crate::lesson::reading::issue::{one_of, shorten};
 use crate::lesson::reading::tree::{Body, Form};
+use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::cells::{Bind, CELL_KINDS, Cell, CellKind, Exercise, Feedback, Predict, Slider};
 use crate::lesson::schema::limits::{
     CASES_MAX, CELLS_MAX, CHOICES_OF_PREDICTION, FEEDBACK_MAX, HINTS_MAX, LINES_MAX, PLAYS_MAX, TEMPERATURE_MAX,
@@ -70,6 +71,9 @@ impl<'c> CellContext<'c> {
     fn check_links(&self, referred: &Referred<'_>) {
         let cells: Vec<&str> = referred.ids.iter().map(|id| id.value.as_str()).collect();
         let weights = self.architecture.zip(self.answers).map(|(architecture, answers)| {
+            if self.names.recording.is_some() {
+                return Vec::new();
+            }
             let words = self.names.vocabulary.as_ref().map_or(0, |vocabulary| vocabulary.words.len());
             architecture
                 .shapes(words, answers)
@@ -172,6 +176,10 @@ impl<'c> CellContext<'c> {
     fn read_bind(&self, node: Node<'_>) -> Option<Bind> {
         let written = text(node)?;
         let name = written.trim();
+        if self.names.recording.is_some() && (matches!(name, "temperature" | "mask") || name.contains('[')) {
+            let problem = format!("bind: {} would change the pass, but {ONE_PASS}", shorten(name));
+            return node.issue(problem).expected("time, or the name of a variable").none();
+        }
         match name {
             "temperature" => return Some(Bind::Temperature),
             "time" => return Some(Bind::Time),

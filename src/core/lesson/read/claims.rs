@@ -11,6 +11,7 @@ use crate::lesson::reading::decode::{
     At, Node, Record, all, choice, complete, fields, finite, flag, list, map, number, record, text, whole,
 };
 use crate::lesson::reading::issue::{one_of, shorten};
+use crate::lesson::recorded::ONE_PASS;
 use crate::lesson::schema::limits::{CHOICES_MAX, CLAIMS_MAX, HEADS_MAX, LAYERS_MAX, SWITCHED_MODELS_MAX, TOKENS_MAX};
 use crate::lesson::schema::model::{ModelConfig, Objective};
 use crate::lesson::schema::switches::Switches;
@@ -66,6 +67,10 @@ const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 const SPACES: &[(&str, Space)] = &[("Static", Space::Static), ("Contextual", Space::Contextual)];
 const TOKEN: [&str; 2] = ["sentence", "token"];
 const OTHER_TOKEN: [&str; 2] = ["other_sentence", "other_token"];
+
+/// Facts of one pass, which a recording has.
+const OF_A_PASS: [&str; 2] = [WEIGHT, "LayerCosine"];
+const WEIGHT: &str = "Weight";
 
 const fn form(
     name: &'static str,
@@ -144,7 +149,7 @@ const FACTS: &[FactForm] = &[
             layer: whole(0..=cx.layers()), optional;
         } }
     }),
-    form("Weight", SHARE, Needs::Nothing, |cx, record| {
+    form(WEIGHT, SHARE, Needs::Nothing, |cx, record| {
         let (sentence, tokens) = cx.take_sentence(record, "sentence");
         fields! { record; head: whole(0..=cx.heads() - 1); query: whole(0..=tokens - 1); key: whole(0..=tokens - 1); }
         complete!(Fact::Weight { sentence, head, query, key })
@@ -215,6 +220,7 @@ impl ClaimContext<'_> {
         let names: Vec<&str> = fact_names().collect();
         record(node, &names, |record| {
             let form = FACTS.iter().find(|form| form.name == record.name)?;
+            self.check_is_recorded(node, form);
             let fact = (form.read)(self, record);
             self.check_groups_and_probes(node, form);
             if let (Some(fact), Some(model)) = (&fact, self.model)
@@ -293,6 +299,18 @@ impl ClaimContext<'_> {
             return node.issue(format!("head: {head} does not look at the source")).expected(one_of(&heads)).none();
         }
         Some(head)
+    }
+
+    /// A recording has the facts of one pass, and those about hidden states where they were recorded.
+    fn check_is_recorded(&self, node: Node<'_>, form: &FactForm) {
+        let Some(recording) = &self.names.recording else { return };
+        if !OF_A_PASS.contains(&form.name) {
+            let message = format!("{} asks a model, but {ONE_PASS}", form.name);
+            node.issue(message).expected(one_of(&OF_A_PASS.map(str::to_owned)));
+        } else if form.name != WEIGHT && recording.architecture.width == 0 {
+            let message = format!("{} needs hidden states, which were not recorded", form.name);
+            node.issue(message).expected("hidden_states.0, … in the recording, or the fact Weight");
+        }
     }
 
     fn check_groups_and_probes(&self, node: Node<'_>, &FactForm { name, needs, .. }: &FactForm) {

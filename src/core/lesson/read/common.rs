@@ -11,6 +11,7 @@ use attune_engine::vectors::Vectors;
 use crate::lesson::reading::decode::{At, Node, Record, list, text};
 use crate::lesson::reading::issue::{inside, is_unprintable, one_of, shorten};
 use crate::lesson::reading::text::tokenize;
+use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::limits::{
     ID_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX, PIECES_MAX, TEXT_BYTES_MAX, TOKENS_MAX, WORD_CHARS_MAX, pieces_max,
 };
@@ -24,6 +25,8 @@ pub struct LessonNames {
     pub max_tokens: Option<usize>,
     /// The pretrained model that reads the sentences, if there is one; the words are then its pieces.
     pub model: Option<Arc<ModelFolder>>,
+    /// The recording whose texts are the sentences, if there is one: its tokens are the words.
+    pub recording: Option<Arc<RecordedModel>>,
 }
 
 /// The words of the corpus, in order and for look-up.
@@ -82,7 +85,8 @@ impl Vocabulary {
 impl LessonNames {
     /// Reads a word of the vocabulary.
     pub fn word(&self, node: Node<'_>) -> Option<String> {
-        let word = if self.model.is_some() { line(node)? } else { word(node)? };
+        let is_of_tokens = self.model.is_some() || self.recording.is_some();
+        let word = if is_of_tokens { line(node)? } else { word(node)? };
         self.known_word(&word, node).then_some(word)
     }
 
@@ -90,7 +94,11 @@ impl LessonNames {
         let Some(vocabulary) = self.vocabulary.as_ref().filter(|vocabulary| !vocabulary.has(word)) else {
             return true;
         };
-        let place = if self.model.is_some() { "is not a piece of the model's vocabulary" } else { vocabulary.place() };
+        let place = match (&self.model, &self.recording) {
+            (Some(_), _) => "is not a piece of the model's vocabulary",
+            (None, Some(_)) => "is not a token of the recording",
+            (None, None) => vocabulary.place(),
+        };
         node.field_issue(format!("word \"{}\" {place}", shorten(word))).nearest(word, vocabulary.all());
         false
     }
@@ -132,6 +140,9 @@ impl LessonNames {
 
     /// Returns the tokens of a sentence.
     pub fn tokens(&self, sentence: &[String]) -> Vec<String> {
+        if let Some(recording) = &self.recording {
+            return recording.tokens_of(&sentence.join(" "));
+        }
         let Some(model) = &self.model else { return sentence.to_vec() };
         model.pieces(&sentence.join(" ")).unwrap_or_default().iter().map(|piece| model.shown(piece.id)).collect()
     }

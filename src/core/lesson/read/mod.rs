@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod layers;
 pub mod model;
 pub mod panels;
+pub mod recordings;
 pub mod switches;
 pub mod texts;
 pub mod vectors;

@@ -102,6 +102,7 @@ fn read_fields<'s>(record: &mut Record<'s>, dim: Option<usize>, groups: Option<&
             transform_bias: true,
             readout_bias: readout_bias?,
             logit_cap: logit_cap?,
+            layers: None,
         };
         let weights = check_weights(weights?, &architecture)?;
         let untrained = ModelConfig::untrained(architecture, objective.cloned()?);

@@ -132,7 +132,7 @@ fn read_file(node: Node<'_>) -> Option<GivenVectors> {
 }
 
 /// Returns the path of a file or folder beside the lesson, or `None` for a path that leads out of the lesson's folder.
-fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
+pub fn beside(node: Node<'_>, written: &str) -> Option<PathBuf> {
     let path = Path::new(written.strip_prefix("./").unwrap_or(written));
     let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
     let folder = Path::new(node.issues.source.file).parent().unwrap_or(Path::new(""));

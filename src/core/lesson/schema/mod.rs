@@ -20,6 +20,7 @@ pub use self::cells::{Bind, Cell, CellKind, Exercise, Feedback, Predict, Slider}
 pub use self::model::{ModelConfig, Objective, Order, Rewriting, START_TOKEN, Schedule, StopRule};
 use self::panels::PanelName;
 use self::switches::Switches;
+use crate::lesson::recorded::RecordedModel;
 
 /// A complete and checked lesson.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +128,8 @@ pub enum StaticEmbedding {
     Given(GivenVectors),
     /// The embedding table of a pretrained model, which is the lesson's model as well.
     Pretrained(Arc<ModelFolder>),
+    /// The first hidden states of what another program recorded, in the place of all of the lesson's model too.
+    Recording(Arc<RecordedModel>),
 }
 
 /// A vector for each word that the corpus can contain, and for other words that the lesson shows.
@@ -171,6 +174,7 @@ impl StaticEmbedding {
             Self::Word2Vec(config) => config.dim,
             Self::Given(given) => given.vectors.cols(),
             Self::Pretrained(model) => model.config.width(),
+            Self::Recording(model) => model.architecture.width,
         }
     }
 
@@ -196,7 +200,15 @@ impl StaticEmbedding {
     pub fn pretrained(&self) -> Option<&Arc<ModelFolder>> {
         match self {
             Self::Pretrained(model) => Some(model),
-            Self::Word2Vec(_) | Self::Given(_) => None,
+            Self::Word2Vec(_) | Self::Given(_) | Self::Recording(_) => None,
+        }
+    }
+
+    /// The recording that is looked at in the place of a model.
+    pub fn recording(&self) -> Option<&Arc<RecordedModel>> {
+        match self {
+            Self::Recording(model) => Some(model),
+            Self::Word2Vec(_) | Self::Given(_) | Self::Pretrained(_) => None,
         }
     }
 
@@ -214,7 +226,7 @@ impl StaticEmbedding {
     pub fn epochs(&self) -> usize {
         match self {
             Self::Word2Vec(config) => config.epochs,
-            Self::Given(_) | Self::Pretrained(_) => 0,
+            Self::Given(_) | Self::Pretrained(_) | Self::Recording(_) => 0,
         }
     }
 }

@@ -494,6 +494,43 @@ impl<S: Scalar> Arithmetic<S> {
             (0..queries).map(|i| exponentials.row(i).iter().copied().fold(S::zero(), |sum, x| sum + x)).collect();
         Self { products, scale: S::from_f64(scale), distances, largest, exponentials, sums }
     }
+
+    /// Stands in for the steps of a recorded head without queries and keys, which nobody shows.
+    pub fn unknown(queries: usize) -> Self {
+        Self {
+            products: Matrix::zeros(queries, 0),
+            scale: S::one(),
+            distances: None,
+            largest: vec![S::NEG_INFINITY; queries],
+            exponentials: Matrix::zeros(queries, 0),
+            sums: vec![S::zero(); queries],
+        }
+    }
+
+    /// Lets a learned score take part in the softmax, as in gpt-oss: it has a share of each row, which no key gets.
+    #[must_use]
+    pub fn with_sink(mut self, sink: S) -> Self {
+        for (row, largest) in self.largest.iter_mut().enumerate() {
+            let (before, after) = (*largest, largest.max(sink));
+            let factor = (before - after).exp();
+            self.exponentials.row_mut(row).iter_mut().for_each(|exponential| *exponential *= factor);
+            self.sums[row] = self.sums[row] * factor + (sink - after).exp();
+            *largest = after;
+        }
+        self
+    }
+
+    /// Keeps some columns of the rows, whose sums stay those of all keys.
+    #[must_use]
+    pub fn of_keys(self, keys: &Range<usize>) -> Self {
+        let rows = self.products.rows();
+        Self {
+            products: self.products.top_columns(rows, keys),
+            distances: self.distances.map(|distances| distances.top_columns(rows, keys)),
+            exponentials: self.exponentials.top_columns(rows, keys),
+            ..self
+        }
+    }
 }
 
 /// Computes `B[j − i] / τ` of the first queries and keys, (T, T_k), from a head's row of `B`, (2 T_max − 1).

@@ -175,7 +175,7 @@ impl<S: Scalar> AttentionModel<S> {
                     BlockPart::Bias => TermOf::OutputBias { block },
                     BlockPart::FeedForward => TermOf::FeedForward { block },
                     // These come from norms after the sum, which such blocks do not have.
-                    BlockPart::Rescaled | BlockPart::Shift | BlockPart::LastShift => continue,
+                    BlockPart::Rescaled | BlockPart::Shift | BlockPart::LastShift | BlockPart::Rest => continue,
                 };
                 terms.push((of_part, dot(&added.part(*part, of, row), &u)));
             }

@@ -90,6 +90,9 @@ pub struct Architecture {
     pub readout_bias: bool,
     /// Bound `c` of the logits, `c tanh(z / c)` (Gemma 2: arXiv 2408.00118, section 2).
     pub logit_cap: Option<f64>,
+    /// Number of the layer of each block, the source's first, counted from 0; `None` if they follow each other. In a
+    /// recording some may be missing.
+    pub layers: Option<Arc<[usize]>>,
 }
 
 /// The outputs that the readout reads.
@@ -152,6 +155,7 @@ impl Architecture {
             transform_bias: true,
             readout_bias: true,
             logit_cap: None,
+            layers: None,
         }
     }
 
@@ -189,7 +193,18 @@ impl Architecture {
     /// Returns the name of a block: `layer 2`, or with a source `layer 2, cross-attention`; empty if there is only one.
     pub fn block_name(&self, block: usize) -> String {
         let Self { source_blocks, blocks, .. } = self;
-        let (kind, layer, layers) = if source_blocks.is_empty() {
+        let recorded = self.layers.as_deref().and_then(|layers| layers.get(block));
+        let (kind, layer, layers) = if let Some(layer) = recorded {
+            let own = block.checked_sub(source_blocks.len());
+            let kind = match own.and_then(|own| blocks.get(own)) {
+                _ if !self.has_source() => "",
+                None => "source",
+                Some(block) if block.attends_to_source() => "cross-attention",
+                Some(_) => "self-attention",
+            };
+            // The number tells which layers of the model were recorded, even if it is only one.
+            (kind, *layer, usize::MAX)
+        } else if source_blocks.is_empty() {
             ("", block, blocks.len())
         } else if block < source_blocks.len() {
             ("source", block, source_blocks.len())
@@ -224,7 +239,7 @@ impl Architecture {
 
     /// Returns whether the model reads two sentences.
     pub fn has_source(&self) -> bool {
-        !self.source_blocks.is_empty()
+        !self.source_blocks.is_empty() || self.blocks.iter().any(BlockConfig::attends_to_source)
     }
 
     /// Returns whether the outputs can be pooled before the last block's tail, which then runs on fewer rows.
@@ -321,7 +336,9 @@ impl Architecture {
         assert!(is_learned && (filler.is_none() || first > 0), "architecture: rows of positions that do not exist");
         let crosses = |blocks: &[BlockConfig]| blocks.iter().any(|block| block.attends == Attends::Source);
         assert!(!crosses(&self.source_blocks), "architecture: cross-attention in the source");
-        assert!(self.has_source() || !crosses(&self.blocks), "architecture: cross-attention without a source");
+        let is_recorded = self.layers.is_some();
+        let has_source = is_recorded || !self.source_blocks.is_empty();
+        assert!(has_source || !crosses(&self.blocks), "architecture: cross-attention without a source");
     }
 }
 

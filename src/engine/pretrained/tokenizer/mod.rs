@@ -14,7 +14,7 @@ mod older;
 mod pattern;
 mod read;
 pub(in crate::pretrained) mod refuse;
-mod spelling;
+pub mod spelling;
 mod steps;
 mod template;
 pub mod write;
@@ -137,18 +137,7 @@ impl Tokenizer {
     /// Returns a piece in readable form: `ing`, ` bank`. Control characters are escaped, and bytes that are not text
     /// are written as `\xE2`. An id without a piece gives an empty text.
     pub fn shown(&self, id: u32) -> String {
-        let bytes = self.spelling.spelled_out(self.piece(id).unwrap_or_default());
-        let mut shown = String::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
-            for sign in chunk.valid().chars() {
-                match sign.is_control() {
-                    true => shown.extend(sign.escape_default()),
-                    false => shown.push(sign),
-                }
-            }
-            shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
-        }
-        shown
+        self.spelling.shown(self.piece(id).unwrap_or_default())
     }
 
     /// Returns a piece in the form in which it follows others: a word of BERT's has a space before it.

@@ -60,6 +60,38 @@ impl Spelling {
         Self { letters, prefix, suffix, drops_blanks }
     }
 
+    /// Guesses the spelling of pieces whose tokenizer is not there, by the marks that only one spelling has.
+    pub fn guessed(pieces: &[String]) -> Self {
+        /// SentencePiece's character for a space.
+        const BLANK: char = '▁';
+        let has = |sign: char| pieces.iter().any(|piece| piece.contains(sign));
+        let letters = if has(BYTES_BLANK) {
+            Letters::Bytes { begin_words: true }
+        } else if has(BLANK) {
+            Letters::Blank(BLANK)
+        } else {
+            Letters::Themselves
+        };
+        Self { letters, ..Self::default() }
+    }
+
+    /// Returns a piece in readable form: control characters are escaped, and bytes that are not text are written as
+    /// `\xE2`.
+    pub fn shown(&self, piece: &str) -> String {
+        let bytes = self.spelled_out(piece);
+        let mut shown = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            for sign in chunk.valid().chars() {
+                match sign.is_control() {
+                    true => shown.extend(sign.escape_default()),
+                    false => shown.push(sign),
+                }
+            }
+            shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
+        }
+        shown
+    }
+
     /// Returns the bytes of a piece's text.
     pub fn spelled_out(&self, piece: &str) -> Vec<u8> {
         let whole = piece;

@@ -3,56 +3,37 @@
 use std::ops::Range;
 
 use attune_engine::numerics::block::{BlockConfig, Branches, Norm};
-use attune_engine::numerics::contributions::{BlockPart, HeldNorm};
+use attune_engine::numerics::contributions::BlockPart;
 use attune_engine::numerics::model::activations::Patch;
-use attune_engine::numerics::norm::{NormForm, NormKind};
+use attune_engine::numerics::norm::NormKind;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::numerics::positions::Positions;
 use attune_engine::quantity::{Entry, Quantity};
 
-use super::super::print::{AND, print};
+use super::super::print::{call, print, print_with};
 use super::super::reader::{EntryReader, part_index};
 use super::super::rule::{Bound, Expr, Function, Number, Rule, at, vector};
-use super::{gain_of, norm};
+use super::{RowStatistics, gain_of};
 
-const ATTENDED: &str = "b_i = \\operatorname{Norm}(a_i)";
-/// The norms of a block in a row, as the arrows go through them.
-const CHAINS: [&str; 2] = ["L_2(L_1(t))", "L_3(L_2(L_1(t)))"];
-/// Divisors of an arrow by layer norms, after one norm and after several.
-const DEVIATIONS: [&[&str]; 3] = [&["1/σ"], &["1/σ₁", "1/σ₂"], &["1/σ₁", "1/σ₂", "1/σ₃"]];
-/// The same by RMS norms, whose divisor is `ρ`, the root of the mean square.
-const ROOT_MEAN_SQUARES: [&[&str]; 3] = [&["1/ρ"], &["1/ρ₁", "1/ρ₂"], &["1/ρ₁", "1/ρ₂", "1/ρ₃"]];
+/// The numbers of a block's norms in symbols and in labels; a norm that is alone has none.
+const NORM_NUMBERS: [[&str; 2]; 3] = [["_1", "₁"], ["_2", "₂"], ["_3", "₃"]];
 
 const ATTENTION_NORM: [TensorName; 2] = [TensorName::AttentionNormGain, TensorName::AttentionNormBias];
 const ATTENTION_OUTPUT_NORM: [TensorName; 2] =
     [TensorName::AttentionOutputNormGain, TensorName::AttentionOutputNormBias];
 const FORWARD_NORM: [TensorName; 2] = [TensorName::ForwardNormGain, TensorName::ForwardNormBias];
+const FORWARD_OUTPUT_NORM: [TensorName; 2] = [TensorName::ForwardOutputNormGain, TensorName::ForwardOutputNormBias];
 const EMBEDDING_NORM: [TensorName; 2] = [TensorName::EmbeddingNormGain, TensorName::EmbeddingNormBias];
 const FINAL_NORM: [TensorName; 2] = [TensorName::FinalNormGain, TensorName::FinalNormBias];
 
-/// The norm that makes an entry of a row of others.
-pub(super) struct NormBefore {
-    /// The entry as the norm of its row, in a formula.
-    formula: String,
-    /// Letter of the row in formulas.
-    letter: char,
-    /// The row's first entry.
-    row: Entry,
-    tensors: [TensorId; 2],
-    form: NormForm,
+/// Creates entries of tokens in a block, by the letter `i` of the token and one of the dimension.
+fn of_tokens(quantity: Quantity, block: usize, letter: char) -> Expr {
+    at(quantity.of_block(block, [0, 0]), &format!("i{letter}"))
 }
 
-impl NormBefore {
-    pub(super) fn rule(&self, width: usize, entry: Entry) -> Rule {
-        let [_, dim, _] = entry.index;
-        let parameter = |place: usize| Entry::parameter(self.tensors[place], 0, dim);
-        let row = at(self.row, "_e").printed(format!("{}_e", self.letter));
-        let own = at(self.row.along(dim), "").printed(format!("{}_d", self.letter));
-        let gain = at(parameter(0), "").printed("\\gamma_d");
-        let shift = self.form.shift.then(|| at(parameter(1), "").printed("\\beta_d"));
-        let normed = norm(self.form, own, (row, 'e', width), gain, shift);
-        Rule::new([&*self.formula, &print(&normed)].join(AND), normed, Bound::default())
-    }
+/// Returns a norm's gain and shift in a block.
+fn in_block(names: [TensorName; 2], block: usize) -> [TensorId; 2] {
+    names.map(|name| name.of_block(if name.is_of_a_block() { block } else { 0 }))
 }
 
 impl EntryReader<'_> {
@@ -64,57 +45,54 @@ impl EntryReader<'_> {
         self.model.architecture.heads_of(block)
     }
 
-    /// The vector that was put in the place of a block's input.
+    /// Returns the vector that was put in the place of a block's input.
     pub fn patch_of(&self, block: usize, token: usize) -> Option<&Patch<f32>> {
         let patch = self.model.interventions.patch.as_ref();
         patch.filter(|patch| (patch.block, patch.position) == (block, token))
     }
 
-    /// The norm that makes an entry, if one does.
-    pub(super) fn norm_before(&self, entry: Entry) -> Option<NormBefore> {
-        let (block, [token, ..]) = (entry.owner.number(), entry.index);
+    /// Returns the rule of an entry that a norm of a row makes; `None` of any other entry.
+    pub(super) fn norm_before(&self, entry: Entry) -> Option<Rule> {
+        let (block, [token, dim, _]) = (entry.owner.number(), entry.index);
         let config = self.config(block)?;
-        let of_block = |quantity: Quantity| quantity.of_block(block, [token, 0]);
         let is_of_words = self.is_first(block) && !self.is_of_source(block) && self.patch_of(block, token).is_none();
         let is_post = config.norm == Norm::Post;
-        let (letter, row, names, formula) = match entry.quantity {
-            Quantity::Final => {
-                let row = Quantity::Output.of_block(self.last_block(), [token, 0]);
-                ('y', row, FINAL_NORM, "\\operatorname{Norm}(y_i)".to_owned())
-            }
+        let of_block = |quantity: Quantity| quantity.of_block(block, [0, 0]);
+        let (symbol, first, names) = match entry.quantity {
+            Quantity::Final => ("", Quantity::Output.of_block(self.last_block(), [0, 0]), FINAL_NORM),
             Quantity::Input if self.model.architecture.embedding_norm && is_of_words => {
-                let row = Quantity::Embedded.of_model([token, 0]);
-                ('e', row, EMBEDDING_NORM, "x_i = \\operatorname{Norm}(e_i)".to_owned())
+                ("x_i", Quantity::Embedded.of_model([0, 0]), EMBEDDING_NORM)
             }
-            Quantity::Normed => {
-                let formula = "n_i = \\operatorname{Norm}(x_i)".to_owned();
-                ('x', of_block(Quantity::Input), ATTENTION_NORM, formula)
-            }
-            Quantity::Attended => ('a', of_block(Quantity::Summed), ATTENTION_NORM, ATTENDED.to_owned()),
+            Quantity::Normed => ("n_i", of_block(Quantity::Input), ATTENTION_NORM),
+            Quantity::Attended => ("b_i", of_block(Quantity::Summed), ATTENTION_NORM),
             Quantity::Output if is_post && config.has_forward_norm() => {
-                ('c', of_block(Quantity::Joined), FORWARD_NORM, self.after_heads(block, Quantity::Output)?)
+                ("y_i", of_block(Quantity::Joined), FORWARD_NORM)
             }
-            Quantity::Output if is_post && config.attention_norm => {
-                ('a', of_block(Quantity::Summed), ATTENTION_NORM, self.after_heads(block, Quantity::Output)?)
-            }
+            Quantity::Output if is_post && config.attention_norm => ("y_i", of_block(Quantity::Summed), ATTENTION_NORM),
             _ => return None,
         };
-        let tensors = names.map(|name| name.of_block(if name.is_of_a_block() { block } else { 0 }));
         let form = if names[0].is_of_a_block() { config.norm_form } else { self.model.architecture.norm_form };
-        Some(NormBefore { formula, letter, row, tensors, form })
+        let row = at(first, "id");
+        let latex = call("Norm", &print(&row));
+        let normed = RowStatistics::norm_row(form, row, ('d', self.width()), in_block(names, block));
+        let definition = format!("{latex}_d = {}", print_with("d", &normed));
+        let normed = normed.printed(latex).with_definition(definition);
+        Some(Rule::new(symbol, normed, Bound::default().with('i', token).with('d', dim)))
     }
 
-    /// A wave of the fixed positions.
+    /// Returns the rule of a wave of the fixed positions.
     pub(super) fn position(&self, place: usize, dim: usize) -> Rule {
         const BASE: f64 = 10_000.0;
-        let wave = Number::new("", "", BASE.powf((dim / 2 * 2) as f64 / self.width() as f64));
-        let angle = Expr::from(Number::plain(place as f64)) / wave;
-        let formula = "P_{t,2i} = \\sin\\frac{t}{10000^{2i/D}}, \\quad P_{t,2i+1} = \\cos\\frac{t}{10000^{2i/D}}";
-        let function = if dim.is_multiple_of(2) { Function::Sin } else { Function::Cos };
-        Rule::new(formula, angle.apply(function), Bound::default())
+        let is_even = dim.is_multiple_of(2);
+        let symbol = |latex: &str, value: usize| Expr::from(Number::new(latex, "", value as f64));
+        let own = symbol("d", dim);
+        let pair = if is_even { own } else { own - Number::plain(1.0) };
+        let wave = Expr::from(Number::plain(BASE)).power(pair / symbol("D", self.width()));
+        let function = if is_even { Function::Sin } else { Function::Cos };
+        Rule::new("P_{td}", (symbol("t", place) / wave).apply(function), Bound::default())
     }
 
-    /// The sum that a token begins with: its static vector, what its place adds, and its segment.
+    /// Builds the sum that a token begins with: its static vector, what its place adds, and its segment.
     fn embeddings(&self, block: usize, token: usize, dim: usize) -> Expr {
         let architecture = &self.model.architecture;
         let scale = architecture.embedding_scale.map(|scale| Number::new("c", "scale", scale));
@@ -146,295 +124,265 @@ impl EntryReader<'_> {
         }
     }
 
-    fn begins(&self, letter: char, block: usize, token: usize, dim: usize) -> Rule {
-        let sum = self.embeddings(block, token, dim);
-        let printed = if sum == Expr::Sum(Vec::new()) { "0".to_owned() } else { print(&sum) };
-        Rule::new(format!("{letter}_i = {printed}"), sum, Bound::default())
-    }
-
     pub(super) fn embedded(&self, token: usize, dim: usize) -> Rule {
-        self.begins('e', self.first_block(), token, dim)
+        Rule::new("e_i", self.embeddings(self.first_block(), token, dim), Bound::default())
     }
 
-    pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
+    pub(super) fn input(&self, block: usize, token: usize, dim: usize) -> Rule {
         if self.patch_of(block, token).is_some() {
-            return Some(Rule::given("x_i = x'_j"));
+            return Rule::given("x_i = x'_j");
         }
-        if self.is_first(block) {
-            return Some(self.begins('x', block, token, dim));
-        }
-        let below = at(Quantity::Output.of_block(block - 1, [token, dim]), "");
-        Some(Rule::new("x_i = y_i^{\\text{below}}", below, Bound::default()))
+        let input = match block.checked_sub(1).filter(|_| !self.is_first(block)) {
+            Some(below) => at(Quantity::Output.of_block(below, [token, dim]), "").printed("y_i^{\\text{below}}"),
+            None => self.embeddings(block, token, dim),
+        };
+        Rule::new("x_i", input, Bound::default())
     }
 
-    /// The sum of what the heads of a block add, before a norm of its own.
-    fn added(&self, block: usize) -> Option<Expr> {
+    /// Builds the entry `d` of what the attention of a block adds to the token `i`.
+    fn added(&self, block: usize, token: usize) -> Option<Expr> {
         let bias = TensorName::OutputBias.of_block(block);
         let has_bias = self.model.parameters.spec(bias).is_some();
-        Some(self.added_by_heads(block, false)?.plus(has_bias.then(|| at(Entry::parameter(bias, 0, 0), "_d"))))
+        let sum = self.added_by_heads(block, false)?.plus(has_bias.then(|| at(Entry::parameter(bias, 0, 0), "_d")));
+        if !self.config(block)?.output_norms {
+            let definition = format!("\\Delta_i = {}", print(&sum));
+            return Some(sum.printed("\\Delta_i").with_definition(definition));
+        }
+        let values = self.block(block)?.branch.as_ref()?.row(token).to_vec();
+        let definition = format!("\\Delta_i = {}", call("Norm", &print(&sum)));
+        let row = vector("\\Delta", "Δ", 'd', values).made_of(sum);
+        let (form, names) = (self.config(block)?.norm_form, in_block(ATTENTION_OUTPUT_NORM, block));
+        let normed = RowStatistics::norm_row(form, row, ('d', self.width()), names);
+        Some(normed.printed("\\Delta_i").with_definition(definition))
     }
 
-    /// `Δ`, what the attention of a block adds.
-    pub fn added_formula(&self, block: usize) -> Option<String> {
-        let sum = print(&self.added(block)?);
-        let is_normed = self.config(block)?.output_norms;
-        let sum = if is_normed { format!("\\operatorname{{Norm}}({sum})") } else { sum };
-        Some(format!("\\Delta_i = {sum}"))
+    /// Writes what the attention of a block adds to a token: `Δ`.
+    pub fn added_formula(&self, block: usize, token: usize) -> Option<String> {
+        let Expr::Named(added) = self.added(block, token)? else { return None };
+        Some(added.definition)
     }
 
     pub(super) fn summed(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
-        let config = self.config(block)?;
-        let input = config.residual.then(|| at(Quantity::Input.of_block(block, [token, dim]), ""));
-        let added = if config.output_norms { self.normed_branch(block, token, dim)? } else { self.added(block)? };
-        let sum = Expr::Sum(input.into_iter().chain([added]).collect());
-        let formula = [self.after_heads(block, Quantity::Summed)?, self.added_formula(block)?];
-        Some(Rule::new(formula.join(AND), sum, Bound::default().with('i', token).with('d', dim)))
+        let input = self.config(block)?.residual.then(|| of_tokens(Quantity::Input, block, 'd'));
+        let sum = Expr::Sum(input.into_iter().chain([self.added(block, token)?]).collect());
+        Some(Rule::new("a_i", sum, Bound::default().with('i', token).with('d', dim)))
     }
 
-    /// Builds the normed sum of the heads, of a block that norms it before it is added.
-    fn normed_branch(&self, block: usize, token: usize, dim: usize) -> Option<Expr> {
-        let branch = self.block(block)?.branch.as_ref()?;
-        let row = |letter| vector("\\Delta", "Δ", letter, branch.row(token).to_vec());
-        let form = self.config(block)?.norm_form;
-        let [gain, shift] = ATTENTION_OUTPUT_NORM.map(|name| at(Entry::parameter(name.of_block(block), 0, dim), ""));
-        Some(norm(form, row('d'), (row('e'), 'e', self.width()), gain, form.shift.then_some(shift)))
-    }
-
-    fn after_heads(&self, block: usize, quantity: Quantity) -> Option<String> {
-        let all = after_heads(self.config(block)?);
-        all.into_iter().find(|(of, _)| *of == quantity).map(|(_, formula)| formula)
-    }
-
-    /// The sum with what the feed-forward layer adds, of a block that norms after it.
+    /// Builds the sum with what the feed-forward layer adds, of a block that norms after it.
     pub(super) fn joined(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
-        let attended = at(Quantity::Attended.of_block(block, [token, dim]), "");
-        let attended = self.config(block)?.residual.then_some(attended);
-        let joined = self.feed_forward(block, token, dim)?.plus(attended);
-        Some(Rule::new(self.after_heads(block, Quantity::Joined)?, joined, Bound::default().with('d', dim)))
+        let config = self.config(block)?;
+        let attended = config.residual.then(|| of_tokens(attended(config), block, 'd'));
+        let terms = attended.into_iter().chain([self.feed_forward(block, token, dim)?]);
+        Some(Rule::new("c_i", Expr::Sum(terms.collect()), Bound::default().with('i', token).with('d', dim)))
     }
 
+    /// Builds the output of a block that norms nothing after its sums.
     pub(super) fn output(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
-        let feeds = self.config(block)?.feed_forward.is_some();
-        let part = Quantity::Part.of_block(block, [part_index(BlockPart::FeedForward), token, dim]);
-        let part = feeds.then(|| at(part, ""));
-        let output = at(Quantity::Summed.of_block(block, [token, dim]), "").plus(part);
-        Some(Rule::new(self.after_heads(block, Quantity::Output)?, output, Bound::default()))
+        let config = self.config(block)?;
+        let summed = of_tokens(Quantity::Summed, block, 'd');
+        let output = if config.feed_forward.is_some() {
+            let part = self.part_of_output(block, BlockPart::FeedForward, [token, dim])?;
+            let symbol = if config.residual { print(&part) } else { format!("({})", print(&part)) };
+            let entry = Quantity::Part.of_block(block, [part_index(BlockPart::FeedForward), token, dim]);
+            summed + at(entry, "").printed(symbol)
+        } else {
+            summed
+        };
+        Some(Rule::new("y_i", output, Bound::default().with('i', token).with('d', dim)))
+    }
+}
+
+/// The feed-forward layer.
+impl EntryReader<'_> {
+    /// Builds what a block's feed-forward layer adds to one entry, behind the norm of its own where it has one.
+    fn feed_forward(&self, block: usize, token: usize, dim: usize) -> Option<Expr> {
+        let config = self.config(block)?;
+        let bound = Bound::default().with('i', token).with('d', dim);
+        let read = self.fed(block, &bound)?;
+        let made = self.hidden_unit(block, &read)?;
+        let hidden = at(Quantity::Hidden.of_block(block, [0, 0]), "iu");
+        let hidden = hidden.printed("h").with_definition(format!("h = {}", print(&made)));
+        let weights = at(Entry::parameter(TensorName::ForwardWeights.of_block(block), 0, 0), "ud");
+        let units = config.feed_forward?;
+        let added = (hidden * weights).sum('u', units).plus(self.bias(TensorName::ForwardBias, block, 'd'));
+        let fed = call("FFN", &print(&read));
+        let definition = format!("{fed} = {}", print(&added));
+        if !config.output_norms {
+            return Some(added.printed(fed).with_definition(definition));
+        }
+        let row = self.row(&fed, "F", added, ('d', self.width()), &bound);
+        let names = in_block(FORWARD_OUTPUT_NORM, block);
+        let normed = row.map(|row| RowStatistics::norm_row(config.norm_form, row, ('d', self.width()), names));
+        // The layer of a large model takes too long: its number is the difference that it makes.
+        let difference = || {
+            let activations = self.block(block)?;
+            let before = if config.residual { activations.attended().get(token, dim) } else { 0.0 };
+            let added = f64::from(activations.joined().get(token, dim)) - f64::from(before);
+            Some(Number::new("", "Norm(F)", added).into())
+        };
+        Some(normed.or_else(difference)?.printed(call("Norm", &fed)).with_definition(definition))
     }
 
-    /// `φ(… W_1 + b_1) W_2 + b_2` of one entry; with a norm of its own, its number as it is.
-    fn feed_forward(&self, block: usize, query: usize, dim: usize) -> Option<Expr> {
-        let at_block = self.block(block)?;
-        if self.config(block)?.output_norms {
-            let before = if self.config(block)?.residual { at_block.attended().get(query, dim) } else { 0.0 };
-            let added = f64::from(at_block.joined().get(query, dim)) - f64::from(before);
-            return Some(Number::new("\\operatorname{Norm}(F)", "Norm(F)", added).into());
+    /// Builds the row that a block's feed-forward layer reads, by the letter `e`.
+    fn fed(&self, block: usize, bound: &Bound) -> Option<Expr> {
+        let config = self.config(block)?;
+        let quantity = if config.branches == Branches::Sequential { attended(config) } else { Quantity::Input };
+        let own = of_tokens(quantity, block, 'e');
+        let latex = call("Norm", &print(&own));
+        match (config.norm, config.branches) {
+            (Norm::Pre, Branches::ParallelOneNorm) => {
+                Some(of_tokens(Quantity::Normed, block, 'e').printed_along(latex, 'e'))
+            }
+            (Norm::Pre, _) => {
+                let statistics = RowStatistics::of(config.norm_form, own.clone(), 'e', self.width());
+                let normed = statistics.held(self, bound)?.norm_by(own, in_block(FORWARD_NORM, block), 'e');
+                self.row(&latex, "Norm", normed, ('e', self.width()), bound)
+            }
+            _ => Some(own),
         }
-        let hidden = at_block.hidden.as_ref()?.row(query).to_vec();
-        let units = hidden.len();
-        let weights = at(Entry::parameter(TensorName::ForwardWeights.of_block(block), 0, 0), "ud");
-        let bias = TensorName::ForwardBias.of_block(block);
-        let bias = self.model.parameters.spec(bias).map(|_| at(Entry::parameter(bias, 0, 0), "_d"));
-        Some((vector("h", "h", 'u', hidden) * weights).sum('u', units).plus(bias))
+    }
+
+    pub(super) fn hidden(&self, block: usize, token: usize, unit: usize) -> Option<Rule> {
+        let bound = Bound::default().with('i', token).with('u', unit);
+        Some(Rule::new("h", self.hidden_unit(block, &self.fed(block, &bound)?)?, bound))
+    }
+
+    /// Builds a hidden unit, by the letter `u`, of the row that the layer reads.
+    fn hidden_unit(&self, block: usize, read: &Expr) -> Option<Expr> {
+        let config = self.config(block)?;
+        let affine = |weights: TensorName, bias: TensorName| {
+            let weights = at(Entry::parameter(weights.of_block(block), 0, 0), "eu");
+            (read.clone() * weights).sum('e', self.width()).plus(self.bias(bias, block, 'u'))
+        };
+        let units = affine(TensorName::HiddenWeights, TensorName::HiddenBias);
+        let activation = Function::Activation(config.activation);
+        Some(if config.gated {
+            affine(TensorName::GateWeights, TensorName::GateBias).apply(activation) * units
+        } else {
+            units.apply(activation)
+        })
+    }
+
+    /// Builds an entry of a bias, of a block that has it.
+    fn bias(&self, name: TensorName, block: usize, letter: char) -> Option<Expr> {
+        let bias = name.of_block(block);
+        self.model.parameters.spec(bias).map(|_| at(Entry::parameter(bias, 0, 0), &format!("_{letter}")))
     }
 }
 
 /// Arrows at a block's output: what its norms make of each term of the sum, and the terms that no head adds.
 impl EntryReader<'_> {
-    /// Norms that the terms of a block's heads go through.
+    /// Returns the number of norms that the terms of a block's heads go through.
     pub fn norms_after(&self, block: usize) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms().len())
     }
 
-    /// How many of them a part does not go through.
+    /// Returns the number of them that a part does not go through.
     pub fn norms_before(&self, block: usize, part: BlockPart) -> usize {
         self.sentence.contributions.get(block).map_or(0, |contributions| contributions.norms_before(part))
     }
 
-    /// One entry of what the norms of a block, without the first `skip`, make of a vector, with their deviations held; `own` is
-    /// the vector's entry.
+    /// Builds the entry `d` of what the norms of a block, without the first `skip`, make of a vector, with their deviations
+    /// held. `own` is the entry of the vector, which is returned as it is if there is no such norm.
     pub(super) fn held(
         &self,
         block: usize,
-        [query, dim]: [usize; 2],
+        query: usize,
         skip: usize,
         own: Expr,
         mut vector: Vec<f32>,
     ) -> Option<Expr> {
         let norms = self.sentence.contributions.get(block)?.norms();
-        let factors = |from: usize| {
-            let of_norm = |(number, norm): (usize, &HeldNorm<f32>)| {
-                let gain = at(Entry::parameter(norm.names[0].of_block(block), 0, dim), "");
-                let names = if norm.form.kind == NormKind::Layer { DEVIATIONS } else { ROOT_MEAN_SQUARES };
-                let inverse = Number::new("", names[norms.len() - 1][number], norm.inverse_deviation(query).into());
-                [gain_of(norm.form, gain), inverse.into()]
-            };
-            norms.iter().enumerate().skip(from).flat_map(of_norm).collect::<Vec<Expr>>()
-        };
-        let with = |own: Expr, from: usize| Expr::Product([vec![own], factors(from)].concat());
-        let mut terms = vec![with(own, skip)];
-        for (number, norm) in norms.iter().enumerate().skip(skip) {
+        if norms.len() <= skip {
+            return Some(own);
+        }
+        let (own, mut held) = (print(&own), own);
+        for (norm, [below, label]) in norms.iter().zip(NORM_NUMBERS).skip(skip) {
+            let [below, label] = if norms.len() == 1 { ["", ""] } else { [below, label] };
+            let [latex, sign] = if norm.form.kind == NormKind::Layer { ["\\sigma", "σ"] } else { ["\\rho", "ρ"] };
+            let deviation = 1.0 / f64::from(norm.inverse_deviation(query));
             if norm.form.kind == NormKind::Layer {
                 let mean = vector.iter().map(|x| f64::from(*x)).sum::<f64>() / vector.len() as f64;
-                terms.push(with(Number::new("", "−mean", -mean).into(), number));
+                held = held - Number::new(format!("\\mu{below}"), format!("mean{label}"), mean);
             }
+            let deviation = Number::new(format!("{latex}{below}"), format!("{sign}{label}"), deviation);
+            let gain = at(Entry::parameter(norm.names[0].of_block(block), 0, 0), "_d");
+            held = (held / deviation) * gain_of(norm.form, gain);
             norm.carry(query, &mut vector);
         }
-        Some(Expr::Sum(terms))
+        let norm = if skip == 0 { "L".to_owned() } else { format!("L_{}", skip + 1) };
+        let latex = format!("{norm}({own})");
+        let definition = format!("{latex}_d = {}", print_with("d", &held));
+        Some(held.printed(latex).with_definition(definition))
     }
 
-    /// The norms of a block as its arrows go through them, without the first `skip`.
-    pub(super) fn held_formula(&self, block: usize, skip: usize) -> String {
-        let form = self.config(block).map_or(NormForm::LAYER, |config| config.norm_form);
-        let number = |latex: &str| Expr::from(Number::new(latex, "", f64::NAN));
-        let centred = match form.kind {
-            NormKind::Layer => (number("t_d") - number("\\bar{t}")) / number("\\sigma"),
-            NormKind::Rms => number("t_d") / number("\\rho"),
-        };
-        let gain = gain_of(form, at(Entry::parameter(ATTENTION_NORM[0].into(), 0, 0), "").printed("\\gamma_d"));
-        let one = print(&(gain * centred));
-        match (self.norms_after(block) - skip).checked_sub(2) {
-            None => one,
-            Some(chain) => format!("{}, \\quad L(t)_d = {one}", CHAINS[chain.min(CHAINS.len() - 1)]),
-        }
-    }
-
-    /// Entries of a term of a block's output that no head adds, by the letters of the token and the dimension.
-    fn part_of_sum(&self, block: usize, part: BlockPart) -> Expr {
+    /// Builds the entry `d` of a term of a block's output that no head adds, to the token `i`.
+    fn part_of_sum(&self, block: usize, part: BlockPart, query: usize) -> Option<Expr> {
+        let of_part = self.part_of_output(block, part, [query, 0])?;
         if part == BlockPart::Bias && self.norms_after(block) == 0 {
-            return at(Entry::parameter(TensorName::OutputBias.of_block(block), 0, 0), "_d");
+            return Some(of_part);
         }
-        at(Quantity::Part.of_block(block, [part_index(part), 0, 0]), "_id")
+        Some(at(Quantity::Part.of_block(block, [part_index(part), 0, 0]), "_id").printed(print(&of_part)))
     }
 
-    /// A term of a block's output that no head adds.
+    /// Builds the rule of a term of a block's output that no head adds.
     pub(super) fn part_rule(&self, block: usize, part: BlockPart, query: usize, dim: usize) -> Option<Rule> {
-        let symbols = self.part_symbols(block, part);
-        let before = self.norms_before(block, part);
-        let formula = if self.norms_after(block) > before {
-            format!("{symbols}, \\quad L(t) = {}", self.held_formula(block, before))
-        } else {
-            symbols
-        };
         let bound = Bound::default().with('i', query).with('d', dim);
-        Some(Rule::new(formula, self.part_of_output(block, part, [query, dim])?, bound))
+        Some(Rule::new("", self.part_of_output(block, part, [query, dim])?, bound))
     }
 
-    fn part_of_output(&self, block: usize, part: BlockPart, place @ [query, dim]: [usize; 2]) -> Option<Expr> {
+    fn part_of_output(&self, block: usize, part: BlockPart, [query, dim]: [usize; 2]) -> Option<Expr> {
         let (activations, contributions) = (self.block(block)?, self.sentence.contributions.get(block)?);
-        let parameter = |name: TensorName| at(Entry::parameter(name.of_block(block), 0, dim), "");
         let normed = |name: TensorName, skip: usize| {
-            let vector = self.model.parameters.values_of(name.of_block(block)).to_vec();
-            self.held(block, place, skip, parameter(name), vector)
+            let (tensor, values) = (name.of_block(block), self.model.parameters.values_of(name.of_block(block)));
+            self.held(block, query, skip, at(Entry::parameter(tensor, 0, 0), "_d"), values.to_vec())
         };
+        let has = |name: &TensorName| self.model.parameters.spec(name.of_block(block)).is_some();
         let (norms, skip) = (contributions.norms().len(), contributions.norms_before(part));
         let shift = contributions.norm_of(part).map(|norm| norm.names[1]);
+        let before = || Some(of_tokens(attended(self.config(block)?), block, 'd'));
         match part {
             BlockPart::Rescaled => {
-                let own = || at(Quantity::Input.of_block(block, place), "");
-                let held = self.held(block, place, skip, own(), activations.input.row(query).to_vec())?;
-                Some(held + Expr::from(Number::new("", "−1", -1.0)) * own())
+                let own = || of_tokens(Quantity::Input, block, 'd');
+                Some(self.held(block, query, skip, own(), activations.input.row(query).to_vec())? - own())
             }
             BlockPart::Bias => {
-                let has_bias = self.model.parameters.spec(TensorName::OutputBias.of_block(block)).is_some();
-                let bias = if has_bias { Some(normed(TensorName::OutputBias, 0)?) } else { None };
-                let shift = shift.filter(|name| self.model.parameters.spec(name.of_block(block)).is_some());
-                let shift = if let Some(name) = shift { Some(normed(name, 1)?) } else { None };
-                Some(Expr::Sum(bias.into_iter().chain(shift).collect()))
+                let bias = Some(TensorName::OutputBias).filter(has).map(|name| normed(name, 0));
+                let shift = shift.filter(has).map(|name| normed(name, 1));
+                Some(Expr::Sum(bias.into_iter().chain(shift).collect::<Option<_>>()?))
             }
-            BlockPart::Shift if norms > skip => normed(shift?, skip),
-            BlockPart::Shift | BlockPart::LastShift => Some(parameter(shift?)),
+            BlockPart::Shift | BlockPart::LastShift => normed(shift?, skip),
             BlockPart::FeedForward if norms > skip => {
-                let [joined, attended] =
-                    [Quantity::Joined, Quantity::Attended].map(|quantity| at(quantity.of_block(block, place), ""));
                 let rows = activations.joined().row(query).iter().zip(activations.attended().row(query));
                 let vector = rows.map(|(joined, attended)| joined - attended).collect();
-                self.held(block, place, skip, joined - attended, vector)
+                self.held(block, query, skip, of_tokens(Quantity::Joined, block, 'd') - before()?, vector)
             }
             BlockPart::FeedForward => {
-                let before = at(Quantity::Summed.of_block(block, place), "");
-                let less = (!self.config(block)?.residual).then(|| Expr::from(Number::new("", "−1", -1.0)) * before);
-                Some(self.feed_forward(block, query, dim)?.plus(less))
+                let added = self.feed_forward(block, query, dim)?;
+                Some(if self.config(block)?.residual { added } else { added - before()? })
             }
-        }
-    }
-
-    fn part_symbols(&self, block: usize, part: BlockPart) -> String {
-        let feeds = self.config(block).map_or_else(String::new, |config| match config.residual {
-            true => fed(config),
-            false => format!("{} - {}", fed(config), attended_letter(config)),
-        });
-        let norms = self.norms_after(block);
-        match (part, norms) {
-            (BlockPart::FeedForward, _) if norms <= self.norms_before(block, part) => feeds,
-            (BlockPart::Shift, _) if norms <= self.norms_before(block, part) => "\\beta".to_owned(),
-            (BlockPart::Rescaled, _) => "L(x_i) - x_i".to_owned(),
-            (BlockPart::Bias, 0) => "b_O".to_owned(),
-            (BlockPart::Bias, _) => "L(b_O)".to_owned(),
-            (BlockPart::Shift, _) => "L_2(\\beta_1)".to_owned(),
-            (BlockPart::FeedForward, _) => format!("L_2({feeds})"),
-            (BlockPart::LastShift, _) => "\\beta_2".to_owned(),
+            BlockPart::Rest => Some(of_tokens(Quantity::Output, block, 'd') - of_tokens(Quantity::Summed, block, 'd')),
         }
     }
 
     pub(super) fn part_length(&self, block: usize, part: BlockPart, query: usize) -> Option<Rule> {
-        let symbols = self.part_symbols(block, part);
-        let formula = match (part, self.norms_after(block)) {
-            (BlockPart::Bias, 0) => "\\lVert b_O \\rVert".to_owned(),
-            _ => format!("\\lVert t \\rVert, \\quad t = {symbols}"),
-        };
-        let length = self.part_of_sum(block, part).length('d', self.width());
-        Some(Rule::new(formula, length, Bound::default().with('i', query)))
+        let length = self.part_of_sum(block, part, query)?.length('d', self.width());
+        Some(Rule::new("", length, Bound::default().with('i', query)))
     }
 
     pub(super) fn move_length(&self, block: usize, query: usize) -> Option<Rule> {
         let parts = self.sentence.contributions.get(block)?.parts();
-        let is_normed = self.norms_after(block) > 0;
-        let formula = match parts {
-            [] | [BlockPart::Bias] if !is_normed => {
-                ["\\lVert \\Delta_i \\rVert", &self.added_formula(block)?].join(AND)
-            }
-            _ => "\\lVert \\Delta_i \\rVert, \\quad \\Delta_i = \\text{all arrows together}".to_owned(),
-        };
-        let heads = self.added_by_heads(block, is_normed)?;
-        let all = parts.iter().fold(heads, |all, part| all + self.part_of_sum(block, *part));
-        Some(Rule::new(formula, all.length('d', self.width()), Bound::default().with('i', query)))
+        let mut all = self.added_by_heads(block, self.norms_after(block) > 0)?;
+        for part in parts {
+            all = all + self.part_of_sum(block, *part, query)?;
+        }
+        let definition = format!("\\Delta_i = {}", print(&all));
+        let length = all.printed("\\Delta_i").with_definition(definition).length('d', self.width());
+        Some(Rule::new("", length, Bound::default().with('i', query)))
     }
 }
 
-/// Formulas of a block from the sum with what its heads add to its output, in their order.
-pub fn after_heads(config: &BlockConfig) -> Vec<(Quantity, String)> {
-    let is_kept = config.residual;
-    let sum = if is_kept { "a_i = x_i + \\Delta_i" } else { "a_i = \\Delta_i" };
-    let (from, fed) = (attended_letter(config), fed(config));
-    let joined = match (is_kept, config.norm) {
-        (true, _) => format!("{from} + {fed}"),
-        (false, Norm::Post) => fed,
-        (false, _) => format!("{fed} = {from} + ({fed} - {from})"),
-    };
-    let output = match (config.norm, config.feed_forward.is_some()) {
-        (Norm::None | Norm::Pre, false) => "a_i",
-        (Norm::None | Norm::Pre, true) => joined.as_str(),
-        (Norm::Post, false) => "\\operatorname{Norm}(a_i)",
-        (Norm::Post, true) => "\\operatorname{Norm}(c_i)",
-    };
-    let mut formulas = vec![(Quantity::Summed, sum.to_owned())];
-    if config.norm == Norm::Post && config.feed_forward.is_some() {
-        formulas.push((Quantity::Attended, ATTENDED.to_owned()));
-        formulas.push((Quantity::Joined, format!("c_i = {joined}")));
-    }
-    formulas.push((Quantity::Output, format!("y_i = {output}")));
-    formulas
-}
-
-/// Names the vector that the feed-forward layer adds to, by its letter in formulas.
-fn attended_letter(config: &BlockConfig) -> &'static str {
-    if config.norms_attended() { "b_i" } else { "a_i" }
-}
-
-/// Writes what the feed-forward layer makes of a vector, behind the norm of its own where it has one.
-fn fed(config: &BlockConfig) -> String {
-    let read = if config.branches == Branches::Sequential { attended_letter(config) } else { "x_i" };
-    let inside = if config.norm == Norm::Pre { format!("\\operatorname{{Norm}}({read})") } else { read.to_owned() };
-    let fed = format!("\\operatorname{{FFN}}({inside})");
-    if config.output_norms { format!("\\operatorname{{Norm}}({fed})") } else { fed }
+/// Returns the vector that the feed-forward layer is added to.
+fn attended(config: &BlockConfig) -> Quantity {
+    if config.norms_attended() { Quantity::Attended } else { Quantity::Summed }
 }

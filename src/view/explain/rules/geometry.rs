@@ -4,12 +4,12 @@ use attune_engine::numerics::Matrix;
 use attune_engine::numerics::projection::Lens;
 use attune_engine::quantity::{Entry, Quantity, StagePoint};
 
-use super::super::print::{print, print_with};
+use super::super::print::print;
 use super::super::reader::EntryReader;
 use super::super::rule::{Bound, Expr, Number, Rule, at, vector};
 
 impl EntryReader<'_> {
-    /// The first entry of the vector behind a point; none for the zero vector.
+    /// Returns the first entry of the vector of a point; `None` of the zero vector.
     fn vector_of(&self, of: StagePoint) -> Option<Entry> {
         match of {
             StagePoint::Word(word) => Some(self.static_entry(word, 0)),
@@ -20,7 +20,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// The norm that the vector behind a point is seen through, in the picture.
+    /// Returns the norm that the picture applies to the vector of a point.
     fn lens_of(&self, of: StagePoint) -> Option<Lens> {
         let scale = self.space.scale()?;
         match of {
@@ -31,21 +31,21 @@ impl EntryReader<'_> {
         }
     }
 
-    /// A vector by its entries, of the letter `d`; 0 of the zero vector.
+    /// Builds the entry `d` of a vector; 0 of the zero vector.
     fn entries_of(&self, of: StagePoint, latex: &str) -> Expr {
         match self.vector_of(of) {
-            Some(first) => at(first, "_d").printed(latex),
+            Some(first) => at(first, "_d").printed_along(latex, 'd'),
             None => Number::new("0", "0", 0.0).into(),
         }
     }
 
-    /// A vector as the picture has it, before the axes: by its entries, or behind the norm that it is seen through.
+    /// Builds the entry `d` of a vector as the picture takes it: behind the norm that the picture applies, if it does.
     fn in_the_picture(&self, of: StagePoint, latex: &str, normed: &str) -> Option<Expr> {
         if let StagePoint::Contextual(token) = of
             && self.lens_of(StagePoint::After(token, self.last_block())).is_none()
         {
             let output = Quantity::Output.of_block(self.last_block(), [token, 0]);
-            return Some(at(output, "_d").printed(latex));
+            return Some(at(output, "_d").printed_along(latex, 'd'));
         }
         let own = self.entries_of(of, latex);
         let Some(lens) = self.lens_of(of) else { return Some(own) };
@@ -59,39 +59,32 @@ impl EntryReader<'_> {
         let projection = &self.space.projection;
         let (mean, direction) = (projection.mean(), projection.axis(axis));
         let along = vector("u", "axis", 'd', direction.to_vec());
-        let x = self.in_the_picture(of, "x_d", "\\operatorname{Norm}(x)")?;
+        let x = self.in_the_picture(of, "x", "\\operatorname{Norm}(x)")?;
         let is_centred = mean.iter().all(|mean| *mean == 0.0);
         let centred = if is_centred { x } else { x - vector("\\bar{x}", "mean", 'd', mean.to_vec()) };
         let place = (centred * along).sum('d', mean.len());
-        Some(Rule::new(format!("p = {}", print_with("d", &place)), place, Bound::default()))
+        Some(Rule::new("p", place, Bound::default()).by_entry("d"))
     }
 
-    /// The vector of a point, as it is compared with words, and that of a word.
-    fn compared(&self, of: StagePoint, word: usize, shown: bool) -> Option<[Expr; 2]> {
-        let letter = |letter: &str| if shown { format!("{letter}_d") } else { letter.to_owned() };
+    /// Builds the vector of a point, as it is compared with words, and that of a word.
+    fn compared(&self, of: StagePoint, word: usize) -> Option<[Expr; 2]> {
         let seen = match of {
-            StagePoint::After(..) => self.in_the_picture(of, &letter("a"), "a")?,
-            _ => self.entries_of(of, &letter("a")),
+            StagePoint::After(..) => self.in_the_picture(of, "a", "a")?,
+            _ => self.entries_of(of, "a"),
         };
-        Some([seen, at(self.static_entry(word, 0), "_d").printed(letter("b"))])
+        Some([seen, at(self.static_entry(word, 0), "_d").printed_along("b", 'd')])
     }
 
     pub(super) fn cosine(&self, of: StagePoint, word: usize) -> Option<Rule> {
-        let [a, b] = self.compared(of, word, false)?;
+        let [a, b] = self.compared(of, word)?;
         let width = self.width();
         let lengths = a.clone().length('d', width) * b.clone().length('d', width);
-        let is_zero = self.evaluate(&lengths, &Bound::default()) == Some(0.0);
-        let cosine = (a * b).sum('d', width) / lengths;
-        let formula = format!("\\cos(a, b) = {}", print(&cosine));
-        Some(if is_zero { Rule::given(formula) } else { Rule::new(formula, cosine, Bound::default()) })
+        Some(Rule::new("\\cos(a, b)", (a * b).sum('d', width) / lengths, Bound::default()))
     }
 
     pub(super) fn distance_between(&self, of: StagePoint, word: usize) -> Option<Rule> {
-        let length = |shown: bool| {
-            let [a, b] = self.compared(of, word, shown)?;
-            Some((a - b).length('d', self.width()))
-        };
-        let formula = format!("{} = {}", print(&length(false)?), print_with("d", &length(true)?));
-        Some(Rule::new(formula, length(false)?, Bound::default()))
+        let [a, b] = self.compared(of, word)?;
+        let length = (a - b).length('d', self.width());
+        Some(Rule::new(print(&length), length, Bound::default()).by_entry("d"))
     }
 }

@@ -7,36 +7,36 @@ use attune_engine::numerics::attention::HeadMode;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Owner, Quantity};
 
-use super::super::print::{AND, print, print_with};
+use super::super::print::{call, print};
 use super::super::reader::{EntryReader, HeadParts};
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Rule, Setting, at};
-use super::norm;
+use super::RowStatistics;
 
-/// Products of one rule that a norm of queries may take: more, as in a large model, would take longer than a frame.
+/// The most products for a norm of queries in one rule: more, as in a large model, would take longer than a frame.
 const NORMED_MAX: usize = 1 << 16;
 
 /// One of the three projections of a head.
 struct Projection<'a> {
     parts: HeadParts<'a>,
-    /// `q`, and the letter of its token.
+    /// The letters of the vector and of its token.
     letters: (char, char),
     weights: TensorId,
     bias: Option<TensorId>,
-    /// Columns of the weights that are the head's, and of all heads.
+    /// The columns of the weights that belong to the head, and the number of those of all heads.
     columns: Range<usize>,
     all: usize,
-    /// The first entry that it reads, and the symbol of that vector where it is not the entry's own.
+    /// The first entry that it reads, and the symbol of that vector if it is not the entry's own.
     read: (Entry, Option<String>),
     width: usize,
 }
 
 impl Projection<'_> {
-    /// One column: `x W + b`; with a letter, the columns from it on.
+    /// Builds a column of `x W + b`, or with a letter the columns from it on.
     fn column(&self, col: usize, letter: char) -> Expr {
         let (entry, symbol) = &self.read;
         let read = |first: Entry, letter: char| {
             let read = at(first, &format!("{}{letter}", self.letters.1));
-            if let Some(symbol) = symbol { read.printed(symbol.as_str()) } else { read }
+            if let Some(symbol) = symbol { read.printed_along(symbol.as_str(), letter) } else { read }
         };
         if !self.parts.config.attention.projected {
             return read(entry.along(col), letter);
@@ -46,7 +46,7 @@ impl Projection<'_> {
         (read(*entry, 'e') * weight).sum('e', self.width).plus(bias)
     }
 
-    /// One dimension after the norm of queries and keys; `None` where its row is not computed again.
+    /// Builds a dimension after the norm of queries and keys; `None` if its row would take too long.
     fn normed(&self, dim: usize) -> Option<Expr> {
         let column = self.columns.start + dim;
         let own = self.column(column, '_');
@@ -59,20 +59,18 @@ impl Projection<'_> {
             return None;
         }
         let gain = at(Entry::parameter(name.of_block(self.parts.block), 0, column - row.start), "");
-        let columns = (self.column(row.start, 'f'), 'f', row.len());
-        Some(norm(own_norm.form, own, columns, gain, None))
+        let statistics = RowStatistics::of(own_norm.form, self.column(row.start, 'f'), 'f', row.len());
+        Some(statistics.norm(own, gain, None))
     }
 
-    fn formula(&self) -> String {
-        let (letter, index) = self.letters;
+    /// Writes the projection of a token, with the norm and the rotation that follow.
+    fn latex(&self) -> String {
         let attention = &self.parts.config.attention;
-        let is_placed = letter != 'v' && attention.projected;
+        let is_placed = self.letters.0 != 'v' && attention.projected;
         let projected = print(&self.column(self.columns.start, '_'));
         let is_normed = attention.query_key_norm.is_some() && is_placed;
-        let normed = if is_normed { format!("\\operatorname{{Norm}}({projected})") } else { projected };
-        let is_turned = attention.rotary.is_some() && is_placed;
-        let turned = if is_turned { format!("R_{index} ({normed})") } else { normed };
-        format!("{letter}_{index} = {turned}")
+        let normed = if is_normed { call("Norm", &projected) } else { projected };
+        if attention.rotary.is_some() && is_placed { format!("R_{} ({normed})", self.letters.1) } else { normed }
     }
 }
 
@@ -82,13 +80,13 @@ impl EntryReader<'_> {
         let projection = self.projection_of(entry)?;
         let attention = &projection.parts.config.attention;
         let bound = Bound::default().with(projection.letters.1, token);
-        let formula = projection.formula();
+        let rule = |of: Expr| {
+            let (letter, token) = projection.letters;
+            Rule::new(format!("{letter}_{token}"), of.printed(projection.latex()), bound)
+        };
         let is_turned = |dim: usize| attention.rotary.is_some_and(|rotary| dim < rotary.width);
         if projection.letters.0 == 'v' || !is_turned(dim) {
-            return Some(match projection.normed(dim) {
-                Some(normed) => Rule::new(formula, normed, bound),
-                None => Rule::given(formula),
-            });
+            return Some(rule(projection.normed(dim).unwrap_or(Expr::Given(Vec::new()))));
         }
         let rotary = attention.rotary?;
         let (first, second) = (dim % (rotary.width / 2), dim % (rotary.width / 2) + rotary.width / 2);
@@ -100,10 +98,10 @@ impl EntryReader<'_> {
         let factors =
             if dim == first { [("cos", cosine), ("−sin", -sine)] } else { [("sin", sine), ("cos", cosine)] };
         let [a, b] = factors.map(|(label, value)| Number::new("", label, value));
-        Some(Rule::new(formula, Expr::Sum(vec![x * a, y * b]), bound))
+        Some(rule(Expr::Sum(vec![x * a, y * b])))
     }
 
-    /// Two columns before their rotation, from what they are after it.
+    /// Computes two columns before their rotation from those after it.
     fn turned_back(&self, entry: Entry, columns: [usize; 2], [sine, cosine]: [f64; 2]) -> Option<[Expr; 2]> {
         let turned = columns.map(|dim| self.value(Entry { index: [entry.index[0], dim, 0], ..entry }));
         let (x, y) = (f64::from(turned[0]?), f64::from(turned[1]?));
@@ -129,7 +127,7 @@ impl EntryReader<'_> {
             let block = self.model.architecture.source_blocks.len().checked_sub(1)?;
             (Quantity::Output.of_block(block, [0, 0]), Some(format!("z_{}", letters.1)))
         } else if parts.config.norms_first() {
-            let symbol = format!("\\operatorname{{Norm}}(x_{})", letters.1);
+            let symbol = call("Norm", &format!("x_{}", letters.1));
             (Quantity::Normed.of_block(parts.block, [0, 0]), Some(symbol))
         } else {
             (Quantity::Input.of_block(parts.block, [0, 0]), None)
@@ -143,12 +141,11 @@ impl EntryReader<'_> {
         let width = self.head(head)?.activations.query.cols();
         let (q, k) = (of(Quantity::Query, head, "id"), of(Quantity::Key, head, "jd"));
         let product = (q * k).sum('d', width);
-        let formula = format!("{} = {}", print(&product), print_with("d", &product));
-        Some(Rule::new(formula, product, of_pair(query, key)))
+        Some(Rule::new(print(&product), product, of_pair(query, key)).by_entry("d"))
     }
 
-    /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k`, the divisor of the layer, and the
-    /// temperature. A bound of the scores holds before the temperature divides.
+    /// Returns the divisors of a head's products, in the order of the forward pass: `√d_k` and the divisor of the layer,
+    /// then the temperature. A bound of the scores holds before the temperature divides.
     pub fn divisors(&self, head: usize) -> Option<[Expr; 2]> {
         let parts = self.head(head)?;
         let (attention, changed) = (&parts.config.attention, &self.model.interventions);
@@ -167,10 +164,10 @@ impl EntryReader<'_> {
 
     pub(super) fn scale(&self, head: usize) -> Option<Rule> {
         let scale = Expr::from(Number::plain(1.0)) / self.divisor(head)?;
-        Some(Rule::new(print(&scale), scale, Bound::default()))
+        Some(Rule::new("", scale, Bound::default()))
     }
 
-    /// `B[h, j − i] / τ`; `None` where distances do not count.
+    /// Builds `B[h, j − i] / τ`; `None` if distances do not count.
     fn distance_bias(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
         let tensor = TensorName::DistanceBias.of_block(parts.block);
@@ -182,10 +179,10 @@ impl EntryReader<'_> {
 
     pub(super) fn distance(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
         let bias = self.distance_bias(head)?;
-        Some(Rule::new(format!("b_{{ij}} = {}", print(&bias)), bias, of_pair(query, key)))
+        Some(Rule::new("b_{ij}", bias, of_pair(query, key)))
     }
 
-    /// Whether a query does not see a key.
+    /// Returns whether a key is hidden from a query.
     pub fn is_hidden(&self, head: usize, query: usize, key: usize) -> bool {
         self.value(Quantity::Score.of_head(head, [query, key])) == Some(f32::NEG_INFINITY)
     }
@@ -205,10 +202,10 @@ impl EntryReader<'_> {
         let mask = if self.is_hidden(head, query, key) { f64::NEG_INFINITY } else { 0.0 };
         let mask = Number::new("m_{ij}", "mask", mask).set_by(Setting::Mask);
         let score = scaled.plus(distance) + mask;
-        Some(Rule::new(format!("s_{{ij}} = {}", print(&score)), score, of_pair(query, key)))
+        Some(Rule::new("s_{ij}", score, of_pair(query, key)))
     }
 
-    /// `e^(s − max s)` of the key that a letter names.
+    /// Builds `e^(s − max s)` of the key that a letter counts.
     fn power(&self, head: usize, key: char) -> Option<Expr> {
         let keys = self.head(head)?.activations.scores.cols();
         let score = |key: char| of(Quantity::Score, head, &format!("i{key}"));
@@ -216,7 +213,7 @@ impl EntryReader<'_> {
         Some((score(key) - largest).apply(Function::Exp))
     }
 
-    /// An exponential as an entry, which a formula writes out.
+    /// Builds the entry of an exponential, which a formula writes out.
     fn exponential_of(&self, head: usize, key: char) -> Option<Expr> {
         let printed = print(&self.power(head, key)?);
         Some(of(Quantity::Exponential, head, &format!("i{key}")).printed(printed))
@@ -227,23 +224,12 @@ impl EntryReader<'_> {
         Some(self.exponential_of(head, 'l')?.sum('l', keys))
     }
 
-    /// Whether a query sees no key at all.
-    fn sees_none(&self, head: usize, query: usize) -> bool {
-        self.head(head).is_some_and(|parts| parts.arithmetic.sums.get(query) == Some(&0.0))
-    }
-
     pub(super) fn exponential(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
-        let power = self.power(head, 'j')?;
-        let formula = print(&power);
-        if self.sees_none(head, query) {
-            return Some(Rule::given(formula));
-        }
-        Some(Rule::new(formula, power, of_pair(query, key)))
+        Some(Rule::new("", self.power(head, 'j')?, of_pair(query, key)))
     }
 
     pub(super) fn row_sum(&self, head: usize, query: usize) -> Option<Rule> {
-        let total = self.total(head)?;
-        Some(Rule::new(print(&total), total, Bound::default().with('i', query)))
+        Some(Rule::new("", self.total(head)?, Bound::default().with('i', query)))
     }
 
     pub(super) fn weight(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
@@ -259,34 +245,32 @@ impl EntryReader<'_> {
             HeadMode::Uniform => {
                 let seen = scores.iter().filter(|score| **score > f32::NEG_INFINITY).count();
                 let share = Expr::from(Number::plain(1.0)) / Number::new("\\text{keys in sight}", "", seen as f64);
-                Some(Rule::new(format!("\\alpha_{{ij}} = {}", print(&share)), share, of_pair(query, key)))
+                Some(Rule::new("\\alpha_{ij}", share, of_pair(query, key)))
             }
             HeadMode::Live | HeadMode::Off | HeadMode::Gain(_) => {
-                let share = self.softmax(head)?;
-                let formula = format!("\\alpha_{{ij}} = {}", print(&share));
-                if self.sees_none(head, query) {
-                    return Some(Rule::given(formula));
-                }
-                Some(Rule::new(formula, share, of_pair(query, key)))
+                Some(Rule::new("\\alpha_{ij}", self.softmax(head)?, of_pair(query, key)))
             }
         }
     }
 
-    /// A weight of a head whose weights are the softmax of its scores.
+    /// Builds a weight of a head whose weights are the softmax of its scores.
     fn softmax(&self, head: usize) -> Option<Expr> {
         let (over, total) = (self.exponential_of(head, 'j')?, self.total(head)?);
         Some(over / of(Quantity::RowSum, head, "i").printed(print(&total)))
     }
 
-    /// The rules of a query and a key in a head, by the letters `i` and `j`, as a live page reads them: each with the symbol of
-    /// its quantity. They hold whatever the settings are; a weight is that of a head that takes the softmax of its scores.
+    /// Returns the rules of a query and a key in a head, by the letters `i` and `j`, as a live page reads them: each with
+    /// the symbol of its quantity. They hold for all settings; the weight is that of a head whose weights are a softmax.
     pub fn rules_of_pairs(&self, head: usize) -> Option<BTreeMap<String, (String, Expr)>> {
-        let rule = |quantity: Quantity| Some(self.rule_of(quantity.of_head(head, [0, 0]))?.expression);
+        let rule = |entry: Entry| Some((entry.quantity, self.rule_of(entry)?.expression));
+        let length = of(Quantity::Term, head, "ijd").length('d', self.width());
         let rules = [
-            (Quantity::Product, rule(Quantity::Product)?),
-            (Quantity::Score, rule(Quantity::Score)?),
+            rule(Quantity::Product.of_head(head, [0, 0]))?,
+            rule(Quantity::Scale.of_head(head, []))?,
+            rule(Quantity::Score.of_head(head, [0, 0]))?,
             (Quantity::Weight, self.softmax(head)?),
-            (Quantity::TermLength, of(Quantity::Term, head, "ijd").length('d', self.width())),
+            (Quantity::TermLength, length),
+            rule(Quantity::HeadLength.of_head(head, [0]))?,
         ];
         let named = rules.map(|(quantity, rule)| {
             let definition = quantity.definition();
@@ -296,7 +280,7 @@ impl EntryReader<'_> {
         Some(BTreeMap::from(named))
     }
 
-    /// The factor that the learner gave to what a head mixes.
+    /// Returns the factor of a head's mix that the learner set.
     fn gain(&self, head: usize) -> Option<Number> {
         let entry = Quantity::Gain.of_head(head, []);
         let gain = Number::new("g", self.short(entry), self.value(entry)?.into()).set_by(Setting::Gain);
@@ -307,17 +291,17 @@ impl EntryReader<'_> {
         let keys = self.head(head)?.activations.weights.cols();
         let weight = of(Quantity::Weight, head, "ij");
         let mix = (weight * of(Quantity::Value, head, "jd") * self.gain(head)?).sum('j', keys);
-        Some(Rule::new(format!("m_i = {}", print(&mix)), mix, Bound::default().with('i', query).with('d', dim)))
+        Some(Rule::new("m_i", mix, Bound::default().with('i', query).with('d', dim)))
     }
 
-    /// The column of a head's values that a dimension is made of; `None` where the dimension is another head's.
+    /// Returns the column of a head's values that makes a dimension; `None` if the dimension belongs to another head.
     pub fn value_column(&self, head: usize, dim: usize) -> Option<usize> {
         let parts = self.head(head)?;
         let columns = parts.config.attention.mix_columns(parts.own);
         columns.contains(&dim).then(|| dim - columns.start)
     }
 
-    /// `α v W_O`: what a key adds to a query through a head.
+    /// Builds what a key adds to a query through a head: `α v W_O`.
     fn added_by_key(&self, head: usize) -> Option<Expr> {
         let parts = self.head(head)?;
         let attention = &parts.config.attention;
@@ -335,26 +319,27 @@ impl EntryReader<'_> {
         let term = self.added_by_key(head)?;
         let bound = of_pair(query, key).with('d', dim);
         if self.head(head)?.config.attention.output {
-            return Some(Rule::new(format!("{} = {}", print(&term), print_with("cd", &term)), term, bound));
+            return Some(Rule::new(print(&term), term, bound).by_entry("cd"));
         }
         Some(match self.value_column(head, dim) {
-            Some(column) => Rule::new(print(&term), term, bound.with('c', column)),
+            Some(column) => Rule::new("", term, bound.with('c', column)),
             // Each dimension belongs to one head: the others add nothing.
             None => Rule::given(print(&term)),
         })
     }
 
-    /// The arrow that a key adds to a query through a head, at the block's output.
+    /// Builds the arrow of a key through a head at the block's output.
     pub(super) fn arrow(&self, head: usize, query: usize, key: usize, dim: usize) -> Option<Rule> {
         let parts = self.head(head)?;
         let term = self.sentence.contributions[parts.block].term(self.block(parts.block)?, parts.own, query, key);
-        let entry = at(Quantity::Term.of_head(head, [query, key, dim]), "");
-        let arrow = self.held(parts.block, [query, dim], 0, entry, term)?;
-        let formula = [self.held_formula(parts.block, 0), format!("t = {}", print(&self.added_by_key(head)?))];
-        Some(Rule::new(formula.join(AND), arrow, Bound::default()))
+        let definition = format!("t = {}", print(&self.added_by_key(head)?));
+        let entry = of(Quantity::Term, head, "ijd").printed_along("t", 'd').with_definition(definition);
+        let arrow = self.held(parts.block, query, 0, entry, term)?;
+        Some(Rule::new("", arrow, of_pair(query, key).with('d', dim)))
     }
 
-    /// Entries of what a key adds to a query through a head, of the sum or, where a norm follows, at the block's output.
+    /// Builds the entry of what a key adds to a query through a head: in the sum or, if a norm follows, at the block's
+    /// output.
     fn term_of(&self, head: usize) -> Option<Expr> {
         let printed = print(&self.added_by_key(head)?);
         if self.head(head)?.is_normed_after() {
@@ -363,7 +348,7 @@ impl EntryReader<'_> {
         Some(of(Quantity::Term, head, "ijd").printed(printed))
     }
 
-    /// The same of each head of a block, of which one is like another in a formula: before the block's norms, or after them.
+    /// Builds the same for each head of a block, by the letter `h`: before the block's norms, or after them.
     fn of_each_head(&self, block: usize, is_normed: bool) -> Option<Expr> {
         let first = self.heads_of(block).start;
         let weight = of(Quantity::Weight, first, "ij").of_each_head();
@@ -379,7 +364,7 @@ impl EntryReader<'_> {
         Some(at(quantity.of_head(first, [0, 0, 0]), "ijd").of_each_head().printed(printed))
     }
 
-    /// A vector for each head of a block, put together.
+    /// Adds up, or concatenates, the vectors of the heads of a block.
     fn over_heads(&self, of_head: Expr, block: usize, is_normed: bool) -> Option<Expr> {
         let is_sum = is_normed || self.config(block)?.attention.output;
         Some(of_head.over(if is_sum { Fold::Sum } else { Fold::Concatenation }, 'h', self.heads_of(block).len()))
@@ -393,14 +378,14 @@ impl EntryReader<'_> {
 
     pub(super) fn term_length(&self, head: usize, query: usize, key: usize) -> Option<Rule> {
         let length = self.term_of(head)?.length('d', self.width());
-        Some(Rule::new(print(&length), length, of_pair(query, key)))
+        Some(Rule::new("", length, of_pair(query, key)))
     }
 
     pub(super) fn word_length(&self, block: usize, query: usize, key: usize) -> Option<Rule> {
         let is_normed = self.norms_after(block) > 0;
         let added = self.over_heads(self.of_each_head(block, is_normed)?, block, is_normed)?;
         let length = added.length('d', self.width());
-        Some(Rule::new(print(&length), length, of_pair(query, key)))
+        Some(Rule::new("", length, of_pair(query, key)))
     }
 
     pub(super) fn head_length(&self, quantity: Quantity, head: usize, query: usize) -> Option<Rule> {
@@ -410,16 +395,16 @@ impl EntryReader<'_> {
             _ => self.term_of(head)?,
         };
         let length = term.sum('j', keys).length('d', self.width());
-        Some(Rule::new(print(&length), length, Bound::default().with('i', query)))
+        Some(Rule::new("", length, Bound::default().with('i', query)))
     }
 }
 
-/// Entries of a head, by letters.
+/// Creates entries of a head, with letters for their indices.
 fn of(quantity: Quantity, head: usize, letters: &str) -> Expr {
     at(Entry { quantity, owner: Owner::Head(head), index: [0; 3] }, letters)
 }
 
-/// The rule of a weight that is no softmax.
+/// Returns the rule of a weight that is not a softmax.
 fn weight_given(formula: &str) -> Option<Rule> {
     Some(Rule::given(format!("\\alpha_{{ij}} = {formula}")))
 }

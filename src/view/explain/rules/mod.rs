@@ -5,20 +5,72 @@ mod geometry;
 mod head;
 mod readout;
 
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
 use attune_engine::numerics::norm::{NormForm, NormKind};
-use attune_engine::quantity::{Entry, Quantity};
+use attune_engine::numerics::params::TensorId;
+use attune_engine::quantity::{Entry, Owner, Quantity};
+use attune_engine::recording::parts::Part as FilePart;
 
-pub use self::block::after_heads;
+use super::print::print;
 use super::reader::EntryReader;
-use super::rule::{Expr, Fold, Number, Rule};
+use super::rule::{Bound, Expr, Fold, Number, Rule, at};
 
 impl EntryReader<'_> {
-    /// The rule by which an entry is computed, as this model has it; `None` of a quantity that is not explained, and where the
-    /// model has no such entry.
+    /// Returns the rule by which this model computes an entry; `None` of a quantity that is not explained, and if the model
+    /// has no such entry.
     pub fn rule_of(&self, entry: Entry) -> Option<Rule> {
+        if let Some(pass) = &self.model.recorded {
+            return self.recorded_rule(pass, entry);
+        }
+        self.computed_rule(entry)
+    }
+
+    /// The rule of a recorded number: what stands in the file is given, and the rest is computed from that.
+    fn recorded_rule(&self, pass: &RecordedPass, entry: Entry) -> Option<Rule> {
         use Quantity::*;
-        if let Some(norm) = self.norm_before(entry) {
-            return Some(norm.rule(self.width(), entry));
+        let part = |part: FilePart| self.recorded_as(pass, entry, part);
+        match entry.quantity {
+            Query => part(FilePart::Queries),
+            Key => part(FilePart::Keys),
+            Value => part(FilePart::Values),
+            DistanceBias => part(FilePart::ScoreBias),
+            Scale => part(FilePart::ScoreScale),
+            Weight if !self.follows_from_scores(entry) => part(FilePart::Attentions),
+            Static | Input | Output | Final => Some(Rule::given("\\text{hidden\\_states}")),
+            Logit => Some(Rule::given("\\text{logits}")),
+            Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength => part(FilePart::OutputWeight),
+            _ => self.computed_rule(entry),
+        }
+    }
+
+    /// Whether a recorded weight is the softmax of the recorded queries and keys.
+    pub(super) fn follows_from_scores(&self, entry: Entry) -> bool {
+        /// The rounding of the coarsest numbers that a weight is recorded in.
+        const ROUNDING: f32 = 1e-2;
+        let Entry { owner, index: [query, key, _], .. } = entry;
+        let Some(parts) = self.head(owner.number()).filter(|parts| parts.has(query, key)) else { return false };
+        if !self.is_known(Quantity::Score.of_head(owner.number(), [query, key])) {
+            return false;
+        }
+        let softmax = parts.arithmetic.exponentials.get(query, key) / parts.arithmetic.sums[query];
+        let weight = parts.activations.weights.get(query, key);
+        (softmax - weight).abs() <= ROUNDING * weight.max(ROUNDING)
+    }
+
+    /// The tensor of the file in which a number of a head stands, or from which it comes.
+    fn recorded_as(&self, pass: &RecordedPass, entry: Entry, part: FilePart) -> Option<Rule> {
+        let block = match entry.owner {
+            Owner::Head(head) => self.head(head)?.block,
+            owner => owner.number(),
+        };
+        let name = pass.tensor(block, part)?;
+        Some(Rule::given(format!("\\text{{{}}}", name.replace('_', "\\_"))))
+    }
+
+    fn computed_rule(&self, entry: Entry) -> Option<Rule> {
+        use Quantity::*;
+        if let Some(normed) = self.norm_before(entry) {
+            return Some(normed);
         }
         let Entry { quantity, owner, index: [i, j, k] } = entry;
         let number = owner.number();
@@ -27,7 +79,7 @@ impl EntryReader<'_> {
             Static => Some(Rule::given("E")),
             Position => Some(self.position(i, j)),
             Embedded => Some(self.embedded(i, j)),
-            Input => self.input(number, i, j),
+            Input => Some(self.input(number, i, j)),
             Query | Key | Value => self.projection(entry),
             Product => self.product(number, i, j),
             Scale => self.scale(number),
@@ -47,6 +99,7 @@ impl EntryReader<'_> {
             PartLength => self.part_length(number, self.part(number, i)?, j),
             MoveLength => self.move_length(number, i),
             Summed => self.summed(number, i, j),
+            Hidden => self.hidden(number, i, j),
             Joined => self.joined(number, i, j),
             Output => self.output(number, i, j),
             Logit => self.logit(i, j),
@@ -60,24 +113,48 @@ impl EntryReader<'_> {
     }
 }
 
-/// `γ (x − mean) / σ + β` of one entry of a row, as the norm's form has it: an RMSNorm takes no mean off, and a gain may count
-/// from 1.
-pub(super) fn norm(
+/// The numbers that a norm `γ (x − μ) / σ + β` takes from a whole row; an RMSNorm has no mean.
+pub(super) struct RowStatistics {
     form: NormForm,
-    own: Expr,
-    (row, letter, count): (Expr, char, usize),
-    gain: Expr,
-    shift: Option<Expr>,
-) -> Expr {
-    let centred = match form.kind {
-        NormKind::Layer => own - row.clone().over(Fold::Mean, letter, count),
-        NormKind::Rms => own,
-    };
-    let standardised = centred / row.over(Fold::Deviation(form), letter, count);
-    (standardised * gain_of(form, gain)).plus(shift)
+    mean: Option<Expr>,
+    deviation: Expr,
 }
 
-/// The factor that a norm's learned gain is.
+impl RowStatistics {
+    pub(super) fn of(form: NormForm, row: Expr, letter: char, count: usize) -> Self {
+        let mean = (form.kind == NormKind::Layer).then(|| row.clone().over(Fold::Mean, letter, count));
+        Self { form, mean, deviation: row.over(Fold::Deviation(form), letter, count) }
+    }
+
+    /// Evaluates both once, for a rule that norms a whole row.
+    pub(super) fn held(self, reader: &EntryReader<'_>, bound: &Bound) -> Option<Self> {
+        let number = |of: &Expr, label: &str| Some(Number::new(print(of), label, reader.evaluate(of, bound)?).into());
+        let mean = match &self.mean {
+            Some(mean) => Some(number(mean, "mean")?),
+            None => None,
+        };
+        Some(Self { deviation: number(&self.deviation, "σ")?, mean, ..self })
+    }
+
+    /// Builds an entry of the normed row.
+    pub(super) fn norm(&self, own: Expr, gain: Expr, shift: Option<Expr>) -> Expr {
+        let centred = if let Some(mean) = &self.mean { own - mean.clone() } else { own };
+        ((centred / self.deviation.clone()) * gain_of(self.form, gain)).plus(shift)
+    }
+
+    /// Builds the entry of a normed row that its own letter counts; the fold over the row binds that letter anew.
+    pub(super) fn norm_row(form: NormForm, row: Expr, (letter, count): (char, usize), names: [TensorId; 2]) -> Expr {
+        Self::of(form, row.clone(), letter, count).norm_by(row, names, letter)
+    }
+
+    /// Builds it with the gain and the shift of these names, whose entries the letter counts.
+    pub(super) fn norm_by(&self, own: Expr, [gain, shift]: [TensorId; 2], letter: char) -> Expr {
+        let parameter = |tensor| at(Entry::parameter(tensor, 0, 0), &format!("_{letter}"));
+        self.norm(own, parameter(gain), self.form.shift.then(|| parameter(shift)))
+    }
+}
+
+/// Builds the factor of a norm's learned gain.
 fn gain_of(form: NormForm, gain: Expr) -> Expr {
     if form.gain_from_one { Expr::from(Number::plain(1.0)) + gain } else { gain }
 }

@@ -1,18 +1,20 @@
 //! Rules of the readout: logits and probabilities; and of what is learned.
 
+use attune_engine::numerics::activation::Activation;
 use attune_engine::numerics::model::Pooling;
 use attune_engine::numerics::params::{TensorId, TensorName};
 use attune_engine::quantity::{Entry, Quantity, latex};
 
-use super::super::print::print_with;
+use super::super::print::{call, print, print_with};
 use super::super::reader::EntryReader;
 use super::super::rule::{Bound, Expr, Fold, Function, Number, Over, Rule, at};
+use super::RowStatistics;
 
-/// Logits that the softmax of one of them names: more than any view lists.
+/// The number of logits that the softmax of one of them names: more than any view lists.
 const LOGITS_NAMED: usize = 64;
 
 impl EntryReader<'_> {
-    /// A learned number, beside the values that it had before: as training left it, and as it began.
+    /// Returns the rule of a learned number, with the values that it had before: as training left it, and as it began.
     pub(super) fn learned(&self, tensor: TensorId, row: usize, col: usize) -> Option<Rule> {
         let value = self.model.parameters.entry(tensor, row, col)?;
         let trained = self.model.trained.entry(tensor, row, col)?;
@@ -29,30 +31,24 @@ impl EntryReader<'_> {
         Some(Rule::new(latex(tensor.name), Expr::Given(beside), Bound::default()))
     }
 
+    /// Builds a logit; a readout with a layer of its own reads what that makes of the outputs.
     pub(super) fn logit(&self, row: usize, class: usize) -> Option<Rule> {
         let architecture = &self.model.architecture;
-        let formula = self.logit_formula();
-        if architecture.readout.activation().is_some() {
-            return Some(Rule::given(formula));
-        }
-        let tokens = self.sentence.tokens.len();
-        let mut bound = Bound::default();
-        let read = self.contextual(0, 0);
+        let bound = Bound::default().with('i', row).with('t', self.sentence.tokens.len().checked_sub(1)?);
         let weights = self.readout_of(class)?;
-        let product = |share: Option<Number>| (at(read, "td") * weights.clone()).times(share).sum('d', self.width());
-        let sum = match architecture.pooling {
-            Pooling::Every => {
-                bound = bound.with('t', row);
-                product(None)
+        let sum = match (architecture.readout.activation(), architecture.pooling) {
+            (Some(activation), _) => match self.transformed(activation, &bound) {
+                Some(transformed) => (transformed * weights).sum('d', self.width()),
+                None => Expr::Given(Vec::new()).printed(format!("t \\cdot {}", print(&weights))),
+            },
+            (None, Pooling::Mean) => {
+                let tokens = self.sentence.tokens.len();
+                (at(self.contextual(0, 0), "td") * weights * share(tokens)).sum('d', self.width()).sum('t', tokens)
             }
-            Pooling::Last => {
-                bound = bound.with('t', tokens.checked_sub(1)?);
-                product(None)
-            }
-            Pooling::Mean => product(Some(Number::new("", "1/T", 1.0 / tokens as f64))).sum('t', tokens),
+            (None, _) => (self.pooled('d') * weights).sum('d', self.width()),
         };
         let bias = Entry::parameter(TensorName::LogitBias.into(), 0, class);
-        let sum = sum.plus(architecture.readout_bias.then(|| at(bias, "")));
+        let sum = sum.plus(architecture.readout_bias.then(|| at(bias, "").printed("b_c")));
         let logit = match architecture.logit_cap {
             None => sum,
             Some(cap) => {
@@ -60,10 +56,40 @@ impl EntryReader<'_> {
                 cap() * (sum / cap()).apply(Function::Tanh)
             }
         };
-        Some(Rule::new(formula, logit, bound))
+        Some(Rule::new("z_c", logit, bound))
     }
 
-    /// The weights by which a class reads the dimensions of the outputs.
+    /// Builds an entry of the output that the logits are computed from: each, the last, or the mean of all.
+    fn pooled(&self, letter: char) -> Expr {
+        let first = self.contextual(0, 0);
+        match self.model.architecture.pooling {
+            Pooling::Every => at(first, &format!("i{letter}")),
+            Pooling::Last => at(first, &format!("t{letter}")).printed_along("y_T", letter),
+            Pooling::Mean => {
+                let tokens = self.sentence.tokens.len();
+                (at(first, &format!("t{letter}")) * share(tokens)).sum('t', tokens)
+            }
+        }
+    }
+
+    /// Builds the row that the readout's own layer makes of the outputs; `None` of a layer that takes too long.
+    fn transformed(&self, activation: Activation, bound: &Bound) -> Option<Expr> {
+        let (width, parameters) = (self.width(), &self.model.parameters);
+        let weights = at(Entry::parameter(TensorName::TransformWeights.into(), 0, 0), "ed");
+        let bias = TensorId::from(TensorName::TransformBias);
+        let bias = parameters.spec(bias).map(|_| at(Entry::parameter(bias, 0, 0), "_d"));
+        let hidden = (self.pooled('e') * weights).sum('e', width).plus(bias).apply(Function::Activation(activation));
+        let latex = print(&hidden);
+        let hidden = self.row(&latex, "h", hidden, ('d', width), bound)?;
+        let statistics = RowStatistics::of(self.model.architecture.norm_form, hidden.clone(), 'd', width);
+        let names = [TensorName::TransformNormGain, TensorName::TransformNormBias].map(TensorId::from);
+        let normed = statistics.held(self, bound)?.norm_by(hidden, names, 'd');
+        let row = self.row("t", "t", normed, ('d', width), bound)?;
+        let definition = format!("t = {}", call("Norm", &latex));
+        Some(row.printed_along("t", 'd').with_definition(definition))
+    }
+
+    /// Returns the weights by which a class reads the dimensions of the outputs.
     fn readout_of(&self, class: usize) -> Option<Expr> {
         let word = match self.model.architecture.readout.is_by_static_vectors() {
             false => None,
@@ -72,39 +98,18 @@ impl EntryReader<'_> {
             true => Some(self.space.row_of(self.model.classes.get(class)?)?),
         };
         Some(match word {
-            Some(word) => at(self.static_entry(word, 0), "_d"),
-            None => at(Entry::parameter(TensorName::LogitWeights.into(), 0, class), "d_"),
+            Some(word) => at(self.static_entry(word, 0), "_d").printed_along("E_c", 'd'),
+            None => at(Entry::parameter(TensorName::LogitWeights.into(), 0, class), "d_").printed_along("W_c", 'd'),
         })
     }
 
-    fn logit_formula(&self) -> String {
-        let architecture = &self.model.architecture;
-        let read = match architecture.pooling {
-            Pooling::Every => "r = y_i",
-            Pooling::Last => "r = y_T",
-            Pooling::Mean => "r = \\tfrac{1}{T} \\sum_t y_t",
-        };
-        let by = if architecture.readout.is_by_static_vectors() { "E_c" } else { "W_c" };
-        let bias = if architecture.readout_bias { " + b_c" } else { "" };
-        if architecture.readout.activation().is_some() {
-            let transformed = "t = \\operatorname{Norm}(\\varphi(r W_T + b_T))";
-            return format!("z_c = t \\cdot {by}{bias}, \\quad {transformed}, \\quad {read}");
-        }
-        let logit = format!("r \\cdot {by}{bias}");
-        let logit = match architecture.logit_cap {
-            Some(_) => format!("c \\tanh\\left(\\tfrac{{1}}{{c}} ({logit})\\right)"),
-            None => logit,
-        };
-        format!("z_c = {logit}, \\quad {read}")
-    }
-
-    /// Names the largest logits alone: a model may have as many classes as words.
+    /// Builds a probability, and names the largest logits only: a model may have as many classes as words.
     pub(super) fn probability(&self, row: usize, class: usize) -> Option<Rule> {
         let all = &self.sentence.answers.logits;
         let logits = (row < all.rows()).then(|| all.row(row))?;
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         // Formulas leave out the largest logit, which keeps the powers small and cancels.
-        let share = |largest: Option<Number>| {
+        let softmax = |largest: Option<Number>| {
             let power = |letter: &str| {
                 let logit = at(Quantity::Logit.of_model([row, 0]), &format!("_{letter}"));
                 let shifted = if let Some(largest) = largest.clone() { logit - largest } else { logit };
@@ -114,8 +119,13 @@ impl EntryReader<'_> {
             let total = Over { fold: Fold::Sum, letter: 'b', count: logits.len(), of, named: LOGITS_NAMED };
             power("c") / Expr::Over(total)
         };
-        let formula = format!("p_c = {}", print_with("c", &share(None)));
-        let share = share(Some(Number::new("", "max", largest.into())));
-        Some(Rule::new(formula, share, Bound::default().with('c', class)))
+        let formula = print_with("c", &softmax(None));
+        let probability = softmax(Some(Number::new("", "max", largest.into())));
+        Some(Rule::new("p_c", probability.printed(formula), Bound::default().with('c', class)))
     }
+}
+
+/// The share of each of some tokens in their mean.
+fn share(tokens: usize) -> Expr {
+    Expr::from(Number::plain(1.0)) / Number::new("T", "", tokens as f64)
 }

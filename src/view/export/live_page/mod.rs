@@ -4,6 +4,8 @@
 //! Each script of `page/` has one job; the lesson's numbers and words are one JSON text beside them (`Data`). The
 //! page's policy allows only these scripts, by their hash, and forbids every connection.
 
+mod given;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -28,12 +30,14 @@ use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+use super::escaped;
 use super::page::{Page, PageItem, Pictures};
 use super::trace::TraceConfig;
 use super::web_page::{self, Additions, CHOSEN_THEME, PageAnswer, PagesAround, section_id};
 use crate::explain::reader::EntryReader;
 use crate::explain::rule::Expr;
 use crate::explain::sentences::templates;
+use crate::explain::walk::Step;
 use crate::view_model::answers::{Asked, is_asked, keepers};
 use crate::view_model::axes::names;
 use crate::view_model::labels::HeadLabels;
@@ -42,6 +46,7 @@ use crate::view_model::stage::StageModel;
 /// The scripts in the order of their dependencies; the last one starts the page.
 const SCRIPTS: &[&str] = &[
     include_str!("page/engine.js"),
+    include_str!("page/dom.js"),
     include_str!("page/pieces.js"),
     include_str!("page/data.js"),
     include_str!("page/state.js"),
@@ -57,13 +62,28 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/code.js"),
     include_str!("page/cells.js"),
     include_str!("page/prose.js"),
+    include_str!("page/frame.js"),
     include_str!("page/page.js"),
 ];
-/// Returns the scripts without their comments, a seventh of their length, which every page of a site would repeat.
-fn scripts() -> String {
+/// The scripts of a page whose numbers are given.
+const GIVEN_SCRIPTS: &[&str] = &[
+    include_str!("page/engine.js"),
+    include_str!("page/data.js"),
+    include_str!("page/state.js"),
+    include_str!("page/camera.js"),
+    include_str!("page/colors.js"),
+    include_str!("page/stage.js"),
+    include_str!("page/sentence.js"),
+    include_str!("page/attention.js"),
+    include_str!("page/maps.js"),
+    include_str!("page/frame.js"),
+    include_str!("page/given.js"),
+];
+/// Returns scripts without their comments, a seventh of their length, which every page of a site would repeat.
+fn without_comments(scripts: &[&str]) -> String {
     let mut is_comment = false;
     let mut code = String::new();
-    for line in SCRIPTS.iter().flat_map(|script| script.lines()) {
+    for line in scripts.iter().flat_map(|script| script.lines()) {
         let text = line.trim();
         is_comment |= text.starts_with("/*");
         if !is_comment && !text.starts_with("//") {
@@ -93,6 +113,7 @@ const STILL: &str = "<p class=\"way\">This page contains the lesson's text and t
     not the model. To run the model, open the lesson in attune.</p>\n";
 /// The elements that the scripts fill, hidden until the scripts run.
 const LAB: &str = include_str!("page/lab.html");
+const GIVEN_LAB: &str = include_str!("page/given.html");
 
 /// Writes the page, and returns whether it is live. A lesson whose model or tokenizer does not fit into a page
 /// ([`data`]) gets the static page. The answers to predictions are taken from `answered`, which is the result of
@@ -118,23 +139,48 @@ pub(super) fn write_among(
     around: PagesAround<'_>,
     to: impl Write,
 ) -> io::Result<bool> {
-    let Some(data) = data(snapshot) else {
+    if let Some(data) = data(snapshot) {
+        let own = answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten();
+        let answers = answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered));
+        write_with_scripts(snapshot, pictures, around, (LAB, SCRIPTS, &data), answers, to)?;
+    } else if let Some(given) = is_given(snapshot).then(|| given::data(snapshot)).flatten() {
+        let before = format!("<p class=\"way\">{}</p>\n{GIVEN_LAB}", escaped(&given.about));
+        write_with_scripts(snapshot, pictures, around, (&before, GIVEN_SCRIPTS, &given.json), Vec::new(), to)?;
+    } else {
         let still = Additions { before: STILL, ..Additions::default() };
-        return web_page::write_with(snapshot, pictures, around, &still, to).map(|()| false);
-    };
-    let script = scripts();
-    let own = answered.is_none().then(|| revealed(snapshot, || Kernel::trained(snapshot.lesson.clone()))).flatten();
+        web_page::write_with(snapshot, pictures, around, &still, to)?;
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Returns whether the page has the numbers of one pass: of a recording, or of a model that does not fit, if the model itself was
+/// opened and not a lesson about it, whose cells ask for other passes too.
+fn is_given(snapshot: &Snapshot) -> bool {
+    snapshot.lesson.is_of_folder() || snapshot.lesson.static_embedding.recording().is_some()
+}
+
+/// Writes the page with what stands before its text, with scripts and with their data.
+fn write_with_scripts(
+    snapshot: &Snapshot,
+    pictures: &Pictures,
+    around: PagesAround<'_>,
+    (before, scripts, data): (&str, &[&str], &str),
+    answers: Vec<PageAnswer<'_>>,
+    to: impl Write,
+) -> io::Result<()> {
+    let script = without_comments(scripts);
     let additions = Additions {
         policy: &policy(&script),
         style: &format!("{}{CHOSEN_THEME}{STYLE}", *FONTS),
-        before: LAB,
+        before,
         after: &format!(
             "<script type=\"application/json\" id=\"attune-data\">{}</script>\n<script>{script}</script>\n",
-            unmarked(&data)
+            unmarked(data)
         ),
-        answers: answered.or(own.as_ref()).map_or_else(Vec::new, |answered| answers(snapshot, answered)),
+        answers,
     };
-    web_page::write_with(snapshot, pictures, around, &additions, to).map(|()| true)
+    web_page::write_with(snapshot, pictures, around, &additions, to)
 }
 
 /// Returns the policy of a page that runs only this script and connects to nothing.
@@ -216,6 +262,8 @@ struct Data<'a> {
     groups: Vec<&'a str>,
     group_of: &'a [Option<usize>],
     heads: Vec<HeadData>,
+    /// The names of the steps of the walk through a layer.
+    steps: [&'static str; Step::ALL.len()],
     /// The rules of a query and a key by quantity, each with its symbol, for each head.
     rules: Vec<BTreeMap<String, (String, Expr)>>,
     /// The words that an answer depends on, and those that mark a hidden word.
@@ -420,10 +468,13 @@ fn cells(snapshot: &Snapshot) -> Vec<CellData<'_>> {
     cells.filter_map(|cell| Some(CellData { section: section_id(&cell.id), kind: KindData::of(&cell.kind)? })).collect()
 }
 
-/// Returns the data of a page as JSON; `None` if there is no model yet, if the model is too large for a page, or if the
-/// scripts lack its tokenizer.
+/// Returns the data of a page as JSON; `None` if there is no model yet, or only what one has done, if the model is too large for
+/// a page, or if the scripts lack its tokenizer.
 pub fn data(snapshot: &Snapshot) -> Option<String> {
     let (space, model) = (snapshot.space.as_deref()?, snapshot.model.as_ref()?);
+    if model.recorded.is_some() {
+        return None;
+    }
     let count = space.vectors.rows() * space.vectors.cols() + model.parameters.flat().len();
     let pieces = match snapshot.lesson.static_embedding.pretrained() {
         Some(model) => {
@@ -458,6 +509,7 @@ pub fn data(snapshot: &Snapshot) -> Option<String> {
         groups: snapshot.lesson.groups.iter().map(|group| group.name.as_str()).collect(),
         group_of: &space.group_of,
         heads: (0..architecture.heads()).map(|head| HeadData::of(&labels, architecture, head)).collect(),
+        steps: Step::ALL.map(Step::name),
         rules: (0..architecture.heads()).map(|head| reader.rules_of_pairs(head)).collect::<Option<_>>()?,
         asked: Asked::of(model),
         keepers: keepers(snapshot).map(|id| section_id(id)).collect(),

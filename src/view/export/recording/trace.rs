@@ -1,5 +1,6 @@
 //! A recording as a trace: its tensors under the names that the trace of a model has.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use attune_engine::numerics::Matrix;
@@ -83,6 +84,9 @@ impl Writer<'_> {
         let mut map = Map::new();
         let mut add = |name: &str, value: Value| _ = map.insert(name.to_owned(), value);
         add("recording", json!(about.model.as_deref().unwrap_or(file)));
+        if let Some(text) = &about.text {
+            add("text", json!(text));
+        }
         add("tokens", json!(about.tokens));
         if let Some(source) = &about.source_tokens {
             add("source", json!(source));
@@ -146,10 +150,13 @@ impl Writer<'_> {
         let mut head = 0;
         for (block, attention) in self.text.attentions.iter().enumerate() {
             let [input, output] = self.around(attention);
-            for (name, state) in [("input", input), ("output", output)] {
-                if let Some(state) = state {
-                    to.add(&format!("{name}[block {block}]"), &self.recording.matrix(state, 0)?)?;
-                }
+            if let Some((_, state)) = input {
+                to.add(&format!("input[block {block}]"), &self.recording.matrix(state, 0)?)?;
+            }
+            if let Some((layer, state)) = output
+                && let Some(name) = self.name_of_output(attention.side, *layer, block)
+            {
+                to.add(&name, &self.recording.matrix(state, 0)?)?;
             }
             let visible = if attention.has_scores() { self.recording.visible(attention)? } else { Vec::new() };
             for own in 0..attention.heads {
@@ -164,12 +171,29 @@ impl Writer<'_> {
     }
 
     /// The hidden states before and after an attention's layer, where they are those of the block.
-    fn around(&self, attention: &Attention) -> [Option<&FileTensor>; 2] {
-        let states = if attention.side == Side::Encoder { &self.text.source_states } else { &self.text.states };
+    fn around(&self, attention: &Attention) -> [Option<(&usize, &FileTensor)>; 2] {
+        let states = self.states(attention.side);
         let has = |side: Side| self.text.attentions.iter().any(|one| (one.side, one.layer) == (side, attention.layer));
         let is_first = attention.side != Side::Cross || !has(Side::Decoder);
         let is_last = attention.side != Side::Decoder || !has(Side::Cross);
-        [states.get(&attention.layer).filter(|_| is_first), states.get(&(attention.layer + 1)).filter(|_| is_last)]
+        let of = |layer: usize, is_of_block: bool| states.get_key_value(&layer).filter(|_| is_of_block);
+        [of(attention.layer, is_first), of(attention.layer + 1, is_last)]
+    }
+
+    fn states(&self, side: Side) -> &BTreeMap<usize, FileTensor> {
+        if side == Side::Encoder { &self.text.source_states } else { &self.text.states }
+    }
+
+    /// The name of the state after a layer. Where the model's final norm was applied to the last state, it is no block's output;
+    /// that of an encoder has no name in a trace.
+    fn name_of_output(&self, side: Side, layer: usize, block: usize) -> Option<String> {
+        let about = &self.text.about;
+        let is_last = self.states(side).keys().next_back() == Some(&layer);
+        match side {
+            Side::Encoder if is_last && about.source_final_norm_applied => None,
+            Side::Own | Side::Decoder | Side::Cross if is_last && about.final_norm_applied => Some("output".to_owned()),
+            _ => Some(format!("output[block {block}]")),
+        }
     }
 
     /// Writes the tensors of a head, `own` within its attention and `number` among all.

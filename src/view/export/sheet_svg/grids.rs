@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Drawing, FONT_SIZE, GAP, LETTER, MARGIN, NAME_MAX, colour, cut, rgb, width, words};
+use attune_engine::messages::cut;
+
+use super::{Drawing, FONT_SIZE, GAP, LETTER, MARGIN, NAME_MAX, colour, rgb, width, words};
 use crate::sheet::grid::{SPREAD, short};
 use crate::sheet::{Grid, Grids, Scale, Tile, Tiles};
 use crate::view_model::output::full;
@@ -87,7 +89,7 @@ impl GridPlan {
 
 impl Drawing {
     /// Maps side by side as far as they fit, with what their colours mean.
-    pub(super) fn grids(&mut self, Grids { grids, legend }: &Grids) {
+    pub(super) fn grids(&mut self, Grids { grids, legend, .. }: &Grids) {
         let (mut x, mut row_height, mut left_out) = (0.0, 0.0_f32, 0);
         for grid in grids {
             let plan = GridPlan::of(grid);
@@ -159,7 +161,7 @@ impl Drawing {
         for (col, name) in grid.cols[..plan.cols].iter().enumerate().step_by(every) {
             let x = (col as f32 + 0.5) * plan.cell + FONT_SIZE / 3.0;
             let y = -GAP / 2.0;
-            let sink = if grid.marked.contains(&col) { "▾ " } else { "" };
+            let sink = if grid.marked.iter().any(|mark| mark.col == col) { "▾ " } else { "" };
             let _ = write!(
                 self.body,
                 "<text transform=\"translate({x:.1} {y}) rotate(-45)\">{sink}{}</text>",
@@ -239,9 +241,10 @@ impl Drawing {
         }
         let mut left_out = 0;
         for tile in &tiles.tiles {
-            let is_drawn = self.cells.take(tile.grid.rows.len() * tile.grid.cols.len());
+            let grid = tiles.grid(tile);
+            let is_drawn = self.cells.take(grid.rows.len() * grid.cols.len());
             left_out += usize::from(!is_drawn);
-            self.tile(tile, gutter, is_drawn);
+            self.tile(tile, &grid, gutter, is_drawn);
         }
         let rows = tiles.tiles.iter().map(|tile| tile.at[0] + 1).max().unwrap_or(0);
         self.width = self.width.max(gutter + tiles.cols.len() as f32 * (TILE + GAP));
@@ -253,7 +256,8 @@ impl Drawing {
         }
     }
 
-    fn tile(&mut self, Tile { at: [row, col], grid, number, share, rank }: &Tile, gutter: f32, is_drawn: bool) {
+    fn tile(&mut self, tile: &Tile, grid: &Grid, gutter: f32, is_drawn: bool) {
+        let Tile { at: [row, col], number, share, rank, .. } = tile;
         let x = MARGIN + gutter + *col as f32 * (TILE + GAP);
         let y = self.y + *row as f32 * (TILE + FOOT + GAP);
         let title = words(&grid.title, 2 * NAME_MAX);

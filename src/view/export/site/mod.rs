@@ -43,6 +43,8 @@ struct LessonPage {
     /// The texts for the search, each with the id of its section.
     texts: Vec<(String, String)>,
     is_live: bool,
+    /// Whether it is of a lesson's file, and not of a model or a recording.
+    is_of_lesson: bool,
 }
 
 /// The reason why the site cannot be made.
@@ -118,7 +120,8 @@ impl Site {
             live_page::write_among(snapshot, answered, pictures, around, &mut html).map_err(SiteFault::Write)?;
         let html = String::from_utf8(html).map_err(|why| SiteFault::Write(io::Error::other(why)))?;
         let texts = texts(snapshot);
-        self.pages.push(LessonPage { html, sketch: Sketch::of_snapshot(snapshot), texts, is_live });
+        let is_of_lesson = snapshot.lesson.folder.is_some();
+        self.pages.push(LessonPage { html, sketch: Sketch::of_snapshot(snapshot), texts, is_live, is_of_lesson });
         let bytes: usize = self.pages.iter().map(|page| page.html.len()).sum();
         if bytes > BYTES_MAX { Err(SiteFault::Large) } else { Ok(()) }
     }
@@ -141,6 +144,8 @@ impl Site {
     /// If it cannot be written.
     pub fn write(self) -> Result<String, SiteFault> {
         let front = front_page(&self);
+        let of_lessons = self.pages.iter().filter(|page| page.is_of_lesson).count();
+        let others = self.pages.len() - of_lessons;
         let pages = self.headings.iter().zip(self.pages);
         let mut files: Vec<(String, Vec<u8>)> =
             pages.map(|(heading, page)| (Links::file(&heading.id), page.html.into_bytes())).collect();
@@ -149,8 +154,9 @@ impl Site {
             files.iter_mut().map(|(name, bytes)| (&**name, std::mem::take(bytes))).collect();
         write_folder(&self.folder, &files).map_err(SiteFault::Write)?;
         let mb = files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() as f64 / MB;
-        let lessons = counted(self.headings.len(), "lesson");
-        Ok(format!("{}: a front page and {lessons}, {mb:.1} MB", self.folder.display()))
+        let lessons = counted(of_lessons, "lesson");
+        let others = if others > 0 { format!(", {} of one pass", counted(others, "page")) } else { String::new() };
+        Ok(format!("{}: a front page and {lessons}{others}, {mb:.1} MB", self.folder.display()))
     }
 }
 

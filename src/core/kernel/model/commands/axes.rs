@@ -68,7 +68,7 @@ impl LessonModel {
         let of_word = layers.spread_of_word(self.pass.passes_of_senses(&self.training));
         let spread = if let Some(of_word) = of_word {
             of_word
-        } else if self.pretrained.is_some() {
+        } else if self.pretrained.is_some() || self.is_recorded() {
             layers
                 .spread(passes.into_iter())
                 .ok_or_else(|| "there are no points to which axes could be fitted".to_owned())?

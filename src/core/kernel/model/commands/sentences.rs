@@ -16,6 +16,7 @@ impl LessonModel {
                 })?
             }
             SentenceCommand::Set(text) | SentenceCommand::Type(text) => self.read(&text, lesson)?,
+            SentenceCommand::Stretch(first) => self.stretch(first)?,
             SentenceCommand::Ids(ids) => Sentence::of_ids(&ids, lesson, &self.words)?,
             SentenceCommand::Words(words) => self.of_words(&words, lesson)?,
             SentenceCommand::SetSecond(text) => return self.set_second(text, lesson),
@@ -24,10 +25,20 @@ impl LessonModel {
             }
         };
         if sentence != *self.pass.sentence() {
+            let is_same_text = sentence.recorded.is_some() && sentence.index == self.pass.sentence().index;
+            let label = if is_same_text { "choice of the tokens" } else { "choice of the sentence" };
             let before = self.pass.show(sentence);
-            self.remember("choice of the sentence", UndoPart::Sentence(before));
+            self.remember(label, UndoPart::Sentence(before));
         }
         Ok(())
+    }
+
+    /// Another stretch of the recorded text that is shown.
+    fn stretch(&self, first: usize) -> Result<Sentence, String> {
+        let Some(place) = &self.pass.sentence().recorded else {
+            return Err("only a recorded text is shown in stretches".to_owned());
+        };
+        Sentence::of_recorded(&place.model, place.text, first)
     }
 
     fn of_words(&self, words: &[String], lesson: &Lesson) -> Result<Sentence, String> {

@@ -2,7 +2,7 @@
 "use strict";
 
 const Attention = (() => {
-  /** The largest number of heads whose maps are all shown; with more heads, only one layer's maps are. */
+  /** The largest number of heads whose maps are all shown; with more heads, only one layer's maps are, or of a given pass one head's. */
   const ALL_SHOWN = 8;
 
   function create(root, state) {
@@ -10,12 +10,7 @@ const Attention = (() => {
     let maps = [];
     let shown = "";
 
-    const element = (name, text = "", className = "") => {
-      const found = document.createElement(name);
-      found.textContent = text;
-      if (className) found.className = className;
-      return found;
-    };
+    const { element, heading } = Dom;
 
     function table(head) {
       const { title } = data.heads[head];
@@ -29,6 +24,7 @@ const Attention = (() => {
       const box = document.createElement("input");
       box.type = "checkbox";
       box.title = `Switch ${title} on or off`;
+      box.hidden = Boolean(data.given);
       box.addEventListener("change", () => actions.setHead(head, box.checked));
       label.append(box, ` ${title}`);
       const map = element("table", "", "map");
@@ -36,17 +32,14 @@ const Attention = (() => {
       const top = map.createTHead().insertRow();
       top.append(element("td"));
       keys.forEach((key) => {
-        const cell = element("th");
-        cell.scope = "col";
+        const cell = heading("col");
         cell.append(element("span", key));
         top.append(cell);
       });
       const body = map.createTBody();
       const cells = queries.map((query, i) => {
         const row = body.insertRow();
-        const name = element("th", query);
-        name.scope = "row";
-        row.append(name);
+        row.append(heading("row", query));
         return keys.map((key, j) => {
           const cell = row.insertCell();
           cell.tabIndex = -1;
@@ -82,7 +75,7 @@ const Attention = (() => {
 
     const blockOf = (head) => data.heads[head].block;
     const hasAll = data.heads.length <= ALL_SHOWN;
-    const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || blockOf(head) === blockOf(state.head));
+    const shownHeads = () => [...data.heads.keys()].filter((head) => hasAll || (data.given ? head === state.head : blockOf(head) === blockOf(state.head)));
 
     /** Returns a control that chooses the layer whose maps are shown. */
     function layerChoice() {

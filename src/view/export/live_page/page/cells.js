@@ -2,12 +2,7 @@
 "use strict";
 
 const Cells = (() => {
-  const element = (name, text = "", className = "") => {
-    const found = document.createElement(name);
-    found.textContent = text;
-    if (className) found.className = className;
-    return found;
-  };
+  const { element, button } = Dom;
 
   const wordsOf = (cell, { data }) => data.rowsOf(data.sentences[cell.sentence].join(" "));
   const isShown = (cell, state) => wordsOf(cell, state).join() === state.words.join();
@@ -25,15 +20,13 @@ const Cells = (() => {
   }
 
   function stageCell(cell, section, state, stage, say) {
-    const button = element("button", "Show on the stage", "show-stage");
-    button.type = "button";
-    button.addEventListener("click", () => {
+    const shows = () => {
       showStage(cell, state, stage);
       say(`The stage shows: ${state.labels.join(" ")}.`);
-    });
+    };
     const caption = element("p", cell.caption, "stage-caption");
     const box = element("div", "", "on-stage");
-    box.append(element("span", state.data.sentences[cell.sentence].join(" "), "on-stage-words"), caption, button);
+    box.append(element("span", state.data.sentences[cell.sentence].join(" "), "on-stage-words"), caption, button("Show on the stage", shows, "show-stage"));
     section.append(box);
   }
 
@@ -96,7 +89,7 @@ const Cells = (() => {
       const x = read();
       if (bind.to === "mask") input.checked = x === 1;
       else if (document.activeElement !== input || Number(input.value) !== x) input.value = x;
-      value.textContent = bind.to === "mask" ? (x === 1 ? "causal" : "none") : Provenance.written(x);
+      value.textContent = bind.to === "mask" ? (x === 1 ? "causal" : "none") : Rules.written(x);
     };
     actions.on("pass", show);
     actions.on("view", show);
@@ -113,8 +106,7 @@ const Cells = (() => {
     const group = element("div", "", "choices live");
     group.setAttribute("role", "radiogroup");
     group.setAttribute("aria-label", "Your prediction");
-    const reveal = element("button", "Show the model’s answer");
-    reveal.type = "button";
+    const reveal = button("Show the model’s answer", show);
     reveal.disabled = true;
     const boxes = cell.choices.map((choice, index) => {
       const label = element("label");
@@ -129,7 +121,7 @@ const Cells = (() => {
       group.append(label);
       return { box, label };
     });
-    reveal.addEventListener("click", () => {
+    function show() {
       boxes.forEach(({ box, label }, index) => {
         box.disabled = true;
         const said = [index === chosen && "your answer", index === right && "the model’s answer"].filter(Boolean).join(", and ");
@@ -141,15 +133,15 @@ const Cells = (() => {
       reveal.replaceWith(shown);
       state.actions.look({ keepers: state.keepers.filter((id) => id !== section.id) });
       say(chosen === right ? "Right." : `The model’s answer is ${cell.choices[right]}.`);
-    });
+    }
     list.after(group, reveal);
     list.classList.add("still");
   }
 
   /** Formats a value beside a check. */
   function told(x) {
-    if (typeof x === "number") return Provenance.written(x);
-    if (Code.isTensor(x)) return Array.from(x.data.slice(0, 8), Provenance.written).join(", ");
+    if (typeof x === "number") return Rules.written(x);
+    if (Code.isTensor(x)) return Array.from(x.data.slice(0, 8), Rules.written).join(", ");
     return x === undefined || x === null ? "" : String(x);
   }
 

@@ -458,13 +458,8 @@ const Code = (() => {
     return forms[found](...given);
   }
 
-  const ARITHMETIC = {
-    "+": { whole: (a, b) => a + b, real: (a, b) => a + b },
-    "-": { whole: (a, b) => a - b, real: (a, b) => a - b },
-    "*": { whole: (a, b) => a * b, real: (a, b) => a * b },
-    "/": { whole: (a, b) => a / b, real: (a, b) => a / b },
-    "%": { whole: (a, b) => a % b, real: (a, b) => a % b },
-  };
+  /** The operators, which bigints and numbers share. */
+  const ARITHMETIC = { "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b, "%": (a, b) => a % b };
 
   /** Applies an arithmetic operator: whole numbers stay whole, tensors are computed entrywise, and texts can be joined. */
   function computed(sign, a, b) {
@@ -472,10 +467,10 @@ const Code = (() => {
     const kinds = kindOf(a) + kindOf(b);
     if (kinds === "ii") {
       if ((sign === "/" || sign === "%") && b === 0n) throw new Error("a whole number cannot be divided by 0");
-      return whole(of_.whole(a, b));
+      return whole(of_(a, b));
     }
-    if (isNumber(a) && isNumber(b)) return of_.real(Number(a), Number(b));
-    if (["TT", "Ti", "Tf", "iT", "fT"].includes(kinds)) return each(a, b, of_.real);
+    if (isNumber(a) && isNumber(b)) return of_(Number(a), Number(b));
+    if (["TT", "Ti", "Tf", "iT", "fT"].includes(kinds)) return each(a, b, of_);
     if (sign === "+" && (kinds === "ss" || kinds === "si")) return a + b;
     throw new Error(`${sign} is not of ${named(a, b)}`);
   }

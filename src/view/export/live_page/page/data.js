@@ -93,5 +93,5 @@ const Data = (() => {
     return { ...data, changes: changesOf(data.changes), model, trained, projection, rowOf, rowOfWord, rowsOf, segmentsOf, isEmpty };
   }
 
-  return { read };
+  return { read, numbers, matrixOf };
 })();

@@ -35,6 +35,12 @@ const Engine = (() => {
     return sum;
   }
 
+  /** ‖a‖ */
+  const norm = (a) => Math.sqrt(dot(a, a));
+
+  /** Returns the places of numbers, the largest number first. */
+  const order = (values) => [...values.keys()].sort((a, b) => values[b] - values[a]);
+
   /** (A B)_ij = Σ_k a_ik b_kj */
   function product(a, b) {
     const y = matrix(a.rows, b.cols);
@@ -81,7 +87,7 @@ const Engine = (() => {
    * Normalizes each row: Y = γ ⊙ (X − μ) / σ + β, with σ² = 1/D Σ_j (x_j − μ)² + ε. An RMSNorm has no μ, and β may be
    * missing. `form` has the settings of the block's or the model's norms.
    */
-  function norm(form, gain, shift, x) {
+  function normed(form, gain, shift, x) {
     const epsilon = form.norm_epsilon;
     const y = matrix(x.rows, x.cols);
     const deviations = [];
@@ -204,7 +210,7 @@ const Engine = (() => {
     const gain = tensor(model, gainName, block);
     if (config.query_key_norm && gain) {
       const rows = { rows: x.data.length / gain.data.length, cols: gain.data.length, data: x.data };
-      y = { ...x, data: norm(config, gain, null, rows).y.data };
+      y = { ...x, data: normed(config, gain, null, rows).y.data };
     }
     if (!config.rotary) return y;
     const { width, frequencies } = config.rotary;
@@ -293,11 +299,12 @@ const Engine = (() => {
     const isPre = config.norm === "pre";
     const isPost = config.norm === "post";
     const isNormed = config.attention_norm !== false;
-    const normed = (place, y) => norm(config, tensor(model, "γ_" + place, number), tensor(model, "β_" + place, number), y);
+    const gainAndShift = (place) => [tensor(model, "γ_" + place, number), tensor(model, "β_" + place, number)];
+    const normedBy = (place, y) => normed(config, ...gainAndShift(place), y);
     const held = (place, deviations) => ({ form: config, gain: tensor(model, "γ_" + place, number), deviations });
     const step = { config, number, firstHead, input: x, norms: [] };
 
-    const queries = isPre && isNormed ? (step.normed = normed("A", x).y) : x;
+    const queries = isPre && isNormed ? (step.normed = normedBy("A", x).y) : x;
     const keys = config.attends_to === "source" ? source : queries;
     step.queries = queries;
     step.keys = keys;
@@ -332,31 +339,31 @@ const Engine = (() => {
     const b = tensor(model, "b_O", number);
     let plain = matrix(x.rows, model.width, (i, j) => get(added, i, j) + (b ? b.data[j] : 0));
     if (config.output_norms) {
-      const found = normed("AO", plain);
+      const found = normedBy("AO", plain);
       plain = found.y;
       step.norms.push(held("AO", found.deviations));
     }
     step.summed = config.residual ? sum(x, plain) : plain;
     let attended = step.summed;
     if (isPost && isNormed) {
-      const found = normed("A", step.summed);
+      const found = normedBy("A", step.summed);
       step.attended = attended = found.y;
       step.norms.push(held("A", found.deviations));
     }
     step.output = attended;
     if (config.feed_forward != null) {
       const from = config.branches ? x : attended;
-      const input = isPre ? normed(config.branches === "parallel, one norm" ? "A" : "F", from).y : from;
+      const input = isPre ? normedBy(config.branches === "parallel, one norm" ? "A" : "F", from).y : from;
       const hidden = affine(model, "W_1", "b_1", number, input);
       const gate = config.gated && activated(config.activation, affine(model, "W_g", "b_g", number, input));
       step.hidden = gate
         ? matrix(hidden.rows, hidden.cols, (i, j) => get(gate, i, j) * get(hidden, i, j))
         : activated(config.activation, hidden);
       let forward = affine(model, "W_2", "b_2", number, step.hidden);
-      if (config.output_norms) forward = normed("FO", forward).y;
+      if (config.output_norms) forward = normedBy("FO", forward).y;
       step.output = config.residual ? sum(attended, forward) : forward;
       if (isPost) {
-        const found = normed("F", step.output);
+        const found = normedBy("F", step.output);
         step.output = found.y;
         step.norms.push(held("F", found.deviations));
       }
@@ -368,6 +375,12 @@ const Engine = (() => {
   function contribution(head, i, j) {
     const weight = head.gain === 0 ? 0 : get(head.weights, i, j);
     return Array.from(row(head.moved, j), (x) => weight * x);
+  }
+
+  /** Returns Σ_j α_ij · V_hj W_O^h: what a head adds to query i. */
+  function added(head, i) {
+    const terms = Array.from({ length: head.weights.cols }, (_, j) => contribution(head, i, j));
+    return terms.reduce((total, term) => total.map((x, d) => x + term[d]));
   }
 
   /** The numbers of a pass as rules ask for them: entries of heads, and the settings of one of them. */
@@ -438,7 +451,7 @@ const Engine = (() => {
       return vector(words[t], j) + position(model, t, j) + (segments ? get(segments, of ? of[t] : 0, j) : 0);
     });
     const gain = tensor(model, "γ_E");
-    return gain ? { summed: x, x: norm(model, gain, tensor(model, "β_E"), x).y } : { x };
+    return gain ? { summed: x, x: normed(model, gain, tensor(model, "β_E"), x).y } : { x };
   }
 
   /** Returns what the logits are computed from: every row, the last one, or the mean of all. */
@@ -461,7 +474,7 @@ const Engine = (() => {
     if (model.readout === "transformed") {
       y = activated(model.readout_activation, affine(model, "W_T", "b_T", 0, y));
       const gain = tensor(model, "γ_T");
-      if (gain) y = norm(model, gain, tensor(model, "β_T"), y).y;
+      if (gain) y = normed(model, gain, tensor(model, "β_T"), y).y;
     }
     const b = tensor(model, "b_logits");
     const bias = (c) => (b ? b.data[c] : 0);
@@ -505,7 +518,7 @@ const Engine = (() => {
       pass.blocks.push(step);
     });
     const gain = tensor(model, "γ_Y");
-    pass.output = gain ? norm(model, gain, tensor(model, "β_Y"), y).y : y;
+    pass.output = gain ? normed(model, gain, tensor(model, "β_Y"), y).y : y;
     pass.logits = logits(model, pass.output);
     pass.heads = pass.blocks.flatMap((step) => step.heads.map((head, own) => ({ ...head, own, step })));
     return pass;
@@ -547,5 +560,5 @@ const Engine = (() => {
     return all;
   }
 
-  return { matrix, row, get, dot, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, arrow, rows };
+  return { matrix, row, get, dot, norm, order, softmax, seesIn, firstOf, baseOf, isRemoved, modeOf, gainOf, forward, reading, tensors, contribution, added, arrow, rows };
 })();

@@ -2,88 +2,7 @@
 "use strict";
 
 (() => {
-  const $ = (id) => document.getElementById(id);
-  const root = document.documentElement;
-
-  /** Handles the theme: the system's, until the reader chooses one. */
-  function themes(redraw) {
-    const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    let chosen = null;
-    const show = () => {
-      root.dataset.theme = chosen || (dark.matches ? "dark" : "light");
-      $("lab-theme").textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
-      Colors.refresh();
-      redraw();
-    };
-    $("lab-theme").addEventListener("click", () => {
-      chosen = root.dataset.theme === "dark" ? "light" : "dark";
-      show();
-    });
-    dark.addEventListener("change", show);
-    return { show, choose: (theme) => { chosen = theme; show(); } };
-  }
-
-  /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
-  function tabs(opened) {
-    const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
-    const open = (tab) => {
-      all.forEach((other) => {
-        const isOpen = other === tab;
-        other.setAttribute("aria-selected", String(isOpen));
-        other.tabIndex = isOpen ? 0 : -1;
-        $(other.getAttribute("aria-controls")).hidden = !isOpen;
-      });
-      opened();
-    };
-    all.forEach((tab, index) => {
-      tab.addEventListener("click", () => open(tab));
-      tab.addEventListener("keydown", (event) => {
-        const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-        if (!way) return;
-        event.preventDefault();
-        const next = all[(index + way + all.length) % all.length];
-        open(next);
-        next.focus();
-      });
-    });
-    return (name) => open($(`tab-${name}`));
-  }
-
-  function timeline(state, stage) {
-    const { actions } = state;
-    const line = $("time-line");
-    line.max = actions.end;
-    const stops = Array.from({ length: actions.end + 1 }, (_, place) => {
-      const mark = document.createElement("i");
-      mark.className = place % State.STEPS.length === 0 ? "first" : "";
-      return mark;
-    });
-    $("time-marks").append(...stops);
-    line.addEventListener("input", () => actions.walkTo(Number(line.value)));
-    $("time-static").addEventListener("click", () => stage.glideToTime(0));
-    $("time-contextual").addEventListener("click", () => stage.glideToTime(1));
-    $("time-on").addEventListener("click", () => stage.glideToPlace(Math.floor(actions.placeNow()) + 1));
-    $("time-back").addEventListener("click", () => stage.glideToPlace(Math.ceil(actions.placeNow()) - 1));
-    const show = () => {
-      const place = actions.placeNow();
-      line.value = place;
-      stops.forEach((mark, at) => mark.classList.toggle("reached", place >= at));
-      const { layer, step } = actions.walked();
-      const title = state.data.heads.find(({ block }) => block === layer).title.replace(/,? ?[Hh]ead \d+$/, "");
-      const said = state.isWalked
-        ? `${title ? `${title}: ` : ""}step ${step + 1} of ${State.STEPS.length}, ${State.STEPS[step]}`
-        : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
-      line.setAttribute("aria-valuetext", said);
-      $("time-said").textContent = said;
-      // The walk shows a head of the layer that it has reached.
-      if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
-        actions.look({ head: state.pass.heads.findIndex((head) => head.step.number === layer) });
-      }
-    };
-    actions.on("view", show);
-    actions.on("pass", show);
-    show();
-  }
+  const { $, root } = Frame;
 
   /** The number of likelihoods that are listed. */
   const ANSWERS = 5;
@@ -93,26 +12,20 @@
     const show = () => {
       if (panel.hidden) return;
       const { logits } = state.pass;
-      const body = document.createElement("table");
-      body.className = "answers";
+      const body = Dom.element("table", "", "answers");
       for (let i = 0; i < logits.rows; i++) {
         const shares = Engine.softmax(Engine.row(logits, i));
         const best = shares.map((share, c) => ({ share, name: state.data.classes[c] })).sort((a, b) => b.share - a.share);
         const row = body.insertRow();
-        const name = document.createElement("th");
-        name.scope = "row";
-        name.textContent = logits.rows === 1 ? "the sentence" : state.labels[i];
-        row.append(name);
+        row.append(Dom.heading("row", logits.rows === 1 ? "the sentence" : state.labels[i]));
         best.slice(0, ANSWERS).forEach(({ share, name: word }) => {
           const cell = row.insertCell();
           cell.textContent = `${word} ${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
           cell.style.setProperty("--share", `${share * 100}%`);
         });
       }
-      const about = document.createElement("p");
-      about.className = "said";
-      about.textContent = "The model's answers at each position, with the likeliest first. The percentages are the softmax of the logits.";
-      panel.replaceChildren(about, body);
+      const about = "The model's answers at each position, with the likeliest first. The percentages are the softmax of the logits.";
+      panel.replaceChildren(Dom.element("p", about, "said"), body);
     };
     state.actions.on("pass", show);
     return show;
@@ -125,11 +38,7 @@
     const rowsOf = (words) => data.rowsOf(words.join(" "));
     data.sentences.forEach((words, index) => sentences.add(new Option(words.join(" "), index)));
     sentences.add(new Option("your own", "own"));
-    (data.pieces ? [] : data.vocabulary).forEach((word) => {
-      const option = document.createElement("option");
-      option.value = word;
-      $("lab-words").append(option);
-    });
+    $("lab-words").append(...(data.pieces ? [] : data.vocabulary).map((value) => Object.assign(Dom.element("option"), { value })));
     sentences.addEventListener("change", () => {
       if (sentences.value === "own") return;
       state.isOwn = true;
@@ -167,7 +76,7 @@
       const { changes } = state;
       const value = changes.temperature === null ? lessons : changes.temperature;
       temperature.value = Math.log10(value);
-      $("lab-temperature-said").textContent = Provenance.written(value);
+      $("lab-temperature-said").textContent = Rules.written(value);
       $("lab-mask").value = changes.mask === null ? "own" : Array.isArray(changes.mask) ? "" : changes.mask;
       $("lab-scale").checked = changes.scale === null ? first.scaled : changes.scale;
       $("lab-reset").disabled = !state.isChanged;
@@ -247,7 +156,7 @@
     $("lab").hidden = false;
     Colors.refresh();
     const redraws = [];
-    const theme = themes(() => redraws.forEach((redraw) => redraw()));
+    const theme = Frame.themes(() => redraws.forEach((redraw) => redraw()));
     theme.show();
     const stage = Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
     const sentence = Sentence.create($("lab-sentence"), state);
@@ -257,14 +166,14 @@
     const weights = Weights.create($("panel-weights"), state);
     $("tab-weights").hidden = state.data.parameters.length === 0;
     const showAnswers = answers(state);
-    timeline(state, stage);
+    Frame.timeline(state, stage);
     const ribbons = Ribbons.create($("lab-ribbons"), state);
     const own = change(state, say);
     const showNumbers = numbers(state, stage);
     const cells = Cells.create(state, stage, say);
     Prose.create(document.querySelector("main"), state);
     const shows = { "panel-attention": attention.build, "panel-number": provenance.show, "panel-weights": weights.show, "panel-answers": showAnswers };
-    const open = tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
+    const open = Frame.tabs(() => Object.keys(shows).forEach((id) => $(id).hidden || shows[id]()));
     redraws.push(stage.redraw, sentence.look, attention.build, weights.show, ribbons.redraw);
     document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
     $("stage-flat").addEventListener("click", stage.flat);

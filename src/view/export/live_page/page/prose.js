@@ -15,11 +15,9 @@ const Prose = (() => {
       for (const { 0: whole, 1: word, 2: number, index } of node.data.matchAll(WORD)) {
         const row = data.rowOfWord(word);
         if (row === undefined) continue;
-        const span = document.createElement("span");
-        span.className = "word";
+        const span = Dom.element("span", whole, "word");
         span.dataset.word = row;
         if (number) span.dataset.number = [...number].map((digit) => "₀₁₂₃₄₅₆₇₈₉".indexOf(digit)).join("");
-        span.textContent = whole;
         parts.push(node.data.slice(end, index), span);
         end = index + whole.length;
       }

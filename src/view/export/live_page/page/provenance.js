@@ -6,96 +6,14 @@
 const Provenance = (() => {
   /** Weights that a sentence names. */
   const NAMED = 3;
-  const { written, plain } = Rules;
+  const { written } = Rules;
 
-  /** The steps of a weight as `[title, formula, sentence]`. */
-  function steps(state, head, i, j) {
-    const { actions, data } = state;
-    const found = state.pass.heads[head];
-    const { config } = found.step;
-    const [SCORES, SCALE, SOFTMAX, , OUTPUT] = State.STEPS.slice(2);
-    const say = sayings(data);
-    const [query, keys] = [`“${actions.queriesOf(head)[i]}”`, actions.keysOf(head).map((word) => `“${word}”`)];
-    const [key, title] = [keys[j], data.heads[head].title];
-    const [scores, weights] = [found.scores, found.weights].map((matrix) => Array.from(Engine.row(matrix, i)));
-    const [rules, of] = [data.rules[head], Engine.reading(state.pass, head)];
-    const equation = (name) => Rules.equation(rules[name], { i, j }, of);
-    const all = [[SCORES, equation("Product"), say("meets")]];
-    const mode = Engine.modeOf(state.changes, head);
-    const isHidden = scores[j] === -Infinity;
-    if (isHidden) {
-      // The weights of such a head are not those of its scores.
-      const isOther = mode === "Mean" || mode.Frozen;
-      const isRemoved = Engine.isRemoved(state.changes, head, i, j);
-      const why = (isRemoved ? "removed" : "hidden") + (isOther ? "_score" : "");
-      all.push([SCALE, equation("Score"), say(why, { query, key, mask: found.step.hides(i, j) })]);
-      if (!isOther) return all;
-    } else {
-      all.push([SCALE, equation("Score"), scoreSaid(state, head, i, j)]);
-    }
-
-    const hasRemoved = keys.some((_, at) => Engine.isRemoved(state.changes, head, i, at));
-    const byHand = mode.Frozen ? (hasRemoved ? "frozen_without" : "frozen") : found.isSoftmax ? null : mode.toLowerCase();
-    if (byHand) {
-      all.push([SOFTMAX, `α = ${written(weights[j])}`, say(byHand, { head: title })]);
-    } else {
-      const largest = Math.max(...scores);
-      const powers = scores.map((s) => Math.exp(s - largest));
-      const total = powers.reduce((a, b) => a + b, 0);
-      const order = weights.map((_, at) => at).sort((a, b) => weights[b] - weights[a]);
-      const strongest = order.slice(0, NAMED).map((at) => `${keys[at]} ${written(weights[at])}`).join(", ");
-      const said = `${say("softmax", { largest: written(largest), total: written(total) })} ${say("looks_at", { query, strongest })}.`;
-      all.push([SOFTMAX, equation("Weight"), said]);
-    }
-
-    const why = found.gain === 0 ? say("off", { head: title }) : config.output ? say("adds", { key }) : "";
-    all.push([OUTPUT, equation("TermLength"), why]);
-    return all;
-  }
-
-  /** The sentences of a score. */
-  function scoreSaid(state, head, i, j) {
-    const [say, found] = [sayings(state.data), state.pass.heads[head]];
-    const { config } = found.step;
-    const score = written(Engine.get(found.scores, i, j));
-    const sentences = scalingSaid(config, found, say);
-    if (config.distances != null) {
-      const near = found.near(i, j);
-      const bias = written(Math.abs(near));
-      const places = Math.abs(j - i);
-      const side = `a word ${places === 1 ? "1 position" : `${places} positions`} to the ${j < i ? "left" : "right"}`;
-      const at = places === 0 ? "the word itself" : side;
-      sentences.push(say(near < 0 ? "distance_takes_off" : "distance_adds", { head: `Head ${found.own + 1}`, bias, at }));
-    }
-    const [query, key] = [state.actions.queriesOf(head)[i], state.actions.keysOf(head)[j]].map(quoted);
-    sentences.push(`${say("comes_to", { query, key, score })}.`);
-    return sentences.join(" ");
-  }
-
-  /** What makes scores of the products, in its order. */
-  function scalingSaid(config, { temperature }, say) {
-    const [root, own, heat] = [
-      config.scaled && say("by_root", { width: config.d_k }),
-      config.score_divisor && say("by_own", { divisor: config.score_divisor }),
-      temperature !== 1 && say("by_temperature", { temperature: plain(temperature) }),
-    ];
-    const divided = (...by) => {
-      const divisors = by.filter(Boolean).join(", and by ");
-      return divisors === "" ? [] : [say(by[0] && by[0] === root ? "divided_as_wide" : "divided", { divisors })];
-    };
-    const { score_cap: cap } = config;
-    const all = cap == null ? divided(root, own, heat) : [...divided(root, own), say("held_below", { cap: plain(cap) }), ...divided(heat)];
-    return all.length === 0 ? [say("not_scaled")] : all;
-  }
-
-  /** A sentence of the program with its parts filled in. */
+  /** Returns a function that fills the slots of a sentence of the program. */
   const sayings = (data) => (name, parts) => data.explanations[name].replace(/\{(\w+)\}/g, (_, part) => parts[part]);
 
+  const { dot, norm, order } = Engine;
   const quoted = (word) => `“${word}”`;
   const fixed = (x) => x.toFixed(3).replace("-", "−");
-  const norm = (x) => Math.sqrt(Engine.dot(x, x));
-  /** Places of numbers, the largest first. */
-  const order = (values) => [...values.keys()].sort((a, b) => values[b] - values[a]);
 
   /** A share in per cent; one that is nearly all, or nearly nothing, is not rounded to it. */
   function percent(share) {
@@ -104,14 +22,129 @@ const Provenance = (() => {
     return `${shown}\u00a0%`;
   }
 
-  /** The query, head and key of the walk. */
-  function walked(state) {
-    const found = state.pass.heads[state.head];
+  /** Returns a query and a key in a head, with what is told of them: by default the chosen ones, or the key that weighs most. */
+  function place(state, head = state.head) {
+    const { data, actions } = state;
+    const found = state.pass.heads[head];
     const i = Math.min(state.query, found.weights.rows - 1);
-    const weights = Array.from(Engine.row(found.weights, i));
+    const [weights, scores] = [found.weights, found.scores].map((matrix) => Array.from(Engine.row(matrix, i)));
     const j = state.key === null ? order(weights)[0] : state.key;
-    const [queries, keys] = [state.actions.queriesOf(state.head), state.actions.keysOf(state.head)].map((all) => all.map(quoted));
-    return { found, i, j, weights, query: queries[i], key: keys[j], keys };
+    const [queries, keys] = [actions.queriesOf(head), actions.keysOf(head)].map((all) => all.map(quoted));
+    const [say, of] = [sayings(data), Engine.reading(state.pass, head)];
+    const entry = (quantity, ...index) => of.entry(quantity, head, index);
+    const rule = (quantity, own = head) => data.rules[own][quantity];
+    return { state, say, of, entry, rule, head, found, config: found.step.config, i, j, weights, scores, query: queries[i], key: keys[j], keys, title: data.heads[head].title };
+  }
+
+  /** Returns the keys with the largest weights, each as `tell` writes it. */
+  const strongest = ({ weights, keys }, tell) => order(weights).slice(0, NAMED).map((at) => tell(keys[at], fixed(weights[at])));
+
+  const looksAt = (at) => at.say("looks_at", { query: at.query, strongest: strongest(at, (key, weight) => `${key} ${weight}`).join(", ") });
+
+  /** The sentences that name the divisors of scores, by the settings that they are. */
+  const DIVISORS = { keywidth: "by_root", temperature: "by_temperature" };
+
+  /** Says what makes scores of the products, in the order of the rule: a bound holds before the temperature divides. */
+  function scaling({ say, config, rule, of }) {
+    const divisors = rule("Scale")[1].quotient[1].product.filter((divisor) => !Rules.isNeutral(divisor, {}, of));
+    const numberOf = ({ number, apply }) => number || apply[1].number;
+    const settingOf = (divisor) => numberOf(divisor).setting;
+    const divided = (by) => {
+      const names = by.map((divisor) => {
+        const value = Rules.plain(Rules.value({ number: numberOf(divisor) }, {}, of));
+        return say(DIVISORS[settingOf(divisor)] || "by_own", { width: value, temperature: value, divisor: value });
+      });
+      const isWide = by.some((divisor) => settingOf(divisor) === "keywidth");
+      return by.length === 0 ? [] : [say(isWide ? "divided_as_wide" : "divided", { divisors: names.join(", and by ") })];
+    };
+    const isHeat = (divisor) => settingOf(divisor) === "temperature";
+    const { score_cap: cap } = config;
+    const [before, after] = cap == null ? [divisors, []] : [divisors.filter((divisor) => !isHeat(divisor)), divisors.filter(isHeat)];
+    const held = cap == null ? [] : [say("held_below", { cap: Rules.plain(cap) })];
+    const all = [...divided(before), ...held, ...divided(after)];
+    return all.length === 0 ? [say("not_scaled")] : all;
+  }
+
+  function distance({ say, found, entry, i, j }) {
+    const bias = entry("DistanceBias", i, j);
+    const places = Math.abs(j - i);
+    const side = `a word ${places === 1 ? "1 position" : `${places} positions`} to the ${j < i ? "left" : "right"}`;
+    const at = places === 0 ? "the word itself" : side;
+    return say(bias < 0 ? "distance_takes_off" : "distance_adds", { head: `Head ${found.own + 1}`, bias: fixed(Math.abs(bias)), at });
+  }
+
+  /** The sentences on each quantity: what happens, its result in one line, which the stage shows too, and what is special. */
+  const TOLD = {
+    Query: ({ say, config, query, found }) => {
+      const width = found.query.cols;
+      return { result: config.projections ? say("asks", { query, width }) : say("own_roles", { width }) };
+    },
+    Product: ({ say, entry, i, j, query, key, keys }) => {
+      const products = keys.map((_, at) => entry("Product", i, at));
+      const [product, largest] = [fixed(products[j]), order(products)[0]];
+      const parts = { query, key, product, largest: fixed(products[largest]), other: keys[largest] };
+      return { happens: [say("meets")], result: say(largest === j ? "product_is_largest" : "product_is", parts) };
+    },
+    Score: (at) => {
+      const { say, state, head, found, i, j, query, key, scores } = at;
+      if (scores[j] === -Infinity) {
+        const why = (Engine.isRemoved(state.changes, head, i, j) ? "removed" : "hidden") + (isOfScores(at) ? "" : "_score");
+        return { notes: [say(why, { query, key, mask: found.step.hides(i, j) })] };
+      }
+      const happens = [...scaling(at), ...(at.config.distances == null ? [] : [distance(at)])];
+      return { happens, result: say("comes_to", { query, key, score: fixed(scores[j]) }) };
+    },
+    Weight: (at) => {
+      const { say, entry, state, head, found, i, keys, scores, title } = at;
+      const mode = Engine.modeOf(state.changes, head);
+      const hasRemoved = keys.some((_, key) => Engine.isRemoved(state.changes, head, i, key));
+      const byHand = mode.Frozen ? (hasRemoved ? "frozen_without" : "frozen") : found.isSoftmax ? null : mode.toLowerCase();
+      const largest = Math.max(...scores);
+      if (byHand) return { result: looksAt(at), notes: [say(byHand, { head: title })], isGiven: true };
+      if (largest === -Infinity) return {};
+      return { happens: [say("softmax", { largest: fixed(largest), total: fixed(entry("RowSum", i)) })], result: looksAt(at) };
+    },
+    Mix: (at) => {
+      const terms = [...strongest(at, (key, weight) => `${weight} v(${key})`), ...(at.keys.length > NAMED ? ["…"] : [])].join(" + ");
+      const { gain } = at.found;
+      return { result: at.say("mix_is", { query: at.query, terms: gain === 0 ? "0" : gain === 1 ? terms : `${gain} · (${terms})` }) };
+    },
+    TermLength: ({ say, found, config, key, title }) => {
+      return { happens: found.gain === 0 ? [say("off", { head: title })] : config.output ? [say("adds", { key })] : [] };
+    },
+    HeadLength: ({ say, rule, of, found, config, i, query }) => {
+      const lengths = found.step.heads.map((_, own) => fixed(Rules.value(rule("HeadLength", found.step.firstHead + own)[1], { i }, of)));
+      const others = lengths.map((length, h) => say("another_head", { head: h + 1, length })).filter((_, h) => h !== found.own);
+      const own = say(config.residual ? "adds_arrow" : "brings_vector", { head: found.own + 1, query, length: lengths[found.own] });
+      return { result: own + others.slice(0, NAMED - 1).join("") };
+    },
+    MoveLength: ({ state, found, i, query }) => {
+      const { number } = found.step;
+      const end = number === state.pass.blocks.length - 1 ? answerSaid(state, i) || nearestSaid(state, i) : null;
+      return { result: end || moved(state, number, i, query) };
+    },
+  };
+
+  /** Whether the weights of a head are 0 where its scores are −∞. */
+  const isOfScores = ({ state, head }) => {
+    const mode = Engine.modeOf(state.changes, head);
+    return mode !== "Mean" && !mode.Frozen;
+  };
+
+  /** The quantities of the card, by the steps of the walk. */
+  const CARD = [["Product", 2], ["Score", 3], ["Weight", 4], ["TermLength", 6]];
+  /** The quantities whose results the steps of the walk tell. */
+  const RESULTS = [null, "Query", "Product", "Score", "Weight", "Mix", "HeadLength", "MoveLength"];
+
+  /** The steps of a weight as `[title, formula, sentence]`: up to the score, where that hides it. */
+  function steps(state) {
+    const at = place(state);
+    const isHidden = at.scores[at.j] === -Infinity && isOfScores(at);
+    return CARD.slice(0, isHidden ? 2 : CARD.length).map(([quantity, step]) => {
+      const { happens = [], result, notes = [], isGiven } = TOLD[quantity](at);
+      const formula = isGiven ? `α = ${written(at.weights[at.j])}` : Rules.equation(at.rule(quantity), { i: at.i, j: at.j }, at.of);
+      return [state.steps[step], formula, [...happens, ...(result ? [`${result}.`] : []), ...notes].join(" ")];
+    });
   }
 
   /** How far a word is moved by a block. */
@@ -178,51 +211,6 @@ const Provenance = (() => {
     return sayings(data)({ here: "answers_at", next: "answers_after", whole: "answers_all" }[data.asked], parts);
   }
 
-  const looksAt = (state, { weights, keys, query }) =>
-    sayings(state.data)("looks_at", { query, strongest: order(weights).slice(0, NAMED).map((at) => `${keys[at]} ${fixed(weights[at])}`).join(", ") });
-
-  /** The results of the steps of a walk. */
-  function resultOfStep(state, step) {
-    const [say, parts] = [sayings(state.data), walked(state)];
-    const { found, i, j, weights, query, key, keys } = parts;
-    const scores = Array.from(Engine.row(found.scores, i));
-    const byStep = {
-      1: () => {
-        const width = found.query.cols;
-        return found.step.config.projections ? say("asks", { query, width }) : say("own_roles", { width });
-      },
-      2: () => {
-        const products = keys.map((_, at) => Engine.dot(Engine.row(found.query, i), Engine.row(found.key, at)));
-        const [product, largest] = [fixed(products[j]), order(products)[0]];
-        if (largest === j) return say("product_is_largest", { query, key, product });
-        return say("product_is", { query, key, product, largest: fixed(products[largest]), other: keys[largest] });
-      },
-      3: () => (scores[j] === -Infinity ? "" : say("comes_to", { query, key, score: fixed(scores[j]) })),
-      4: () => (found.isSoftmax && scores.every((score) => score === -Infinity) ? "" : looksAt(state, parts)),
-      5: () => {
-        const terms = order(weights).slice(0, NAMED).map((at) => `${fixed(weights[at])} v(${keys[at]})`);
-        const sum = [...terms, ...(keys.length > NAMED ? ["…"] : [])].join(" + ");
-        const { gain } = found;
-        return say("mix_is", { query, terms: gain === 0 ? "0" : gain === 1 ? sum : `${gain} · (${sum})` });
-      },
-      6: () => {
-        const lengths = found.step.heads.map((head) => {
-          const all = keys.map((_, at) => Engine.contribution(head, i, at));
-          return norm(all.reduce((total, term) => total.map((x, d) => x + term[d])));
-        });
-        const others = lengths.map((length, h) => say("another_head", { head: h + 1, length: fixed(length) })).filter((_, h) => h !== found.own);
-        const own = { head: found.own + 1, query, length: fixed(lengths[found.own]) };
-        return say(found.step.config.residual ? "adds_arrow" : "brings_vector", own) + others.slice(0, NAMED - 1).join("");
-      },
-      7: () => {
-        const { number } = found.step;
-        const end = number === state.pass.blocks.length - 1 ? answerSaid(state, i) || nearestSaid(state, i) : null;
-        return end || moved(state, number, i, query);
-      },
-    };
-    return byStep[step] ? byStep[step]() : "";
-  }
-
   /** What has become of a word where no step is walked. */
   function resultAtRest(state) {
     const { data, model, pass, query: i, labels } = state;
@@ -251,7 +239,7 @@ const Provenance = (() => {
     const heads = pass.heads.map((head, at) => ({ head, at })).filter(({ head }) => head.step.number === last);
     const now = nearest(model, output);
     if (heads.length === 1 && now.row === own && isNear(now)) {
-      return looksAt(state, walked({ ...state, head: heads[0].at, key: null }));
+      return looksAt(place(state, heads[0].at));
     }
     return nearestSaid(state, i) || moved(state, last, i, quoted(labels[i]));
   }
@@ -263,7 +251,8 @@ const Provenance = (() => {
     const seen = () => [state.pass, state.isWalked, moment(), state.head, state.query, state.key, state.keepers];
     const show = State.whenChanged(seen, () => {
       const isOnItsWay = !state.isWalked && moment() === null;
-      line.textContent = isOnItsWay ? "" : state.isWalked ? resultOfStep(state, moment()) : resultAtRest(state);
+      const quantity = state.isWalked && RESULTS[moment()];
+      line.textContent = isOnItsWay ? "" : state.isWalked ? (quantity && TOLD[quantity](place(state)).result) || "" : resultAtRest(state);
     });
     actions.on("pass", show);
     actions.on("view", show);
@@ -271,20 +260,14 @@ const Provenance = (() => {
   }
 
   function create(root, state) {
-    const { data, actions } = state;
-    const element = (name, text, className = "") => {
-      const found = document.createElement(name);
-      found.textContent = text;
-      if (className) found.className = className;
-      return found;
-    };
+    const { actions } = state;
+    const { element } = Dom;
 
     function show() {
-      const head = state.head;
-      const { found, i, j } = walked(state);
+      const { head, found, i, j, title: ofHead } = place(state);
       const [query, key] = [actions.queriesOf(head)[i], actions.keysOf(head)[j]];
-      const parts = [element("h3", `${data.heads[head].title}: how much does ${query} look at ${key}?`)];
-      for (const [title, formula, said] of steps(state, head, i, j)) {
+      const parts = [element("h3", `${ofHead}: how much does ${query} look at ${key}?`)];
+      for (const [title, formula, said] of steps(state)) {
         const step = element("div", "", "worked");
         step.append(element("h4", title), element("code", formula));
         if (said) step.append(element("p", said));
@@ -293,10 +276,7 @@ const Provenance = (() => {
       const config = found.step.config;
       if (!found.step.isOfSource && config.attends_to !== "source") {
         const isSeen = Engine.get(found.scores, i, j) !== -Infinity;
-        const button = element("button", isSeen ? `Hide ${key} from ${query}` : `Show ${key} to ${query}`);
-        button.type = "button";
-        button.addEventListener("click", () => actions.toggleMask(i, j));
-        parts.push(button);
+        parts.push(Dom.button(isSeen ? `Hide ${key} from ${query}` : `Show ${key} to ${query}`, () => actions.toggleMask(i, j)));
       }
       const isIn = root.contains(document.activeElement);
       root.replaceChildren(...parts);
@@ -310,5 +290,5 @@ const Provenance = (() => {
     return { show };
   }
 
-  return { create, tell, written };
+  return { create, tell };
 })();

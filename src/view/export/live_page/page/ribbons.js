@@ -9,19 +9,15 @@ const Ribbons = (() => {
 
   const number = (x, digits = 2) => x.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
   const largest = (values) => Math.max(Number.MIN_VALUE, ...values.filter(Number.isFinite).map(Math.abs));
-  /** Returns the indices of the numbers, the largest number first. */
-  const order = (values) => [...values.keys()].sort((a, b) => values[b] - values[a]);
+  const { order, norm } = Engine;
 
   const vector = (letter, label, values, hue, isMade = true) => ({ letter, label, values: Array.from(values), hue, isMade, times: 1 });
   const bars = (letter, values, words, most, sum) => ({ form: "bars", letter, values, words, most, sum });
 
   /** Returns the contributions of a layer's heads to a query: the chosen head first, then the longest ones. */
   function added(state, { step, own }, i) {
-    const all = step.heads.map((head) => {
-      const terms = Array.from({ length: head.weights.cols }, (_, j) => Engine.contribution(head, i, j));
-      return terms.reduce((total, term) => total.map((x, d) => x + term[d]));
-    });
-    const lengths = all.map((x) => Math.sqrt(Engine.dot(x, x)));
+    const all = step.heads.map((head) => Engine.added(head, i));
+    const lengths = all.map(norm);
     const ranks = lengths.map((length, h) => (h === own ? Infinity : length));
     const title = (h) => state.data.heads[step.firstHead + h].title.toLowerCase();
     const shown = order(ranks).filter((h) => lengths[h] > 0).slice(0, LARGEST);
@@ -88,7 +84,7 @@ const Ribbons = (() => {
     return steps[at]();
   }
 
-  const element = (name, className = "", text = "") => Object.assign(document.createElement(name), { className, textContent: text });
+  const { element } = Dom;
 
   /** Fills a vector's cells; each number is multiplied by a share. */
   function paint(cells, { values, label, hue }, times) {
@@ -113,7 +109,7 @@ const Ribbons = (() => {
       if (form === "bars") return;
       const fill = Colors.cell("query", x);
       Object.assign(cell.style, { backgroundColor: fill, color: Colors.inkOn(fill) });
-      cell.append(element("span", "", words[at]));
+      cell.append(element("span", words[at]));
     });
   }
 
@@ -121,15 +117,15 @@ const Ribbons = (() => {
     let shown = [];
 
     function line(row) {
-      const found = element("div", row.isMade ? "ribbon made" : "ribbon");
-      const [name, frame] = [element("b", "", row.letter), element("span", row.form || "cells")];
+      const found = element("div", "", row.isMade ? "ribbon made" : "ribbon");
+      const [name, frame] = [element("b", row.letter), element("span", "", row.form || "cells")];
       const isDivided = (at) => row.every && at > 0 && at % row.every === 0;
-      const cells = row.values.slice(0, CELLS).map((_, at) => element("i", isDivided(at) ? "division" : ""));
+      const cells = row.values.slice(0, CELLS).map((_, at) => element("i", "", isDivided(at) ? "division" : ""));
       name.style.color = row.hue ? `var(--${row.hue})` : "";
       frame.style.setProperty("--count", cells.length);
       frame.append(...cells);
       found.append(name, frame);
-      if (row.form === "bars") found.append(element("output", "", number(row.sum)));
+      if (row.form === "bars") found.append(element("output", number(row.sum)));
       if (row.form) measure(cells, row);
       else paint(cells, row, 1);
       root.append(found);
@@ -142,8 +138,8 @@ const Ribbons = (() => {
       root.hidden = !found;
       root.replaceChildren();
       shown = found ? found[0].map(line) : [];
-      if (found) root.append(element("p", "said", found[1]));
-      root.setAttribute("aria-label", found ? `${State.STEPS[step]}: ${found[1]}` : "");
+      if (found) root.append(element("p", found[1], "said"));
+      root.setAttribute("aria-label", found ? `${state.steps[step]}: ${found[1]}` : "");
     }
 
     const seen = () => [state.pass, state.isWalked, state.isWalked && state.actions.walked().step, state.head, state.query, state.key];

@@ -41,6 +41,7 @@ const Rules = (() => {
     const [kind, part] = parts(rule);
     const inner = (one) => value(one, bound, of);
     switch (kind) {
+      case "named": return inner(part);
       case "entry": return of.entry(part.first[0], part.first[1], index(part, bound));
       case "number": return part.setting ? of.setting(part.setting, bound) : part.value;
       case "sum": return sum(part.map(inner));
@@ -61,12 +62,14 @@ const Rules = (() => {
     const [kind, part] = parts(rule);
     if (kind === "number") return part.setting != null && of.setting(part.setting, bound) === (NEUTRAL[part.setting] ?? 1);
     if (kind === "apply") return part[0] === "root" && isNeutral(part[1], bound, of);
+    if (kind === "named") return isNeutral(part, bound, of);
     return kind === "product" && part.every((factor) => isNeutral(factor, bound, of));
   }
 
   /** The terms of a sum, and of the sums that it is of. */
   function terms(rule, bound, of) {
     const [kind, part] = parts(rule);
+    if (kind === "named") return terms(part, bound, of);
     if (kind === "sum") return part.filter((term) => !isNeutral(term, bound, of)).flatMap((term) => terms(term, bound, of));
     if (kind === "over" && part.fold !== "largest") return instances(part, bound, of).flatMap((at) => terms(part.of, at, of));
     return [{ rule, bound, value: value(rule, bound, of) }];
@@ -97,6 +100,7 @@ const Rules = (() => {
     const [kind, part] = parts(rule);
     const isKept = (one) => !isNeutral(one, bound, of);
     switch (kind) {
+      case "named": return text(part, bound, of);
       case "number": return plain(value(rule, bound, of));
       case "sum": case "over": return part.fold === "largest" ? written(value(rule, bound, of)) : sumText(rule, bound, of);
       case "difference": return part.map((one) => factor(one, bound, of, ["sum", "difference", "over"])).join(" − ");
@@ -119,5 +123,5 @@ const Rules = (() => {
     return Number.isFinite(found) ? `${symbol} = ${text(rule, bound, of)} = ${written(found)}` : `${symbol} = ${written(found)}`;
   }
 
-  return { value, equation, written, plain };
+  return { value, isNeutral, equation, written, plain };
 })();

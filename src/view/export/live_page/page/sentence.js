@@ -12,8 +12,7 @@ const Sentence = (() => {
   function create(root, state) {
     const { data, actions } = state;
     const line = (side, label) => {
-      const list = document.createElement("div");
-      list.className = "words";
+      const list = Dom.element("div", "", "words");
       list.setAttribute("role", "group");
       list.setAttribute("aria-label", label);
       root.append(list);
@@ -28,17 +27,12 @@ const Sentence = (() => {
 
     function fill({ side, list }, words, tokens) {
       const buttons = words.map((text, position) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.textContent = text;
+        const chosen = () => actions.look(side === "sentence" ? { query: position, key: null } : { key: position });
+        const button = Dom.button(text, chosen);
         button.dataset.position = position;
         button.title = side === "sentence" ? `Show where ${text} looks` : text;
         const group = tokens[position] === null ? null : data.group_of[tokens[position]];
         button.style.setProperty("--hue", group === null ? "var(--ink)" : `var(--group-${group % 8})`);
-        button.addEventListener("click", () => {
-          if (side === "sentence") actions.look({ query: position, key: null });
-          else actions.look({ key: position });
-        });
         const hover = (hovered) => () => actions.look({ hovered });
         button.addEventListener("pointerenter", hover({ side, position }));
         button.addEventListener("focus", hover({ side, position }));

@@ -125,12 +125,12 @@ const Stage = (() => {
     }
 
     /** Returns the layer that is walked through. */
-    const layer = () => Math.min(Math.floor(state.place / State.STEPS.length), model.blocks.length - 1);
+    const layer = () => Math.min(Math.floor(state.place / state.steps.length), model.blocks.length - 1);
     const shownLayer = () => (state.isWalked ? layer() : null);
-    const within = () => Math.min(state.place - layer() * State.STEPS.length, State.LAST);
+    const within = () => Math.min(state.place - layer() * state.steps.length, state.last);
     function placeOf(token) {
       if (!state.isWalked) return between(token.start, token.end, state.time);
-      const share = Math.min(Math.max(within() - (State.LAST - 1), 0), 1);
+      const share = Math.min(Math.max(within() - (state.last - 1), 0), 1);
       return between(token.stops[layer()], token.stops[layer() + 1], share);
     }
 
@@ -255,7 +255,7 @@ const Stage = (() => {
         });
       }
       context.globalAlpha = 1;
-      if (share(6) > 0) {
+      if (share(6) > 0 && head.moved) {
         // The arrows start at the word, or at zero if the block has no residual connection.
         let from = head.step.config.residual ? here : point(zero);
         head.step.heads.forEach((own, h) => {
@@ -570,7 +570,7 @@ const Stage = (() => {
           "-": () => turn(Camera.zoom(pose, -KEY_ZOOM, [0, 0], aspect)),
           Home: home,
           2: flat,
-          " ": () => glideToPlace(event.shiftKey ? Math.ceil(actions.placeNow()) - 1 : Math.floor(actions.placeNow()) + 1),
+          " ": () => glideToPlace(actions[event.shiftKey ? "stopBefore" : "stopAfter"](actions.placeNow())),
         };
         if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
         event.preventDefault();

@@ -5,10 +5,6 @@
 "use strict";
 
 const State = (() => {
-  /** The steps of the walk through a layer, the same as in the program. */
-  const STEPS = ["embed", "Q K V", "scores", "scale, mask", "softmax", "mix", "W_O", "contextual"];
-  const LAST = STEPS.length - 1;
-
   /** Returns a listener that runs only if these values have changed, because the view changes with every frame of the time line. */
   function whenChanged(values, listener) {
     let before = [];
@@ -32,11 +28,15 @@ const State = (() => {
   }
 
   function create(data) {
-    const { model, trained } = data;
+    const { model, trained, steps } = data;
+    const last = steps.length - 1;
     const listeners = { pass: [], view: [] };
     const state = {
       data,
       model,
+      /** The names of the steps of the walk through a layer, and the last step. */
+      steps,
+      last,
       words: data.sentence,
       changes: { ...nothing(), ...data.changes },
       /** Whether the points walk through the steps instead of moving directly from static to contextual. */
@@ -71,7 +71,7 @@ const State = (() => {
       Object.values(state.changes).some((change) => change !== null);
 
     const segments = () => data.segmentsOf(state.words);
-    const forward = () => Engine.forward(model, state.words, state.changes, segments());
+    const forward = () => data.given || Engine.forward(model, state.words, state.changes, segments());
 
     /** Makes a pass of the model the current one. A chosen word or head that no longer exists is dropped. */
     function run(pass = forward()) {
@@ -128,7 +128,7 @@ const State = (() => {
       queriesOf,
       keysOf,
       get end() {
-        return (model.blocks.length - 1) * STEPS.length + LAST;
+        return (model.blocks.length - 1) * steps.length + last;
       },
       /** Shows a sentence. Frozen weights, a drawn mask, removed edges and a patch belonged to the previous one and are dropped. */
       show(words, { words: lit = [], lines = [], goals = [] } = {}) {
@@ -199,10 +199,13 @@ const State = (() => {
       walkTo(place) {
         actions.look({ isWalked: true, place: Math.min(Math.max(place, 0), actions.end) });
       },
+      /** Returns the next place at which the walk stops, and the one before. */
+      stopAfter: (place) => (data.stops ? (data.stops.find((stop) => stop > place) ?? actions.end) : Math.floor(place) + 1),
+      stopBefore: (place) => (data.stops ? (data.stops.findLast((stop) => stop < place) ?? 0) : Math.ceil(place) - 1),
       /** Returns the layer and the step that the walk is at or moving to, and the share of the step that is shown. */
       walked() {
-        const layer = Math.min(Math.floor(Math.ceil(state.place) / STEPS.length), model.blocks.length - 1);
-        const at = state.place - layer * STEPS.length;
+        const layer = Math.min(Math.floor(Math.ceil(state.place) / steps.length), model.blocks.length - 1);
+        const at = state.place - layer * steps.length;
         const step = Math.ceil(at);
         return { layer, step, grown: at - step + 1 };
       },
@@ -217,5 +220,5 @@ const State = (() => {
     return Object.assign(state, { actions });
   }
 
-  return { create, whenChanged, STEPS, LAST, labels };
+  return { create, whenChanged, labels };
 })();

@@ -14,16 +14,8 @@ const Weights = (() => {
     if (data.parameters.length === 0) return { show() {} };
     const at = { symbol: data.parameters[0].symbol, row: 0, col: 0 };
     const find = (name) => root.querySelector(`[data-part="${name}"]`);
-    const [choice, rowField, colField, slider, number, canvas, about, reset] = [
-      "tensor",
-      "row",
-      "col",
-      "slider",
-      "number",
-      "map",
-      "about",
-      "reset-entry",
-    ].map(find);
+    const parts = ["tensor", "row", "col", "slider", "number", "map", "about", "reset-entry"];
+    const [choice, rowField, colField, slider, number, canvas, about, reset] = parts.map(find);
     data.parameters.forEach(({ symbol, shape }) => choice.add(new Option(`${symbol} (${shape[0]} × ${shape[1]})`, symbol)));
 
     const now = () => data.model.parameters[at.symbol];
@@ -72,7 +64,7 @@ const Weights = (() => {
       const { purpose } = data.parameters.find(({ symbol }) => symbol === at.symbol);
       const name = `${at.symbol}[${at.row}, ${at.col}]`;
       const before = entry(trained());
-      about.textContent = `${at.symbol}: ${purpose}. ${name} is ${Provenance.written(value)}; before your change: ${Provenance.written(before)}.`;
+      about.textContent = `${at.symbol}: ${purpose}. ${name} is ${Rules.written(value)}; before your change: ${Rules.written(before)}.`;
       reset.disabled = value === before;
       slider.setAttribute("aria-label", name);
       canvas.setAttribute("aria-label", `${at.symbol}, ${tensor.rows} rows by ${tensor.cols} columns; ${name} is chosen. Arrow keys choose another entry.`);

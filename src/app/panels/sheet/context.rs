@@ -1,0 +1,61 @@
+//! State of a sheet from frame to frame, what its items may change while they are drawn, and its text.
+
+use attune_ui::actions::Action;
+use attune_ui::theme::{self, Palette, size};
+use attune_ui::ui_state::PanelView;
+use attune_view::sheet::{Ask, Text, Tone};
+use egui::{Label, RichText, Ui};
+
+use super::textures::Textures;
+
+/// State of a sheet that lasts from frame to frame.
+#[derive(Default)]
+pub struct SheetUiState {
+    /// The line that is open, by its name.
+    pub(super) open: Option<String>,
+    /// The size of the cells of maps: one of [`ZOOMS`], by its place.
+    pub(super) zoom: usize,
+    /// The head to which the arrow keys have led.
+    pub(super) cursor: usize,
+    pub(super) textures: Textures,
+}
+
+/// Factors of the cells' size.
+pub const ZOOMS: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+
+impl SheetUiState {
+    pub fn zoom(&self) -> f32 {
+        ZOOMS[self.zoom]
+    }
+}
+
+/// What the items of a sheet may change while they are drawn, and what they have asked for.
+pub struct SheetContext<'a, 'view> {
+    pub state: &'a mut SheetUiState,
+    pub view: &'a mut PanelView<'view>,
+    pub asks: Vec<Ask>,
+    pub actions: Vec<Action>,
+}
+
+/// Width of what is in sight, without a margin: none while the panel has just begun to slide in.
+pub fn width_in_sight(ui: &Ui) -> f32 {
+    (ui.clip_rect().width() - size::GAP).max(0.0)
+}
+
+/// Draws a paragraph, or words among controls.
+pub fn text_ui(ui: &mut Ui, Text { words, tone, hint }: &Text) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let words = RichText::new(words);
+    let words = match tone {
+        Tone::Plain => words,
+        Tone::Soft => words.weak(),
+        Tone::Small => words.font(theme::plain(size::SMALL)).weak(),
+        Tone::Warning => words.color(palette.warn),
+        Tone::Code => words.monospace(),
+        Tone::Tooltip => return,
+    };
+    let response = ui.add(Label::new(words).wrap().selectable(*tone == Tone::Code));
+    if !hint.is_empty() {
+        response.on_hover_text(hint);
+    }
+}

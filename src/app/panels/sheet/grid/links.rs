@@ -1,0 +1,73 @@
+//! What links a map of a head with the stage and the sentence: its rows choose queries, and its cells pairs.
+
+use attune_ui::theme::{self, Palette};
+use attune_ui::ui_state::{PanelView, Selection};
+use attune_view::view_model::attention::HeadMap;
+use attune_view::view_model::labels::Side;
+use attune_view::view_model::sentence_arcs::WordAt;
+use egui::{Align2, Pos2, Response, Ui, WidgetInfo, WidgetType};
+
+use super::layout::label;
+
+/// The row of the chosen query. The rows of the source's own heads are no tokens of the stage.
+pub fn query_row(map: &HeadMap, selection: &Selection) -> Option<usize> {
+    selection.query.filter(|_| !map.is_of_source).and_then(|query| map.row_of(query))
+}
+
+/// Sentences of a map's queries and keys.
+pub fn sides_of(map: &HeadMap) -> (Side, Side) {
+    (Side::of_source(map.is_of_source), Side::of_source(map.keys_are_source))
+}
+
+/// The walk follows this pair through this head. The rows of the source are no tokens of the stage.
+pub fn choose(selection: &mut Selection, map: &HeadMap, query: usize, key: usize) {
+    if !map.is_of_source {
+        let pair = map.pair(query, key);
+        selection.choose_query(Some(pair.query));
+        selection.choose_head(map.head);
+        selection.key = Some(pair.key);
+    }
+}
+
+/// Chooses a row; one that is clicked again stays chosen.
+pub fn choose_row(selection: &mut Selection, row: usize) {
+    if selection.chosen_query() != Some(row) {
+        selection.choose_query(Some(row));
+    }
+}
+
+/// The name of a query as a button, in maps and beside lines.
+pub struct Query<'a> {
+    pub map: &'a HeadMap,
+    pub row: usize,
+    pub is_chosen: bool,
+}
+
+impl Query<'_> {
+    /// Paints the name, whose right end is `at`.
+    pub fn paint(&self, ui: &Ui, response: &Response, at: Pos2, font_size: f32) {
+        let palette = Palette::of(ui.visuals().dark_mode);
+        let ink = match (self.is_chosen, response.hovered()) {
+            (true, _) => palette.accent,
+            (_, true) => palette.ink,
+            _ => palette.ink_soft,
+        };
+        let font = if self.is_chosen { theme::strong(font_size) } else { theme::plain(font_size) };
+        ui.painter().text(at, Align2::RIGHT_CENTER, label(&self.map.queries[self.row]), font, ink);
+    }
+
+    /// Points at the word and chooses it. `place` completes its name, `what` is said to be highlighted.
+    pub fn react(&self, response: Response, place: &str, what: &str, view: &mut PanelView) {
+        let token = &self.map.queries[self.row];
+        let position = self.map.query_tokens[self.row].start;
+        let name = format!("Query {token}{place}");
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, self.is_chosen, &name));
+        if response.hovered() {
+            view.hover.point_at_token(WordAt { side: sides_of(self.map).0, position });
+        }
+        let response = response.on_hover_text(format!("Highlight the {what} of {token}"));
+        if response.clicked() && !self.map.is_of_source {
+            choose_row(view.selection, position);
+        }
+    }
+}

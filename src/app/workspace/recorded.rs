@@ -1,0 +1,57 @@
+//! The line of a recording over the panels: what its check found, and which of its tokens are shown.
+
+use attune_core::kernel::Command;
+use attune_core::kernel::command::SentenceCommand;
+use attune_view::view_model::recorded::{RecordingModel, Stretch};
+use egui::containers::menu::MenuButton;
+use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
+
+use super::notices::strip_ui;
+use crate::app::panels::Requests;
+use crate::app::theme::{Palette, size};
+
+/// Shows the line.
+pub fn recording_ui(ui: &mut Ui, model: &RecordingModel, requests: &mut Requests) {
+    let palette = Palette::of(ui.visuals().dark_mode);
+    let ink = if model.is_wrong { palette.warn } else { palette.ink_soft };
+    strip_ui(ui, "recording", |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(stretch) = &model.stretch {
+                stretch_ui(ui, stretch, requests);
+            }
+            details_ui(ui, &model.lines);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let check = ui.add(Label::new(RichText::new(&model.check).color(ink)).truncate());
+                check.on_hover_text(&model.check);
+            });
+        });
+    });
+}
+
+/// The button for everything that was found.
+fn details_ui(ui: &mut Ui, lines: &[String]) {
+    let (button, _) = MenuButton::new("Details").ui(ui, |ui| {
+        ui.set_width(size::WIDE_POPUP);
+        ScrollArea::vertical().max_height(size::OUTPUT_MAX).show(ui, |ui| {
+            for line in lines {
+                ui.add(Label::new(line).selectable(true).wrap());
+            }
+        });
+    });
+    button.on_hover_text("All that the check of this recording found");
+}
+
+/// The tokens that are shown, and the buttons that show others.
+fn stretch_ui(ui: &mut Ui, stretch: &Stretch, requests: &mut Requests) {
+    // From right to left.
+    for (sign, name, to) in
+        [("▶", "The tokens after these", stretch.behind), ("◀", "The tokens before these", stretch.before)]
+    {
+        let button = ui.add_enabled(to.is_some(), Button::new(sign)).on_hover_text(name);
+        button.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, to.is_some(), name));
+        if let Some(first) = to.filter(|_| button.clicked()) {
+            requests.commands.push(Command::Sentence(SentenceCommand::Stretch(first)));
+        }
+    }
+    ui.label(&stretch.words);
+}

@@ -1,0 +1,624 @@
+//! The pass of a recorded text: what a model's pass has, read from the file. A part that was not recorded is a matrix
+//! without columns; [`RecordedPass::has`] says which are there.
+//!
+//! Of a long text a stretch is read, up to [`STRETCH`] tokens that are chosen by place. The steps of its rows are those of
+//! the whole rows: mixes and the sums of softmaxes are over all keys, of which those of the stretch are shown.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::contributions::Contributions;
+use attune_engine::numerics::model::Activations;
+use attune_engine::numerics::model::activations::{Arithmetic, BlockActivations, HeadActivations};
+use attune_engine::numerics::spread::Spread;
+use attune_engine::numerics::table::Table;
+use attune_engine::numerics::vectors::add_scaled;
+use attune_engine::pretrained::Refusal;
+use attune_engine::quantity::Quantity;
+use attune_engine::recording::parts::Part;
+use attune_engine::recording::{Attention, RecordedText, Recording};
+
+use crate::kernel::values::sentence::{Answers, PieceText, TextPiece, Token, likeliest};
+use crate::lesson::recorded::{RecordedModel, TowerTokens, Towers};
+
+/// Tokens of a stretch: as many as the stage and the maps show.
+pub const STRETCH: usize = 128;
+
+/// Numbers of the terms of all blocks of a pass, `Σ H T_k D`, that are kept in memory.
+const TERMS_MAX: usize = 64 << 20;
+
+/// A text of a recording, from a token on.
+#[derive(Clone, Debug)]
+pub struct RecordedPlace {
+    pub model: Arc<RecordedModel>,
+    pub text: usize,
+    /// The first token of the stretch.
+    pub first: usize,
+}
+
+impl PartialEq for RecordedPlace {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.model, &other.model) && (self.text, self.first) == (other.text, other.first)
+    }
+}
+
+impl RecordedPlace {
+    /// Returns the place of a stretch that begins at this token, or ends with the text.
+    pub fn new(model: Arc<RecordedModel>, text: usize, first: usize) -> Self {
+        let rows = model.rows(text);
+        let longest = rows.own.len().max(rows.source.as_ref().map_or(0, Vec::len));
+        let first = first.min(longest.saturating_sub(STRETCH));
+        Self { model, text, first }
+    }
+
+    fn recorded(&self) -> &RecordedText {
+        &self.model.recording.texts[self.text]
+    }
+
+    /// Returns the tokens of the stretch, of the sentence or of its source.
+    pub fn tokens(&self, of_source: bool) -> Range<usize> {
+        let rows = self.model.rows(self.text);
+        let count = if of_source { rows.source.as_ref().map_or(0, Vec::len) } else { rows.own.len() };
+        let first = self.first.min(count.saturating_sub(STRETCH));
+        first..(first + STRETCH).min(count)
+    }
+
+    /// Returns the number of tokens of the text, or of its source.
+    pub fn count(&self, of_source: bool) -> usize {
+        let rows = self.model.rows(self.text);
+        if of_source { rows.source.as_ref().map_or(0, Vec::len) } else { rows.own.len() }
+    }
+
+    /// Returns the rows of the vocabulary of the stretch's tokens.
+    pub fn words(&self) -> &[usize] {
+        &self.model.rows(self.text).own[self.tokens(false)]
+    }
+
+    /// Makes the text with the pieces of the stretch's tokens; `None` where another text is the source.
+    pub fn piece_text(&self) -> Option<PieceText> {
+        let recorded = self.recorded();
+        let towers = Towers::of(recorded);
+        let whole = || PieceText::of_recorded(recorded.about.text.as_deref(), &towers, self);
+        let PieceText { text, pieces } = towers.source().is_none().then(whole)?;
+        Some(PieceText { text, pieces: pieces[self.tokens(false)].to_vec() })
+    }
+
+    /// Returns those of the source's.
+    pub fn source_words(&self) -> Option<&[usize]> {
+        Some(&self.model.rows(self.text).source.as_ref()?[self.tokens(true)])
+    }
+}
+
+/// What was recorded of a text, in a stretch of it.
+#[derive(Debug)]
+pub struct RecordedPass {
+    pub place: RecordedPlace,
+    pub tokens: Vec<Token>,
+    pub source: Option<Vec<Token>>,
+    pub activations: Activations<f32>,
+    pub arithmetic: Vec<Arc<Arithmetic<f32>>>,
+    pub contributions: Vec<Arc<Contributions<f32>>>,
+    pub answers: Arc<Answers>,
+    /// Parts of each block that are there.
+    pub blocks: Vec<BlockParts>,
+    /// Why a part of the file could not be read.
+    pub trouble: Option<Arc<str>>,
+}
+
+/// The parts of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockParts {
+    pub attention: bool,
+    pub scores: bool,
+    pub values: bool,
+    /// What each key adds: values and the output map, with hidden states.
+    pub terms: bool,
+    pub states: bool,
+}
+
+impl RecordedPass {
+    /// Reads a stretch of a text. What cannot be read is not a number.
+    pub fn read(place: &RecordedPlace) -> Self {
+        let text = place.recorded();
+        let towers = Towers::of(text);
+        let mut reader = Reader { place, text, towers, trouble: None };
+        let states = reader.states();
+        let mut pass = Self {
+            place: place.clone(),
+            tokens: Vec::new(),
+            source: None,
+            activations: Activations {
+                embedded: None,
+                input: states.own.clone(),
+                source: states.source.clone(),
+                blocks: Vec::new(),
+                output: states.own.clone(),
+            },
+            arithmetic: Vec::new(),
+            contributions: Vec::new(),
+            answers: reader.answers(),
+            blocks: Vec::new(),
+            trouble: None,
+        };
+        let mut before = [Some(states.own), states.source];
+        for (number, (_, attention)) in towers.blocks().into_iter().enumerate() {
+            let of_source = attention.is_some_and(|attention| towers.is_of_source(attention));
+            let stream = &mut before[usize::from(of_source)];
+            let input = stream.clone().unwrap_or_else(|| Arc::new(Matrix::zeros(0, 0)));
+            let read = reader.block(number, attention, input);
+            *stream = Some(read.activations.output.clone());
+            pass.activations.blocks.push(Arc::new(read.activations));
+            pass.arithmetic.extend(read.arithmetic.into_iter().map(Arc::new));
+            pass.contributions.push(Arc::new(read.contributions));
+            pass.blocks.push(read.parts);
+        }
+        if let [Some(output), _] = before {
+            pass.activations.output = output;
+        }
+        let whole = place.piece_text();
+        let token = |row: usize, piece| Token { text: place.model.vocabulary[row].clone(), word: Some(row), piece };
+        let own = place.words().iter().zip(place.tokens(false)).enumerate();
+        let cut = |at: usize| whole.as_ref().and_then(|whole| whole.pieces.get(at).cloned());
+        let piece = |at: usize, place: usize| Some(cut(at).unwrap_or_else(|| towers.own().piece(place)));
+        pass.tokens = own.map(|(at, (row, place))| token(*row, piece(at, place))).collect();
+        pass.source = towers.source().zip(place.source_words()).map(|(source, words)| {
+            let rows = words.iter().zip(place.tokens(true));
+            rows.map(|(row, at)| token(*row, Some(source.piece(at)))).collect()
+        });
+        pass.trouble = reader.trouble;
+        pass
+    }
+
+    /// Returns whether a quantity is known of a block; one of the model is asked of block 0.
+    pub fn has(&self, quantity: Quantity, block: usize) -> bool {
+        use Quantity::*;
+        let Some(parts) = self.blocks.get(block) else { return false };
+        match quantity {
+            Weight => parts.attention,
+            Query | Key | Product | Scale | Score | Exponential | RowSum => parts.scores,
+            DistanceBias => parts.scores,
+            Value | Mix => parts.values,
+            Term | Arrow | TermLength | WordLength | HeadLength | HeadArrowLength | Summed => parts.terms,
+            Input | Output | Final | Part | PartLength | MoveLength | Coordinate | Cosine | Distance | Static => {
+                parts.states
+            }
+            Logit | Probability => self.answers.logits.cols() > 0,
+            Gain | Position | Embedded | Normed | Attended | Hidden | Joined | Visible | Temperature | Parameter(_) => {
+                false
+            }
+        }
+    }
+
+    /// Returns the name of a block's tensor in the file.
+    pub fn tensor(&self, block: usize, part: Part) -> Option<String> {
+        let (_, attention) = *Towers::of(self.place.recorded()).blocks().get(block)?;
+        Some(attention?.part(part)?.name.clone())
+    }
+
+    /// Returns whether hidden states were recorded, and with them points.
+    pub fn has_states(&self) -> bool {
+        self.blocks.iter().any(|parts| parts.states)
+    }
+
+    /// Returns its size in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let of_head = |head: &HeadActivations<f32>| size_of_val(head.weights.flat()) + size_of_val(head.scores.flat());
+        self.activations.heads().map(of_head).sum()
+    }
+}
+
+struct Reader<'a> {
+    place: &'a RecordedPlace,
+    text: &'a RecordedText,
+    towers: Towers<'a>,
+    trouble: Option<Arc<str>>,
+}
+
+/// The hidden states before the first blocks.
+struct FirstStates {
+    own: Arc<Matrix<f32>>,
+    source: Option<Arc<Matrix<f32>>>,
+}
+
+/// A block as it was read.
+struct ReadBlock {
+    activations: BlockActivations<f32>,
+    arithmetic: Vec<Arithmetic<f32>>,
+    contributions: Contributions<f32>,
+    parts: BlockParts,
+}
+
+/// Heads of a block, and the mixes of the stretch's keys alone.
+#[derive(Default)]
+struct ReadHeads {
+    heads: Vec<HeadActivations<f32>>,
+    arithmetic: Vec<Arithmetic<f32>>,
+    has_scores: bool,
+    of_stretch: Vec<Matrix<f32>>,
+}
+
+impl Reader<'_> {
+    fn recording(&self) -> &Recording {
+        &self.place.model.recording
+    }
+
+    /// Takes what was read; numbers that are none where it was not.
+    fn taken(&mut self, read: Result<Matrix<f32>, Refusal>, rows: usize, cols: usize) -> Matrix<f32> {
+        read.unwrap_or_else(|refusal| {
+            self.trouble.get_or_insert_with(|| refusal.to_string().into());
+            Matrix::from_fn(rows, cols, |_, _| f32::NAN)
+        })
+    }
+
+    fn width(&self) -> usize {
+        self.place.model.architecture.width
+    }
+
+    fn states(&mut self) -> FirstStates {
+        let own = self.first_states(false);
+        let source = self.towers.source().map(|_| self.first_states(true));
+        FirstStates { own, source }
+    }
+
+    /// Reads the hidden states before the first layer; without columns where they were not recorded.
+    fn first_states(&mut self, of_source: bool) -> Arc<Matrix<f32>> {
+        let (rows, width) = (self.place.tokens(of_source), self.width());
+        let state = self.towers.states(of_source).values().next().filter(|_| width > 0);
+        Arc::new(match state {
+            Some(state) => {
+                let read = self.recording().rows(state, 0, rows.clone());
+                self.taken(read, rows.len(), width)
+            }
+            None => Matrix::zeros(rows.len(), 0),
+        })
+    }
+
+    fn answers(&mut self) -> Arc<Answers> {
+        let Some(tensor) = &self.text.logits else {
+            return Arc::new(Answers { logits: Matrix::zeros(0, 0), likeliest: Vec::new() });
+        };
+        let is_whole = tensor.shape[0] == 1;
+        let rows = if is_whole { 0..1 } else { self.place.tokens(false) };
+        let read = self.recording().rows(tensor, 0, rows.clone());
+        let logits = self.taken(read, rows.len(), tensor.shape[1]);
+        let likeliest = (0..logits.rows()).map(|row| likeliest(logits.row(row))).collect();
+        Arc::new(Answers { logits, likeliest })
+    }
+
+    fn block(&mut self, number: usize, attention: Option<&Attention>, input: Arc<Matrix<f32>>) -> ReadBlock {
+        let model = self.place.model.clone();
+        let config = model.architecture.numbered_blocks().nth(number).map(|(_, config)| config.clone());
+        let config = config.unwrap_or_else(|| model.architecture.blocks[0].clone());
+        let width = self.width();
+        let rows = attention.map_or(self.place.tokens(false), |attention| self.queries(attention));
+        let ReadHeads { heads, arithmetic, has_scores, of_stretch } =
+            attention.map_or_else(ReadHeads::default, |attention| self.heads(attention));
+        let mut parts = BlockParts {
+            attention: attention.is_some(),
+            scores: has_scores && !arithmetic.is_empty(),
+            values: attention.is_some_and(|attention| attention.part(Part::Values).is_some()),
+            terms: false,
+            states: width > 0,
+        };
+        let mut activations = BlockActivations {
+            summed: Matrix::clone(&input),
+            output: input.clone(),
+            input,
+            normed: None,
+            heads,
+            branch: None,
+            attended: None,
+            hidden: None,
+            joined: None,
+        };
+        let attention = attention.filter(|_| parts.states && parts.values);
+        let map = attention.and_then(|attention| self.output_map(attention, config.attention.mixes_width()));
+        parts.terms = map.is_some();
+        // The terms are those of the keys that are shown.
+        let whole = exchanged(&mut activations.heads, of_stretch);
+        let contributions = Contributions::of_recorded(&config, map.as_deref(), &activations);
+        if parts.terms {
+            add_scaled(activations.summed.flat_mut(), 1.0, contributions.added.flat());
+        }
+        exchanged(&mut activations.heads, whole);
+        activations.output = Arc::new(match self.towers.around(number)[1].filter(|_| parts.states) {
+            Some(state) => {
+                let read = self.recording().rows(state, 0, rows.clone());
+                self.taken(read, rows.len(), width)
+            }
+            None => activations.summed.clone(),
+        });
+        ReadBlock { activations, arithmetic, contributions, parts }
+    }
+
+    fn queries(&self, attention: &Attention) -> Range<usize> {
+        self.place.tokens(self.towers.is_of_source(attention))
+    }
+
+    /// The range of keys that is shown; those of the source, of a block that looks at it.
+    fn keys(&self, attention: &Attention) -> Range<usize> {
+        self.place.tokens(attention.side.keys_are_of_source() && self.towers.source().is_some())
+    }
+
+    /// Reads `W_O`, if its shape fits the vectors, and there is room for all terms.
+    fn output_map(&mut self, attention: &Attention, mixes_width: usize) -> Option<Vec<f32>> {
+        let tensor = attention.part(Part::OutputWeight)?;
+        let architecture = &self.place.model.architecture;
+        let terms = architecture.heads() * STRETCH * self.width();
+        let values = attention.part(Part::Values).map_or(0, |values| attention.heads * values.shape[2]);
+        let fits = *tensor.shape == [mixes_width, self.width()] && values == mixes_width;
+        if !fits || terms > TERMS_MAX {
+            return None;
+        }
+        match self.recording().all(tensor) {
+            Ok(numbers) => Some(numbers),
+            Err(refusal) => {
+                self.trouble.get_or_insert_with(|| refusal.to_string().into());
+                None
+            }
+        }
+    }
+
+    fn heads(&mut self, attention: &Attention) -> ReadHeads {
+        let (queries, keys) = (self.queries(attention), self.keys(attention));
+        let all = attention.weights().shape[2];
+        let (mut read, mut seen) = (ReadHeads::default(), vec![false; queries.len() * all]);
+        for head in 0..attention.heads {
+            let weights = self.recording().rows(attention.weights(), head, queries.clone());
+            let weights = self.taken(weights, queries.len(), all);
+            seen.iter_mut().zip(weights.flat()).for_each(|(seen, weight)| *seen |= *weight > 0.0);
+            let value = self.shared(attention, Part::Values, head, 0..all);
+            let mix = product(&weights, &value);
+            let shown = weights.top_columns(queries.len(), &keys);
+            let value = part_of_rows(&value, &keys);
+            read.of_stretch.push(if keys.len() == all { mix.clone() } else { product(&shown, &value) });
+            read.heads.push(HeadActivations {
+                query: self.shared(attention, Part::Queries, head, queries.clone()),
+                key: self.shared(attention, Part::Keys, head, 0..all),
+                value,
+                scores: Matrix::zeros(0, 0),
+                weights: shown,
+                mix,
+            });
+        }
+        let seen = self.mask(attention, &queries).unwrap_or(seen);
+        for (number, head) in read.heads.iter_mut().enumerate() {
+            let scores = self.scores(attention, number, &queries, &seen);
+            let is_seen = |at: usize| if seen[at] { 0.0 } else { f32::NEG_INFINITY };
+            let unknown = || Matrix::from_fn(queries.len(), all, |query, key| is_seen(query * all + key));
+            head.scores = scores.clone().unwrap_or_else(unknown);
+            if scores.is_some() {
+                read.arithmetic.push(self.arithmetic(attention, number, head, &queries).of_keys(&keys));
+            }
+            head.scores = head.scores.top_columns(queries.len(), &keys);
+            head.key = part_of_rows(&head.key, &keys);
+        }
+        read.has_scores = read.arithmetic.len() == read.heads.len();
+        if !read.has_scores {
+            read.arithmetic = vec![Arithmetic::unknown(queries.len()); read.heads.len()];
+        }
+        read
+    }
+
+    /// Reads rows of the matrix that a head reads of a part; one without columns where the part is not there.
+    fn shared(&mut self, attention: &Attention, part: Part, head: usize, rows: Range<usize>) -> Matrix<f32> {
+        let Some(tensor) = attention.part(part) else { return Matrix::zeros(rows.len(), 0) };
+        let group = attention.heads / tensor.shape[0];
+        let read = self.recording().rows(tensor, head / group, rows.clone());
+        self.taken(read, rows.len(), tensor.shape[2])
+    }
+
+    fn mask(&mut self, attention: &Attention, queries: &Range<usize>) -> Option<Vec<bool>> {
+        let mask = attention.part(Part::Mask)?;
+        let read = self.recording().rows(mask, 0, queries.clone());
+        let read = self.taken(read, queries.len(), mask.shape[1]);
+        Some(read.flat().iter().map(|entry| *entry > 0.0).collect())
+    }
+
+    fn scores(&mut self, attention: &Attention, head: usize, of: &Range<usize>, seen: &[bool]) -> Option<Matrix<f32>> {
+        match self.recording().scores_of(attention, head, of.clone(), seen) {
+            Ok(scores) => scores,
+            Err(refusal) => {
+                self.trouble.get_or_insert_with(|| refusal.to_string().into());
+                None
+            }
+        }
+    }
+
+    fn arithmetic(
+        &mut self,
+        attention: &Attention,
+        number: usize,
+        head: &HeadActivations<f32>,
+        queries: &Range<usize>,
+    ) -> Arithmetic<f32> {
+        let scale = self.recording().scale(attention, number).ok().flatten().unwrap_or(1.0);
+        let bias = attention.part(Part::ScoreBias).map(|tensor| {
+            let at = if tensor.shape[0] == 1 { 0 } else { number };
+            let read = self.recording().rows(tensor, at, queries.clone());
+            self.taken(read, queries.len(), tensor.shape[2])
+        });
+        let arithmetic = Arithmetic::of(head, scale, bias);
+        let sink =
+            attention.part(Part::Sinks).and_then(|sinks| self.recording().numbers(sinks, number..number + 1).ok());
+        match sink.as_deref() {
+            Some([sink]) => arithmetic.with_sink(*sink),
+            _ => arithmetic,
+        }
+    }
+}
+
+/// The vectors of a recording's tokens where they first stand, and the spread of the states in all layers, to which the
+/// picture's axes are fitted.
+pub struct RecordedVectors {
+    pub vectors: Arc<Table<f32>>,
+    pub spread: Arc<Spread>,
+}
+
+/// Numbers of hidden states that the axes are fitted to, at most: of more, fewer tokens of each text count.
+const FITTED_MAX: usize = 16 << 20;
+
+impl RecordedVectors {
+    /// Reads them. What cannot be read is not a number, and nothing is fitted to it.
+    pub fn of(model: &RecordedModel) -> Self {
+        let width = model.architecture.width;
+        let mut vectors = Matrix::from_fn(model.vocabulary.len(), width, |_, _| f32::NAN);
+        let mut states = Vec::new();
+        let layers = model.architecture.blocks.len() + model.architecture.source_blocks.len() + 2;
+        let most = (FITTED_MAX / (model.recording.texts.len() * layers * width.max(1))).clamp(1, STRETCH);
+        let mut is_known = vec![false; model.vocabulary.len()];
+        for (number, text) in model.recording.texts.iter().enumerate().filter(|_| width > 0) {
+            let (towers, rows) = (Towers::of(text), model.rows(number));
+            for (of_source, words) in [(false, Some(&rows.own)), (true, rows.source.as_ref())] {
+                let (Some(words), states_of) = (words, towers.states(of_source)) else { continue };
+                if states_of.values().any(|state| state.shape[1] != width) {
+                    continue;
+                }
+                let first = states_of.values().next().map(|state| model.recording.matrix(state, 0));
+                if let Some(Ok(first)) = first {
+                    for (at, word) in
+                        words.iter().enumerate().filter(|(_, word)| !std::mem::replace(&mut is_known[**word], true))
+                    {
+                        vectors.row_mut(*word).copy_from_slice(first.row(at));
+                    }
+                }
+                // The first token lies far from everything else in many models.
+                let counted = usize::from(words.len() > 1)..words.len().min(most + 1);
+                let read = states_of.values().filter_map(|state| model.recording.rows(state, 0, counted.clone()).ok());
+                states.extend(read);
+            }
+        }
+        let is_finite = |row: &&[f32]| row.iter().all(|x| x.is_finite());
+        let rows: Vec<&[f32]> =
+            states.iter().flat_map(|state| (0..state.rows()).map(|row| state.row(row))).filter(is_finite).collect();
+        let seen = if rows.is_empty() {
+            Matrix::zeros(1, width)
+        } else {
+            Matrix::from_row_major(rows.len(), width, rows.concat())
+        };
+        Self { vectors: Arc::new(vectors.into()), spread: Arc::new(Spread::of(&seen)) }
+    }
+}
+
+/// Puts other mixes into heads, and returns those that they had.
+fn exchanged(heads: &mut [HeadActivations<f32>], mixes: Vec<Matrix<f32>>) -> Vec<Matrix<f32>> {
+    heads.iter_mut().zip(mixes).map(|(head, mix)| std::mem::replace(&mut head.mix, mix)).collect()
+}
+
+fn part_of_rows(matrix: &Matrix<f32>, rows: &Range<usize>) -> Matrix<f32> {
+    Matrix::from_fn(rows.len(), matrix.cols(), |row, col| matrix.get(rows.start + row, col))
+}
+
+/// `A V`, summed in double precision as a recording's trace has it.
+fn product(weights: &Matrix<f32>, values: &Matrix<f32>) -> Matrix<f32> {
+    let mut mixes = Matrix::zeros(weights.rows(), values.cols());
+    if values.cols() == 0 {
+        return mixes;
+    }
+    let values = values.cast::<f64>();
+    let mut sum = vec![0.0; values.cols()];
+    for query in 0..weights.rows() {
+        sum.fill(0.0);
+        for (key, weight) in weights.row(query).iter().enumerate() {
+            let terms = sum.iter_mut().zip(values.row(key));
+            terms.for_each(|(sum, value)| *sum += f64::from(*weight) * value);
+        }
+        mixes.row_mut(query).iter_mut().zip(&sum).for_each(|(to, sum)| *to = *sum as f32);
+    }
+    mixes
+}
+
+impl TowerTokens<'_> {
+    /// A token of which no text is known: a word of its own.
+    fn piece(&self, at: usize) -> TextPiece {
+        let is_added = self.special.binary_search(&at).is_ok();
+        TextPiece { bytes: 0..0, word: (!is_added).then_some(at), segment: 0, is_added }
+    }
+}
+
+impl PieceText {
+    /// The text of a recording and the part of it that each token stands for: the recorded text where all tokens are found
+    /// in it one after the other, or else one that is made of the tokens.
+    fn of_recorded(text: Option<&str>, towers: &Towers<'_>, place: &RecordedPlace) -> Self {
+        let TowerTokens { tokens, special } = towers.own();
+        let words = words(towers, tokens.len(), special);
+        let rows = &place.model.rows(place.text).own;
+        let shown: Vec<&str> = rows.iter().map(|row| place.model.vocabulary[*row].as_str()).collect();
+        let is_added = |at: usize| special.binary_search(&at).is_ok();
+        let found = text.and_then(|text| Some((text.to_owned(), places_in(text, &shown, &is_added)?)));
+        let (text, bytes) = found.unwrap_or_else(|| made_of(&shown, &words, &is_added));
+        let piece = |(at, bytes): (usize, Range<usize>)| TextPiece {
+            bytes,
+            word: words[at],
+            segment: 0,
+            is_added: is_added(at),
+        };
+        Self { text, pieces: bytes.into_iter().enumerate().map(piece).collect() }
+    }
+}
+
+/// The number of the word of each token; `None` of those that the tokenizer added.
+fn words(towers: &Towers<'_>, tokens: usize, special: &[usize]) -> Vec<Option<usize>> {
+    let is_added = |at: usize| special.binary_search(&at).is_ok();
+    let Some(recorded) = towers.words() else {
+        return (0..tokens).map(|at| (!is_added(at)).then_some(at)).collect();
+    };
+    // Numbers may be anything: a word begins where another number does.
+    let mut word = 0;
+    (0..tokens)
+        .map(|at| {
+            word += usize::from(at > 0 && recorded[at] != recorded[at - 1]);
+            recorded[at].map(|_| word)
+        })
+        .collect()
+}
+
+/// The letters of a piece without the mark of one that continues a word.
+fn letters(piece: &str) -> &str {
+    piece.strip_prefix("##").filter(|rest| !rest.is_empty()).unwrap_or(piece)
+}
+
+/// Finds each token in the text behind the one before it, in letters of any case; nothing may stand between them but blanks.
+fn places_in(text: &str, tokens: &[&str], is_added: &dyn Fn(usize) -> bool) -> Option<Vec<Range<usize>>> {
+    let mut from = 0;
+    let mut places = Vec::with_capacity(tokens.len());
+    for (at, token) in tokens.iter().enumerate() {
+        if is_added(at) {
+            places.push(from..from);
+            continue;
+        }
+        let wanted = letters(token).trim();
+        let begin = from + text[from..].len() - text[from..].trim_start().len();
+        let end = begin + wanted.len();
+        let part = text.get(begin..end)?;
+        if part.to_lowercase() != wanted.to_lowercase() {
+            return None;
+        }
+        places.push(begin..end);
+        from = end;
+    }
+    Some(places)
+}
+
+/// Makes a text of tokens, with blanks between words.
+fn made_of(tokens: &[&str], words: &[Option<usize>], is_added: &dyn Fn(usize) -> bool) -> (String, Vec<Range<usize>>) {
+    let mut text = String::new();
+    let mut places = Vec::with_capacity(tokens.len());
+    let mut last = None;
+    for (at, token) in tokens.iter().enumerate() {
+        if is_added(at) {
+            places.push(text.len()..text.len());
+            continue;
+        }
+        let continues = last.is_some() && last == words[at];
+        if !text.is_empty() && !continues {
+            text.push(' ');
+        }
+        last = words[at];
+        let begin = text.len();
+        text.push_str(if continues { letters(token) } else { token });
+        places.push(begin..text.len());
+    }
+    (text, places)
+}

@@ -1,0 +1,138 @@
+//! The check of a recorded text, and the measures of its heads over all tokens: attention by attention between other work,
+//! because a file may be large.
+
+use std::sync::Arc;
+
+use attune_engine::numerics::head_measures::{HeadMeasure, HeadPatterns, MeasuredToken};
+use attune_engine::pretrained::Refusal;
+use attune_engine::recording::proof::line;
+use attune_engine::recording::{Attention, RecordedText};
+
+use crate::kernel::sentence_pass::recorded::RecordedPlace;
+use crate::kernel::values::Progress;
+use crate::lesson::recorded::{TowerTokens, Towers};
+
+/// What was found of a text so far.
+#[derive(Clone, Debug)]
+pub struct CheckedText {
+    /// The attentions that have been looked at, in the order of the blocks.
+    pub attentions: Vec<Arc<CheckedAttention>>,
+    /// Attentions that have been looked at, and all; `None` when it is done.
+    pub progress: Option<Progress>,
+}
+
+/// What was found of an attention.
+#[derive(Debug)]
+pub struct CheckedAttention {
+    /// Sums and proof in one line.
+    pub line: String,
+    pub faults: Vec<Refusal>,
+    /// The measures of each head, in the order of [`HeadMeasure::ALL`].
+    pub measures: Vec<Vec<Option<f32>>>,
+}
+
+impl CheckedText {
+    /// Nothing yet.
+    pub fn begun(place: &RecordedPlace) -> Self {
+        let of = place.model.recording.texts[place.text].attentions.len();
+        Self { attentions: Vec::new(), progress: (of > 0).then_some(Progress { done: 0, of }) }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.progress.is_none()
+    }
+
+    pub fn faults(&self) -> impl Iterator<Item = &Refusal> {
+        self.attentions.iter().flat_map(|attention| &attention.faults)
+    }
+
+    /// Returns the measures of a head, counted over all; `None` while they are to come.
+    pub fn measures(&self, head: usize) -> Option<&[Option<f32>]> {
+        self.attentions.iter().flat_map(|attention| &attention.measures).nth(head).map(Vec::as_slice)
+    }
+}
+
+/// The check of the text that is shown.
+pub struct RecordedCheck {
+    place: RecordedPlace,
+    patterns: Patterns,
+    found: CheckedText,
+}
+
+/// The pairs that measures count, in the source, in the text, and from one to the other.
+struct Patterns {
+    of_source: HeadPatterns,
+    own: HeadPatterns,
+    across: HeadPatterns,
+}
+
+impl RecordedCheck {
+    pub fn new(place: &RecordedPlace) -> Self {
+        let text = &place.model.recording.texts[place.text];
+        let (towers, rows) = (Towers::of(text), place.model.rows(place.text));
+        let measured = |tower: TowerTokens<'_>, rows: &[usize]| {
+            let token = |(at, row): (usize, &usize)| MeasuredToken {
+                word: Some(*row),
+                is_added: tower.special.binary_search(&at).is_ok(),
+            };
+            rows.iter().enumerate().map(token).collect::<Vec<_>>()
+        };
+        let own = measured(towers.own(), &rows.own);
+        let source = towers.source().zip(rows.source.as_deref());
+        let source = source.map_or_else(Vec::new, |(tower, rows)| measured(tower, rows));
+        let patterns = Patterns {
+            of_source: HeadPatterns::within(&source),
+            across: HeadPatterns::between(own.len(), &source),
+            own: HeadPatterns::within(&own),
+        };
+        Self { place: place.clone(), patterns, found: CheckedText::begun(place) }
+    }
+
+    /// Returns whether it is the check of this text, in whatever stretch.
+    pub fn is_of(&self, place: &RecordedPlace) -> bool {
+        Arc::ptr_eq(&self.place.model, &place.model) && self.place.text == place.text
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.found.attentions.len() == self.text().attentions.len()
+    }
+
+    pub fn found(&self) -> &CheckedText {
+        &self.found
+    }
+
+    fn text(&self) -> &RecordedText {
+        &self.place.model.recording.texts[self.place.text]
+    }
+
+    /// Looks at the next attention.
+    pub fn advance(&mut self) {
+        let Some(attention) = self.text().attentions.get(self.found.attentions.len()) else { return };
+        let checked = self.checked(attention);
+        self.found.attentions.push(Arc::new(checked));
+        let (done, of) = (self.found.attentions.len(), self.text().attentions.len());
+        self.found.progress = (done < of).then_some(Progress { done, of });
+    }
+
+    fn checked(&self, attention: &Attention) -> CheckedAttention {
+        let recording = &self.place.model.recording;
+        let (line, faults) = match recording.check(self.text(), attention) {
+            Ok(findings) => (line(attention, &findings), findings.faults),
+            Err(refusal) => (refusal.to_string(), vec![refusal]),
+        };
+        let towers = Towers::of(self.text());
+        let patterns = match (towers.is_of_source(attention), attention.side.keys_are_of_source()) {
+            (true, _) => &self.patterns.of_source,
+            (false, true) if towers.source().is_some() => &self.patterns.across,
+            (false, _) => &self.patterns.own,
+        };
+        let of_head = |head: usize| {
+            let Ok(weights) = recording.matrix(attention.weights(), head) else {
+                return vec![None; HeadMeasure::ALL.len()];
+            };
+            let measure = |measure| patterns.measure(measure, &weights).map(|found| found as f32);
+            HeadMeasure::ALL.into_iter().map(measure).collect()
+        };
+        CheckedAttention { line, faults, measures: (0..attention.heads).map(of_head).collect() }
+    }
+}

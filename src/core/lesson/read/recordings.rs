@@ -1,0 +1,49 @@
+//! Reads what a lesson has of a recording, `model: Recording("run.safetensors")`: the file stands beside the lesson, and its
+//! texts are the lesson's sentences.
+
+use std::sync::Arc;
+
+use crate::lesson::read::vectors::beside;
+use crate::lesson::reading::decode::{Node, Record, record, text};
+use crate::lesson::reading::issue::shorten;
+use crate::lesson::recorded::RecordedModel;
+use crate::lesson::schema::Lesson;
+
+const NAME: &str = "Recording";
+
+/// Returns whether a lesson's model is a recording.
+pub fn is_recorded(model: Node<'_>) -> bool {
+    model.text.starts_with(NAME)
+}
+
+/// Reads the lesson of a recording, whose numbers are read later.
+pub fn read_recording(node: Node<'_>) -> Option<Lesson> {
+    record(node, &[NAME], |record| record.take_item("\"run.safetensors\"", open)).map(Lesson::of_recording)
+}
+
+fn open(node: Node<'_>) -> Option<RecordedModel> {
+    let written = text(node)?;
+    let Some(path) = beside(node, &written) else {
+        return node
+            .issue(format!("model: \"{}\" is not the name of a file beside the lesson", shorten(&written)))
+            .expected("a name such as run.safetensors")
+            .none();
+    };
+    match RecordedModel::open(&path) {
+        Ok(model) => Some(model),
+        Err(refusals) => {
+            for refusal in refusals {
+                node.issue(format!("model: {refusal}"));
+            }
+            None
+        }
+    }
+}
+
+/// Takes the sentences, which are the recording's own.
+pub fn take_texts(record: &mut Record<'_>, model: &Arc<RecordedModel>) -> Option<Vec<Option<Vec<String>>>> {
+    let texts = (0..model.recording.texts.len()).map(|text| Some(vec![model.title(text)]));
+    record.take_or("sentences", texts.collect(), |node| {
+        node.issue("sentences: a recording holds its own texts, and cannot read others").expected("no sentences").none()
+    })
+}

@@ -1,0 +1,352 @@
+//! A recording in the place of a lesson's model: its form, the words that it is written in, and the lesson that opens on it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attune_engine::messages::counted;
+use attune_engine::numerics::attention::AttentionConfig;
+use attune_engine::numerics::block::{Attends, BlockConfig};
+use attune_engine::numerics::model::{Architecture, Pooling, Readout};
+use attune_engine::numerics::positions::Positions;
+use attune_engine::pretrained::Refusal;
+use attune_engine::pretrained::safetensors::FileTensor;
+use attune_engine::pretrained::tokenizer::spelling::Spelling;
+use attune_engine::recording::parts::{Part, Side};
+use attune_engine::recording::{Attention, RecordedText, Recording};
+
+use crate::lesson::opened::{ABOUT, file_id, plain};
+use crate::lesson::schema::cells::{Cell, CellKind};
+use crate::lesson::schema::limits::PIECES_MAX;
+use crate::lesson::schema::model::{ModelConfig, Objective};
+use crate::lesson::schema::panels::PanelName;
+use crate::lesson::schema::{Lesson, StaticEmbedding};
+
+/// Weights of larger files are held against what weights can be while the recording is looked at.
+const CHECKED_FIRST_BYTES_MAX: u64 = 32 << 20;
+
+/// Why nothing else than a recorded text can be shown.
+pub const ONE_PASS: &str = "a recording holds one pass, not the model";
+
+/// A recording that is open.
+#[derive(Debug)]
+pub struct RecordedModel {
+    pub path: PathBuf,
+    /// The model that was recorded, or else the file.
+    pub name: String,
+    pub recording: Recording,
+    /// The form of the first text. A text of another form is not shown.
+    pub architecture: Architecture,
+    /// The different tokens of all texts, in readable form.
+    pub vocabulary: Arc<[String]>,
+    /// The names of the logits' columns, or their numbers.
+    pub classes: Arc<[String]>,
+    /// The rows of the vocabulary of each text's tokens.
+    rows: Vec<TokenRows>,
+}
+
+/// The tokens of a text as rows of the vocabulary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TokenRows {
+    pub own: Vec<usize>,
+    pub source: Option<Vec<usize>>,
+}
+
+impl PartialEq for RecordedModel {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// One text of a recording as a model reads one. An encoder that was recorded alone is a model of one tower.
+#[derive(Clone, Copy)]
+pub struct Towers<'a> {
+    text: &'a RecordedText,
+    is_encoder_alone: bool,
+}
+
+/// The tokens of one tower.
+#[derive(Clone, Copy)]
+pub struct TowerTokens<'a> {
+    pub tokens: &'a [String],
+    /// Places of those that the tokenizer added.
+    pub special: &'a [usize],
+}
+
+impl<'a> Towers<'a> {
+    pub fn of(text: &'a RecordedText) -> Self {
+        let is_of_encoder = |attention: &Attention| attention.side == Side::Encoder;
+        let has_own = !text.states.is_empty() || !text.attentions.iter().all(is_of_encoder);
+        let has_encoder = !text.source_states.is_empty() || !text.attentions.is_empty();
+        Self { text, is_encoder_alone: !has_own && has_encoder }
+    }
+
+    /// Returns the tokens of the tower that is shown as the sentence.
+    pub fn own(&self) -> TowerTokens<'a> {
+        let about = &self.text.about;
+        match self.encoder() {
+            Some(encoder) if self.is_encoder_alone => encoder,
+            _ => TowerTokens { tokens: &about.tokens, special: &about.special },
+        }
+    }
+
+    /// Returns the tokens that another tower reads, where there are attentions or states of them.
+    pub fn source(&self) -> Option<TowerTokens<'a>> {
+        let of_source = |attention: &Attention| attention.side.keys_are_of_source();
+        let is_used = !self.text.source_states.is_empty() || self.text.attentions.iter().any(of_source);
+        self.encoder().filter(|_| is_used && !self.is_encoder_alone)
+    }
+
+    fn encoder(&self) -> Option<TowerTokens<'a>> {
+        let about = &self.text.about;
+        Some(TowerTokens { tokens: about.source_tokens.as_deref()?, special: &about.source_special })
+    }
+
+    /// Returns the words of the sentence's tokens, where they were recorded.
+    pub fn words(&self) -> Option<&'a [Option<i64>]> {
+        self.text.about.words.as_deref().filter(|_| !self.is_encoder_alone)
+    }
+
+    /// Returns whether an attention is among tokens of the source.
+    pub fn is_of_source(&self, attention: &Attention) -> bool {
+        attention.side == Side::Encoder && !self.is_encoder_alone
+    }
+
+    /// Returns the hidden states of the source's tower, or of the sentence's.
+    pub fn states(&self, of_source: bool) -> &'a BTreeMap<usize, FileTensor> {
+        if of_source || self.is_encoder_alone { &self.text.source_states } else { &self.text.states }
+    }
+
+    /// Returns the width of all hidden states; `None` where there are not enough of them for a picture: two of each tower.
+    pub fn width(&self) -> Option<usize> {
+        let width = |of_source: bool| {
+            let states = self.states(of_source);
+            states.values().next().filter(|_| states.len() > 1).map(|state| state.shape[1])
+        };
+        let own = width(false)?;
+        (self.source().is_none() || width(true) == Some(own)).then_some(own)
+    }
+
+    /// Returns the layers that have blocks: those with an attention, or all where no attention was recorded.
+    fn own_layers(&self) -> Vec<(usize, Option<&'a Attention>)> {
+        let own = self.text.attentions.iter().filter(|attention| !self.is_of_source(attention));
+        let own: Vec<_> = own.map(|attention| (attention.layer, Some(attention))).collect();
+        if !own.is_empty() {
+            return own;
+        }
+        let last = self.states(false).keys().next_back().copied().unwrap_or(0);
+        (0..last.max(1)).map(|layer| (layer, None)).collect()
+    }
+
+    /// Returns the layer and the attention of each block, the source's first.
+    pub fn blocks(&self) -> Vec<(usize, Option<&'a Attention>)> {
+        let of_source = self.text.attentions.iter().filter(|attention| self.is_of_source(attention));
+        of_source.map(|attention| (attention.layer, Some(attention))).chain(self.own_layers()).collect()
+    }
+
+    /// Returns the hidden states before a block and behind it, as far as they were recorded: behind it stands what the next
+    /// layer with a block reads. Between the two attentions of a decoder's layer there is none.
+    pub fn around(&self, block: usize) -> [Option<&'a FileTensor>; 2] {
+        let blocks = self.blocks();
+        let of_source = |at: usize| blocks[at].1.is_some_and(|attention| self.is_of_source(attention));
+        let states = self.states(of_source(block));
+        let (layer, _) = blocks[block];
+        let before = || states.range(..=layer).next_back().or_else(|| states.iter().next()).map(|(_, state)| state);
+        let is_second = block > 0 && of_source(block - 1) == of_source(block) && blocks[block - 1].0 == layer;
+        let next = (block + 1 < blocks.len() && of_source(block + 1) == of_source(block)).then(|| blocks[block + 1].0);
+        let behind = match next {
+            Some(next) if next == layer => None,
+            Some(next) => states.range(layer + 1..=next).next_back().map(|(_, state)| state),
+            None => states.values().next_back(),
+        };
+        [before().filter(|_| !is_second), behind]
+    }
+}
+
+impl RecordedModel {
+    /// Opens a recording. The weights of a small file are looked at as a whole.
+    ///
+    /// # Errors
+    /// All that does not fit.
+    pub fn open(path: &Path) -> Result<Self, Vec<Refusal>> {
+        let recording = Recording::open(path)?;
+        let attentions = || recording.texts.iter().flat_map(|text| &text.attentions);
+        if attentions().map(|attention| attention.weights().bytes()).sum::<u64>() <= CHECKED_FIRST_BYTES_MAX {
+            let faults: Vec<Refusal> = attentions().filter_map(|attention| recording.sums(attention).err()).collect();
+            if !faults.is_empty() {
+                return Err(faults);
+            }
+        }
+        let first = recording.texts.first().ok_or_else(Vec::new)?;
+        let architecture = architecture(&recording, first);
+        let columns = first.logits.as_ref().map_or(0, |logits| logits.shape[1]);
+        let numbers = || (0..columns).map(|class| class.to_string()).collect();
+        let classes = first.about.classes.clone().map_or_else(numbers, Arc::from);
+        let file = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = first.about.model.clone().unwrap_or_else(|| file.into_owned());
+        let (vocabulary, rows) = vocabulary(&recording.texts);
+        Ok(Self { path: path.to_owned(), name, architecture, vocabulary, classes, rows, recording })
+    }
+
+    /// Returns the tokens of a text as rows of the vocabulary.
+    pub fn rows(&self, text: usize) -> &TokenRows {
+        &self.rows[text]
+    }
+
+    /// Returns the text as it is chosen: what was recorded of it, or else its tokens.
+    pub fn title(&self, text: usize) -> String {
+        let recorded = &self.recording.texts[text];
+        let tokens = || {
+            let rows = self.rows[text].source.as_ref().unwrap_or(&self.rows[text].own);
+            rows.iter().map(|row| self.vocabulary[*row].as_str()).collect::<Vec<_>>().join(" ")
+        };
+        recorded.about.text.clone().unwrap_or_else(tokens)
+    }
+
+    /// Returns the tokens of the first text with a title, as far as they are shown.
+    pub fn tokens_of(&self, title: &str) -> Vec<String> {
+        let text = (0..self.rows.len()).find(|text| self.title(*text) == title);
+        let rows = text.map_or(&[][..], |text| &self.rows[text].own);
+        rows.iter().take(PIECES_MAX).map(|row| self.vocabulary[*row].clone()).collect()
+    }
+
+    /// Finds a text.
+    ///
+    /// # Errors
+    /// In words for the learner, if there is none such, or it is of another form than the first.
+    pub fn check_text(&self, text: usize) -> Result<(), String> {
+        let count = self.recording.texts.len();
+        let Some(recorded) = self.recording.texts.get(text) else {
+            return Err(format!("there is no text {}; the recording has {count}", text.saturating_add(1)));
+        };
+        let form = |text: &RecordedText| {
+            let towers = Towers::of(text);
+            let heads = |(layer, of): (usize, Option<&Attention>)| (layer, of.map(|of| (of.side, of.heads)));
+            (towers.width(), towers.source().is_some(), towers.blocks().into_iter().map(heads).collect::<Vec<_>>())
+        };
+        if form(recorded) != form(&self.recording.texts[0]) {
+            return Err(format!(
+                "text {} was recorded with other layers, heads or widths than the first; open it as a file of its own",
+                text + 1
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns its size in words.
+    pub fn about(&self) -> String {
+        let first = &self.recording.texts[0];
+        let tokens = counted(Towers::of(first).own().tokens.len(), "token");
+        let heads = counted(self.architecture.heads(), "head");
+        let blocks = counted(first.attentions.len(), "attention");
+        match self.recording.texts.len() {
+            1 => format!("A recording of {tokens}: {blocks} with {heads}"),
+            texts => format!("A recording of {texts} texts, the first of {tokens}: {blocks} with {heads}"),
+        }
+    }
+}
+
+/// Returns the different tokens of all texts, in their order, and those of each text as rows.
+fn vocabulary(texts: &[RecordedText]) -> (Arc<[String]>, Vec<TokenRows>) {
+    let (mut words, mut known): (Vec<String>, HashMap<String, usize>) = Default::default();
+    let mut row = |word: String| {
+        *known.entry(word).or_insert_with_key(|word| {
+            words.push(word.clone());
+            words.len() - 1
+        })
+    };
+    let rows = texts.iter().map(|text| {
+        let towers = Towers::of(text);
+        let mut of = |tower: TowerTokens<'_>| {
+            let spelling = Spelling::guessed(tower.tokens);
+            tower.tokens.iter().map(|token| row(shown(&spelling, token))).collect::<Vec<_>>()
+        };
+        TokenRows { own: of(towers.own()), source: towers.source().map(of) }
+    });
+    let rows = rows.collect();
+    (words.into(), rows)
+}
+
+/// Writes a token as pieces of a model are written: without the mark of a word's beginning.
+fn shown(spelling: &Spelling, token: &str) -> String {
+    let shown = spelling.shown(token);
+    let text = shown.strip_prefix(' ').unwrap_or(&shown);
+    if text.is_empty() { token.to_owned() } else { text.to_owned() }
+}
+
+/// Returns the form of a text as that of a model: what is not known is not there.
+fn architecture(recording: &Recording, text: &RecordedText) -> Architecture {
+    let towers = Towers::of(text);
+    let width = towers.width().unwrap_or(0);
+    let tokens = towers.own().tokens.len().max(towers.source().map_or(0, |source| source.tokens.len()));
+    let (mut source_blocks, mut blocks, mut layers) = (Vec::new(), Vec::new(), Vec::new());
+    for (layer, attention) in towers.blocks() {
+        let is_of_source = attention.is_some_and(|attention| towers.is_of_source(attention));
+        let to = if is_of_source { &mut source_blocks } else { &mut blocks };
+        to.push(block(recording, attention, width, tokens));
+        layers.push(layer);
+    }
+    let is_whole = text.logits.as_ref().is_some_and(|logits| logits.shape[0] == 1 && tokens > 1);
+    let one = BlockConfig::plain(AttentionConfig::parameter_free(width)).attention;
+    Architecture {
+        source_blocks,
+        blocks,
+        layers: Some(layers.into()),
+        pooling: if is_whole { Pooling::Mean } else { Pooling::Every },
+        readout: Readout::Linear,
+        readout_bias: false,
+        ..Architecture::of_attention(one, Positions::None, tokens)
+    }
+}
+
+fn block(recording: &Recording, attention: Option<&Attention>, width: usize, tokens: usize) -> BlockConfig {
+    let none = AttentionConfig { heads: 0, key_width: 0, value_width: 0, ..AttentionConfig::parameter_free(width) };
+    let Some(attention) = attention else { return BlockConfig::plain(none) };
+    let last_axis = |part: Part| attention.part(part).map_or(0, |tensor| tensor.shape[2]);
+    let key_width = last_axis(Part::Queries);
+    let even = (key_width as f64).sqrt().recip();
+    // A number that cannot be read is said where its head is.
+    let scale = recording.scale(attention, 0).ok().flatten().unwrap_or(even);
+    let is_even = (scale - even).abs() <= f64::from(f32::EPSILON) * even;
+    let config = AttentionConfig {
+        heads: attention.heads,
+        group_size: attention.key_value_heads().map_or(1, |own| attention.heads / own),
+        key_width,
+        value_width: last_axis(Part::Values),
+        projected: true,
+        output: true,
+        scale: is_even,
+        score_divisor: if is_even { 1.0 } else { scale.recip() },
+        score_cap: recording.cap(attention, 0).ok().flatten(),
+        distances: attention.part(Part::ScoreBias).map(|_| tokens),
+        ..none
+    };
+    let attends = if attention.side == Side::Cross { Attends::Source } else { Attends::OwnSentence };
+    BlockConfig { attends, ..BlockConfig::plain(config) }
+}
+
+impl Lesson {
+    /// The lesson that opens on a recording: its texts are the sentences.
+    pub fn of_recording(model: RecordedModel) -> Self {
+        let (name, about) = (model.name.clone(), model.about());
+        let network = ModelConfig::untrained(model.architecture.clone(), Objective::NextWord);
+        let markdown = format!("# {}\n\n{}.", plain(&name), plain(&about));
+        let file = model.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Self {
+            sentences: (0..model.recording.texts.len()).map(|text| vec![model.title(text)]).collect(),
+            panels: vec![PanelName::Attention, PanelName::AllHeads],
+            cells: vec![Cell {
+                id: ABOUT.to_owned(),
+                kind: CellKind::Text { markdown: markdown.into() },
+                opens: Vec::new(),
+            }],
+            ..Self::of_file(
+                file_id("recording", &file),
+                name,
+                about,
+                network,
+                StaticEmbedding::Recording(Arc::new(model)),
+            )
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The data of a page that shows one pass whose numbers are given: of a recording, or of a model that does not fit into a page.
+//! The page computes nothing. It has the attention first, then the points on the stage's axes, as far as the numbers fit.
+
+use std::fmt::Write as _;
+
+use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
+use attune_engine::messages::counted;
+use attune_engine::numerics::Matrix;
+use attune_engine::numerics::projection::AXES;
+use serde::Serialize;
+
+use super::{HeadData, NUMBERS_MAX, Numbers};
+use crate::explain::walk::Step;
+use crate::export::trace::texts;
+use crate::view_model::axes::names;
+use crate::view_model::labels::HeadLabels;
+use crate::view_model::stage::StageModel;
+
+#[derive(Serialize)]
+struct GivenData<'a> {
+    tokens: Vec<&'a str>,
+    source: Option<Vec<&'a str>>,
+    /// The number of blocks that read the source.
+    source_blocks: usize,
+    blocks: Vec<BlockData<'a>>,
+    heads: Vec<HeadData>,
+    /// The points of the tokens before the first layer and after each, in units of the picture; empty without points.
+    points: Vec<Numbers<'a>>,
+    source_points: Option<Numbers<'a>>,
+    projection: AxesData,
+    /// The names of the steps of the walk through a layer.
+    steps: [&'static str; Step::ALL.len()],
+}
+
+#[derive(Serialize)]
+struct BlockData<'a> {
+    title: String,
+    /// Heads, queries and keys.
+    shape: [usize; 3],
+    weights: Numbers<'a>,
+    attends_to: &'static str,
+    is_of_source: bool,
+}
+
+#[derive(Serialize)]
+struct AxesData {
+    names: Vec<String>,
+    ends: Vec<Option<(String, String)>>,
+    shares: Vec<f32>,
+}
+
+/// The data as JSON, and what did not fit, in words for the reader.
+pub(super) struct Given {
+    pub json: String,
+    pub about: String,
+}
+
+/// Returns the data of the snapshot's pass; `None` without one.
+pub(super) fn data(snapshot: &Snapshot) -> Option<Given> {
+    let (model, stage) = (snapshot.model.as_ref()?, StageModel::of(snapshot)?);
+    let sentence = &model.sentence;
+    let (shown, count) = blocks_that_fit(model);
+    let labels = HeadLabels::of(model);
+    let points = points(model, stage.radius, shown, NUMBERS_MAX - count);
+    let heads = model.architecture.heads();
+    let data = GivenData {
+        tokens: texts(&sentence.tokens),
+        source: sentence.source.as_deref().map(texts),
+        source_blocks: model.architecture.source_blocks.len().min(shown),
+        blocks: (0..shown).map(|block| block_data(model, block)).collect(),
+        heads: (0..heads)
+            .map(|head| HeadData::of(&labels, &model.architecture, head))
+            .filter(|head| head.block < shown)
+            .collect(),
+        source_points: sentence
+            .source_points
+            .first()
+            .filter(|_| has_points(model))
+            .map(|points| scaled(points, stage.radius)),
+        points,
+        projection: axes(snapshot, &stage)?,
+        steps: Step::ALL.map(Step::name),
+    };
+    let about = about(model, shown, data.points.is_empty());
+    let has_heads = !data.heads.is_empty();
+    serde_json::to_string(&data).ok().filter(|_| has_heads).map(|json| Given { json, about })
+}
+
+/// Returns how many blocks' weights fit, and the count of their numbers.
+fn blocks_that_fit(model: &ModelSnapshot) -> (usize, usize) {
+    let sizes = model
+        .sentence
+        .activations
+        .blocks
+        .iter()
+        .map(|block| block.heads.iter().map(|head| head.weights.flat().len()).sum::<usize>());
+    let sums = sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= NUMBERS_MAX).enumerate().map(|(block, sum)| (block + 1, sum)).last().unwrap_or((0, 0))
+}
+
+fn block_data(model: &ModelSnapshot, block: usize) -> BlockData<'_> {
+    let architecture = &model.architecture;
+    let heads = &model.sentence.activations.blocks[block].heads;
+    let [queries, keys] = heads.first().map_or([0; 2], |head| [head.weights.rows(), head.weights.cols()]);
+    let attends_to_source =
+        architecture.numbered_blocks().nth(block).is_some_and(|(_, config)| config.attends_to_source());
+    let name = architecture.block_name(block);
+    BlockData {
+        title: if name.is_empty() { "layer 1".to_owned() } else { name },
+        shape: [heads.len(), queries, keys],
+        weights: Numbers(heads.iter().flat_map(|head| head.weights.flat().iter().copied()).collect()),
+        attends_to: if attends_to_source { "source" } else { "own sentence" },
+        is_of_source: block < architecture.source_blocks.len(),
+    }
+}
+
+/// Returns the points before the first layer of the shown ones and after each.
+fn points<'a>(model: &'a ModelSnapshot, radius: f32, shown: usize, room: usize) -> Vec<Numbers<'a>> {
+    let (sentence, sources) = (&model.sentence, model.architecture.source_blocks.len());
+    if model.recorded.as_ref().is_some_and(|recorded| !recorded.has_states()) {
+        return Vec::new();
+    }
+    let own = sources.min(shown)..shown;
+    let is_whole = shown == model.architecture.source_blocks.len() + model.architecture.blocks.len();
+    let mut stops: Vec<&Matrix<f32>> = vec![&sentence.start];
+    stops.extend(sentence.moves[own].iter().map(|moves| &moves.to));
+    if is_whole && stops.len() > 1 {
+        let last = stops.len() - 1;
+        stops[last] = &sentence.end;
+    }
+    let numbers = stops.iter().map(|stop| stop.rows() * AXES).sum::<usize>();
+    if numbers > room || !has_points(model) {
+        return Vec::new();
+    }
+    stops.into_iter().map(|stop| scaled(stop, radius)).collect()
+}
+
+/// Returns whether there are points: a recording may be without hidden states.
+fn has_points(model: &ModelSnapshot) -> bool {
+    model.recorded.as_ref().is_none_or(|recorded| recorded.has_states())
+}
+
+/// Returns points in units of the picture.
+fn scaled(points: &Matrix<f32>, radius: f32) -> Numbers<'static> {
+    Numbers(points.flat().iter().map(|x| x / radius).collect())
+}
+
+fn axes(snapshot: &Snapshot, stage: &StageModel) -> Option<AxesData> {
+    let shares = stage.shares.by_axis();
+    Some(AxesData {
+        names: names(snapshot.space.as_deref()?),
+        ends: stage.axes.iter().map(|axis| axis.ends.clone()).collect(),
+        shares: (0..stage.axes.len()).map(|axis| shares.map_or(0.0, |(_, shares)| shares.along(axis))).collect(),
+    })
+}
+
+/// Says what the page holds and what was left out.
+fn about(model: &ModelSnapshot, shown: usize, has_no_points: bool) -> String {
+    let all = model.sentence.activations.blocks.len();
+    let mut about =
+        "This page shows the numbers of one pass and computes nothing: the attention weights of all heads".to_owned();
+    if !has_no_points {
+        about.push_str(", and the points of the stage before and after each layer");
+    }
+    about.push_str(". Queries, keys, values and weights are not on it.");
+    if let Some(recorded) = &model.recorded
+        && let (shown, all) = (recorded.place.tokens(false), recorded.place.count(false))
+        && shown.len() < all
+    {
+        let _ = write!(about, " It shows the tokens {} to {} of {all}.", shown.start + 1, shown.end);
+    }
+    if shown < all {
+        let left = counted(all - shown, "layer");
+        let most = NUMBERS_MAX / 1_000_000;
+        let _ = write!(
+            about,
+            " The last {left} did not fit and were left out: a page holds at most {most} million numbers."
+        );
+    }
+    about
+}

@@ -1,0 +1,89 @@
+// The frame around the parts of a page: its theme, its tabs and its time line.
+"use strict";
+
+const Frame = (() => {
+  const $ = (id) => document.getElementById(id);
+  const root = document.documentElement;
+
+  /** Handles the theme: the system's, until the reader chooses one. */
+  function themes(redraw) {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    let chosen = null;
+    const show = () => {
+      root.dataset.theme = chosen || (dark.matches ? "dark" : "light");
+      $("lab-theme").textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
+      Colors.refresh();
+      redraw();
+    };
+    $("lab-theme").addEventListener("click", () => {
+      chosen = root.dataset.theme === "dark" ? "light" : "dark";
+      show();
+    });
+    dark.addEventListener("change", show);
+    return { show, choose: (theme) => { chosen = theme; show(); } };
+  }
+
+  /** Handles tabs by click, and by arrow keys as in the ARIA pattern of tabs. */
+  function tabs(opened) {
+    const all = [...document.querySelectorAll("#lab [role=tab]:not([hidden])")];
+    const open = (tab) => {
+      all.forEach((other) => {
+        const isOpen = other === tab;
+        other.setAttribute("aria-selected", String(isOpen));
+        other.tabIndex = isOpen ? 0 : -1;
+        $(other.getAttribute("aria-controls")).hidden = !isOpen;
+      });
+      opened();
+    };
+    all.forEach((tab, index) => {
+      tab.addEventListener("click", () => open(tab));
+      tab.addEventListener("keydown", (event) => {
+        const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!way) return;
+        event.preventDefault();
+        const next = all[(index + way + all.length) % all.length];
+        open(next);
+        next.focus();
+      });
+    });
+    return (name) => open($(`tab-${name}`));
+  }
+
+  /** The step of a walk, in words. */
+  const stepSaid = (step, steps) => `step ${step + 1} of ${steps.length}, ${steps[step]}`;
+
+  /** Handles the time line; `said` names the steps of a layer. */
+  function timeline(state, stage, said = stepSaid) {
+    const { actions } = state;
+    const line = $("time-line");
+    line.max = actions.end;
+    const stops = Array.from({ length: actions.end + 1 }, (_, place) => Dom.element("i", "", place % state.steps.length === 0 ? "first" : ""));
+    $("time-marks").append(...stops);
+    line.addEventListener("input", () => actions.walkTo(Number(line.value)));
+    $("time-static").addEventListener("click", () => stage.glideToTime(0));
+    $("time-contextual").addEventListener("click", () => stage.glideToTime(1));
+    $("time-on").addEventListener("click", () => stage.glideToPlace(actions.stopAfter(actions.placeNow())));
+    $("time-back").addEventListener("click", () => stage.glideToPlace(actions.stopBefore(actions.placeNow())));
+    const show = () => {
+      const place = actions.placeNow();
+      line.value = place;
+      stops.forEach((mark, at) => mark.classList.toggle("reached", place >= at));
+      const { layer, step } = actions.walked();
+      const title = state.data.heads.find(({ block }) => block === layer).title.replace(/,? ?[Hh]ead \d+$/, "");
+      const text = state.isWalked
+        ? `${title ? `${title}: ` : ""}${said(step, state.steps)}`
+        : state.time === 0 ? "static: before attention" : state.time === 1 ? "contextual: after attention" : "between static and contextual";
+      line.setAttribute("aria-valuetext", text);
+      $("time-said").textContent = text;
+      // The walk shows a head of the layer that it has reached.
+      if (state.isWalked && state.pass.heads[state.head].step.number !== layer) {
+        actions.look({ head: state.pass.heads.findIndex((head) => head.step.number === layer) });
+      }
+    };
+    actions.on("view", show);
+    actions.on("pass", show);
+    show();
+  }
+
+  return { $, root, themes, tabs, timeline };
+})();

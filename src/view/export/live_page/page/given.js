@@ -1,0 +1,132 @@
+// Starts a page that shows one pass whose numbers are given: a recording, or what a large model computed in attune. It
+// computes nothing.
+"use strict";
+
+(() => {
+  const { $, root } = Frame;
+  const WIDTH = 3;
+
+  /** The step of a walk, in words. */
+  const stepSaid = (step, steps) => (step === 0 ? "what goes in" : step < steps.length - 1 ? "where each token looks" : "what comes out");
+
+  /** Returns a block in the engine's form. A pair is hidden if no head of the block has a weight there. */
+  function stepOf({ weights, shape, ...block }, number, firstHead, points) {
+    const [heads, rows, cols] = shape;
+    const all = Data.numbers(weights);
+    const matrices = Array.from({ length: heads }, (_, h) => ({ rows, cols, data: all.subarray(h * rows * cols, (h + 1) * rows * cols) }));
+    const isSeen = (i, j) => matrices.some((matrix) => Engine.get(matrix, i, j) > 0);
+    const scores = Engine.matrix(rows, cols, (i, j) => (isSeen(i, j) ? 0 : -Infinity));
+    const [input, output] = points;
+    return { number, firstHead, input, output, config: block, isOfSource: block.is_of_source, heads: matrices.map((matrix) => ({ weights: matrix, scores })) };
+  }
+
+  /** Reads the page's data in the form of a live page's, with the tokens as the vocabulary and their points as its vectors. */
+  function read(text) {
+    const data = JSON.parse(text);
+    const count = data.tokens.length;
+    const at = (place) => ({ rows: count, cols: WIDTH, data: data.points.length > 0 ? Data.numbers(data.points[place]) : new Float64Array(count * WIDTH) });
+    const last = Math.max(data.points.length - 1, 0);
+    /** The steps of a layer at which the walk stops: when all weights are drawn, and when the points have arrived. */
+    const stops = [data.steps.indexOf("mix"), data.steps.length - 1];
+    const source = data.source && data.source.map((_, i) => count + i);
+    const given = { tokens: data.tokens.map((_, i) => i), source, input: at(0), output: at(last), blocks: [] };
+    let firstHead = 0;
+    data.blocks.forEach((block, number) => {
+      const own = Math.max(number - data.source_blocks, 0);
+      given.blocks.push(stepOf(block, number, firstHead, [at(Math.min(own, last)), at(Math.min(own + 1, last))]));
+      firstHead += block.shape[0];
+    });
+    given.heads = given.blocks.flatMap((step) => step.heads.map((head, own) => ({ ...head, own, step })));
+    const vocabulary = [...data.tokens, ...(data.source || [])];
+    const places = data.source_points ? [Data.numbers(data.source_points)] : [];
+    const statics = { rows: vocabulary.length, cols: WIDTH, data: Float64Array.from([...given.input.data, ...places.flatMap((all) => [...all])]) };
+    const model = { width: WIDTH, blocks: data.blocks, source_blocks: data.source_blocks, parameters: {}, statics };
+    const axes = Engine.matrix(WIDTH, WIDTH, (i, j) => (i === j ? 1 : 0));
+    return {
+      ...data,
+      given,
+      model,
+      trained: model,
+      vocabulary,
+      sentence: given.tokens,
+      group_of: vocabulary.map(() => null),
+      pieces: true,
+      rewriter: source,
+      keepers: [],
+      cells: [],
+      changes: {},
+      radius: 1,
+      projection: { ...data.projection, mean: new Float64Array(WIDTH), axes },
+      stops: [0, ...data.blocks.flatMap((_, block) => stops.map((step) => block * data.steps.length + step))],
+      segmentsOf: () => null,
+    };
+  }
+
+  /** Shows the moment that the page's address names, `#walk=13&word=4&head=2&key=1&theme=dark`, all counted from 0. */
+  function fromAddress(state, theme, open) {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const number = (name, most) => {
+      const found = Number(asked.get(name));
+      return asked.has(name) && Number.isInteger(found) && found >= 0 && found <= most ? found : null;
+    };
+    const [head, word] = [number("head", state.data.heads.length - 1), number("word", state.labels.length - 1)];
+    if (head !== null) state.actions.look({ head });
+    if (word !== null) state.actions.look({ query: word });
+    const key = number("key", state.actions.keysOf(state.head).length - 1);
+    if (key !== null) state.actions.look({ key });
+    const walk = number("walk", state.actions.end);
+    if (walk !== null) state.actions.walkTo(walk);
+    if (["dark", "light"].includes(asked.get("theme"))) theme.choose(asked.get("theme"));
+    if (["maps", "attention"].includes(asked.get("tab"))) open(asked.get("tab"));
+  }
+
+  /** Returns the address of what is shown, for a link. */
+  function addressOf({ query, head, key, isWalked, place }) {
+    const parts = { ...(isWalked ? { walk: Math.round(place) } : {}), word: query, head, ...(key === null ? {} : { key }) };
+    return "#" + new URLSearchParams(parts);
+  }
+
+  function begin() {
+    const state = State.create(read($("attune-data").textContent));
+    const { data, actions } = state;
+    const say = (text) => ($("lab-said").textContent = text);
+    root.classList.add("live", "given");
+    $("lab").hidden = false;
+    Colors.refresh();
+    const redraws = [];
+    const theme = Frame.themes(() => redraws.forEach((redraw) => redraw()));
+    theme.show();
+    const hasPoints = data.points.length > 0;
+    document.querySelectorAll("#lab .of-points").forEach((part) => (part.hidden = !hasPoints));
+    const stage = hasPoints && Stage.create($("lab-stage"), state, (isFlat) => $("stage-flat").setAttribute("aria-pressed", String(isFlat)));
+    const sentence = Sentence.create($("lab-sentence"), state);
+    const maps = Maps.create($("panel-maps"), state);
+    const attention = Attention.create($("panel-attention"), state);
+    if (stage) {
+      Frame.timeline(state, stage, stepSaid);
+      $("stage-flat").addEventListener("click", stage.flat);
+      $("stage-home").addEventListener("click", stage.home);
+      $("stage-in").addEventListener("click", () => stage.zoom(90));
+      $("stage-out").addEventListener("click", () => stage.zoom(-90));
+      redraws.push(stage.redraw);
+    }
+    const open = Frame.tabs(() => $("panel-attention").hidden || attention.build());
+    redraws.push(sentence.look, maps.redraw, attention.build);
+    document.fonts.ready.then(() => redraws.forEach((redraw) => redraw()));
+    const tell = () => {
+      const head = state.pass.heads[state.head];
+      const row = Math.min(state.query, head.weights.rows - 1);
+      const weights = Array.from(Engine.row(head.weights, row));
+      const key = state.key === null ? weights.indexOf(Math.max(...weights)) : state.key;
+      const most = state.key === null ? " most" : "";
+      $("lab-result").textContent = `${data.heads[state.head].title}: ${actions.queriesOf(state.head)[row]} looks${most} at ${actions.keysOf(state.head)[key]}, ${weights[key].toFixed(3)}`;
+      say($("lab-result").textContent);
+      $("lab-link").href = addressOf(state);
+    };
+    actions.on("view", State.whenChanged(() => [state.query, state.head, state.key, state.isWalked, Math.round(state.place)], tell));
+    tell();
+    fromAddress(state, theme, open);
+  }
+
+  begin();
+})();

@@ -1,0 +1,54 @@
+//! The choices of a viewer that decide what a sheet shows, and the changes of them that controls ask for.
+
+use crate::view_model::attention::Reading;
+use crate::view_model::heads::HeadMeasure;
+
+/// The choices of a viewer, beside the snapshot; in an export, none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// How attention is read.
+    pub reading: Reading,
+    /// Pieces of words, and not whole words.
+    pub pieces: bool,
+    /// The one head that is shown; `None`: all.
+    pub head: Option<usize>,
+    /// A head of the layer that is walked through.
+    pub walked: Option<usize>,
+    /// Attention as lines, and not as maps.
+    pub as_lines: bool,
+    /// Heads by this measure, in this order.
+    pub measure: HeadMeasure,
+    pub order: HeadOrder,
+}
+
+/// The order of the heads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeadOrder {
+    /// A row for each layer.
+    #[default]
+    Layers,
+    LargestFirst,
+    SmallestFirst,
+}
+
+/// A change of what the viewer has chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    /// The one head that is shown, here and in the sentence.
+    Head(Option<usize>),
+    Lines(bool),
+    Measure(HeadMeasure),
+    Order(HeadOrder),
+}
+
+impl Chosen {
+    /// Follows a change of a choice that the panel has for itself.
+    pub fn choose(&mut self, choice: Choice) {
+        match choice {
+            Choice::Head(head) => self.head = head,
+            Choice::Lines(as_lines) => self.as_lines = as_lines,
+            Choice::Measure(measure) => self.measure = measure,
+            Choice::Order(order) => self.order = order,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Controls of a sheet: each has a name, an explanation, a state and what it asks for, as plain data. The window draws them;
+//! exports, which nobody can use them in, write none.
+
+use std::sync::Arc;
+
+use attune_core::kernel::command::{Axis, AxisCommand, Command};
+
+use super::chosen::Choice;
+use super::words::Text;
+use crate::view_model::attention::{HeadMap, Reading, Sinks, tsv};
+use crate::view_model::heads::AllHeads;
+
+/// A request of a control.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    Command(Command),
+    /// A change of what the viewer has chosen.
+    Choose(Choice),
+    /// A head alone, in front in *Attention*.
+    OpenHead(usize),
+}
+
+/// A control, or words among controls.
+#[derive(Clone, Debug)]
+pub enum Control {
+    Words(Text),
+    Separator,
+    Button(Button),
+    /// A button that opens further controls.
+    Menu(Menu),
+    Aside(Aside),
+    Form(Form),
+    /// Copies numbers for a spreadsheet.
+    Copy(Copy),
+    /// Larger and smaller cells of the maps.
+    Zoom,
+    /// The sinks of the sentence.
+    Sinks(Sinks),
+    Shared(Shared),
+}
+
+impl Control {
+    /// Returns the controls that are in a menu where the panel is narrow.
+    pub fn aside(&self) -> Option<&Aside> {
+        if let Self::Aside(aside) = self { Some(aside) } else { None }
+    }
+
+    /// Returns the copy that it offers, itself or among its controls.
+    pub fn copy(&self) -> Option<&Copy> {
+        match self {
+            Self::Copy(copy) => Some(copy),
+            Self::Aside(aside) => aside.controls.iter().find_map(Self::copy),
+            _ => None,
+        }
+    }
+}
+
+/// An action of the whole window, which has its own words and its own key.
+#[derive(Clone, Debug)]
+pub enum Shared {
+    Map,
+    /// The norm before the picture, which is on or off.
+    RawStates {
+        is_on: bool,
+    },
+    /// The two switches for reading attention.
+    Reading(Sinks),
+}
+
+/// A button, or one of several ways of which one is chosen.
+#[derive(Clone, Debug)]
+pub struct Button {
+    pub label: String,
+    /// Its name for screen readers, where the label alone does not tell it; else empty.
+    pub name: String,
+    pub hint: String,
+    pub look: Look,
+    /// The hue of a head, in which the label is written.
+    pub hue: Option<usize>,
+    pub asks: Ask,
+}
+
+/// The look and the state of a button.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Button {
+        is_enabled: bool,
+    },
+    Small {
+        is_enabled: bool,
+    },
+    /// Lit while it is on.
+    Option {
+        is_on: bool,
+    },
+}
+
+impl Button {
+    pub fn new(label: impl Into<String>, hint: impl Into<String>, asks: Ask) -> Self {
+        let (label, hint) = (label.into(), hint.into());
+        Self { label, name: String::new(), hint, look: Look::Button { is_enabled: true }, hue: None, asks }
+    }
+
+    /// Makes a way that is chosen, or may be.
+    pub fn option(label: impl Into<String>, hint: impl Into<String>, is_on: bool, chooses: Choice) -> Self {
+        Self { look: Look::Option { is_on }, ..Self::new(label, hint, Ask::Choose(chooses)) }
+    }
+
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    #[must_use]
+    pub fn enabled(self, is_enabled: bool) -> Self {
+        Self { look: Look::Button { is_enabled }, ..self }
+    }
+
+    /// Returns the name for screen readers.
+    pub fn spoken(&self) -> &str {
+        if self.name.is_empty() { &self.label } else { &self.name }
+    }
+}
+
+/// A button with a list of controls.
+#[derive(Clone, Debug)]
+pub struct Menu {
+    pub label: String,
+    /// Its name for screen readers; where it is empty, the label.
+    pub name: String,
+    pub hint: String,
+    /// The width of a list that shows what is chosen; `None` of a button that opens.
+    pub width: Option<f32>,
+    pub controls: Vec<Control>,
+}
+
+impl Menu {
+    /// Makes a button that opens.
+    pub fn button(label: impl Into<String>, hint: impl Into<String>, controls: Vec<Control>) -> Self {
+        let (label, name, hint) = (label.into(), String::new(), hint.into());
+        Self { label, name, hint, width: None, controls }
+    }
+}
+
+/// Controls that are in a menu where the panel is narrow; all of a row are in one.
+#[derive(Clone, Debug)]
+pub struct Aside {
+    pub label: &'static str,
+    pub hint: &'static str,
+    pub controls: Vec<Control>,
+}
+
+/// Fields for texts that are asked for together.
+#[derive(Clone, Debug)]
+pub struct Form {
+    pub fields: Vec<Field>,
+    /// Words between two fields.
+    pub between: &'static str,
+    /// The label, the name and the explanation of the button that asks for it.
+    pub button: [String; 3],
+    pub fills: Filled,
+}
+
+/// A field for a text, with texts that it offers.
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: String,
+    /// What stands in it while it is empty.
+    pub placeholder: &'static str,
+    pub hint: &'static str,
+    pub text: String,
+    pub offers: Vec<String>,
+    /// The explanation of what it offers.
+    pub about_offers: &'static str,
+}
+
+/// The request for which a form collects texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filled {
+    Axis(Axis),
+}
+
+impl Filled {
+    /// Makes the request of the texts; `None` unless every field is filled.
+    pub fn asks(self, texts: &[String]) -> Option<Ask> {
+        let texts: Vec<String> = texts.iter().map(|text| text.trim().to_owned()).collect();
+        match (self, texts.as_slice()) {
+            (_, texts) if texts.iter().any(String::is_empty) => None,
+            (Self::Axis(axis), [from, to]) => {
+                let (from, to) = (from.clone(), to.clone());
+                Some(Ask::Command(Command::Axes(AxisCommand::Set { axis, from, to })))
+            }
+            (Self::Axis(_), _) => None,
+        }
+    }
+}
+
+/// Numbers to copy, which are written when they are asked for.
+#[derive(Clone, Debug)]
+pub struct Copy {
+    /// Completes the name "Copy …".
+    pub what: String,
+    pub numbers: Copied,
+}
+
+/// The source of copied numbers.
+#[derive(Clone, Debug)]
+pub enum Copied {
+    Attention {
+        maps: Vec<HeadMap>,
+        reading: Reading,
+    },
+    /// Every measure of every head.
+    Heads(Arc<AllHeads>),
+}
+
+impl Copied {
+    /// Writes the numbers for a spreadsheet, with all of their digits.
+    pub fn tsv(&self) -> String {
+        match self {
+            Self::Heads(heads) => heads.tsv(),
+            Self::Attention { maps, reading } => tsv(&maps.iter().collect::<Vec<_>>(), *reading),
+        }
+    }
+}

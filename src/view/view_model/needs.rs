@@ -1,0 +1,62 @@
+//! What a panel needs of a recording, and how it is recorded: one table for the window and for exports.
+
+use attune_core::kernel::Snapshot;
+use attune_core::kernel::sentence_pass::recorded::{BlockParts, RecordedPass};
+use attune_core::lesson::panels::PanelName;
+
+/// A part that was not recorded, or that no recording has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    Attention,
+    States,
+    Scores,
+    Terms,
+    Logits,
+    /// The model itself.
+    Model,
+}
+
+impl Needs {
+    /// Returns what a panel says in the place of its content: what is missing, and what records it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Attention => "This recording has no attention: record `attentions.0`, …",
+            Self::States => "Points need hidden states: record them with `output_hidden_states=True`",
+            Self::Scores => "The steps need queries and keys: record them with `record.py` (`proof=True`)",
+            Self::Terms => "Lengths and arrows need values and output weights: record `values.0`, `output_weight.0`, …",
+            Self::Logits => "Answers need logits: record `logits`",
+            Self::Model => "A recording holds one pass, not the model",
+        }
+    }
+
+    /// Returns whether a recording has it.
+    fn is_met(self, pass: &RecordedPass) -> bool {
+        let any = |has: fn(&BlockParts) -> bool| pass.blocks.iter().any(has);
+        match self {
+            Self::Attention => any(|parts| parts.attention),
+            Self::States => pass.has_states(),
+            Self::Scores => any(|parts| parts.scores),
+            Self::Terms => any(|parts| parts.terms),
+            Self::Logits => pass.answers.logits.cols() > 0,
+            Self::Model => false,
+        }
+    }
+}
+
+/// Returns what a panel shows, as far as a recording may lack it.
+const fn shown_by(panel: PanelName) -> Option<Needs> {
+    match panel {
+        PanelName::Notebook | PanelName::Variables => None,
+        PanelName::Stage | PanelName::Meaning | PanelName::Axes => Some(Needs::States),
+        PanelName::Attention | PanelName::AllHeads => Some(Needs::Attention),
+        PanelName::Step => Some(Needs::Scores),
+        PanelName::Answers => Some(Needs::Logits),
+        PanelName::Intervene | PanelName::Weights | PanelName::Train => Some(Needs::Model),
+    }
+}
+
+/// Returns what a panel lacks; `None` where it has all that it shows, and of everything that is no recording.
+pub fn needs(panel: PanelName, snapshot: &Snapshot) -> Option<Needs> {
+    let pass = snapshot.model.as_ref()?.recorded.as_deref()?;
+    shown_by(panel).filter(|needs| !needs.is_met(pass))
+}

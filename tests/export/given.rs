@@ -1,0 +1,177 @@
+//! The page of one pass whose numbers are given: a model that does not fit into a page, or whose tokenizer no page has. Its
+//! numbers are the program's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use attune_core::kernel::{Kernel, Snapshot};
+use attune_core::lesson;
+use attune_engine::pretrained::safetensors::write_with;
+use serde_json::{Value, json};
+
+use crate::common::chromium::ask;
+use crate::common::folder::Folder;
+use crate::common::top::at;
+use crate::web::{SIZE, TELEPHONE, as_web};
+
+/// A model whose tokenizer no page has: three layers of three heads.
+static MODEL: LazyLock<Snapshot> = LazyLock::new(|| {
+    let lesson = lesson::read(&at("tests/fixtures/pretrained/gpt2-wild")).unwrap_or_else(|issues| panic!("{issues:?}"));
+    Kernel::embedded(Arc::new(lesson)).snapshot()
+});
+
+/// What a page shows of a head: the weights of its map, its arcs, the line about it, and where the points are.
+const SHOWN: &str = "
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    document.getElementById('tab-attention').click();
+    return {
+        weights: all('#panel-attention .map tbody tr').map((row) => [...row.querySelectorAll('td')].map((cell) => cell.title)),
+        maps: all('#panel-maps button').length,
+        layers: all('#panel-maps span').map((name) => name.textContent),
+        result: document.getElementById('lab-result').textContent,
+        link: document.getElementById('lab-link').getAttribute('href'),
+        moment: document.getElementById('time-said').textContent,
+        words: all('#lab-sentence .words button').map((word) => word.textContent),
+        arcs: all('.arcs path').length,
+        wide: document.documentElement.scrollWidth,
+    };";
+
+fn page(address: &str, size: (u32, u32)) -> Option<Value> {
+    asked(&MODEL, address, size)
+}
+
+fn asked(snapshot: &Snapshot, address: &str, size: (u32, u32)) -> Option<Value> {
+    let answers = ask(&[("page.html", &as_web(snapshot))], &[format!("page.html{address}")], SHOWN, size)?;
+    answers.into_iter().next()
+}
+
+fn recorded(path: &Path) -> Snapshot {
+    let lesson = lesson::read(path).unwrap_or_else(|issues| panic!("{issues:?}"));
+    Kernel::embedded(Arc::new(lesson)).snapshot()
+}
+
+#[test]
+fn the_page_of_a_model_that_does_not_fit_has_the_numbers_of_its_pass() {
+    let head = 5;
+    let Some(shown) = page(&format!("#head={head}&word=4&key=1&walk=13"), SIZE) else { return };
+    let model = MODEL.model.as_ref().expect("a model");
+    let blocks = model.architecture.blocks.len();
+    let weights = &model.sentence.activations.heads().nth(head).expect("a head").weights;
+    let rows = shown["weights"].as_array().unwrap_or_else(|| panic!("{shown}"));
+    assert_eq!(rows.len(), weights.rows(), "{shown}");
+    for (query, row) in rows.iter().enumerate() {
+        for (key, title) in row.as_array().expect("a row").iter().enumerate() {
+            let said = title.as_str().expect("a title");
+            let weight = weights.get(query, key);
+            let is_hidden = said.contains("does not see");
+            let told = said.rsplit(": ").next().and_then(|number| number.parse::<f32>().ok());
+            assert!(
+                if key > query { is_hidden } else { told.is_some_and(|told| (told - weight).abs() < 1e-4) },
+                "{said}: {weight}"
+            );
+        }
+    }
+    assert_eq!(shown["maps"], json!(model.architecture.heads()));
+    assert_eq!(shown["layers"].as_array().map(Vec::len), Some(blocks));
+    assert_eq!(shown["words"].as_array().map(Vec::len), Some(model.sentence.tokens.len()));
+    assert!(shown["arcs"].as_u64().is_some_and(|arcs| arcs > 0), "{shown}");
+    // The moment that the address names: the last head of layer 2, when its lines are drawn.
+    let weight = format!("{:.3}", weights.get(4, 1));
+    assert!(shown["result"].as_str().is_some_and(|said| said.ends_with(&weight)), "{shown} {weight}");
+    assert_eq!(shown["link"], "#walk=13&word=4&head=5&key=1");
+    assert!(shown["moment"].as_str().is_some_and(|said| said.ends_with("where each token looks")), "{shown}");
+}
+
+#[test]
+fn an_address_of_nowhere_shows_the_page_as_it_is() {
+    for address in ["#head=999&word=-1&key=x&walk=1e9", "#walk=3.5", "#%", "#theme=green&tab=weights"] {
+        let Some(shown) = page(address, TELEPHONE) else { return };
+        assert!(shown["fault"].is_null(), "{address}: {shown}");
+        assert!(
+            shown["wide"].as_u64().is_some_and(|wide| wide <= u64::from(TELEPHONE.0)),
+            "{address}: {}",
+            shown["wide"]
+        );
+    }
+}
+
+#[test]
+fn the_page_says_what_it_is_and_has_no_model() {
+    let page = as_web(&MODEL);
+    assert!(page.contains("shows the numbers of one pass and computes nothing"), "it says so");
+    assert!(!page.contains("tab-weights") && !page.contains("lab-temperature"), "nothing can be changed");
+    // The fonts, the scripts, and nine heads of a few tokens.
+    assert!(page.len() < 400_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_page_of_a_recording_has_its_weights_and_its_points_where_there_are_any() {
+    // Layers, heads, whether there are points, and tokens.
+    let cases = [
+        ("bert", 3, 9, true, 12),
+        ("attention-only", 4, 12, false, 8),
+        ("t5", 8, 24, true, 6),
+        ("vit", 3, 9, true, 26),
+    ];
+    for (folder, layers, heads, has_points, tokens) in cases {
+        let snapshot = recorded(&at("tests/fixtures/recordings").join(folder).join("run.safetensors"));
+        let Some(shown) = asked(&snapshot, "#word=3&head=1", SIZE) else { return };
+        assert!(shown["fault"].is_null(), "{folder}: {shown}");
+        assert_eq!(
+            (&shown["maps"], shown["layers"].as_array().map(Vec::len)),
+            (&json!(heads), Some(layers)),
+            "{folder}"
+        );
+        assert_eq!(!shown["moment"].as_str().expect("a text").is_empty(), has_points, "{folder}: {shown}");
+        assert!(shown["words"].as_array().is_some_and(|words| words.len() >= tokens), "{folder}: {}", shown["words"]);
+        let weights = &snapshot.model.expect("a model").sentence.activations.blocks[0].heads[1].weights;
+        let rows = shown["weights"].as_array().expect("rows");
+        assert_eq!(rows.len(), weights.rows(), "{folder}");
+        let said = rows[3][0].as_str().expect("a title").rsplit(": ").next().expect("a number").parse::<f32>();
+        assert!(said.is_ok_and(|said| (said - weights.get(3, 0)).abs() < 1e-4), "{folder}: {}", rows[3][0]);
+    }
+}
+
+/// A recording with as many layers and heads of as many tokens, with hidden states.
+fn made(layers: usize, heads: usize, tokens: usize) -> (Folder, PathBuf) {
+    const WIDTH: usize = 8;
+    let weights = vec![(tokens as f32).recip(); heads * tokens * tokens];
+    let states: Vec<f32> = (0..tokens * WIDTH).map(|at| (at as f32).sin()).collect();
+    let (of_weights, of_states) = ([heads, tokens, tokens], [tokens, WIDTH]);
+    let mut tensors = BTreeMap::new();
+    for layer in 0..layers {
+        tensors.insert(format!("attentions.{layer}"), (&of_weights[..], &weights[..]));
+    }
+    for layer in 0..=layers {
+        tensors.insert(format!("hidden_states.{layer}"), (&of_states[..], &states[..]));
+    }
+    let words: Vec<String> = (0..tokens).map(|token| format!("w{token}")).collect();
+    let about = BTreeMap::from([
+        ("attune".to_owned(), "recording 1".to_owned()),
+        ("tokens".to_owned(), json!(words).to_string()),
+    ]);
+    let folder = Folder::new("made-recording");
+    let path = folder.join("run.safetensors");
+    let mut file = fs::File::create(&path).expect("a file");
+    write_with(&about, &tensors, &mut file).expect("it is written");
+    (folder, path)
+}
+
+#[test]
+fn a_page_of_144_heads_at_32_tokens_is_small() {
+    let (_folder, path) = made(12, 12, 32);
+    let page = as_web(&recorded(&path));
+    println!("{} bytes", page.len());
+    assert!(page.len() <= 3_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn what_does_not_fit_into_a_page_is_said_on_it() {
+    // 32 heads of 128 tokens are 524,288 numbers: five layers fit.
+    let (_folder, path) = made(7, 32, 200);
+    let page = as_web(&recorded(&path));
+    assert!(page.contains("It shows the tokens 1 to 128 of 200."), "a stretch");
+    assert!(page.contains("The last 2 layers did not fit and were left out"), "the first five");
+}

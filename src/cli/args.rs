@@ -38,9 +38,10 @@ pub struct Args {
     #[command(subcommand)]
     pub action: Option<CliCommand>,
 
-    /// The lesson to open, by its file or its name in the course; or a pretrained model, by its folder or name. A file that
-    /// was shared or handed in, such as apple-shared.attune, opens as a copy. If no lesson is given, the course opens: the
-    /// lessons of the folder `lessons` in the current folder or in one above it, or else the built-in lessons.
+    /// The lesson to open, by its file or its name in the course; or a pretrained model, by its folder or name; or a
+    /// recording of what another model did. A file that was shared or handed in, such as apple-shared.attune, opens as a
+    /// copy. If no lesson is given, the course opens: the lessons of the folder `lessons` in the current folder or in one
+    /// above it, or else the built-in lessons.
     pub lesson: Option<PathBuf>,
 
     #[command(flatten)]

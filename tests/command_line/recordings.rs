@@ -108,6 +108,8 @@ fn hostile_recordings_are_refused_by_the_name_of_what_is_wrong() {
         for command in ["check", "trace"] {
             ended(ran(program().arg(command).arg(&file)), 1, named);
         }
+        // What opens a lesson, as the window does, says the same.
+        ended(ran(program().arg("render").arg(&file).args(["-o", "never-drawn.png"])), 1, named);
     }
 }
 

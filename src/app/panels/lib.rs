@@ -12,6 +12,7 @@ pub mod intervene;
 pub mod meaning;
 pub mod notebook;
 pub mod panel;
+mod patches;
 pub mod senses;
 pub mod sheet;
 pub mod stage;
@@ -20,6 +21,10 @@ pub mod training;
 pub mod weights;
 
 use std::sync::LazyLock;
+
+use attune_ui::widgets::controls::middle_ui;
+use attune_view::view_model::needs::needs;
+use egui::Ui;
 
 pub use self::panel::{Panel, PanelContext, PanelId, PanelName, Region, Requests, SceneCamera, StageUi};
 
@@ -54,6 +59,19 @@ pub struct Registered {
     /// The part of the window in which it lies until the learner moves it.
     pub region: Region,
     pub panel: Box<dyn Panel>,
+}
+
+/// Draws a panel, or what it needs where a recording lacks it. `None` while its models are not there yet.
+pub fn shown_ui(panel: &mut dyn Panel, id: PanelId, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
+    // The stage has the sentence, whatever else is missing.
+    let name = PanelName::named(id.title()).filter(|name| *name != PanelName::Stage);
+    match name.and_then(|name| needs(name, cx.models.snapshot()?)) {
+        Some(needs) => {
+            middle_ui(ui, |ui| _ = ui.weak(needs.words()));
+            Some(())
+        }
+        None => panel.ui(ui, cx),
+    }
 }
 
 /// The panels by name, in the order of [`registry`].

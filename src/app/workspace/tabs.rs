@@ -15,11 +15,9 @@ use egui_dock::{TabIndex, TabPath, TabViewer};
 use super::open_panels::{OpenPanels, can_close};
 use crate::app::actions::{ActionTable, WindowAction};
 use crate::app::panels::stage::StagePanel;
-use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids};
+use crate::app::panels::{PanelContext, PanelId, PanelName, Registered, ids, shown_ui};
 use crate::app::theme::{Palette, size};
-use attune_view::view_model::needs::needs;
-
-use crate::app::widgets::controls::{middle_ui, waiting_ui};
+use crate::app::widgets::controls::waiting_ui;
 
 /// The space between a tab's name, its edges and the cross, as in egui_dock.
 const TAB_PADDING: f32 = 16.0;
@@ -119,15 +117,8 @@ impl TabViewer for Tabs<'_> {
         let Some(Registered { panel, .. }) = self.panels.iter_mut().find(|row| row.id == *tab) else { return };
         let margin = if panel.has_margin() { size::PANEL_MARGIN } else { 0 };
         Frame::new().inner_margin(Margin::same(margin)).show(ui, |ui| {
-            let models = self.context.models;
-            let needs = PanelName::named(tab.title()).filter(|name| *name != PanelName::Stage).and_then(|name| {
-                let snapshot = models.snapshot()?;
-                needs(name, snapshot)
-            });
-            if let Some(needs) = needs {
-                middle_ui(ui, |ui| _ = ui.weak(needs.words()));
-            } else if panel.ui(ui, &mut self.context).is_none() {
-                waiting_ui(ui, models);
+            if shown_ui(&mut **panel, *tab, ui, &mut self.context).is_none() {
+                waiting_ui(ui, self.context.models);
             }
         });
     }

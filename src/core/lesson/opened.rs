@@ -1,4 +1,5 @@
-//! The lesson that opens on a pretrained model: an empty notebook, some sentences to begin with, and nothing to train.
+//! The lesson that opens on a pretrained model: an empty notebook, some sentences to begin with, and nothing to train;
+//! and the one that opens on a recording.
 //! The functions that the lesson of a file of vectors needs too are here as well.
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use attune_engine::pretrained::folder::{ModelFolder, NoTokenizer};
 use attune_engine::pretrained::tokenizer::Origin;
 use attune_engine::pretrained::tokenizer::write::UNKNOWN;
 
+use crate::lesson::recorded::RecordedModel;
 use crate::lesson::schema::cells::{Cell, CellKind};
 use crate::lesson::schema::limits::pieces_max;
 use crate::lesson::schema::model::{ModelConfig, Objective};
@@ -29,6 +31,23 @@ impl Lesson {
             panels: vec![PanelName::Attention, PanelName::AllHeads],
             cells: vec![notes],
             ..Self::of_file(id, title, about, network, StaticEmbedding::Pretrained(Arc::new(model)))
+        }
+    }
+
+    /// The lesson that opens on a recording: its texts are the sentences.
+    pub fn of_recording(model: RecordedModel) -> Self {
+        let (name, about) = (model.name.clone(), model.about());
+        // What was answered stands at each place; of the training nothing is known.
+        let objective = Objective::MaskedWord { rate: 0.15, among: Vec::new(), stand_ins: Vec::new() };
+        let network = ModelConfig::untrained(model.architecture.clone(), objective);
+        let markdown = format!("# {}\n\n{}.", plain(&name), plain(&about));
+        let file = model.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (id, sentences) = (file_id("recording", &file), 0..model.recording.texts.len());
+        Self {
+            sentences: sentences.map(|text| vec![model.title(text)]).collect(),
+            panels: vec![PanelName::Attention, PanelName::AllHeads],
+            cells: vec![Cell { id: ABOUT.to_owned(), kind: CellKind::Text { markdown: markdown.into() }, opens: Vec::new() }],
+            ..Self::of_file(id, name, about, network, StaticEmbedding::Recording(Arc::new(model)))
         }
     }
 

@@ -1,4 +1,4 @@
-//! A recording in the place of a lesson's model: its form, the words that it is written in, and the lesson that opens on it.
+//! A recording in the place of a lesson's model: its form, and the words that it is written in.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,12 +15,7 @@ use attune_engine::pretrained::tokenizer::spelling::Spelling;
 use attune_engine::recording::parts::{Part, Side};
 use attune_engine::recording::{Attention, RecordedText, Recording};
 
-use crate::lesson::opened::{ABOUT, file_id, plain};
-use crate::lesson::schema::cells::{Cell, CellKind};
 use crate::lesson::schema::limits::PIECES_MAX;
-use crate::lesson::schema::model::{ModelConfig, Objective};
-use crate::lesson::schema::panels::PanelName;
-use crate::lesson::schema::{Lesson, StaticEmbedding};
 
 /// Weights of larger files are held against what weights can be while the recording is looked at.
 const CHECKED_FIRST_BYTES_MAX: u64 = 32 << 20;
@@ -323,30 +318,4 @@ fn block(recording: &Recording, attention: Option<&Attention>, width: usize, tok
     };
     let attends = if attention.side == Side::Cross { Attends::Source } else { Attends::OwnSentence };
     BlockConfig { attends, ..BlockConfig::plain(config) }
-}
-
-impl Lesson {
-    /// The lesson that opens on a recording: its texts are the sentences.
-    pub fn of_recording(model: RecordedModel) -> Self {
-        let (name, about) = (model.name.clone(), model.about());
-        let network = ModelConfig::untrained(model.architecture.clone(), Objective::NextWord);
-        let markdown = format!("# {}\n\n{}.", plain(&name), plain(&about));
-        let file = model.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Self {
-            sentences: (0..model.recording.texts.len()).map(|text| vec![model.title(text)]).collect(),
-            panels: vec![PanelName::Attention, PanelName::AllHeads],
-            cells: vec![Cell {
-                id: ABOUT.to_owned(),
-                kind: CellKind::Text { markdown: markdown.into() },
-                opens: Vec::new(),
-            }],
-            ..Self::of_file(
-                file_id("recording", &file),
-                name,
-                about,
-                network,
-                StaticEmbedding::Recording(Arc::new(model)),
-            )
-        }
-    }
 }

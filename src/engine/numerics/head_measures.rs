@@ -110,6 +110,8 @@ pub struct HeadPatterns {
     is_self: bool,
     /// The pairs of each measure of [`HeadMeasure::ALL`]; empty for a measure that is not a share.
     pairs: Vec<Vec<(usize, usize)>>,
+    /// The row and the column of each token that is a patch of a picture; `None` where the tokens are no patches.
+    patches: Option<Vec<Option<[usize; 2]>>>,
 }
 
 impl HeadPatterns {
@@ -149,7 +151,34 @@ impl HeadPatterns {
             let pairs = (0..queries).flat_map(|query| of_query(query).map(move |key| (query, key)));
             pairs.filter(|(query, key)| *key < keys.len() && is_one(*query, *key)).collect()
         };
-        Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect() }
+        Self { is_self, pairs: HeadMeasure::ALL.into_iter().map(pairs).collect(), patches: None }
+    }
+
+    /// Measures distances in patches of a picture with so many columns: all tokens that were not added, row by row.
+    #[must_use]
+    pub fn on_grid(self, tokens: &[MeasuredToken], columns: usize) -> Self {
+        let mut patch = 0;
+        let place = |token: &MeasuredToken| {
+            let at = (!token.is_added).then(|| [patch / columns, patch % columns]);
+            patch += usize::from(at.is_some());
+            at
+        };
+        Self { patches: Some(tokens.iter().map(place).collect()), ..self }
+    }
+
+    /// `Σ α ‖p_i − p_j‖ / Σ α` over pairs of patches.
+    fn patch_distance<S: Scalar>(patches: &[Option<[usize; 2]>], weights: &Matrix<S>) -> f64 {
+        let (mut sum, mut all) = (0.0, 0.0);
+        for (row, from) in patches.iter().enumerate() {
+            let Some(from) = from else { continue };
+            for (to, weight) in patches.iter().zip(weights.row(row)) {
+                let Some(to) = to else { continue };
+                let [down, across] = [0, 1].map(|axis| from[axis].abs_diff(to[axis]) as f64);
+                sum += weight.to_f64() * down.hypot(across);
+                all += weight.to_f64();
+            }
+        }
+        sum / all
     }
 
     /// Computes a measure of a head's weights (T, T_k). Returns `None` if the sentence has no such pair or the result
@@ -164,6 +193,7 @@ impl HeadPatterns {
                 rows().flatten().map(term).sum::<f64>() / weights.rows() as f64
             }
             HeadMeasure::Distance if !self.is_self => return None,
+            HeadMeasure::Distance if let Some(patches) = &self.patches => Self::patch_distance(patches, weights),
             HeadMeasure::Distance => {
                 let of_row = |(i, row): (usize, &[S])| -> f64 {
                     row.iter().enumerate().map(|(j, x)| x.to_f64() * i.abs_diff(j) as f64).sum()

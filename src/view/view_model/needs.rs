@@ -1,4 +1,4 @@
-//! What a panel needs of a recording, and how it is recorded: one table for the window and for exports.
+//! The parts of a recording that panels need, and how they are recorded: one table for the window and for exports.
 
 use attune_core::kernel::Snapshot;
 use attune_core::kernel::sentence_pass::recorded::{BlockParts, RecordedPass};
@@ -20,11 +20,11 @@ impl Needs {
     /// Returns what a panel says in the place of its content: what is missing, and what records it.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Attention => "This recording has no attention: record `attentions.0`, …",
-            Self::States => "Points need hidden states: record them with `output_hidden_states=True`",
-            Self::Scores => "The steps need queries and keys: record them with `record.py` (`proof=True`)",
-            Self::Terms => "Lengths and arrows need values and output weights: record `values.0`, `output_weight.0`, …",
-            Self::Logits => "Answers need logits: record `logits`",
+            Self::Attention => "This recording has no attention: record attentions.0, …",
+            Self::States => "Points need hidden states: record them with output_hidden_states=True",
+            Self::Scores => "The steps need queries and keys: record them with record.py (proof=True)",
+            Self::Terms => "Lengths and arrows need values and output weights: record values.0, output_weight.0, …",
+            Self::Logits => "Answers need logits: record logits",
             Self::Model => "A recording holds one pass, not the model",
         }
     }

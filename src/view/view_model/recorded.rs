@@ -1,14 +1,16 @@
-//! What is said of a recording as a whole: what the check found, and which of its tokens are shown.
+//! The line of a recording as a whole: the findings of its check, and the tokens that are shown.
+
+use std::sync::Arc;
 
 use attune_core::kernel::sentence_pass::recorded::{RecordedPlace, STRETCH};
-use attune_core::kernel::sentence_pass::recorded_check::CheckedText;
+use attune_core::kernel::sentence_pass::recorded_check::{CheckedAttention, CheckedText};
 use attune_core::kernel::snapshot::Snapshot;
 use attune_engine::messages::counted;
 
 /// The line of a recording over the panels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingModel {
-    /// What the check found, in one line.
+    /// The findings of the check, in one line.
     pub check: String,
     /// Whether something is not as it should be.
     pub is_wrong: bool,
@@ -33,9 +35,9 @@ impl RecordingModel {
     pub fn of(snapshot: &Snapshot) -> Option<Self> {
         let model = snapshot.model.as_ref()?;
         let (pass, checked) = (model.recorded.as_deref()?, model.checked.as_deref()?);
-        let faults: Vec<String> = checked.faults().map(ToString::to_string).collect();
+        let mut faults: Vec<String> = checked.faults().map(ToString::to_string).collect();
         let trouble = pass.trouble.as_deref().filter(|trouble| !faults.iter().any(|fault| fault == trouble));
-        let faults: Vec<String> = trouble.map(str::to_owned).into_iter().chain(faults).collect();
+        faults.extend(trouble.map(str::to_owned));
         let about = &pass.place.model.recording.texts[pass.place.text].about;
         let mut lines = faults.clone();
         lines.extend(checked.attentions.iter().map(|attention| attention.line.clone()));
@@ -54,9 +56,18 @@ impl RecordingModel {
 }
 
 fn said(checked: &CheckedText, faults: &[String], has_proof: bool) -> String {
-    if let [first, others @ ..] = faults {
-        let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-        return format!("{first}{more}");
+    let is_wrong = |attention: &&Arc<CheckedAttention>| !attention.faults.is_empty();
+    let wrong = || checked.attentions.iter().filter(is_wrong);
+    // The one that is farthest from its scores, with what to look at.
+    let worst = wrong().max_by(|a, b| a.row.unwrap_or(0.0).total_cmp(&b.row.unwrap_or(0.0)));
+    if let Some(attention) = worst {
+        let more = wrong().count() - 1;
+        let more = if more == 0 { String::new() } else { format!(" ({more} more)") };
+        let advice = attention.faults.last().map_or("", |fault| &fault.advice);
+        return format!("{}; {advice}{more}", attention.line).replace('`', "");
+    }
+    if let Some(first) = faults.first() {
+        return first.replace('`', "");
     }
     match &checked.progress {
         Some(progress) => format!("Checking the attention: {} of {}", progress.done, progress.of),

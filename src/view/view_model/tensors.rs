@@ -326,6 +326,7 @@ fn live_of(snapshot: &Snapshot) -> Option<Live> {
         classes: model.classes.clone(),
         tokens: labels(token_labels(&sentence.tokens)),
         source: sentence.source.as_deref().map(|source| labels(token_labels(source))),
+        recorded: model.recorded.clone(),
         model: None,
     })
 }

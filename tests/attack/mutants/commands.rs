@@ -23,6 +23,7 @@ use proptest::strategy::Union;
 use super::generator::commands;
 use super::{Attack, Outcome, attack, lines};
 use crate::common::lessons::{apply, lesson};
+use crate::common::top::at;
 
 /// Lessons that train in milliseconds, each with another kind of model.
 const LESSONS: &[&str] = &[
@@ -33,6 +34,8 @@ const LESSONS: &[&str] = &[
     include_str!("../../fixtures/forms/label.ron"),
     include_str!("../../fixtures/forms/translation.ron"),
 ];
+/// Recordings with all parts, of two towers, of several texts, and of attention alone.
+const RECORDINGS: [&str; 4] = ["bert", "t5", "senses", "attention-only"];
 /// The most commands of one kernel.
 const COMMANDS: usize = 250;
 /// Weights beyond which a forward pass may leave the numbers, which the stage says then.
@@ -58,6 +61,11 @@ pub struct RandomCommands {
     pub steps: Vec<Step>,
 }
 
+fn recording(folder: &str) -> Arc<Lesson> {
+    let file = at("tests/fixtures/recordings").join(folder);
+    Arc::new(attune_core::lesson::read(&file.join("run.safetensors")).expect("a recording"))
+}
+
 #[test]
 fn random_commands_leave_a_kernel_whole() {
     attack::<RandomCommands>(40, &["held"]);
@@ -65,7 +73,10 @@ fn random_commands_leave_a_kernel_whole() {
 
 impl Attack for RandomCommands {
     fn cases() -> impl Strategy<Value = Self> {
-        Self::of_at_most(COMMANDS)
+        /// The most commands to a recording, which refuses most.
+        const TO_RECORDINGS: usize = 60;
+        let recordings = RECORDINGS.map(|folder| (1, of(&recording(folder), TO_RECORDINGS)));
+        Union::new_weighted([(9, Self::of_at_most(COMMANDS).boxed())].into_iter().chain(recordings).collect())
     }
 
     fn run(&self) -> Outcome {

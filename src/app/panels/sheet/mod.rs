@@ -34,6 +34,7 @@ use egui::{
 
 pub use self::context::{SheetContext, SheetUiState};
 use self::context::{ZOOMS, text_ui, width_in_sight};
+use super::patches::patches_ui;
 use super::{Panel, PanelContext};
 
 /// A panel that shows a sheet.
@@ -85,6 +86,9 @@ fn follow(chosen: &mut Chosen, view: &PanelView) {
 impl Panel for SheetPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
         let sheet = self.sheet(cx)?;
+        if self.name == PanelName::Attention {
+            patches_ui(ui, cx.models, &self.chosen, cx.view.selection.query);
+        }
         let mut drawn =
             SheetContext { state: &mut self.state, view: &mut cx.view, asks: Vec::new(), actions: Vec::new() };
         sheet_ui(ui, &sheet, &mut drawn);

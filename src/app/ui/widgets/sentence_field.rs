@@ -8,8 +8,8 @@ use egui::containers::menu::MenuButton;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Align2, Button, FontId, Frame, Id, Key, Label, Modifiers, Popup, PopupCloseBehavior, RectAlign, Response,
-    RichText, ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui,
+    Align, Align2, Button, FontId, Frame, Id, Key, Label, Layout, Modifiers, Popup, PopupCloseBehavior, RectAlign,
+    Response, RichText, ScrollArea, Sense, TextEdit, TextStyle, TextWrapMode, Ui,
 };
 
 use super::heat::width_of;
@@ -99,7 +99,8 @@ fn recorded_ui(
     }
     let text = RichText::new(&state.text).font(font(ui, field.width, state));
     let size = egui::vec2(field.width, ui.spacing().interact_size.y);
-    let label = ui.add_sized(size, Label::new(text).truncate().halign(Align::Min));
+    let line = Layout::left_to_right(Align::Center);
+    let label = ui.allocate_ui_with_layout(size, line, |ui| ui.add(Label::new(text).truncate())).inner;
     label
         .on_hover_text(format!("{}\nA recording holds one pass, not the model: its text cannot be edited", state.text));
 }

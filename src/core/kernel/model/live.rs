@@ -346,6 +346,7 @@ impl Runner {
             classes: self.classes.clone(),
             tokens: token_labels(frame.tokens()).into(),
             source: frame.source_tokens().map(|tokens| token_labels(tokens).into()),
+            recorded: frame.recorded().cloned(),
             model: None,
         }
     }

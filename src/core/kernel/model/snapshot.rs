@@ -60,9 +60,9 @@ pub struct ModelSnapshot {
     pub made_of: Arc<Lesson>,
     /// The pretrained model that was read from files, if there is one.
     pub pretrained: Option<Arc<Pretrained>>,
-    /// What was recorded of the text, of a recording, which has no parameters.
+    /// The recorded pass of the text, of a recording, which has no parameters.
     pub recorded: Option<Arc<RecordedPass>>,
-    /// What the check of a recorded text has found so far.
+    /// The findings of the check of a recorded text so far.
     pub checked: Option<Arc<CheckedText>>,
     /// The model before the lesson was trained again.
     pub replaced: Option<Arc<Replaced>>,

@@ -10,6 +10,7 @@ use attune_engine::numerics::model::{Activations, Architecture};
 use attune_engine::numerics::params::{Parameters, TensorId, TensorName, code_suffix};
 use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity};
 
+use crate::kernel::sentence_pass::recorded::RecordedPass;
 use crate::kernel::values::sentence::Answers;
 use crate::kernel::values::space::StaticSpace;
 
@@ -116,6 +117,8 @@ pub fn live_names(live: &Live) -> Vec<LiveName> {
         };
         tensors.extend(blocks.map(|block| LiveTensor { quantity, block }));
     }
+    // Of a recording, code sees what was recorded.
+    tensors.retain(|of| live.recorded.as_ref().is_none_or(|pass| pass.has(of.quantity, of.block)));
     let learned = parameters.specs().iter().map(|spec| spec.id);
     tensors.extend(learned.map(|id| LiveTensor { quantity: Quantity::Parameter(id.name), block: id.block }));
     let named = |tensor: LiveTensor| LiveName {
@@ -139,6 +142,8 @@ pub struct Live {
     pub classes: Labels,
     pub tokens: Labels,
     pub source: Option<Labels>,
+    /// The recorded pass, of a text of a recording.
+    pub recorded: Option<Arc<RecordedPass>>,
     /// The model, if it can be run on other sentences.
     pub model: Option<RunnableModel>,
 }

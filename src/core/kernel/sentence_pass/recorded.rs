@@ -1,7 +1,7 @@
 //! The pass of a recorded text: what a model's pass has, read from the file. A part that was not recorded is a matrix
 //! without columns; [`RecordedPass::has`] says which are there.
 //!
-//! Of a long text a stretch is read, up to [`STRETCH`] tokens that are chosen by place. The steps of its rows are those of
+//! A stretch of a long text is read, up to [`STRETCH`] tokens that are chosen by place. The steps of its rows are those of
 //! the whole rows: mixes and the sums of softmaxes are over all keys, of which those of the stretch are shown.
 
 use std::ops::Range;
@@ -84,13 +84,28 @@ impl RecordedPlace {
         Some(PieceText { text, pieces: pieces[self.tokens(false)].to_vec() })
     }
 
+    /// Makes the tokens of the stretch, and those of its source.
+    fn read_tokens(&self) -> (Vec<Token>, Option<Vec<Token>>) {
+        let towers = Towers::of(self.recorded());
+        let whole = self.piece_text();
+        let token =
+            |row: usize, piece| Token { text: self.model.vocabulary[row].clone(), word: Some(row), piece: Some(piece) };
+        let cut = |at: usize| whole.as_ref().and_then(|whole| whole.pieces.get(at).cloned());
+        let own = self.words().iter().zip(self.tokens(false)).enumerate();
+        let own = own.map(|(at, (row, place))| token(*row, cut(at).unwrap_or_else(|| towers.own().piece(place))));
+        let source = towers.source().zip(self.source_words()).map(|(source, words)| {
+            words.iter().zip(self.tokens(true)).map(|(row, at)| token(*row, source.piece(at))).collect()
+        });
+        (own.collect(), source)
+    }
+
     /// Returns those of the source's.
     pub fn source_words(&self) -> Option<&[usize]> {
         Some(&self.model.rows(self.text).source.as_ref()?[self.tokens(true)])
     }
 }
 
-/// What was recorded of a text, in a stretch of it.
+/// The recorded pass of a text, in a stretch of it.
 #[derive(Debug)]
 pub struct RecordedPass {
     pub place: RecordedPlace,
@@ -112,7 +127,7 @@ pub struct BlockParts {
     pub attention: bool,
     pub scores: bool,
     pub values: bool,
-    /// What each key adds: values and the output map, with hidden states.
+    /// The terms that keys add: values and the output map, with hidden states.
     pub terms: bool,
     pub states: bool,
 }
@@ -123,17 +138,18 @@ impl RecordedPass {
         let text = place.recorded();
         let towers = Towers::of(text);
         let mut reader = Reader { place, text, towers, trouble: None };
-        let states = reader.states();
+        let FirstStates { own, source } = reader.states();
+        let (tokens, source_tokens) = place.read_tokens();
         let mut pass = Self {
             place: place.clone(),
-            tokens: Vec::new(),
-            source: None,
+            tokens,
+            source: source_tokens,
             activations: Activations {
                 embedded: None,
-                input: states.own.clone(),
-                source: states.source.clone(),
+                input: own.clone(),
+                source: source.clone(),
                 blocks: Vec::new(),
-                output: states.own.clone(),
+                output: own.clone(),
             },
             arithmetic: Vec::new(),
             contributions: Vec::new(),
@@ -141,33 +157,18 @@ impl RecordedPass {
             blocks: Vec::new(),
             trouble: None,
         };
-        let mut before = [Some(states.own), states.source];
+        let mut source = source.unwrap_or_else(|| Arc::new(Matrix::zeros(0, 0)));
         for (number, (_, attention)) in towers.blocks().into_iter().enumerate() {
             let of_source = attention.is_some_and(|attention| towers.is_of_source(attention));
-            let stream = &mut before[usize::from(of_source)];
-            let input = stream.clone().unwrap_or_else(|| Arc::new(Matrix::zeros(0, 0)));
-            let read = reader.block(number, attention, input);
-            *stream = Some(read.activations.output.clone());
+            let stream = if of_source { &mut source } else { &mut pass.activations.output };
+            let read = reader.block(number, attention, stream.clone());
+            *stream = read.activations.output.clone();
             pass.activations.blocks.push(Arc::new(read.activations));
             pass.arithmetic.extend(read.arithmetic.into_iter().map(Arc::new));
             pass.contributions.push(Arc::new(read.contributions));
             pass.blocks.push(read.parts);
         }
-        if let [Some(output), _] = before {
-            pass.activations.output = output;
-        }
-        let whole = place.piece_text();
-        let token = |row: usize, piece| Token { text: place.model.vocabulary[row].clone(), word: Some(row), piece };
-        let own = place.words().iter().zip(place.tokens(false)).enumerate();
-        let cut = |at: usize| whole.as_ref().and_then(|whole| whole.pieces.get(at).cloned());
-        let piece = |at: usize, place: usize| Some(cut(at).unwrap_or_else(|| towers.own().piece(place)));
-        pass.tokens = own.map(|(at, (row, place))| token(*row, piece(at, place))).collect();
-        pass.source = towers.source().zip(place.source_words()).map(|(source, words)| {
-            let rows = words.iter().zip(place.tokens(true));
-            rows.map(|(row, at)| token(*row, Some(source.piece(at)))).collect()
-        });
-        pass.trouble = reader.trouble;
-        pass
+        Self { trouble: reader.trouble, ..pass }
     }
 
     /// Returns whether a quantity is known of a block; one of the model is asked of block 0.
@@ -288,10 +289,7 @@ impl Reader<'_> {
 
     fn block(&mut self, number: usize, attention: Option<&Attention>, input: Arc<Matrix<f32>>) -> ReadBlock {
         let model = self.place.model.clone();
-        let config = model.architecture.numbered_blocks().nth(number).map(|(_, config)| config.clone());
-        let config = config.unwrap_or_else(|| model.architecture.blocks[0].clone());
-        let width = self.width();
-        let rows = attention.map_or(self.place.tokens(false), |attention| self.queries(attention));
+        let config = model.architecture.numbered_blocks().nth(number).map_or(&model.architecture.blocks[0], |of| of.1);
         let ReadHeads { heads, arithmetic, has_scores, of_stretch } =
             attention.map_or_else(ReadHeads::default, |attention| self.heads(attention));
         let mut parts = BlockParts {
@@ -299,34 +297,23 @@ impl Reader<'_> {
             scores: has_scores && !arithmetic.is_empty(),
             values: attention.is_some_and(|attention| attention.part(Part::Values).is_some()),
             terms: false,
-            states: width > 0,
+            states: self.width() > 0,
         };
-        let mut activations = BlockActivations {
-            summed: Matrix::clone(&input),
-            output: input.clone(),
-            input,
-            normed: None,
-            heads,
-            branch: None,
-            attended: None,
-            hidden: None,
-            joined: None,
-        };
-        let attention = attention.filter(|_| parts.states && parts.values);
-        let map = attention.and_then(|attention| self.output_map(attention, config.attention.mixes_width()));
+        let mut activations = of_heads(input, heads);
+        let with_values = attention.filter(|_| parts.states && parts.values);
+        let map = with_values.and_then(|attention| self.output_map(attention, config.attention.mixes_width()));
         parts.terms = map.is_some();
         // The terms are those of the keys that are shown.
         let whole = exchanged(&mut activations.heads, of_stretch);
-        let contributions = Contributions::of_recorded(&config, map.as_deref(), &activations);
+        let contributions = Contributions::of_recorded(config, map.as_deref(), &activations);
+        exchanged(&mut activations.heads, whole);
         if parts.terms {
             add_scaled(activations.summed.flat_mut(), 1.0, contributions.added.flat());
         }
-        exchanged(&mut activations.heads, whole);
-        activations.output = Arc::new(match self.towers.around(number)[1].filter(|_| parts.states) {
-            Some(state) => {
-                let read = self.recording().rows(state, 0, rows.clone());
-                self.taken(read, rows.len(), width)
-            }
+        let rows = attention.map_or(self.place.tokens(false), |attention| self.queries(attention));
+        let state = self.towers.around(number)[1].filter(|_| parts.states);
+        activations.output = Arc::new(match state.map(|state| self.recording().rows(state, 0, rows.clone())) {
+            Some(read) => self.taken(read, rows.len(), config.attention.width),
             None => activations.summed.clone(),
         });
         ReadBlock { activations, arithmetic, contributions, parts }
@@ -498,6 +485,21 @@ impl RecordedVectors {
             Matrix::from_row_major(rows.len(), width, rows.concat())
         };
         Self { vectors: Arc::new(vectors.into()), spread: Arc::new(Spread::of(&seen)) }
+    }
+}
+
+/// A block with nothing but its heads yet.
+fn of_heads(input: Arc<Matrix<f32>>, heads: Vec<HeadActivations<f32>>) -> BlockActivations<f32> {
+    BlockActivations {
+        summed: Matrix::clone(&input),
+        output: input.clone(),
+        input,
+        normed: None,
+        heads,
+        branch: None,
+        attended: None,
+        hidden: None,
+        joined: None,
     }
 }
 

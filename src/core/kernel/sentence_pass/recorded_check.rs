@@ -12,7 +12,7 @@ use crate::kernel::sentence_pass::recorded::RecordedPlace;
 use crate::kernel::values::Progress;
 use crate::lesson::recorded::{TowerTokens, Towers};
 
-/// What was found of a text so far.
+/// The findings about a text so far.
 #[derive(Clone, Debug)]
 pub struct CheckedText {
     /// The attentions that have been looked at, in the order of the blocks.
@@ -21,12 +21,14 @@ pub struct CheckedText {
     pub progress: Option<Progress>,
 }
 
-/// What was found of an attention.
+/// The findings about an attention.
 #[derive(Debug)]
 pub struct CheckedAttention {
     /// Sums and proof in one line.
     pub line: String,
     pub faults: Vec<Refusal>,
+    /// The largest share of a row that lies elsewhere than its scores say, where there are some.
+    pub row: Option<f64>,
     /// The measures of each head, in the order of [`HeadMeasure::ALL`].
     pub measures: Vec<Vec<Option<f32>>>,
 }
@@ -83,7 +85,10 @@ impl RecordedCheck {
         let patterns = Patterns {
             of_source: HeadPatterns::within(&source),
             across: HeadPatterns::between(own.len(), &source),
-            own: HeadPatterns::within(&own),
+            own: match text.about.grid {
+                Some(grid) => HeadPatterns::within(&own).on_grid(&own, grid.columns),
+                None => HeadPatterns::within(&own),
+            },
         };
         Self { place: place.clone(), patterns, found: CheckedText::begun(place) }
     }
@@ -116,9 +121,11 @@ impl RecordedCheck {
 
     fn checked(&self, attention: &Attention) -> CheckedAttention {
         let recording = &self.place.model.recording;
-        let (line, faults) = match recording.check(self.text(), attention) {
-            Ok(findings) => (line(attention, &findings), findings.faults),
-            Err(refusal) => (refusal.to_string(), vec![refusal]),
+        let (line, row, faults) = match recording.check(self.text(), attention) {
+            Ok(findings) => {
+                (line(attention, &findings), findings.deviation.map(|deviation| deviation.row), findings.faults)
+            }
+            Err(refusal) => (refusal.to_string(), None, vec![refusal]),
         };
         let towers = Towers::of(self.text());
         let patterns = match (towers.is_of_source(attention), attention.side.keys_are_of_source()) {
@@ -133,6 +140,6 @@ impl RecordedCheck {
             let measure = |measure| patterns.measure(measure, &weights).map(|found| found as f32);
             HeadMeasure::ALL.into_iter().map(measure).collect()
         };
-        CheckedAttention { line, faults, measures: (0..attention.heads).map(of_head).collect() }
+        CheckedAttention { line, row, faults, measures: (0..attention.heads).map(of_head).collect() }
     }
 }

@@ -144,14 +144,14 @@ struct ReadSentence {
     pieces: Option<Arc<PieceText>>,
     /// Whether the sentence is a source from which the model writes another one.
     is_source: bool,
-    /// What was recorded, of a text of a recording.
+    /// The recorded pass, of a text of a recording.
     recorded: Option<Arc<RecordedPass>>,
 }
 
 /// A sentence with the word as a model reads it.
 pub struct SenseInput<'a> {
     pub input: &'a Sequences,
-    /// What was recorded, of a text of a recording.
+    /// The recorded pass, of a text of a recording.
     pub recorded: Option<&'a RecordedPass>,
     /// The word's pieces.
     pub pieces: Range<usize>,

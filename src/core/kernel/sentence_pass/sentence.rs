@@ -80,7 +80,7 @@ pub struct SentenceFrame {
     pub(super) start: Matrix<f32>,
     pub(super) source_start: Option<Matrix<f32>>,
     pub(super) static_neighbours: Vec<Neighbours>,
-    /// What was recorded, of a text of a recording.
+    /// The recorded pass, of a text of a recording.
     pub(super) recorded: Option<Arc<RecordedPass>>,
 }
 
@@ -152,7 +152,7 @@ impl SentenceFrame {
         }
     }
 
-    /// What was recorded, of a text of a recording.
+    /// The recorded pass, of a text of a recording.
     pub fn recorded(&self) -> Option<&Arc<RecordedPass>> {
         self.recorded.as_ref()
     }

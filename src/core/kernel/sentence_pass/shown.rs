@@ -70,25 +70,24 @@ impl SentenceFrame {
         for ((b, config), block) in model.architecture.numbered_blocks().zip(&activations.blocks) {
             let heads = model.architecture.heads_of(b);
             if let Some(before) = before.filter(|before| Arc::ptr_eq(&before.activations.blocks[b], block)) {
-                arithmetic.extend(before.arithmetic.get(heads).into_iter().flatten().cloned());
+                arithmetic.extend_from_slice(&before.arithmetic[heads]);
                 contributions.push(before.contributions[b].clone());
                 moves.push(before.moves[b].clone());
                 continue;
             }
-            if let Some(recorded) = &self.recorded {
-                let added = recorded.contributions[b].clone();
-                moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
-                contributions.push(added);
-                continue;
-            }
-            let of_heads = arithmetic_of((b, config), parameters, block, interventions);
-            arithmetic.extend(of_heads.into_iter().map(Arc::new));
-            let added = contributions_of((b, config), model, parameters, block, interventions);
+            let added = match &self.recorded {
+                Some(recorded) => {
+                    arithmetic.extend_from_slice(&recorded.arithmetic[heads]);
+                    recorded.contributions[b].clone()
+                }
+                None => {
+                    let of_heads = arithmetic_of((b, config), parameters, block, interventions);
+                    arithmetic.extend(of_heads.into_iter().map(Arc::new));
+                    Arc::new(contributions_of((b, config), model, parameters, block, interventions))
+                }
+            };
             moves.push(Arc::new(Moves::of(&sight, block, &added, config.residual)));
-            contributions.push(Arc::new(added));
-        }
-        if let Some(recorded) = &self.recorded {
-            arithmetic.clone_from(&recorded.arithmetic);
+            contributions.push(added);
         }
         let of_blocks = model.architecture.numbered_blocks().zip(activations.blocks.iter().zip(&moves));
         let looks_at_sentence = |(b, config): (usize, &BlockConfig)| {

@@ -1,0 +1,94 @@
+//! Patches of a picture: the weights of a query over the grid of keys, and the picture itself.
+
+use std::sync::Arc;
+
+use attune_core::kernel::sentence_pass::recorded::RecordedPass;
+use attune_core::kernel::snapshot::Snapshot;
+use attune_core::lesson::recorded::Towers;
+use attune_engine::recording::parts::{Part, Side};
+
+/// The weights of one query in one head over the patches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchMap {
+    pub rows: usize,
+    pub columns: usize,
+    /// The weight of each patch, row by row.
+    pub weights: Vec<f32>,
+    /// The largest of them.
+    pub largest: f32,
+    /// The patch that the query is, if it is one.
+    pub query: Option<usize>,
+    /// The share of the weights that lies on other tokens, such as `[CLS]`.
+    pub elsewhere: f32,
+}
+
+impl PatchMap {
+    /// Reads the whole row of the query, of which the stretch may be a part. `None` without a grid.
+    pub fn of(snapshot: &Snapshot, (query, head): (usize, usize)) -> Option<Self> {
+        let model = snapshot.model.as_ref()?;
+        let pass = model.recorded.as_deref()?;
+        let (grid, places) = grid(pass)?;
+        if head >= model.architecture.heads() || query >= pass.tokens.len() {
+            return None;
+        }
+        let (block, _, own) = model.architecture.head(head);
+        let text = &pass.place.model.recording.texts[pass.place.text];
+        let (_, attention) = Towers::of(text).blocks().get(block).copied()?;
+        let attention = attention.filter(|attention| attention.side == Side::Own)?;
+        let query = pass.place.tokens(false).start + query;
+        let row = pass.place.model.recording.rows(attention.part(Part::Attentions)?, own, query..query + 1).ok()?;
+        let weights: Vec<f32> = places.iter().map(|place| row.get(0, *place)).collect();
+        Some(Self {
+            rows: grid.0,
+            columns: grid.1,
+            largest: weights.iter().copied().fold(0.0, f32::max),
+            elsewhere: row.row(0).iter().sum::<f32>() - weights.iter().sum::<f32>(),
+            query: places.iter().position(|place| *place == query),
+            weights,
+        })
+    }
+}
+
+/// Returns the sizes of the grid, and the token of each patch.
+fn grid(pass: &RecordedPass) -> Option<((usize, usize), Vec<usize>)> {
+    let about = &pass.place.model.recording.texts[pass.place.text].about;
+    let grid = about.grid?;
+    let places = (0..about.tokens.len()).filter(|at| about.special.binary_search(at).is_err()).collect();
+    Some(((grid.rows, grid.columns), places))
+}
+
+/// The picture whose patches the tokens are.
+#[derive(Clone, Debug)]
+pub struct PatchPicture {
+    of: Arc<RecordedPass>,
+    pub width: usize,
+    pub height: usize,
+    /// Red, green and blue, row by row.
+    pub colors: Arc<[[u8; 3]]>,
+}
+
+/// The side of a picture as it is drawn; a larger one is drawn with fewer pixels.
+const SIDE_MAX: usize = 512;
+
+impl PatchPicture {
+    /// Reads the picture once; `None` without one.
+    pub(super) fn after(snapshot: &Snapshot, before: Option<&Self>) -> Option<Self> {
+        let pass = snapshot.model.as_ref()?.recorded.as_ref()?;
+        if let Some(before) = before.filter(|before| before.of.place == pass.place) {
+            return Some(before.clone());
+        }
+        let text = &pass.place.model.recording.texts[pass.place.text];
+        let tensor = text.picture.as_ref()?;
+        let [rows, columns, channels] = tensor.shape[..] else { return None };
+        let step = rows.max(columns).div_ceil(SIDE_MAX).max(1);
+        let (height, width) = (rows.div_ceil(step), columns.div_ceil(step));
+        let mut colors = Vec::with_capacity(height * width);
+        for row in (0..rows).step_by(step) {
+            let first = row * columns * channels;
+            let line = pass.place.model.recording.numbers(tensor, first..first + columns * channels).ok()?;
+            let pixel = |column: usize| std::array::from_fn(|channel| line[column * channels + channel] as u8);
+            colors.extend((0..columns).step_by(step).map(pixel));
+        }
+        Some(Self { of: pass.clone(), width, height, colors: colors.into() })
+    }
+}

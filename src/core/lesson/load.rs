@@ -273,9 +273,10 @@ fn read_pages(
     switches: Option<&Switches>,
     corpus: Option<&Corpus>,
 ) -> Pages {
-    let sentences = match &names.recording {
-        Some(model) => take_texts(record, model),
-        None => record.take("sentences", |node| read_sentences(node, names)),
+    let sentences = if record.given("model").is_some_and(is_recorded) {
+        take_texts(record, names.recording.as_ref())
+    } else {
+        record.take("sentences", |node| read_sentences(node, names))
     };
     let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
         let known = |sentence: &Option<Vec<String>>| {

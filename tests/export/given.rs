@@ -163,7 +163,7 @@ fn made(layers: usize, heads: usize, tokens: usize) -> (Folder, PathBuf) {
 fn a_page_of_144_heads_at_32_tokens_is_small() {
     let (_folder, path) = made(12, 12, 32);
     let page = as_web(&recorded(&path));
-    println!("{} bytes", page.len());
+    assert!(page.contains("recorded by another program") && !page.contains("computed by attune"), "whose numbers");
     assert!(page.len() <= 3_000_000, "{} bytes", page.len());
 }
 
@@ -173,5 +173,7 @@ fn what_does_not_fit_into_a_page_is_said_on_it() {
     let (_folder, path) = made(7, 32, 200);
     let page = as_web(&recorded(&path));
     assert!(page.contains("It shows the tokens 1 to 128 of 200."), "a stretch");
+    let senses = as_web(&recorded(&at("tests/fixtures/recordings/senses/run.safetensors")));
+    assert!(senses.contains("It shows text 1 of 3."), "one of the texts");
     assert!(page.contains("The last 2 layers did not fit and were left out"), "the first five");
 }

@@ -53,17 +53,18 @@ fn the_cells_of_a_lesson_about_a_recording_run_and_its_solution_is_right() {
 
 #[test]
 fn a_claim_about_a_recording_is_measured_on_the_text_that_it_names() {
-    let claims = |from: &str, to: &str| {
-        let written = text(LESSON).replacen("bert/run", "senses/run", 1);
-        let cells = written.find("    cells: [").expect("cells")..written.find("    claims: [").expect("claims");
-        let written = written.replacen(&written[cells], "", 1).replacen(from, to, 1);
-        let lesson = beside(&written).unwrap_or_else(|issues| panic!("{issues:#?}"));
-        verify(&Kernel::embedded(Arc::new(lesson)).snapshot()).expect("a model")[0].value
+    let claim = |sentence: usize| {
+        format!(
+            r#"Claim(id: "c{sentence}", says: "A", fact: Weight(sentence: {sentence}, head: 0, query: 2, key: 3), expect: AtLeast(0)),"#
+        )
     };
-    let weight = "Weight(sentence: 0, head: 0, query: 2, key: 9)";
-    let values: Vec<f64> = (0..3)
-        .map(|sentence| claims(weight, &format!("Weight(sentence: {sentence}, head: 0, query: 2, key: 3)")))
-        .collect();
+    let claims: String = (0..3).map(claim).collect();
+    let written = format!(
+        r#"Lesson(id: "a", title: "A", seed: 1, model: Recording("senses/run.safetensors"), claims: [{claims}])"#
+    );
+    let lesson = beside(&written).unwrap_or_else(|issues| panic!("{issues:#?}"));
+    let verdicts = verify(&Kernel::embedded(Arc::new(lesson)).snapshot()).expect("a model");
+    let values: Vec<f64> = verdicts.iter().map(|verdict| verdict.value).collect();
     assert!(values.iter().all(|value| (0.0..=1.0).contains(value)), "{values:?}");
     assert!(values[0] != values[1] && values[1] != values[2], "{values:?}");
 }

@@ -43,9 +43,6 @@ use crate::lesson::vector_files::{is_file_of_vectors, lesson_of};
 
 const A_LESSON_OR_MODEL: &str = "a lesson file, a model's folder, or the name of a model in the Hugging Face cache";
 
-/// Advice for a recording that is opened as a lesson.
-const A_RECORDING: &str = "a lesson file or a model's folder; attune check and attune trace read recordings";
-
 /// Reads a lesson file or opens a pretrained model, and returns either the lesson or all its issues with their places.
 /// A model is given by its folder or by its name in the Hugging Face cache.
 pub fn read(path: &Path) -> Result<Lesson, Vec<LessonIssue>> {
@@ -273,9 +270,10 @@ fn read_pages(
     switches: Option<&Switches>,
     corpus: Option<&Corpus>,
 ) -> Pages {
-    let sentences = match &names.recording {
-        Some(model) => take_texts(record, model),
-        None => record.take("sentences", |node| read_sentences(node, names)),
+    let sentences = if record.given("model").is_some_and(is_recorded) {
+        take_texts(record, names.recording.as_ref())
+    } else {
+        record.take("sentences", |node| read_sentences(node, names))
     };
     let tokens: Vec<Option<Vec<String>>> = sentences.as_ref().map_or_else(Vec::new, |all| {
         let known = |sentence: &Option<Vec<String>>| {

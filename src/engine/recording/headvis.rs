@@ -78,7 +78,7 @@ fn digits(text: &str) -> Option<(&str, &str)> {
 /// Opens a head's file as a recording.
 ///
 /// # Errors
-/// What does not fit, each with the number of its sequence.
+/// All that does not fit, each with the number of its sequence.
 pub(super) fn open(path: &Path) -> Result<Recording, Vec<Refusal>> {
     let one = |refusal: Refusal| vec![refusal];
     let layer = layer_of(path).map_err(one)?;

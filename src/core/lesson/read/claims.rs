@@ -220,8 +220,8 @@ impl ClaimContext<'_> {
         let names: Vec<&str> = fact_names().collect();
         record(node, &names, |record| {
             let form = FACTS.iter().find(|form| form.name == record.name)?;
-            self.check_is_recorded(node, form);
             let fact = (form.read)(self, record);
+            self.check_recorded(node, form)?;
             self.check_groups_and_probes(node, form);
             if let (Some(fact), Some(model)) = (&fact, self.model)
                 && let Err((found, expected)) = fits(form, fact, model)
@@ -302,15 +302,17 @@ impl ClaimContext<'_> {
     }
 
     /// A recording has the facts of one pass, and those about hidden states where they were recorded.
-    fn check_is_recorded(&self, node: Node<'_>, form: &FactForm) {
-        let Some(recording) = &self.names.recording else { return };
+    fn check_recorded(&self, node: Node<'_>, form: &FactForm) -> Option<()> {
+        let Some(recording) = &self.names.recording else { return Some(()) };
         if !OF_A_PASS.contains(&form.name) {
             let message = format!("{} asks a model, but {ONE_PASS}", form.name);
-            node.issue(message).expected(one_of(&OF_A_PASS.map(str::to_owned)));
-        } else if form.name != WEIGHT && recording.architecture.width == 0 {
-            let message = format!("{} needs hidden states, which were not recorded", form.name);
-            node.issue(message).expected("hidden_states.0, … in the recording, or the fact Weight");
+            return node.issue(message).expected(one_of(&OF_A_PASS.map(str::to_owned))).none();
         }
+        if form.name != WEIGHT && recording.architecture.width == 0 {
+            let message = format!("{} needs hidden states, which were not recorded", form.name);
+            return node.issue(message).expected("hidden_states.0, … in the recording, or the fact Weight").none();
+        }
+        Some(())
     }
 
     fn check_groups_and_probes(&self, node: Node<'_>, &FactForm { name, needs, .. }: &FactForm) {

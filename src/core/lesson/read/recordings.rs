@@ -40,10 +40,12 @@ fn open(node: Node<'_>) -> Option<RecordedModel> {
     }
 }
 
-/// Takes the sentences, which are the recording's own.
-pub fn take_texts(record: &mut Record<'_>, model: &Arc<RecordedModel>) -> Option<Vec<Option<Vec<String>>>> {
-    let texts = (0..model.recording.texts.len()).map(|text| Some(vec![model.title(text)]));
-    record.take_or("sentences", texts.collect(), |node| {
+/// Takes the sentences, which are the recording's own; `None` of one that cannot be opened.
+pub fn take_texts(record: &mut Record<'_>, model: Option<&Arc<RecordedModel>>) -> Option<Vec<Option<Vec<String>>>> {
+    let count = model.map_or(0, |model| model.recording.texts.len());
+    let texts = (0..count).map(|text| model.map(|model| vec![model.title(text)])).collect();
+    let taken = record.take_or("sentences", texts, |node| {
         node.issue("sentences: a recording holds its own texts, and cannot read others").expected("no sentences").none()
-    })
+    });
+    taken.filter(|_| model.is_some())
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use attune_core::kernel::sentence_pass::recorded::RecordedPlace;
 use attune_core::kernel::snapshot::{ModelSnapshot, Snapshot};
 use attune_engine::messages::counted;
 use attune_engine::numerics::Matrix;
@@ -166,11 +167,8 @@ fn about(model: &ModelSnapshot, shown: usize, has_no_points: bool) -> String {
         about.push_str(", and the points of the stage before and after each layer");
     }
     about.push_str(". Queries, keys, values and weights are not on it.");
-    if let Some(recorded) = &model.recorded
-        && let (shown, all) = (recorded.place.tokens(false), recorded.place.count(false))
-        && shown.len() < all
-    {
-        let _ = write!(about, " It shows the tokens {} to {} of {all}.", shown.start + 1, shown.end);
+    if let Some(recorded) = &model.recorded {
+        about.push_str(&part_of_recording(&recorded.place));
     }
     if shown < all {
         let left = counted(all - shown, "layer");
@@ -181,4 +179,17 @@ fn about(model: &ModelSnapshot, shown: usize, has_no_points: bool) -> String {
         );
     }
     about
+}
+
+/// Says which part of a recording is shown, if it is not all of it.
+fn part_of_recording(place: &RecordedPlace) -> String {
+    let (texts, shown, all) = (place.model.recording.texts.len(), place.tokens(false), place.count(false));
+    let mut part = String::new();
+    if texts > 1 {
+        let _ = write!(part, " It shows text {} of {texts}.", place.text + 1);
+    }
+    if shown.len() < all {
+        let _ = write!(part, " It shows the tokens {} to {} of {all}.", shown.start + 1, shown.end);
+    }
+    part
 }

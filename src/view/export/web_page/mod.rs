@@ -137,13 +137,13 @@ pub(super) fn write_with(
     write!(to, "{}{}{before}", head(&title, policy, style), around.way)?;
     to.write_all(outline(&body.outline).as_bytes())?;
     write!(to, "<main>\n{heading}{}", body.text)?;
-    let about = format!(
-        "Lesson <code>{}</code>, seed {}. Every number was computed by attune",
-        escaped(page.lesson),
-        page.seed
-    );
+    let origin = if snapshot.lesson.static_embedding.recording().is_some() {
+        "The numbers were recorded by another program, and the page was written by attune".to_owned()
+    } else {
+        format!("Lesson <code>{}</code>, seed {}. Every number was computed by attune", escaped(page.lesson), page.seed)
+    };
     let model = page.model.map_or(String::new(), |model| format!(" {}", escaped(&model)));
-    write!(to, "<footer>{about} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
+    write!(to, "<footer>{origin} {}.{model}</footer>\n</main>\n{after}</body>\n</html>\n", env!("CARGO_PKG_VERSION"))?;
     to.flush()
 }
 

@@ -12,7 +12,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 /// deleted; one that stays far below lowers it.
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 94_300),
-    ("lines of the page's scripts", 3_370),
+    ("lines of the page's scripts", 3_560),
     ("lines of tests", 44_000),
     ("lines of inline tests", 6_450),
     ("files of src", 450),

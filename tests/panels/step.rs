@@ -1,13 +1,18 @@
 //! The Step panel by its labels.
 
 use attune::app::panels::step::{StepPanel, StepView};
+use attune::app::text::prose::formula::Maths;
+use attune_engine::numerics::contributions::BlockPart;
+use attune_engine::quantity::{Entry, Index, Owner, OwnerKind, Quantity, StagePoint};
 use attune_view::explain::path::{ArrowParts, PathModel};
+use attune_view::explain::print::AND;
+use attune_view::explain::reader::EntryReader;
 use attune_view::explain::walk::{Focus, RouteModel, Step, WalkModel};
 use attune_view::view_model::fold::FoldModel;
 use egui::Vec2;
 use egui_kittest::kittest::Queryable;
 
-use crate::common::lessons::{form, small};
+use crate::common::lessons::{form, forms, small};
 use crate::live::PanelHarness;
 use crate::pointer::click;
 
@@ -15,6 +20,45 @@ use crate::pointer::click;
 fn arrive(panel: &mut PanelHarness<StepPanel>) {
     panel.view_mut().walk.advance(f32::INFINITY);
     panel.run_steps(2);
+}
+
+/// An entry of each quantity for every owner that has it.
+fn entries(reader: &EntryReader<'_>) -> Vec<Entry> {
+    let architecture = &reader.model.architecture;
+    let of = |quantity: Quantity| {
+        let definition = quantity.definition();
+        let owners: Vec<Owner> = match definition.owner {
+            OwnerKind::Model => vec![Owner::Model],
+            OwnerKind::Block => architecture.numbered_blocks().map(|(block, _)| Owner::Block(block)).collect(),
+            OwnerKind::Head => (0..architecture.heads()).map(Owner::Head).collect(),
+            OwnerKind::Point => vec![Owner::Point(StagePoint::Contextual(1))],
+        };
+        let parts = if definition.counts(Index::Part) { 0..BlockPart::ALL.len() } else { 1..2 };
+        let indices = parts.map(move |first| {
+            let index = [first, 1, 1];
+            std::array::from_fn(|place| if place < definition.indices.len() { index[place] } else { 0 })
+        });
+        let of_owner = move |owner: Owner| indices.clone().map(move |index| Entry { quantity, owner, index });
+        owners.into_iter().flat_map(of_owner)
+    };
+    Quantity::ALL.iter().copied().flat_map(of).collect()
+}
+
+#[test]
+fn every_formula_of_a_card_can_be_typeset() {
+    let mut count = 0;
+    for (name, kernel) in forms() {
+        let snapshot = kernel.snapshot();
+        let reader = EntryReader::of(&snapshot).expect("a model");
+        for told in entries(&reader).into_iter().filter_map(|entry| reader.explain(entry)) {
+            for equation in told.symbols.split(AND) {
+                let set = Maths::typeset(equation, false).formula;
+                assert!(set.is_ok(), "{name}: {equation} of {}: {set:?}", reader.name(told.entry));
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
 }
 
 #[test]

@@ -148,15 +148,12 @@ fn applied(function: Function, of: &Expr, shown: &str) -> String {
         (Function::Sin, _) => format!("\\sin {inner}"),
         (Function::Cos, _) => format!("\\cos {inner}"),
         (Function::Square, _) => format!("({inner})^2"),
-        (Function::Activation(activation), _) => {
-            let below = if activation == Activation::GeluTanh { "_{\\text{tanh}}" } else { "" };
-            let name = match activation {
-                Activation::Relu => "ReLU",
-                Activation::Gelu | Activation::GeluTanh => "GELU",
-                Activation::Silu => "SiLU",
-            };
-            format!("\\operatorname{{{name}}}{below}({inner})")
+        (Function::Activation(Activation::Relu), _) => call("ReLU", &inner),
+        (Function::Activation(Activation::Gelu), _) => call("GELU", &inner),
+        (Function::Activation(Activation::GeluTanh), _) => {
+            format!("\\operatorname{{GELU}}_{{\\text{{tanh}}}}({inner})")
         }
+        (Function::Activation(Activation::Silu), _) => call("SiLU", &inner),
         (Function::Root, Expr::Over(over)) if is_hidden(over.letter, shown) => match &*over.of {
             Expr::Apply(Function::Square, of) => format!("\\lVert {} \\rVert", print_with(shown, of)),
             _ => format!("\\sqrt{{{inner}}}"),

@@ -83,13 +83,12 @@ impl<'a> EntryReader<'a> {
                 let parts = self.head(number).filter(|parts| parts.has(i, j))?;
                 self.sentence.moves.get(parts.block)?.term_length(parts.own, i, j)
             }
-            HeadLength => {
-                let parts = self.head(number)?;
-                *self.sentence.contributions[parts.block].head_lengths.get(parts.own)?.get(i)?
-            }
-            HeadArrowLength => {
-                let parts = self.head(number).filter(HeadParts::is_normed_after)?;
-                *self.sentence.contributions[parts.block].head_arrow_lengths.get(parts.own)?.get(i)?
+            HeadLength | HeadArrowLength => {
+                let is_arrow = quantity == HeadArrowLength;
+                let parts = self.head(number).filter(|parts| !is_arrow || parts.is_normed_after())?;
+                let added = &self.sentence.contributions[parts.block];
+                let lengths = if is_arrow { &added.head_arrow_lengths } else { &added.head_lengths };
+                *lengths.get(parts.own)?.get(i)?
             }
             PartLength => {
                 let part = self.part(number, i)?;

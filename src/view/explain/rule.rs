@@ -302,20 +302,16 @@ impl Expr {
         self
     }
 
-    fn named(self, latex: impl Into<String>, letter: Option<char>) -> Self {
-        Self::Named(Box::new(Named { latex: latex.into(), letter, definition: String::new(), of: self }))
-    }
-
     /// Writes it in other symbols.
     #[must_use]
     pub fn printed(self, latex: impl Into<String>) -> Self {
-        self.named(latex, None)
+        Self::Named(Box::new(Named { latex: latex.into(), letter: None, definition: String::new(), of: self }))
     }
 
     /// Writes it as a vector of another name, whose entries this letter counts.
     #[must_use]
     pub fn printed_along(self, latex: impl Into<String>, letter: char) -> Self {
-        self.named(latex, Some(letter))
+        Self::Named(Box::new(Named { latex: latex.into(), letter: Some(letter), definition: String::new(), of: self }))
     }
 
     /// Explains the symbols in which it is written, by an equation after the formula.

@@ -180,15 +180,14 @@ impl EntryReader<'_> {
     pub(super) fn output(&self, block: usize, token: usize, dim: usize) -> Option<Rule> {
         let config = self.config(block)?;
         let summed = of_tokens(Quantity::Summed, block, 'd');
-        let output = if config.feed_forward.is_some() {
-            let part = self.part_of_output(block, BlockPart::FeedForward, [token, dim])?;
-            let symbol = if config.residual { print(&part) } else { format!("({})", print(&part)) };
-            let entry = Quantity::Part.of_block(block, [part_index(BlockPart::FeedForward), token, dim]);
-            summed + at(entry, "").printed(symbol)
-        } else {
-            summed
-        };
-        Some(Rule::new("y_i", output, Bound::default().with('i', token).with('d', dim)))
+        let bound = Bound::default().with('i', token).with('d', dim);
+        if config.feed_forward.is_none() {
+            return Some(Rule::new("y_i", summed, bound));
+        }
+        let part = self.part_of_output(block, BlockPart::FeedForward, [token, dim])?;
+        let symbol = if config.residual { print(&part) } else { format!("({})", print(&part)) };
+        let entry = Quantity::Part.of_block(block, [part_index(BlockPart::FeedForward), token, dim]);
+        Some(Rule::new("y_i", summed + at(entry, "").printed(symbol), bound))
     }
 }
 
@@ -213,14 +212,9 @@ impl EntryReader<'_> {
         let row = self.row(&fed, "F", added, ('d', self.width()), &bound);
         let names = in_block(FORWARD_OUTPUT_NORM, block);
         let normed = row.map(|row| RowStatistics::norm_row(config.norm_form, row, ('d', self.width()), names));
-        // The layer of a large model takes too long: its number is the difference that it makes.
-        let difference = || {
-            let activations = self.block(block)?;
-            let before = if config.residual { activations.attended().get(token, dim) } else { 0.0 };
-            let added = f64::from(activations.joined().get(token, dim)) - f64::from(before);
-            Some(Number::new("", "Norm(F)", added).into())
-        };
-        Some(normed.or_else(difference)?.printed(call("Norm", &fed)).with_definition(definition))
+        // The layer of a large model takes too long.
+        let normed = normed.unwrap_or(Expr::Given(Vec::new()));
+        Some(normed.printed(call("Norm", &fed)).with_definition(definition))
     }
 
     /// Builds the row that a block's feed-forward layer reads, by the letter `e`.
@@ -256,11 +250,10 @@ impl EntryReader<'_> {
         };
         let units = affine(TensorName::HiddenWeights, TensorName::HiddenBias);
         let activation = Function::Activation(config.activation);
-        Some(if config.gated {
-            affine(TensorName::GateWeights, TensorName::GateBias).apply(activation) * units
-        } else {
-            units.apply(activation)
-        })
+        if !config.gated {
+            return Some(units.apply(activation));
+        }
+        Some(affine(TensorName::GateWeights, TensorName::GateBias).apply(activation) * units)
     }
 
     /// Builds an entry of a bias, of a block that has it.

@@ -129,10 +129,7 @@ impl RowStatistics {
     /// Evaluates both once, for a rule that norms a whole row.
     pub(super) fn held(self, reader: &EntryReader<'_>, bound: &Bound) -> Option<Self> {
         let number = |of: &Expr, label: &str| Some(Number::new(print(of), label, reader.evaluate(of, bound)?).into());
-        let mean = match &self.mean {
-            Some(mean) => Some(number(mean, "mean")?),
-            None => None,
-        };
+        let mean = if let Some(mean) = &self.mean { Some(number(mean, "mean")?) } else { None };
         Some(Self { deviation: number(&self.deviation, "σ")?, mean, ..self })
     }
 

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use attune_core::lesson::links::TextLink;
 use attune_core::lesson::live_text::LessonText;
+use attune_view::explain::print::AND;
 use attune_view::view_model::course::LessonsAround;
 use attune_view::view_model::glossary::GlossaryModel;
 use attune_view::view_model::notebook::LiveCellModel;
@@ -184,7 +185,8 @@ fn forget_older_half(pages: &mut HashMap<u64, ProsePage>) {
 
 /// Shows a LaTeX equation, set as in the text.
 pub fn equation_ui(ui: &mut Ui, latex: &str) {
-    words_ui(ui, &format!("${latex}$").into());
+    let equations: Vec<String> = latex.split(AND).map(|equation| format!("${equation}$")).collect();
+    words_ui(ui, &equations.join(", ").into());
 }
 
 /// Shows Markdown with formulas, set as in the text.

@@ -161,5 +161,5 @@ const Sentence = (() => {
     return { words: rows };
   }
 
-  return { create, read, nearest };
+  return { create, read };
 })();

@@ -220,5 +220,5 @@ const State = (() => {
     return Object.assign(state, { actions });
   }
 
-  return { create, whenChanged, labels };
+  return { create, whenChanged };
 })();

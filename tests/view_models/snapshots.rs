@@ -1,13 +1,16 @@
 //! Some panels' view models of the small lesson, as text.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use attune_core::kernel::Command;
 use attune_core::kernel::command::{Reference, TrainingCommand};
 use attune_engine::numerics::params::TensorName;
 use attune_view::explain::walk::{Focus, WalkModel};
-use attune_view::panels::{PANELS, key, sheets};
+use attune_view::panels::{PANELS, key, made_once, sheets};
+use attune_view::sheet::Chosen;
 use attune_view::sheet::text::text;
+use attune_view::view_model::Models;
 use attune_view::view_model::tensors::WeightsModel;
 
 use crate::common::lessons::{after, set_weight, small};
@@ -15,10 +18,27 @@ use crate::common::snapshots::assert_kept;
 
 #[test]
 fn every_panel_that_is_a_sheet_is_said_in_words() {
-    let panels = PANELS.map(|(panel, _)| panel);
+    let panels: Vec<_> = PANELS.iter().map(|(panel, _)| *panel).collect();
     for (panel, sheet) in panels.iter().zip(sheets(&panels, &small().snapshot())) {
         assert_kept(&format!("tests/view_models/sheets/{}.txt", key(*panel)), &text(&sheet));
     }
+}
+
+#[test]
+fn a_sheet_is_made_once_and_lives_no_longer_than_its_snapshot() {
+    let mut models = Models::of(Arc::new(small().snapshot()));
+    let chosen = Chosen::default();
+    let sheets: Vec<_> = PANELS
+        .iter()
+        .map(|(panel, _)| {
+            let made = || made_once(*panel, &models, &chosen).expect("a sheet");
+            assert!(Arc::ptr_eq(&made(), &made()), "{panel:?}");
+            Arc::downgrade(&made())
+        })
+        .collect();
+    // The models of the last snapshot are kept for reuse.
+    (0..2).for_each(|_| models.show(Arc::new(small().snapshot())));
+    assert!(sheets.iter().all(|sheet| sheet.upgrade().is_none()));
 }
 
 #[test]

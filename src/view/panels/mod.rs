@@ -28,7 +28,7 @@ use crate::view_model::training::waiting_words;
 pub type MakeItems = fn(&Models, &Chosen) -> Option<Vec<Item>>;
 
 /// The panels that are sheets, in the order of the window.
-pub const PANELS: [(PanelName, MakeItems); 9] = [
+pub const PANELS: &[(PanelName, MakeItems)] = &[
     (PanelName::Attention, attention::items),
     (PanelName::Intervene, intervene::items),
     (PanelName::Meaning, meaning::items),
@@ -51,6 +51,12 @@ pub fn made(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Sheet>
         items.push(Item::soft("This panel has nothing to show for this lesson."));
     }
     Some(Sheet { title: panel.title(), items })
+}
+
+/// Returns the sheet of a panel, which is made once for a snapshot and what the viewer has chosen, and released with the
+/// models of the snapshot.
+pub fn made_once(panel: PanelName, models: &Models, chosen: &Chosen) -> Option<Arc<Sheet>> {
+    models.once(&(panel, chosen.clone()), |_| made(panel, models, chosen))
 }
 
 /// Makes the sheet of a panel, which says what it waits for.
@@ -105,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_panel_is_found_by_its_key_or_its_title() {
-        for (panel, _) in PANELS {
+        for (panel, _) in PANELS.iter().copied() {
             assert_eq!(named(&key(panel)), Ok(panel));
             assert_eq!(named(panel.title()), Ok(panel));
         }

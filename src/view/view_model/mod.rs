@@ -156,7 +156,7 @@ struct Made {
 }
 
 impl Made {
-    fn model<M: Model>(&self) -> Option<Arc<M>> {
+    fn model<M: Send + Sync + 'static>(&self) -> Option<Arc<M>> {
         self.model.clone()?.downcast::<M>().ok()
     }
 }
@@ -195,11 +195,19 @@ impl Models {
     /// Returns the model for a choice.
     pub fn of_choice<M: Model>(&self, choice: &M::Choice) -> Option<Arc<M>> {
         let snapshot = self.snapshot.as_ref()?;
+        self.once(choice, |before| M::make(snapshot, choice, before))
+    }
+
+    /// Returns what is made of these models for a choice, once for a snapshot; the function gets the last one made.
+    pub fn once<M, C>(&self, choice: &C, make: impl FnOnce(Option<&M>) -> Option<M>) -> Option<Arc<M>>
+    where
+        M: Send + Sync + 'static,
+        C: Clone + PartialEq + Send + Sync + 'static,
+    {
         let before = {
             let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
             let all = all.entry(TypeId::of::<M>()).or_default();
-            let is_wanted =
-                |made: &Made| made.shown == self.shown && made.choice.downcast_ref::<M::Choice>() == Some(choice);
+            let is_wanted = |made: &Made| made.shown == self.shown && made.choice.downcast_ref::<C>() == Some(choice);
             if let Some(at) = all.iter().position(is_wanted) {
                 let made = all.remove(at);
                 let model = made.model::<M>();
@@ -209,7 +217,7 @@ impl Models {
             all.last().and_then(Made::model::<M>)
         };
         // Made without holding the lock, because it may request other models.
-        let model = M::make(snapshot, choice, before.as_deref()).map(Arc::new);
+        let model = make(before.as_deref()).map(Arc::new);
         let made = Made {
             shown: self.shown,
             choice: Arc::new(choice.clone()),

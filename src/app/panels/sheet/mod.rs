@@ -13,9 +13,6 @@ mod table;
 mod textures;
 mod tiles;
 
-use std::sync::Arc;
-
-use attune_core::kernel::Snapshot;
 use attune_core::lesson::panels::PanelName;
 use attune_ui::actions::{Action, Pressed, WindowAction};
 use attune_ui::theme::{self, Palette, size};
@@ -42,36 +39,16 @@ pub struct SheetPanel {
     name: PanelName,
     pub chosen: Chosen,
     state: SheetUiState,
-    made: Option<Made>,
-}
-
-/// A sheet and what it was made of.
-struct Made {
-    snapshot: Arc<Snapshot>,
-    chosen: Chosen,
-    sheet: Arc<Sheet>,
 }
 
 impl SheetPanel {
     pub fn of(name: PanelName) -> Self {
-        Self { name, chosen: Chosen::default(), state: SheetUiState::default(), made: None }
+        Self { name, chosen: Chosen::default(), state: SheetUiState::default() }
     }
 
     /// Textures of small maps made so far.
     pub fn textures_made(&self) -> usize {
         self.state.textures.made
-    }
-
-    /// The sheet of the latest snapshot; `None` while the kernel is not that far.
-    fn sheet(&mut self, cx: &PanelContext) -> Option<Arc<Sheet>> {
-        let snapshot = cx.models.snapshot()?;
-        follow(&mut self.chosen, &cx.view);
-        let is_same = |made: &Made| Arc::ptr_eq(&made.snapshot, snapshot) && made.chosen == self.chosen;
-        if !self.made.as_ref().is_some_and(is_same) {
-            let sheet = Arc::new(panels::made(self.name, cx.models, &self.chosen)?);
-            self.made = Some(Made { snapshot: snapshot.clone(), chosen: self.chosen.clone(), sheet });
-        }
-        self.made.as_ref().map(|made| made.sheet.clone())
     }
 }
 
@@ -85,7 +62,8 @@ fn follow(chosen: &mut Chosen, view: &PanelView) {
 
 impl Panel for SheetPanel {
     fn ui(&mut self, ui: &mut Ui, cx: &mut PanelContext) -> Option<()> {
-        let sheet = self.sheet(cx)?;
+        follow(&mut self.chosen, &cx.view);
+        let sheet = panels::made_once(self.name, cx.models, &self.chosen)?;
         if self.name == PanelName::Attention {
             patches_ui(ui, cx.models, &self.chosen, cx.view.selection.query);
         }

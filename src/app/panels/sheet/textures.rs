@@ -1,7 +1,8 @@
 //! Textures of small maps: those of a layer are one, made when one of them is first in sight and kept until the sentence's
 //! numbers, the reading or the theme change.
 
-use std::sync::Arc;
+use std::ptr;
+use std::sync::{Arc, Weak};
 
 use attune_ui::theme::Palette;
 use attune_view::view_model::attention::Reading;
@@ -28,8 +29,8 @@ pub fn add_map(meshes: &mut Vec<Mesh>, texture: &TextureHandle, heads: &AllHeads
 /// Textures of the layers that were in sight.
 #[derive(Default)]
 pub struct Textures {
-    /// The heads, reading and theme that they show.
-    of: Option<(Arc<AllHeads>, Reading, bool)>,
+    /// The heads, reading and theme that they show. Heads that are shown nowhere else are not kept alive.
+    of: Option<(Weak<AllHeads>, Reading, bool)>,
     layers: Vec<Option<TextureHandle>>,
     /// Made in all.
     pub made: usize,
@@ -38,12 +39,11 @@ pub struct Textures {
 impl Textures {
     pub fn layer(&mut self, ui: &Ui, heads: &Arc<AllHeads>, layer: usize, reading: Reading) -> TextureHandle {
         let is_dark = ui.visuals().dark_mode;
-        let is_same = self
-            .of
-            .as_ref()
-            .is_some_and(|(of, read, dark)| Arc::ptr_eq(of, heads) && *read == reading && *dark == is_dark);
+        let is_same = self.of.as_ref().is_some_and(|(of, read, dark)| {
+            ptr::eq(of.as_ptr(), Arc::as_ptr(heads)) && *read == reading && *dark == is_dark
+        });
         if !is_same {
-            self.of = Some((heads.clone(), reading, is_dark));
+            self.of = Some((Arc::downgrade(heads), reading, is_dark));
             self.layers = vec![None; heads.layers.len()];
         }
         let made = &mut self.made;

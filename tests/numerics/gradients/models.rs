@@ -9,6 +9,7 @@ use attune_engine::numerics::optimiser::{Optimiser, OptimiserConfig};
 use attune_engine::numerics::params::TensorName;
 use attune_engine::numerics::positions::Positions;
 
+use crate::common::close::Tolerance;
 use crate::common::numerics::differences::{central_differences, compare};
 use crate::common::numerics::{
     FEED_FORWARD, NORMS, Net, VOCABULARY, architecture, batches, block, block_forms, layer, with, words,
@@ -28,7 +29,7 @@ pub fn check_model(architecture: Architecture, classes: Classes, batch: &Batch) 
 
 #[track_caller]
 pub fn check_net(name: &str, net: &Net, batch: &Batch) {
-    net.is_the_reference(batch, 1e-12).unwrap_or_else(|why| panic!("{name}: {why}"));
+    net.is_the_reference(batch, Tolerance::DOUBLE_PASS).unwrap_or_else(|why| panic!("{name}: {why}"));
     if let Err(error) = compare(name, net.gradient(batch).flat(), &differences(net, batch)) {
         panic!("{error}");
     }

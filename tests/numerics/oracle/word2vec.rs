@@ -3,17 +3,17 @@
 use attune_engine::numerics::word2vec::{Lanes, Tables, WordStep};
 
 use super::{EXACT, Fixture, SINGLE, assert_close};
+use crate::common::close::{self, Tolerance};
 use crate::common::numerics::json::{flag, list, matrix, number, parse, sizes};
 
 static FIXTURE: Fixture = Fixture::new(|| parse(include_str!("word2vec.json")));
 
-fn check_word2vec<S: Lanes>(tolerance: f64) {
+fn check_word2vec<S: Lanes>(tolerance: Tolerance) {
     let mut tables = Tables::<S>::new(&matrix(&FIXTURE["v"]).cast(), &matrix(&FIXTURE["u"]).cast());
     for (i, step) in list(&FIXTURE["steps"]).iter().enumerate() {
         let (inputs, targets) = (sizes(&step["inputs"]), sizes(&step["targets"]));
         let example = WordStep { inputs: &inputs, mean: flag(&step["mean"]), targets: &targets };
-        let loss = tables.loss(example).to_f64();
-        assert!((loss - number(&step["loss"])).abs() <= tolerance, "loss {i}: {loss}");
+        close::assert_close(format!("loss {i}"), tables.loss(example).to_f64(), number(&step["loss"]), tolerance);
         tables.descend(example, S::from_f64(number(&FIXTURE["rate"])));
         assert_close(&format!("v after step {i}"), tables.vectors().flat(), &step["v"], tolerance);
         assert_close(&format!("u after step {i}"), tables.contexts().flat(), &step["u"], tolerance);

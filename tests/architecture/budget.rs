@@ -13,7 +13,7 @@ use crate::source::{code_and_tests, files, lines, strings, without_comments};
 const AGREED: &[(&str, usize)] = &[
     ("lines of src", 94_300),
     ("lines of the page's scripts", 3_370),
-    ("lines of tests", 44_000),
+    ("lines of tests", 44_400),
     ("lines of inline tests", 6_450),
     ("files of src", 450),
     ("functions over 40 lines in 10,000", 135),

@@ -22,6 +22,8 @@ use attune_view::view_model::sentence_arcs::SentenceArcs;
 use attune_view::view_model::stage::StageModel;
 use serde_json::Value;
 
+use crate::common::close::{Tolerance, assert_close_beside};
+
 const FOLDERS: [&str; 9] =
     ["attention-only", "bert", "llama-gqa", "senses", "sinks", "t5", "vit", "with-proof", "wrong-proof"];
 
@@ -114,8 +116,8 @@ fn measures_are_those_of_the_second_reader() {
                     for (measure, name) in named {
                         let Some(found) = all.content.heads[head].measure(measure) else { continue };
                         let wanted = layer[name][own].as_f64().expect("a number");
-                        let off = (f64::from(found) - wanted).abs();
-                        assert!(off < 1e-5 * wanted.abs().max(1.0), "{tensor}, {own}, {name}: {found} and {wanted}");
+                        let (of, size) = (format!("{tensor}, {own}, {name}"), wanted.abs().max(1.0));
+                        assert_close_beside(size, of, found, wanted, Tolerance::SINGLE_PASS);
                     }
                     head += 1;
                 }

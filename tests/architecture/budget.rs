@@ -14,7 +14,7 @@ const AGREED: &[(&str, usize)] = &[
     ("lines of src", 94_300),
     ("lines of the page's scripts", 3_370),
     ("lines of tests", 44_400),
-    ("lines of inline tests", 6_450),
+    ("lines of inline tests", 6_460),
     ("files of src", 450),
     ("functions over 40 lines in 10,000", 135),
     ("commands", 84),

@@ -264,7 +264,7 @@ mod tests {
         for (measure, expected) in expected {
             let found = patterns.measure(*measure, weights);
             assert_eq!(found.is_some(), expected.is_some(), "{measure:?}");
-            let [found, expected] = [found, *expected].map(|share| Vec::from_iter(share));
+            let [found, expected] = [found, *expected].map(Vec::from_iter);
             assert_close(format!("{measure:?}"), found, expected, Tolerance::SINGLE);
         }
     }
